@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "environment.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace heddle::mpiexec {
+
+namespace {
+
+std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+/// A job inside another launcher's job, or one that was started by a rank, is a job of its own.
+bool names_another_rank(std::string_view name) {
+    return name.starts_with("PMI_") || name.starts_with("PMIX_") || name.starts_with("MPI_LOCAL") ||
+           name == "HEDDLE_NODE_FD";
+}
+
+bool is_listed(const EnvironmentRule& rule, std::string_view name) {
+    return std::find(rule.inherit.begin(), rule.inherit.end(), name) != rule.inherit.end();
+}
+
+}  // namespace
+
+Environment::Environment(const EnvironmentRule& first, const EnvironmentRule& second) {
+    const bool all = second.inherit_all.value_or(first.inherit_all.value_or(true));
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view name = name_of(*entry);
+        if (names_another_rank(name)) continue;
+        if (all || is_listed(first, name) || is_listed(second, name)) entries_.emplace_back(*entry);
+    }
+    for (const auto& [name, value] : first.set) set(name, value);
+    for (const auto& [name, value] : second.set) set(name, value);
+}
+
+void Environment::set(const std::string& name, const std::string& value) {
+    std::string entry = name + "=" + value;
+    const auto old = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const std::string& one) { return name_of(one) == name; });
+    if (old == entries_.end()) entries_.push_back(std::move(entry));
+    else *old = std::move(entry);
+}
+
+std::vector<char*> Environment::pointers() {
+    std::vector<char*> result;
+    result.reserve(entries_.size() + 1);
+    for (std::string& entry : entries_) result.push_back(entry.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A job as its user described it: what the command line says, checked, before anything is started.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle::mpiexec {
+
+/// What ranks get of the launcher's environment, and what is added.
+struct EnvironmentRule {
+    std::optional<bool> inherit_all;                        ///< -genvall, -genvnone; unset: all
+    std::vector<std::string> inherit;                       ///< -genvlist, -x NAME
+    std::vector<std::pair<std::string, std::string>> set;   ///< -genv, -env, -x NAME=VALUE
+};
+
+/// One of the programs between colons.
+struct Program {
+    std::optional<int> ranks;           ///< filled in by settle() when -n was not given
+    std::vector<std::string> command;   ///< name and arguments
+    std::string file;                   ///< what is executed, filled in by settle()
+    std::string directory;              ///< -wdir, empty: the launcher's
+    EnvironmentRule environment;
+};
+
+enum class Bind { share, none, core, hwthread, socket, numa };
+enum class Map { unset, core, socket, numa };
+
+/// Where ranks run, see binding.hpp.
+struct Placement {
+    Bind bind = Bind::share;
+    Map map = Map::unset;
+    int cores_per_rank = 0;   ///< --map-by x:PE=n, 0: not given
+    bool report = false;
+};
+
+enum class InputTo { one_rank, all_ranks, nobody };
+
+struct Job {
+    std::vector<Program> programs;
+    EnvironmentRule environment;   ///< for all programs, before their own
+    Placement placement;
+    InputTo input = InputTo::one_rank;
+    int input_rank = 0;
+    int universe_size = 0;         ///< 0: the number of ranks
+    double timeout_seconds = 0;    ///< 0: none
+    bool tag_output = false;
+    bool quiet = false;
+    bool verbose = false;
+
+    /// Number of ranks; valid once every program's is known.
+    [[nodiscard]] int size() const {
+        int sum = 0;
+        for (const Program& program : programs) sum += program.ranks.value_or(0);
+        return sum;
+    }
+};
+
+/// The program that `rank` runs: programs take ranks in the order of the command line.
+inline std::size_t program_of(const Job& job, int rank) {
+    std::size_t index = 0;
+    while (rank >= job.programs[index].ranks.value_or(0))
+        rank -= job.programs[index++].ranks.value_or(0);
+    return index;
+}
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "keeper.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "process_tree.hpp"
+#include "report.hpp"
+#include "say.hpp"
+
+namespace heddle::mpiexec {
+
+namespace {
+
+bool asks_to_end(int signal) {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+}  // namespace
+
+Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input, UniqueFd guard)
+    : job_(job),
+      bindings_(bindings),
+      input_(input),
+      guard_(std::move(guard)),
+      signals_({SIGCHLD}),
+      memory_(job.size()),
+      pmi_(loop_, job.size(), job.universe_size > 0 ? job.universe_size : job.size(),
+           {[this](int rank, int code) { pmi_abort(rank, code); }, [this](int) { check_barrier(); }}),
+      output_(loop_),
+      ranks_(static_cast<std::size_t>(job.size())) {
+    for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].program = program_of(job, static_cast<int>(i));
+    for (const Program& one : job.programs) environments_.emplace_back(job.environment, one.environment);
+    loop_.watch(guard_.get(), POLLIN, [this] { hear_guard(); });
+    loop_.watch(spawner_.fd(), POLLIN, [this] { check_start_errors(); });
+    loop_.watch(signals_.fd(), POLLIN, [this] {
+        while (signals_.next() != 0) {}
+        reap();
+    });
+}
+
+const Program& Keeper::program(int rank) const {
+    return job_.programs[ranks_[static_cast<std::size_t>(rank)].program];
+}
+
+std::string Keeper::name(int rank) const {
+    return describe(rank, ranks_[static_cast<std::size_t>(rank)].pid, program(rank).command.front());
+}
+
+int Keeper::number_alive() const {
+    return static_cast<int>(std::count_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.alive(); }));
+}
+
+int Keeper::run() {
+    if (job_.timeout_seconds > 0) timeout_at_ = now_ms() + static_cast<long long>(job_.timeout_seconds * 1000);
+    while (!childless_ && !kill_now_) {
+        if (!all_started() && !ending()) start_next();
+        loop_.wait(milliseconds_to_wait());
+        expire();
+    }
+    return finish();
+}
+
+int Keeper::milliseconds_to_wait() const {
+    if (!all_started() && !ending()) return 0;
+    const long long next = ending() ? kill_at_ : timeout_at_;
+    if (next == never) return -1;
+    return static_cast<int>(std::clamp(next - now_ms() + 1, 0LL, 1'000'000'000LL));
+}
+
+// ---- starting ----
+
+RankStart Keeper::prepare(int rank, int pmi, int output, int error) {
+    const std::size_t index = static_cast<std::size_t>(rank);
+    Environment environment = environments_[ranks_[index].program];
+    const std::string size = std::to_string(job_.size());
+    environment.set("PMI_FD", std::to_string(pmi));
+    environment.set("PMI_RANK", std::to_string(rank));
+    environment.set("PMI_SIZE", size);
+    environment.set("PMI_ID", std::to_string(rank));
+    environment.set("PMI_SPAWNED", "0");
+    environment.set("MPI_LOCALRANKID", std::to_string(rank));
+    environment.set("MPI_LOCALNRANKS", size);
+    environment.set(launch::node_descriptor_variable, std::to_string(memory_.fd()));
+    return RankStart{program(rank), rank,   std::move(environment), bindings_[index], input_.descriptor(rank),
+                     output,        error,  pmi,                    memory_.fd()};
+}
+
+void Keeper::start_next() try {
+    const int rank = static_cast<int>(started_);
+    const UniqueFd pmi = pmi_.connect(rank, static_cast<int>(ranks_[started_].program));
+    UniqueFd output, error;
+    if (job_.tag_output) {
+        output = output_.open(rank, STDOUT_FILENO);
+        error = output_.open(rank, STDERR_FILENO);
+    }
+    RankStart start = prepare(rank, pmi.get(), output ? output.get() : STDOUT_FILENO,
+                              error ? error.get() : STDERR_FILENO);
+    const pid_t pid = spawner_.start(start);
+    if (pid < 0)
+        throw Failure(exit_failed,
+                      fmt::format("cannot start rank {} of {}: fork: {} (limits on processes are 'ulimit -u' "
+                                  "and the container's)", rank, ranks_.size(), error_text(errno)));
+    ranks_[started_++].pid = pid;
+    input_.handed_over(rank);
+    if (job_.verbose) say(fmt::format("started {}", name(rank)));
+} catch (const Failure& failure) {
+    fail(failure.code, failure.what());
+}
+
+void Keeper::check_start_errors() {
+    StartError error{};
+    while (spawner_.next_error(error))
+        if (!ending()) fail(exit_not_run, explain(error, program(error.rank)));
+}
+
+// ---- watching ----
+
+void Keeper::reap() {
+    check_start_errors();
+    while (true) {
+        int status = 0;
+        const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+        if (pid < 0 && errno == ECHILD) break;
+        if (pid <= 0) return end_leftovers();
+        const auto found = std::find_if(ranks_.begin(), ranks_.end(),
+                                        [&](const Rank& rank) { return rank.pid == pid && rank.alive(); });
+        if (found != ranks_.end()) rank_ended(static_cast<int>(found - ranks_.begin()), status);
+    }
+    childless_ = all_started() || ending();
+}
+
+RankEnd Keeper::facts(int rank, int status) const {
+    const launch::Stage stage = memory_.stage(rank);
+    const PmiStage pmi = pmi_.stage(rank);
+    RankEnd end;
+    end.rank = rank;
+    end.pid = ranks_[static_cast<std::size_t>(rank)].pid;
+    end.program = program(rank).command.front();
+    end.status = status;
+    end.finalized = stage == launch::Stage::finalized ||
+                    (stage == launch::Stage::started && pmi == PmiStage::finalized);
+    end.initialized = end.finalized || stage == launch::Stage::initialized || pmi != PmiStage::unused;
+    end.aborted = stage == launch::Stage::aborted;
+    end.abort_code = memory_.abort_code(rank);
+    end.abort_reason = memory_.abort_reason(rank);
+    return end;
+}
+
+void Keeper::rank_ended(int rank, int status) {
+    check_start_errors();
+    pmi_.drain(rank);   // what it said last may explain its end
+    ranks_[static_cast<std::size_t>(rank)].status = status;
+    if (ending()) return;
+    if (const auto verdict = judge(facts(rank, status))) conclude(*verdict);
+    check_barrier();
+}
+
+/// A barrier that a rank cannot reach any more would hold the others for ever.
+void Keeper::check_barrier() {
+    if (ending() || !pmi_.barrier_open()) return;
+    for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
+        if (!ranks_[static_cast<std::size_t>(rank)].status || pmi_.in_barrier(rank)) continue;
+        const char* how = pmi_.stage(rank) == PmiStage::unused ? "ended without calling MPI_Init"
+                                                               : "has ended";
+        return fail(exit_failed, fmt::format("{} {}, and other ranks wait for it", name(rank), how));
+    }
+}
+
+/// All ranks have ended, but something that they started has not.
+void Keeper::end_leftovers() {
+    if (ending() || !all_started() || number_alive() > 0) return;
+    kill_at_ = now_ms() + grace_ms;
+    signal_descendants(SIGTERM);
+    signal_descendants(SIGCONT);
+}
+
+void Keeper::pmi_abort(int rank, int code) {
+    if (ending()) return;
+    RankEnd end = facts(rank, 0);
+    end.abort_code = code;
+    conclude(judge_abort(end));
+}
+
+// ---- ending ----
+
+void Keeper::conclude(const Verdict& verdict) {
+    if (exit_code_ == 0) exit_code_ = verdict.exit_code;
+    const int others = number_alive();
+    const bool tell = verdict.ends_job && others > 0;
+    if (!job_.quiet) say(tell ? fmt::format("{}; the job is ended", verdict.text) : verdict.text);
+    if (verdict.ends_job) end_job(SIGTERM);
+}
+
+void Keeper::fail(int code, const std::string& text) {
+    if (exit_code_ == 0) exit_code_ = code;
+    say(text);
+    end_job(SIGTERM);
+}
+
+void Keeper::end_job(int signal) {
+    if (!ending()) kill_at_ = now_ms() + grace_ms;
+    signal_ranks(signal);
+    signal_ranks(SIGCONT);   // a stopped rank would not hear the signal
+    if (started_ == 0) childless_ = true;
+}
+
+/// With all that is still in the rank's process group.
+void Keeper::signal_ranks(int signal) {
+    for (const Rank& rank : ranks_)
+        if (rank.alive()) ::kill(-rank.pid, signal);
+}
+
+void Keeper::hear_guard() {
+    std::array<unsigned char, 64> signals{};
+    const ssize_t count = ::read(guard_.get(), signals.data(), signals.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (count <= 0) {
+        guard_gone_ = kill_now_ = true;
+        return;
+    }
+    for (ssize_t i = 0; i < count; ++i) hear_signal(signals[static_cast<std::size_t>(i)]);
+}
+
+void Keeper::hear_signal(int signal) {
+    if (!asks_to_end(signal)) return signal_ranks(signal);
+    const long long now = now_ms();
+    const bool again = last_request_ != never;
+    if (again && now - last_request_ < same_keypress_ms) return;
+    last_request_ = now;
+    if (again) {
+        kill_now_ = true;
+        return;
+    }
+    if (exit_code_ == 0) exit_code_ = 128 + signal;
+    if (!job_.quiet) say(fmt::format("{}: ending the job; once more kills it at once", signal_name(signal)));
+    end_job(signal);
+}
+
+void Keeper::expire() {
+    const long long now = now_ms();
+    if (ending() && now >= kill_at_) kill_now_ = true;
+    if (ending() || timeout_at_ == never || now < timeout_at_ || childless_) return;
+    say(fmt::format("the job has run for {:g} s (--timeout) and is ended; where each rank is:",
+                    job_.timeout_seconds));
+    report_ranks(ranks_, memory_, pmi_);
+    exit_code_ = exit_timeout;
+    end_job(SIGTERM);
+}
+
+int Keeper::finish() {
+    if (!childless_ && !kill_descendants() && !guard_gone_)
+        say("some processes of the job cannot be killed; the kernel holds them");
+    if (!guard_gone_) output_.finish();
+    return exit_code_;
+}
+
+}  // namespace heddle::mpiexec

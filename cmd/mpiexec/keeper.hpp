@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The keeper: the parent of the ranks. It starts them, serves them, watches them and ends them.
+///
+/// It is a process of its own, a child of the guard (guard.hpp), which is the process that the user
+/// sees. Both are subreapers and each notices the end of the other, so that whichever is killed, the
+/// one that is left ends every process of the job.
+///
+/// Course of a job: *running* until every rank has ended, or the first failure, signal or time limit;
+/// then *ending*: the ranks are asked to end (SIGTERM), and after a grace killed. What ranks leave
+/// running in the background is ended the same way. Nothing of the job is left when run() answers.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "event_loop.hpp"
+#include "input.hpp"
+#include "job.hpp"
+#include "node_memory.hpp"
+#include "output.hpp"
+#include "pmi_server.hpp"
+#include "rank.hpp"
+#include "spawn.hpp"
+#include "verdict.hpp"
+
+namespace heddle::mpiexec {
+
+class Keeper {
+public:
+    /// `guard` answers one byte for each signal that the guard got, and end of file when it is dead.
+    Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input, UniqueFd guard);
+
+    /// Runs the job; answers the exit code of mpiexec.
+    int run();
+
+private:
+    static constexpr long long never = -1;
+    static constexpr long long grace_ms = 1500;        ///< between asking to end and killing
+    static constexpr long long same_keypress_ms = 200; ///< a signal may come to us by two ways
+
+    [[nodiscard]] bool all_started() const { return started_ == ranks_.size(); }
+    [[nodiscard]] bool ending() const { return kill_at_ != never; }
+    [[nodiscard]] int milliseconds_to_wait() const;
+    [[nodiscard]] int number_alive() const;
+    [[nodiscard]] std::string name(int rank) const;
+    [[nodiscard]] const Program& program(int rank) const;
+
+    void start_next();
+    RankStart prepare(int rank, int pmi, int output, int error);
+    void check_start_errors();
+    void reap();
+    void rank_ended(int rank, int status);
+    void check_barrier();
+    void end_leftovers();
+    RankEnd facts(int rank, int status) const;
+    void pmi_abort(int rank, int code);
+
+    void conclude(const Verdict& verdict);
+    void fail(int code, const std::string& text);
+    void end_job(int signal);
+    void signal_ranks(int signal);
+    void hear_guard();
+    void hear_signal(int signal);
+    void expire();
+    int finish();
+
+    const Job& job_;
+    const std::vector<std::vector<int>>& bindings_;
+    Input& input_;
+    UniqueFd guard_;
+    EventLoop loop_;
+    Signals signals_;
+    NodeMemory memory_;
+    PmiServer pmi_;
+    TaggedOutput output_;
+    Spawner spawner_;
+    std::vector<Rank> ranks_;
+    std::vector<Environment> environments_;   ///< of the programs
+    std::size_t started_ = 0;
+    bool childless_ = false;       ///< all started and nothing of the job is left
+    bool kill_now_ = false;
+    bool guard_gone_ = false;
+    int exit_code_ = 0;
+    long long timeout_at_ = never;
+    long long kill_at_ = never;
+    long long last_request_ = never;   ///< when the last signal to end came
+};
+
+}  // namespace heddle::mpiexec

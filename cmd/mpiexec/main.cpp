@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// mpiexec: starts the ranks of an MPI job on this machine.
+///
+///   options  → job       what the command line says          options.hpp, job.hpp
+///   settle               what can be started                  settle.hpp
+///   topology → binding   where the ranks run                  topology.hpp, binding.hpp
+///   guard                the process that the user sees       guard.hpp
+///   └ keeper             starts, serves, watches, ends ranks  keeper.hpp
+///     ├ spawn, pmi_server, output, node_memory, verdict, report
+///     └ ranks
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "binding.hpp"
+#include "event_loop.hpp"
+#include "guard.hpp"
+#include "options.hpp"
+#include "say.hpp"
+#include "settle.hpp"
+#include "spawn.hpp"
+#include "topology.hpp"
+
+namespace {
+
+using namespace heddle::mpiexec;
+
+/// Later code may take descriptors 0, 1 and 2 for granted.
+void open_standard_streams() {
+    int fd = 0;
+    do {
+        fd = ::open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO) ::close(fd);
+}
+
+void prepare_process() {
+    Signals::remember_mask();
+    Spawner::remember_settings();
+    ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGCHLD, SIG_DFL);   // where it is ignored, no child can be waited for
+    open_standard_streams();
+}
+
+int descriptors_per_rank(const Job& job) {
+    return 1 + (job.tag_output ? 2 : 0) + (job.input == InputTo::all_ranks ? 2 : 0);
+}
+
+int run(const std::vector<std::string>& arguments) {
+    Job job = parse_command_line(arguments);
+    if (job.programs.empty()) return 0;
+    const std::vector<Core> cores = allowed_cores();
+    settle(job, static_cast<int>(cores.size()));
+    check_limits(job.size(), descriptors_per_rank(job));
+    const std::vector<std::vector<int>> bindings = place(job.placement, cores, job.size());
+    if (job.placement.report) report_bindings(bindings);
+    return run_job(job, bindings);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    prepare_process();
+    remember_arguments(argv);
+    try {
+        return run({argv + 1, argv + argc});
+    } catch (const Failure& failure) {
+        say(failure.what());
+        return failure.code;
+    } catch (const std::exception& error) {
+        say(error.what());
+        return exit_failed;
+    }
+}

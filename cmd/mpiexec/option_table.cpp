@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cctype>
+#include <climits>
+#include <cmath>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "options.hpp"
+#include "say.hpp"
+
+namespace heddle::mpiexec {
+
+namespace {
+
+[[noreturn]] void wrong(const Parsing& at, std::string_view reason) {
+    throw Failure(exit_usage, fmt::format("{}: {}", at.option, reason));
+}
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    while (true) {
+        const std::size_t end = text.find(separator);
+        parts.emplace_back(text.substr(0, end));
+        if (end == std::string_view::npos) return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+void check_variable(const Parsing& at, std::string_view name) {
+    if (name.empty() || name.find('=') != std::string_view::npos)
+        wrong(at, fmt::format("'{}' is not the name of an environment variable", name));
+}
+
+void set_ranks(const Parsing& at) {
+    at.program.ranks = whole_number(at.option, at.values[0], 1, INT_MAX);
+}
+
+void set_directory(const Parsing& at) { at.program.directory = at.values[0]; }
+
+void set_for(EnvironmentRule& rule, const Parsing& at) {
+    check_variable(at, at.values[0]);
+    rule.set.emplace_back(at.values[0], at.values[1]);
+}
+
+void inherit_for(EnvironmentRule& rule, const Parsing& at) {
+    for (std::string& name : split(at.values[0], ',')) {
+        check_variable(at, name);
+        rule.inherit.push_back(std::move(name));
+    }
+}
+
+void set_all(const Parsing& at) { set_for(at.job.environment, at); }
+void set_own(const Parsing& at) { set_for(at.program.environment, at); }
+void list_all(const Parsing& at) { inherit_for(at.job.environment, at); }
+void list_own(const Parsing& at) { inherit_for(at.program.environment, at); }
+void inherit_everything(const Parsing& at) { at.job.environment.inherit_all = true; }
+void inherit_nothing(const Parsing& at) { at.job.environment.inherit_all = false; }
+void own_everything(const Parsing& at) { at.program.environment.inherit_all = true; }
+void own_nothing(const Parsing& at) { at.program.environment.inherit_all = false; }
+
+void export_variable(const Parsing& at) {
+    const std::string& text = at.values[0];
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    check_variable(at, name);
+    if (equals != std::string::npos) {
+        at.program.environment.set.emplace_back(name, text.substr(equals + 1));
+        return;
+    }
+    if (std::getenv(name.c_str()) == nullptr)
+        wrong(at, fmt::format("the environment has no variable {} (give it as {}=VALUE)", name, name));
+    at.program.environment.inherit.push_back(name);
+}
+
+void set_bind(const Parsing& at) {
+    const std::string what = lower(at.values[0]);
+    Bind& bind = at.job.placement.bind;
+    if (what == "none") bind = Bind::none;
+    else if (what == "core") bind = Bind::core;
+    else if (what == "hwthread") bind = Bind::hwthread;
+    else if (what == "socket" || what == "package") bind = Bind::socket;
+    else if (what == "numa") bind = Bind::numa;
+    else wrong(at, fmt::format("'{}' is not one of none, core, hwthread, socket, numa", at.values[0]));
+}
+
+void set_map_qualifier(const Parsing& at, const std::string& text) {
+    if (text == "oversubscribe" || text == "nooversubscribe" || text == "hwtcpus") return;
+    if (!text.starts_with("pe=")) wrong(at, fmt::format("'{}' is not understood; use PE=N", text));
+    at.job.placement.cores_per_rank = whole_number(at.option, text.substr(3), 1, INT_MAX);
+}
+
+void set_map(const Parsing& at) {
+    const std::vector<std::string> parts = split(lower(at.values[0]), ':');
+    const std::string& what = parts[0];
+    Map& map = at.job.placement.map;
+    if (what == "socket" || what == "package") map = Map::socket;
+    else if (what == "numa") map = Map::numa;
+    else if (what == "core" || what == "slot" || what == "hwthread" || what == "node") map = Map::core;
+    else wrong(at, fmt::format("'{}' is not one of core, slot, hwthread, socket, numa, node", parts[0]));
+    for (std::size_t i = 1; i < parts.size(); ++i) set_map_qualifier(at, parts[i]);
+}
+
+void report_bindings(const Parsing& at) { at.job.placement.report = true; }
+
+void set_input(const Parsing& at) {
+    const std::string& to = at.values[0];
+    if (to == "all") at.job.input = InputTo::all_ranks;
+    else if (to == "none") at.job.input = InputTo::nobody;
+    else {
+        at.job.input = InputTo::one_rank;
+        at.job.input_rank = whole_number(at.option, to, 0, INT_MAX);
+    }
+}
+
+void tag_output(const Parsing& at) { at.job.tag_output = true; }
+
+void set_timeout(const Parsing& at) {
+    const std::string& text = at.values[0];
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > 1e8)
+        wrong(at, fmt::format("'{}' is not a number of seconds above 0", text));
+    at.job.timeout_seconds = seconds;
+}
+
+void set_universe(const Parsing& at) {
+    at.job.universe_size = whole_number(at.option, at.values[0], 1, INT_MAX);
+}
+
+void be_quiet(const Parsing& at) { at.job.quiet = true; }
+void be_verbose(const Parsing& at) { at.job.verbose = true; }
+
+void accept(const Parsing&) {}
+void accept_number(const Parsing& at) { (void)whole_number(at.option, at.values[0], 1, INT_MAX); }
+
+std::string own_host_name() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+void accept_this_host(const Parsing& at) {
+    for (const std::string& entry : split(at.values[0], ',')) {
+        const std::string host = entry.substr(0, entry.find(':'));
+        if (host == "localhost" || host == "127.0.0.1" || host == own_host_name()) continue;
+        wrong(at, fmt::format("'{}' is not this machine, and this mpiexec starts ranks on this "
+                              "machine only; on several, start them with srun or prterun", host));
+    }
+}
+
+void refuse_hosts(const Parsing& at) {
+    wrong(at, "this mpiexec starts ranks on this machine only; on several, start them with srun or "
+              "prterun");
+}
+
+void refuse_mca(const Parsing& at) {
+    wrong(at, "parameters of Open MPI mean nothing here; Heddle is set by HEDDLE_* variables, see "
+              "'heddle info'");
+}
+
+void show_later(const Parsing&) {}   // --help and --version: parse_command_line() looks at them
+
+using enum Section;
+
+constexpr std::array table{
+    Option{programs, "n np c", "N", "number of ranks; default: one for each core that may be used, "
+           "or 1 for each of several programs", set_ranks},
+    Option{programs, "wdir wd", "DIR", "directory in which the program runs", set_directory},
+
+    Option{environment, "x", "VAR[=VALUE]", "set VAR for this program", export_variable},
+    Option{environment, "env", "VAR VALUE", "set VAR for this program", set_own},
+    Option{environment, "genv", "VAR VALUE", "set VAR for all programs", set_all},
+    Option{environment, "genvlist", "A,B", "hand these down, also under -genvnone", list_all},
+    Option{environment, "genvall", "", "hand the whole environment down (default)", inherit_everything},
+    Option{environment, "genvnone", "", "hand nothing down but what is named", inherit_nothing},
+    Option{hidden, "envlist", "A,B", "", list_own},
+    Option{hidden, "envall", "", "", own_everything},
+    Option{hidden, "envnone", "", "", own_nothing},
+
+    Option{placement, "bind-to", "WHAT", "bind each rank to a core, hwthread, socket or numa node, or "
+           "none; default: an equal share of the cores for each rank, none if ranks outnumber cores",
+           set_bind},
+    Option{placement, "map-by", "WHAT[:PE=N]", "where consecutive ranks go: core, slot (next to each "
+           "other, default), socket, numa (to these in turn), node; PE=N: N cores for each rank", set_map},
+    Option{placement, "report-bindings", "", "say on which cores each rank runs", report_bindings},
+    Option{hidden, "display-map display-bindings", "", "", report_bindings},
+
+    Option{streams, "l prepend-rank tag-output", "", "start each line of output with '[rank] '", tag_output},
+    Option{streams, "stdin s", "RANK|all|none", "who gets standard input; default: rank 0", set_input},
+
+    Option{other, "timeout", "SECONDS", "end the job then, say where each rank is blocked, exit with "
+           "124", set_timeout},
+    Option{other, "q quiet", "", "do not explain why a job was ended", be_quiet},
+    Option{other, "v verbose", "", "say what is started", be_verbose},
+    Option{other, "h help", "", "this text", show_later},
+    Option{other, "V version", "", "the version of Heddle", show_later},
+    Option{hidden, "?", "", "", show_later},
+    Option{hidden, "usize", "N", "", set_universe},
+
+    Option{hidden, "allow-run-as-root", "", "", accept},
+    Option{hidden, "oversubscribe", "", "", accept},
+    Option{hidden, "nooversubscribe", "", "", accept},
+    Option{hidden, "use-hwthread-cpus", "", "", accept},
+    Option{hidden, "host hosts H", "HOST", "", accept_this_host},
+    Option{hidden, "ppn perhost npernode N", "N", "", accept_number},
+
+    Option{hidden, "hostfile machinefile f default-hostfile rankfile", "FILE", "", refuse_hosts},
+    Option{hidden, "launcher bootstrap rmk iface", "NAME", "", refuse_hosts},
+    Option{hidden, "mca gmca omca prtemca pmixmca", "KEY VALUE", "", refuse_mca},
+};
+
+bool is_name(std::string_view names, std::string_view name) {
+    for (const std::string& one : split(names, ' '))
+        if (one == name) return true;
+    return false;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::span<const Option> option_table() { return table; }
+
+const Option* find_option(std::string_view name) {
+    for (const Option& option : table)
+        if (is_name(option.names, name)) return &option;
+    return nullptr;
+}
+
+std::string nearest_option(std::string_view name) {
+    std::string best;
+    std::size_t best_distance = std::max<std::size_t>(1, name.size() / 2) + 1;
+    for (const Option& option : table) {
+        if (option.apply == refuse_hosts || option.apply == refuse_mca) continue;
+        for (const std::string& candidate : split(option.names, ' ')) {
+            const std::size_t distance = edit_distance(lower(name), lower(candidate));
+            if (distance >= best_distance) continue;
+            best_distance = distance;
+            best = candidate;
+        }
+    }
+    return best.size() > 1 ? "--" + best : best.empty() ? best : "-" + best;
+}
+
+int whole_number(std::string_view option, std::string_view text, int low, int high) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range)
+        throw Failure(exit_usage, fmt::format("{}: {} is too large", option, text));
+    if (error != std::errc{} || end != text.data() + text.size())
+        throw Failure(exit_usage, fmt::format("{}: '{}' is not a whole number", option, text));
+    if (value < low || value > high)
+        throw Failure(exit_usage, fmt::format("{}: {} is too small, the least is {}", option, value, low));
+    return value;
+}
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The descendants of this process, found and ended.
+///
+/// A subreaper inherits the orphans among its descendants, whatever session or process group they
+/// moved to; so a subreaper without children has no descendants, and that is known exactly.
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace heddle::mpiexec {
+
+void become_subreaper();
+
+/// The children of this process, and with `deep` all that stem from them.
+std::vector<pid_t> descendants(bool deep);
+
+/// Sends `signal` to all descendants but `spared` and what stems from them. Answers how many.
+int signal_descendants(int signal, const std::vector<pid_t>& spared = {});
+
+/// Kills all descendants but `spared` and reaps them. False when some did not die in a few seconds.
+/// SIGCHLD must be blocked.
+bool kill_descendants(const std::vector<pid_t>& spared = {});
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.hpp"
+
+#include <sys/wait.h>
+
+#include "say.hpp"
+
+namespace heddle::mpiexec {
+
+namespace {
+
+std::string how_it_ended(int status) {
+    if (WIFSIGNALED(status)) return "was ended by " + signal_name(WTERMSIG(status));
+    return fmt::format("has ended with exit code {}", WEXITSTATUS(status));
+}
+
+std::string not_blocked(launch::Stage stage, bool in_barrier) {
+    if (in_barrier) return "waits for the other ranks in MPI_Init or MPI_Finalize";
+    const char* where = stage == launch::Stage::started     ? ", before MPI_Init"
+                        : stage == launch::Stage::finalized ? ", after MPI_Finalize"
+                                                            : "";
+    return fmt::format("running (not blocked in MPI){}", where);
+}
+
+class Report {
+public:
+    Report(const NodeMemory& memory, const PmiServer& pmi) : memory_(memory), pmi_(pmi) {}
+
+    void rank(int number, const Rank& rank) {
+        const std::string who = fmt::format("rank {} (pid {}):", number, rank.pid);
+        if (rank.pid == 0) return say(fmt::format("rank {}: not started", number));
+        if (rank.status) return say(fmt::format("{} {}", who, how_it_ended(*rank.status)));
+        const std::vector<BlockedThread> blocked = memory_.blocked(number);
+        for (const BlockedThread& thread : blocked) {
+            say(fmt::format("{} thread {} blocked for {:.1f} s in {}", who, thread.thread, thread.seconds,
+                            thread.call));
+            if (thread.call.find("to itself") != std::string::npos) to_itself_.push_back(number);
+        }
+        if (blocked.empty())
+            say(fmt::format("{} {}", who, not_blocked(memory_.stage(number), pmi_.in_barrier(number))));
+    }
+
+    void hints() const {
+        int last = -1;
+        for (int rank : to_itself_) {
+            if (rank != last)
+                say(fmt::format("hint: rank {} sends to itself and has posted no receive for it; post "
+                                "the receive first, or use MPI_Sendrecv", rank));
+            last = rank;
+        }
+    }
+
+private:
+    const NodeMemory& memory_;
+    const PmiServer& pmi_;
+    std::vector<int> to_itself_;
+};
+
+}  // namespace
+
+void report_ranks(const std::vector<Rank>& ranks, const NodeMemory& memory, const PmiServer& pmi) {
+    Report report(memory, pmi);
+    for (std::size_t i = 0; i < ranks.size(); ++i) report.rank(static_cast<int>(i), ranks[i]);
+    report.hints();
+}
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Was the end of a rank in order, and if not, what does it mean for the job?
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+namespace heddle::mpiexec {
+
+/// All that is known about a rank that has ended.
+struct RankEnd {
+    int rank = 0;
+    pid_t pid = 0;
+    std::string program;
+    int status = 0;             ///< as waitpid() gives it
+    bool initialized = false;   ///< called MPI_Init, or PMI's
+    bool finalized = false;     ///< and MPI_Finalize
+    bool aborted = false;       ///< called MPI_Abort
+    int abort_code = 0;
+    std::string abort_reason;   ///< may be empty
+};
+
+struct Verdict {
+    int exit_code;
+    std::string text;   ///< one line for the user
+    bool ends_job;      ///< others would wait for this rank, or work in vain
+};
+
+/// Nothing when the rank ended in order.
+std::optional<Verdict> judge(const RankEnd& end);
+
+/// "rank 1 (pid 123, ./a.out)".
+std::string describe(int rank, pid_t pid, const std::string& program);
+
+/// The verdict on MPI_Abort.
+Verdict judge_abort(const RankEnd& end);
+
+}  // namespace heddle::mpiexec
