@@ -31,7 +31,7 @@ Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, In
       signals_({SIGCHLD}),
       memory_(job.size()),
       pmi_(loop_, job.size(), job.universe_size > 0 ? job.universe_size : job.size(),
-           {[this](int rank, int code) { pmi_abort(rank, code); }, [this](int) { check_barrier(); }}),
+           {[this](int rank, int code) { pmi_abort(rank, code); }, [this] { check_waiting(); }}),
       output_(loop_),
       ranks_(static_cast<std::size_t>(job.size())) {
     for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].program = program_of(job, static_cast<int>(i));
@@ -135,18 +135,26 @@ void Keeper::reap() {
     childless_ = all_started() || ending();
 }
 
-RankEnd Keeper::facts(int rank, int status) const {
+/// A rank of Heddle tells on the board, others by PMI only.
+Keeper::Phase Keeper::phase(int rank) const {
     const launch::Stage stage = memory_.stage(rank);
     const PmiStage pmi = pmi_.stage(rank);
+    if (stage == launch::Stage::finalized) return Phase::after;
+    if (stage == launch::Stage::started && pmi == PmiStage::finalized) return Phase::after;
+    if (stage == launch::Stage::initialized || pmi != PmiStage::unused) return Phase::inside;
+    return Phase::before;
+}
+
+RankEnd Keeper::facts(int rank, int status) const {
+    const Phase at = phase(rank);
     RankEnd end;
     end.rank = rank;
     end.pid = ranks_[static_cast<std::size_t>(rank)].pid;
     end.program = program(rank).command.front();
     end.status = status;
-    end.finalized = stage == launch::Stage::finalized ||
-                    (stage == launch::Stage::started && pmi == PmiStage::finalized);
-    end.initialized = end.finalized || stage == launch::Stage::initialized || pmi != PmiStage::unused;
-    end.aborted = stage == launch::Stage::aborted;
+    end.finalized = at == Phase::after;
+    end.initialized = at != Phase::before;
+    end.aborted = memory_.stage(rank) == launch::Stage::aborted;
     end.abort_code = memory_.abort_code(rank);
     end.abort_reason = memory_.abort_reason(rank);
     return end;
@@ -158,18 +166,26 @@ void Keeper::rank_ended(int rank, int status) {
     ranks_[static_cast<std::size_t>(rank)].status = status;
     if (ending()) return;
     if (const auto verdict = judge(facts(rank, status))) conclude(*verdict);
-    check_barrier();
+    check_waiting();
 }
 
-/// A barrier that a rank cannot reach any more would hold the others for ever.
-void Keeper::check_barrier() {
-    if (ending() || !pmi_.barrier_open()) return;
-    for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
-        if (!ranks_[static_cast<std::size_t>(rank)].status || pmi_.in_barrier(rank)) continue;
-        const char* how = pmi_.stage(rank) == PmiStage::unused ? "ended without calling MPI_Init"
-                                                               : "has ended";
+/// A rank that has ended can neither come to MPI_Init, which all must call, nor to a barrier.
+void Keeper::check_waiting() {
+    if (ending() || number_alive() == static_cast<int>(started_)) return;
+    bool in_job = false;   // some living rank is between MPI_Init and MPI_Finalize
+    for (int rank = 0; rank < static_cast<int>(started_); ++rank)
+        in_job = in_job || (ranks_[static_cast<std::size_t>(rank)].alive() && phase(rank) == Phase::inside);
+    for (int rank = 0; rank < static_cast<int>(started_); ++rank) {
+        if (!is_waited_for(rank, in_job)) continue;
+        const char* how = phase(rank) == Phase::before ? "ended without calling MPI_Init" : "has ended";
         return fail(exit_failed, fmt::format("{} {}, and other ranks wait for it", name(rank), how));
     }
+}
+
+bool Keeper::is_waited_for(int rank, bool others_in_job) const {
+    if (!ranks_[static_cast<std::size_t>(rank)].status) return false;
+    if (pmi_.barrier_open() && !pmi_.in_barrier(rank)) return true;
+    return others_in_job && phase(rank) == Phase::before;
 }
 
 /// All ranks have ended, but something that they started has not.

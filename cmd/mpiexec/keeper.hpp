@@ -35,6 +35,8 @@ public:
     int run();
 
 private:
+    enum class Phase { before, inside, after };   ///< of MPI_Init and MPI_Finalize
+
     static constexpr long long never = -1;
     static constexpr long long grace_ms = 1500;        ///< between asking to end and killing
     static constexpr long long same_keypress_ms = 200; ///< a signal may come to us by two ways
@@ -51,9 +53,11 @@ private:
     void check_start_errors();
     void reap();
     void rank_ended(int rank, int status);
-    void check_barrier();
+    void check_waiting();
+    [[nodiscard]] bool is_waited_for(int rank, bool others_in_job) const;
     void end_leftovers();
-    RankEnd facts(int rank, int status) const;
+    [[nodiscard]] Phase phase(int rank) const;
+    [[nodiscard]] RankEnd facts(int rank, int status) const;
     void pmi_abort(int rank, int code);
 
     void conclude(const Verdict& verdict);

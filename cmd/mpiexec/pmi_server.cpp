@@ -82,6 +82,7 @@ void PmiServer::answer(int rank, const std::string& line) {
         one.stage = PmiStage::initialized;
         const bool ours = message["pmi_version"] == "1";
         reply(rank, fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}", ours ? 0 : -1));
+        events_.waiting();
     } else if (command == "get_maxes") {
         reply(rank, fmt::format("cmd=maxes kvsname_max=256 keylen_max={} vallen_max={} rc=0", key_bytes,
                                 value_bytes));
@@ -145,7 +146,7 @@ void PmiServer::get_by_index(int rank, const std::string& index) {
 void PmiServer::enter_barrier(int rank) {
     if (client(rank).in_barrier) return;
     client(rank).in_barrier = true;
-    if (++waiting_ < static_cast<int>(clients_.size())) return events_.waits_in_barrier(rank);
+    if (++waiting_ < static_cast<int>(clients_.size())) return events_.waiting();
     waiting_ = 0;
     for (Client& one : clients_) one.in_barrier = false;
     for (int other = 0; other < static_cast<int>(clients_.size()); ++other)

@@ -24,7 +24,7 @@ public:
 
     struct Events {
         std::function<void(int rank, int code)> abort;    ///< a rank asked to end the job
-        std::function<void(int rank)> waits_in_barrier;   ///< a barrier is not complete yet
+        std::function<void()> waiting;                    ///< a rank began to wait for others
     };
 
     PmiServer(EventLoop& loop, int ranks, int universe_size, Events events);
