@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of mpiexec share: running it, waiting for conditions, finding what is left.
+
+Every process of a test carries a mark in its environment, so that leftovers are found wherever they
+went. Nothing here sleeps for a fixed time to be right; every wait is for a condition, under a watchdog.
+"""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+import uuid
+
+MPIEXEC = os.environ["MPIEXEC"]
+DOUBLE = os.environ["RANK_DOUBLE"]
+WATCHDOG = 60.0
+MARK = "HEDDLE_TEST_MARK"
+
+
+def wait_until(condition, what):
+    """Waits until condition() is true; answers its value."""
+    end = time.monotonic() + WATCHDOG
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.005)
+    raise AssertionError(f"waited in vain: {what}")
+
+
+def read_proc(pid, name):
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def state_of(pid):
+    """The letter of a process state, '' when there is no such process."""
+    text = read_proc(pid, "stat").decode(errors="replace")
+    return text.rpartition(")")[2].split()[0] if text else ""
+
+
+def marked(mark):
+    """All living processes with this mark."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and wanted in read_proc(name, "environ").split(b"\0"):
+            if state_of(name) != "Z":
+                found.append(int(name))
+    return found
+
+
+def cores():
+    """The number of cores that this process may use."""
+    allowed = os.sched_getaffinity(0)
+    seen = set()
+    for cpu in allowed:
+        path = f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        try:
+            with open(path) as file:
+                seen.add(file.read())
+        except OSError:
+            seen.add(cpu)
+    return len(seen)
+
+
+class Job:
+    """A running mpiexec."""
+
+    def __init__(self, arguments, **options):
+        self.mark = uuid.uuid4().hex
+        environment = dict(options.pop("env", os.environ))
+        environment[MARK] = self.mark
+        options.setdefault("stdin", subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [MPIEXEC, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        self.pid = self.process.pid
+
+    def lines(self, count):
+        """The next `count` lines of standard output."""
+        return [self.process.stdout.readline().decode().rstrip("\n") for _ in range(count)]
+
+    def keeper(self):
+        """The process id of the keeper."""
+        def find():
+            for pid in marked(self.mark):
+                if read_proc(pid, "comm").strip() == b"heddle-keeper":
+                    return pid
+            return None
+        return wait_until(find, "the keeper to appear")
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def end(self, data=None):
+        """Waits for the end; answers exit code, standard output, standard error."""
+        try:
+            out, err = self.process.communicate(data, timeout=WATCHDOG)
+        except subprocess.TimeoutExpired:
+            for pid in marked(self.mark):
+                os.kill(pid, signal.SIGKILL)
+            out, err = self.process.communicate()
+            raise AssertionError(f"mpiexec did not end; output {out!r}, errors {err!r}") from None
+        return self.process.returncode, out.decode(), err.decode()
+
+    def assert_nothing_left(self):
+        wait_until(lambda: not marked(self.mark), f"processes to end: {marked(self.mark)}")
+
+
+class LaunchTest(unittest.TestCase):
+    """Starts jobs, and after each test looks for what they left."""
+
+    def setUp(self):
+        self.jobs = []
+
+    def tearDown(self):
+        for job in self.jobs:
+            try:
+                job.assert_nothing_left()
+            finally:
+                for pid in marked(job.mark):
+                    os.kill(pid, signal.SIGKILL)
+                job.process.stdout.close()
+                job.process.stderr.close()
+
+    def start(self, *arguments, **options):
+        job = Job([str(a) for a in arguments], **options)
+        self.jobs.append(job)
+        return job
+
+    def run_job(self, *arguments, data=None, **options):
+        """Runs mpiexec to its end; answers exit code, standard output, standard error."""
+        if data is not None:
+            options["stdin"] = subprocess.PIPE
+        job = self.start(*arguments, **options)
+        result = job.end(data)
+        self.assertEqual(marked(job.mark), [], "left behind when mpiexec had ended")
+        return result
+
+    def assert_refused(self, code, text, *arguments, **options):
+        """mpiexec says one line, with `text` in it, and ends with `code`."""
+        result, out, err = self.run_job(*arguments, **options)
+        self.assertEqual(result, code, err)
+        self.assertEqual(out, "")
+        self.assertTrue(err.startswith("mpiexec: "), err)
+        self.assertEqual(err.count("\n"), 1, err)
+        self.assertIn(text, err)
+
+
+def main():
+    unittest.main(verbosity=2)

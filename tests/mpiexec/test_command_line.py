@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: what is understood, and what is refused with which words."""
+
+import os
+import socket
+import stat
+import tempfile
+
+from harness import DOUBLE, LaunchTest, cores, main
+
+
+class Options(LaunchTest):
+    def test_help_names_every_listed_option(self):
+        for word in ("-h", "--help", "-help"):
+            code, out, err = self.run_job(word)
+            self.assertEqual((code, err), (0, ""))
+            for name in ("-n,", "--wdir", "--bind-to", "--map-by", "--timeout", "-x", "--stdin", "--tag-output"):
+                self.assertIn(name, out)
+
+    def test_version(self):
+        code, out, _ = self.run_job("--version")
+        self.assertEqual(code, 0)
+        self.assertIn("Heddle", out)
+
+    def test_number_of_ranks_in_every_spelling(self):
+        for words in (["-n", "3"], ["-np", "3"], ["--np", "3"], ["--n", "3"], ["-n=3"], ["--np=3"], ["-c", "3"]):
+            self.assertEqual(self.run_job(*words, DOUBLE, "say:x")[:2], (0, "x\n" * 3), words)
+
+    def test_default_is_one_rank_for_each_core(self):
+        self.assertEqual(self.run_job(DOUBLE, "say:x")[:2], (0, "x\n" * cores()))
+
+    def test_default_of_several_programs_is_one_each(self):
+        code, out, _ = self.run_job(DOUBLE, "say:a", ":", DOUBLE, "say:b")
+        self.assertEqual((code, sorted(out.split())), (0, ["a", "b"]))
+
+    def test_options_after_the_program_are_its_own(self):
+        self.assertEqual(self.run_job("-n", 1, "echo", "-n", "7", "--np")[1], "7 --np")
+
+    def test_what_changes_nothing_here_is_accepted(self):
+        words = ["--allow-run-as-root", "--oversubscribe", "-q", "-v", "-ppn", "4", "-host", "localhost:2",
+                 "-H", socket.gethostname(), "--use-hwthread-cpus", "-genvall"]
+        self.assertEqual(self.run_job(*words, "-n", 1, DOUBLE, "say:x")[:2], (0, "x\n"))
+
+
+class Refused(LaunchTest):
+    def test_unknown_options_name_the_nearest(self):
+        self.assert_refused(2, "--bind-to", "--bindto", "core", "true")
+        self.assert_refused(2, "did you mean --timeout?", "--timout", "3", "true")
+        self.assert_refused(2, "unknown option --zzzzzzzzzzzz (", "--zzzzzzzzzzzz", "true")
+
+    def test_numbers_of_ranks(self):
+        self.assert_refused(2, "0 is too small", "-n", "0", "true")
+        self.assert_refused(2, "-3 is too small", "-n", "-3", "true")
+        self.assert_refused(2, "'two' is not a whole number", "-n", "two", "true")
+        self.assert_refused(2, "'2x' is not a whole number", "-np", "2x", "true")
+        self.assert_refused(2, "too large", "-n", "99999999999999999999", "true")
+        self.assert_refused(2, "-n needs N", "-n")
+        self.assert_refused(1, "cannot start 2000000000 ranks", "-n", "2000000000", "true")
+
+    def test_other_values(self):
+        self.assert_refused(2, "'tree' is not one of", "--bind-to", "tree", "true")
+        self.assert_refused(2, "'tree' is not one of", "--map-by", "tree", "true")
+        self.assert_refused(2, "seconds", "--timeout", "soon", "true")
+        self.assert_refused(2, "seconds", "--timeout", "0", "true")
+        self.assert_refused(2, "takes no value", "--quiet=3", "true")
+        self.assert_refused(2, "the job has 2 ranks", "-stdin", "2", "-n", "2", "true")
+        self.assert_refused(2, "environment has no variable", "-x", "HEDDLE_NO_SUCH", "true")
+
+    def test_what_needs_several_machines(self):
+        for words in (["-hostfile", "h"], ["-f", "h"], ["--machinefile", "h"], ["-host", "elsewhere"]):
+            self.assert_refused(2, "this machine only", *words, "-n", "1", "true")
+        self.assert_refused(2, "HEDDLE_", "--mca", "btl", "self", "true")
+
+    def test_missing_program(self):
+        for words in ([], ["-n", "2"], ["true", ":"], ["true", ":", ":", "true"], [":", "true"]):
+            self.assert_refused(2, "no program to run", *words)
+
+    def test_programs_that_cannot_be_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plain = os.path.join(folder, "plain")
+            with open(plain, "w") as file:
+                file.write("not a program")
+            self.assert_refused(127, "no such file", "-n", "2", "./no_such_program")
+            self.assert_refused(127, "no such program in PATH", "-n", "2", "no_such_program")
+            self.assert_refused(126, "it is a directory", "-n", "2", folder)
+            self.assert_refused(126, "not executable", "-n", "2", plain)
+            self.assert_refused(127, "no such file", "true", ":", "./no_such_program")
+            self.assert_refused(1, "no such file", "-wdir", folder + "/none", "true")
+            os.chmod(plain, stat.S_IRWXU)
+            os.rename(plain, os.path.join(folder, "tool"))
+            self.assert_refused(127, "did you mean ./tool?", "tool", cwd=folder)
+
+    def test_a_broken_binary_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "broken")
+            with open(path, "wb") as file:
+                file.write(b"\x7fELF" + bytes(100))
+            os.chmod(path, stat.S_IRWXU)
+            code, _, err = self.run_job("-n", "3", path)
+            self.assertEqual(code, 126)
+            self.assertRegex(err, r"mpiexec: cannot start rank \d: '.*broken': exec format error")
+
+    def test_scripts_run_with_and_without_a_first_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "script")
+            for start in ("", "#!/bin/sh\n"):
+                with open(path, "w") as file:
+                    file.write(start + 'echo "$1-$2"\n')
+                os.chmod(path, stat.S_IRWXU)
+                self.assertEqual(self.run_job("-n", 1, path, "a b", "c")[:2], (0, "a b-c\n"))
+
+
+if __name__ == "__main__":
+    main()
