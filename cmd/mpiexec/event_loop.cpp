@@ -11,7 +11,16 @@
 namespace heddle::mpiexec {
 
 namespace {
+
 sigset_t original_mask;   // of the process, as the kernel's own mask is
+
+/// As nohup(1) asks for. Blocked, the signal would arrive all the same.
+bool is_ignored(int signal) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    return action.sa_handler == SIG_IGN;
+}
+
 }
 
 void EventLoop::watch(int fd, short events, Handler handler) {
@@ -54,7 +63,8 @@ void EventLoop::wait(int milliseconds) {
 Signals::Signals(std::initializer_list<int> signals) {
     sigset_t set;
     sigemptyset(&set);
-    for (int signal : signals) sigaddset(&set, signal);
+    for (int signal : signals)
+        if (!is_ignored(signal)) sigaddset(&set, signal);
     sigprocmask(SIG_BLOCK, &set, nullptr);
     fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!fd_) throw Failure(exit_failed, fmt::format("signalfd: {}", error_text(errno)));

@@ -37,7 +37,7 @@ private:
 /// Signals as events. They stay blocked while this lives, so none is lost between two waits.
 class Signals {
 public:
-    /// Blocks `signals` and remembers the mask from before.
+    /// Blocks `signals` but those that are ignored.
     explicit Signals(std::initializer_list<int> signals);
 
     [[nodiscard]] int fd() const { return fd_.get(); }
