@@ -102,6 +102,12 @@ void copy_input() {
         (void)!::write(STDOUT_FILENO, buffer, static_cast<std::size_t>(size));
 }
 
+/// Also where a sanitizer would rather report the signal than die of it.
+void die_by(int signal) {
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+}
+
 void wait_for_signal(int signal) {
     sigset_t set;
     sigemptyset(&set);
@@ -149,7 +155,7 @@ void carry_out(const std::string& word, const std::string& value) {
     else if (word == "board-abort") board_abort(value);
     else if (word == "block") block(value);
     else if (word == "exit") ::_exit(n);
-    else if (word == "raise") ::raise(n);
+    else if (word == "raise") die_by(n);
     else if (word == "wait") wait_for_ever();
     else if (word == "ignore") ::signal(n, SIG_IGN);
     else if (word == "until") wait_for_signal(n);

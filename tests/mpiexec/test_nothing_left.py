@@ -60,7 +60,7 @@ class Leftovers(LaunchTest):
         self.assertEqual(marked(job.mark), [])
 
     def test_children_from_before_are_not_ours(self):
-        """A shell with a background job that becomes mpiexec: its child is neither waited for nor killed."""
+        # A shell with a background job becomes mpiexec: that child is neither waited for nor killed.
         job = self.start("-n", 1, "true")
         job.end()
 

@@ -8,7 +8,7 @@ import re
 import signal
 import unittest
 
-from harness import DOUBLE, LaunchTest, MPIEXEC, main, marked, state_of, wait_until
+from harness import DOUBLE, LaunchTest, MPIEXEC, main, marked, read_proc, state_of, wait_until
 
 
 class FromPrograms(LaunchTest):
@@ -143,8 +143,7 @@ class FromATerminal(unittest.TestCase):
     def test_stop_and_continue(self):
         terminal = self.run_on_terminal("-n", 2, "-l", DOUBLE, "say:ready", "echo")
         terminal.expect(r"(?s)ready.*ready")
-        ranks = [pid for pid in marked(self.mark) if self.is_rank(pid)]
-        self.assertEqual(len(ranks), 1, "rank 1 has no input and is at its end")
+        ranks = wait_until(self.one_rank, "rank 1, which has no input, to end")
         terminal.type(b"\x1a")
         terminal.expect("<stopped>")
         wait_until(lambda: state_of(ranks[0]) == "T", "the rank to stop")
@@ -155,10 +154,9 @@ class FromATerminal(unittest.TestCase):
         terminal.type(b"\x04")
         terminal.expect("<code 0>")
 
-    @staticmethod
-    def is_rank(pid):
-        with open(f"/proc/{pid}/comm") as file:
-            return file.read().startswith("rank_double")
+    def one_rank(self):
+        ranks = [pid for pid in marked(self.mark) if read_proc(pid, "comm") == b"rank_double\n"]
+        return ranks if len(ranks) == 1 else None
 
 
 if __name__ == "__main__":
