@@ -76,7 +76,8 @@ Threads around(const std::vector<Core>& cores, const Core& home, Map map) {
 
 }  // namespace
 
-std::vector<std::vector<int>> place(const Placement& placement, const std::vector<Core>& cores, int ranks) {
+std::vector<std::vector<int>> place(const Placement& placement, const std::vector<Core>& cores,
+                                    int ranks) {
     const std::size_t count = static_cast<std::size_t>(ranks);
     std::vector<Threads> result(count);
     Bind bind = placement.bind;
@@ -123,8 +124,10 @@ bool bind_here(const std::vector<int>& threads) noexcept {
 
 void report_bindings(const std::vector<std::vector<int>>& bindings) {
     for (std::size_t rank = 0; rank < bindings.size(); ++rank) {
-        if (bindings[rank].empty()) say(fmt::format("rank {} is not bound", rank));
-        else say(fmt::format("rank {} is bound to cpu {}", rank, format_cpu_list(bindings[rank])));
+        if (bindings[rank].empty())
+            say(fmt::format("rank {} is not bound", rank));
+        else
+            say(fmt::format("rank {} is bound to cpu {}", rank, format_cpu_list(bindings[rank])));
     }
 }
 

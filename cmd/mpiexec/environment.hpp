@@ -21,7 +21,7 @@ public:
     [[nodiscard]] std::vector<char*> pointers();
 
 private:
-    std::vector<std::string> entries_;   ///< NAME=VALUE, each name once
+    std::vector<std::string> entries_;  ///< NAME=VALUE, each name once
 };
 
 }  // namespace heddle::mpiexec

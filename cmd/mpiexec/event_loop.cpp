@@ -12,16 +12,16 @@ namespace heddle::mpiexec {
 
 namespace {
 
-sigset_t original_mask;   // of the process, as the kernel's own mask is
+sigset_t original_mask;  // of the process, as the kernel's own mask is
 
 /// As nohup(1) asks for. Blocked, the signal would arrive all the same.
 bool is_ignored(int signal) {
-    struct sigaction action {};
+    struct sigaction action{};
     ::sigaction(signal, nullptr, &action);
     return action.sa_handler == SIG_IGN;
 }
 
-}
+}  // namespace
 
 void EventLoop::watch(int fd, short events, Handler handler) {
     polled_.push_back(pollfd{fd, events, 0});
@@ -30,7 +30,7 @@ void EventLoop::watch(int fd, short events, Handler handler) {
 
 void EventLoop::unwatch(int fd) {
     for (pollfd& one : polled_)
-        if (one.fd == fd) one.fd = -1;   // poll() skips it; compact() removes it with its handler
+        if (one.fd == fd) one.fd = -1;  // poll() skips it; compact() removes it with its handler
 }
 
 void EventLoop::compact() {
@@ -51,11 +51,11 @@ void EventLoop::wait(int milliseconds) {
     compact();
     const int ready = ::poll(polled_.data(), polled_.size(), milliseconds);
     if (ready <= 0) return;
-    const std::size_t count = polled_.size();   // a handler may add more, for the next time
+    const std::size_t count = polled_.size();  // a handler may add more, for the next time
     for (std::size_t i = 0; i < count; ++i) {
         if (polled_[i].fd < 0 || polled_[i].revents == 0) continue;
         polled_[i].revents = 0;
-        const Handler handler = handlers_[i];   // a copy: watch() may move the vector
+        const Handler handler = handlers_[i];  // a copy: watch() may move the vector
         handler();
     }
 }

@@ -25,12 +25,13 @@ public:
     /// Also from inside a handler. An fd that is not watched is ignored.
     void unwatch(int fd);
 
-    /// Waits up to `milliseconds` (-1: as long as it takes) and calls the handlers of what is ready.
+    /// Waits up to `milliseconds` (-1: as long as it takes) and calls the handlers of what is
+    /// ready.
     void wait(int milliseconds);
 
 private:
     std::vector<pollfd> polled_;
-    std::vector<Handler> handlers_;   ///< of the same index; empty once unwatched
+    std::vector<Handler> handlers_;  ///< of the same index; empty once unwatched
     void compact();
 };
 

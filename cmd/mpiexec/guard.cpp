@@ -24,8 +24,12 @@ namespace {
 
 class Guard {
 public:
-    Guard(pid_t keeper, UniqueFd to_keeper, Input& input, Signals& signals, std::vector<pid_t> spared)
-        : keeper_(keeper), to_keeper_(std::move(to_keeper)), input_(input), signals_(signals),
+    Guard(pid_t keeper, UniqueFd to_keeper, Input& input, Signals& signals,
+          std::vector<pid_t> spared)
+        : keeper_(keeper),
+          to_keeper_(std::move(to_keeper)),
+          input_(input),
+          signals_(signals),
           spared_(std::move(spared)) {
         loop_.watch(signals_.fd(), POLLIN, [this] {
             while (const int signal = signals_.next()) hear(signal);
@@ -34,7 +38,7 @@ public:
     }
 
     int run() {
-        hear(SIGCHLD);   // it may have come before we listened
+        hear(SIGCHLD);  // it may have come before we listened
         while (!done_) loop_.wait(-1);
         return exit_code_;
     }
@@ -45,7 +49,7 @@ private:
             case SIGCHLD: return look_at_keeper();
             case SIGTSTP: return stop_here();
             case SIGTTIN:
-            case SIGTTOU: return;   // the terminal's answer to a reader or writer in the background
+            case SIGTTOU: return;  // the terminal's answer to a reader or writer in the background
             case SIGCONT: input_.resume(); break;
             default: break;
         }
@@ -55,14 +59,16 @@ private:
 
     void tell_keeper(int signal) {
         const unsigned char byte = static_cast<unsigned char>(signal);
-        (void)!::write(to_keeper_.get(), &byte, 1);   // when it fails the keeper is dead: SIGCHLD comes
+        (void)!::write(to_keeper_.get(), &byte,
+                       1);  // when it fails the keeper is dead: SIGCHLD comes
     }
 
-    /// Whoever insists gets rid of the job also when the keeper hangs, in a write to a terminal say.
+    /// Whoever insists gets rid of the job also when the keeper hangs, in a write to a terminal
+    /// say.
     void count_request() {
         constexpr int enough = 3;
         const long long now = now_ms();
-        if (now - last_request_ < 200) return;   // one keypress may come to us by two ways
+        if (now - last_request_ < 200) return;  // one keypress may come to us by two ways
         last_request_ = now;
         if (++requests_ >= enough) ::kill(keeper_, SIGKILL);
     }
@@ -98,7 +104,7 @@ private:
     UniqueFd to_keeper_;
     Input& input_;
     Signals& signals_;
-    std::vector<pid_t> spared_;   ///< children that whoever became mpiexec by exec had before
+    std::vector<pid_t> spared_;  ///< children that whoever became mpiexec by exec had before
     EventLoop loop_;
     int exit_code_ = exit_failed;
     int requests_ = 0;
@@ -108,14 +114,15 @@ private:
 
 std::vector<pid_t> children_from_before() {
     siginfo_t info;
-    const bool none = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+    const bool none =
+        ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
     return none ? std::vector<pid_t>{} : descendants(false);
 }
 
 char** arguments_of_process = nullptr;
 
-/// The keeper goes by a name of its own everywhere, so that whoever kills all that is called mpiexec
-/// leaves the one who cleans up.
+/// The keeper goes by a name of its own everywhere, so that whoever kills all that is called
+/// mpiexec leaves the one who cleans up.
 void rename_process() {
     constexpr char name[] = "heddle-keeper";
     ::prctl(PR_SET_NAME, name);
@@ -123,11 +130,14 @@ void rename_process() {
     char* end = start;
     for (char** word = arguments_of_process; *word == end; ++word) end += std::strlen(*word) + 1;
     std::fill(start, end, '\0');
-    std::copy_n(name, std::min<std::size_t>(sizeof name - 1, static_cast<std::size_t>(end - start - 1)), start);
+    std::copy_n(name,
+                std::min<std::size_t>(sizeof name - 1, static_cast<std::size_t>(end - start - 1)),
+                start);
 }
 
-int keep(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input, UniqueFd guard) {
-    ::setpgid(0, 0);   // the terminal's signals are the guard's
+int keep(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
+         UniqueFd guard) {
+    ::setpgid(0, 0);  // the terminal's signals are the guard's
     become_subreaper();
     rename_process();
     input.be_keeper();
@@ -159,7 +169,7 @@ int run_job(const Job& job, const std::vector<std::vector<int>>& bindings) {
     const pid_t pid = ::fork();
     if (pid < 0) throw Failure(exit_failed, fmt::format("fork: {}", error_text(errno)));
     if (pid == 0) {
-        to_keeper.reset();   // or it would never see the end of the file
+        to_keeper.reset();  // or it would never see the end of the file
         ::_exit(keep(job, bindings, input, std::move(from_guard)));
     }
     from_guard.reset();

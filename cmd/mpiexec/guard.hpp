@@ -3,8 +3,8 @@
 /// The guard: the process that the user started and sees.
 ///
 /// It passes signals on to the keeper (keeper.hpp), which does the work, stops and continues with
-/// the job as the terminal wants it, and copies standard input where that is needed. When the keeper
-/// is killed it ends the job itself.
+/// the job as the terminal wants it, and copies standard input where that is needed. When the
+/// keeper is killed it ends the job itself.
 
 #include <vector>
 

@@ -27,8 +27,9 @@ Input::Input(const Job& job, int ranks) : nothing_(::open("/dev/null", O_RDWR | 
 void Input::add_pipe(int rank) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-        throw Failure(exit_failed, fmt::format("standard input of rank {}: pipe: {}", rank, error_text(errno)));
-    ::fcntl(ends[1], F_SETFL, O_NONBLOCK);   // our end only
+        throw Failure(exit_failed,
+                      fmt::format("standard input of rank {}: pipe: {}", rank, error_text(errno)));
+    ::fcntl(ends[1], F_SETFL, O_NONBLOCK);  // our end only
     sinks_.push_back(Sink{rank, UniqueFd(ends[0]), UniqueFd(ends[1]), {}});
 }
 
@@ -62,11 +63,13 @@ void Input::resume() {
 }
 
 bool Input::all_taken() const {
-    return std::all_of(sinks_.begin(), sinks_.end(), [](const Sink& sink) { return sink.pending.empty(); });
+    return std::all_of(sinks_.begin(), sinks_.end(),
+                       [](const Sink& sink) { return sink.pending.empty(); });
 }
 
 void Input::watch_source() {
-    const bool wanted = std::any_of(sinks_.begin(), sinks_.end(), [](const Sink& s) { return bool(s.to); });
+    const bool wanted =
+        std::any_of(sinks_.begin(), sinks_.end(), [](const Sink& s) { return bool(s.to); });
     if (watching_ || at_end_ || !wanted || !all_taken()) return;
     watching_ = true;
     loop_->watch(STDIN_FILENO, POLLIN, [this] { read_source(); });
@@ -94,8 +97,10 @@ void Input::watch(Sink& sink) {
     loop_->unwatch(sink.to.get());
     const short events = sink.pending.empty() ? 0 : POLLOUT;
     loop_->watch(sink.to.get(), events, [this, &sink] {
-        if (sink.pending.empty()) close(sink);
-        else write_pending(sink);
+        if (sink.pending.empty())
+            close(sink);
+        else
+            write_pending(sink);
         watch_source();
     });
 }
@@ -103,8 +108,10 @@ void Input::watch(Sink& sink) {
 void Input::write_pending(Sink& sink) {
     if (!sink.pending.empty()) {
         const ssize_t size = ::write(sink.to.get(), sink.pending.data(), sink.pending.size());
-        if (size > 0) sink.pending.erase(0, static_cast<std::size_t>(size));
-        else if (errno != EAGAIN && errno != EINTR) return close(sink);
+        if (size > 0)
+            sink.pending.erase(0, static_cast<std::size_t>(size));
+        else if (errno != EAGAIN && errno != EINTR)
+            return close(sink);
     }
     if (sink.pending.empty() && at_end_) return close(sink);
     watch(sink);
@@ -114,7 +121,8 @@ void Input::close(Sink& sink) {
     loop_->unwatch(sink.to.get());
     sink.to.reset();
     sink.pending.clear();
-    const bool wanted = std::any_of(sinks_.begin(), sinks_.end(), [](const Sink& s) { return bool(s.to); });
+    const bool wanted =
+        std::any_of(sinks_.begin(), sinks_.end(), [](const Sink& s) { return bool(s.to); });
     if (wanted || !watching_) return;
     loop_->unwatch(STDIN_FILENO);
     watching_ = false;

@@ -3,9 +3,9 @@
 /// Standard input of the ranks.
 ///
 /// One rank inherits the launcher's own descriptor, so that what it does not read is left for who
-/// comes next. Two cases need copying through pipes: a terminal, because only the foreground process
-/// group may read it and ranks are not in it, and input for all ranks. The guard copies, the keeper
-/// hands the other ends of the pipes to the ranks.
+/// comes next. Two cases need copying through pipes: a terminal, because only the foreground
+/// process group may read it and ranks are not in it, and input for all ranks. The guard copies,
+/// the keeper hands the other ends of the pipes to the ranks.
 
 #include <string>
 #include <vector>
@@ -35,8 +35,8 @@ public:
 private:
     struct Sink {
         int rank;
-        UniqueFd from, to;       ///< the rank's end, ours
-        std::string pending;     ///< read but not yet accepted by the pipe
+        UniqueFd from, to;    ///< the rank's end, ours
+        std::string pending;  ///< read but not yet accepted by the pipe
     };
 
     void add_pipe(int rank);
@@ -49,8 +49,8 @@ private:
 
     EventLoop* loop_ = nullptr;
     std::vector<Sink> sinks_;
-    UniqueFd nothing_;       ///< /dev/null
-    int direct_rank_ = -1;   ///< who inherits descriptor 0
+    UniqueFd nothing_;      ///< /dev/null
+    int direct_rank_ = -1;  ///< who inherits descriptor 0
     bool watching_ = false;
     bool at_end_ = false;
 };

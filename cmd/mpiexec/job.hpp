@@ -12,17 +12,17 @@ namespace heddle::mpiexec {
 
 /// What ranks get of the launcher's environment, and what is added.
 struct EnvironmentRule {
-    std::optional<bool> inherit_all;                        ///< -genvall, -genvnone; unset: all
-    std::vector<std::string> inherit;                       ///< -genvlist, -x NAME
-    std::vector<std::pair<std::string, std::string>> set;   ///< -genv, -env, -x NAME=VALUE
+    std::optional<bool> inherit_all;                       ///< -genvall, -genvnone; unset: all
+    std::vector<std::string> inherit;                      ///< -genvlist, -x NAME
+    std::vector<std::pair<std::string, std::string>> set;  ///< -genv, -env, -x NAME=VALUE
 };
 
 /// One of the programs between colons.
 struct Program {
-    std::optional<int> ranks;           ///< filled in by settle() when -n was not given
-    std::vector<std::string> command;   ///< name and arguments
-    std::string file;                   ///< what is executed, filled in by settle()
-    std::string directory;              ///< -wdir, empty: the launcher's
+    std::optional<int> ranks;          ///< filled in by settle() when -n was not given
+    std::vector<std::string> command;  ///< name and arguments
+    std::string file;                  ///< what is executed, filled in by settle()
+    std::string directory;             ///< -wdir, empty: the launcher's
     EnvironmentRule environment;
 };
 
@@ -33,7 +33,7 @@ enum class Map { unset, core, socket, numa };
 struct Placement {
     Bind bind = Bind::share;
     Map map = Map::unset;
-    int cores_per_rank = 0;   ///< --map-by x:PE=n, 0: not given
+    int cores_per_rank = 0;  ///< --map-by x:PE=n, 0: not given
     bool report = false;
 };
 
@@ -41,12 +41,12 @@ enum class InputTo { one_rank, all_ranks, nobody };
 
 struct Job {
     std::vector<Program> programs;
-    EnvironmentRule environment;   ///< for all programs, before their own
+    EnvironmentRule environment;  ///< for all programs, before their own
     Placement placement;
     InputTo input = InputTo::one_rank;
     int input_rank = 0;
-    int universe_size = 0;         ///< 0: the number of ranks
-    double timeout_seconds = 0;    ///< 0: none
+    int universe_size = 0;       ///< 0: the number of ranks
+    double timeout_seconds = 0;  ///< 0: none
     bool tag_output = false;
     bool quiet = false;
     bool verbose = false;

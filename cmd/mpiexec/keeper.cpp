@@ -23,7 +23,8 @@ bool asks_to_end(int signal) {
 
 }  // namespace
 
-Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input, UniqueFd guard)
+Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
+               UniqueFd guard)
     : job_(job),
       bindings_(bindings),
       input_(input),
@@ -34,8 +35,10 @@ Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, In
            {[this](int rank, int code) { pmi_abort(rank, code); }, [this] { check_waiting(); }}),
       output_(loop_),
       ranks_(static_cast<std::size_t>(job.size())) {
-    for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].program = program_of(job, static_cast<int>(i));
-    for (const Program& one : job.programs) environments_.emplace_back(job.environment, one.environment);
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+        ranks_[i].program = program_of(job, static_cast<int>(i));
+    for (const Program& one : job.programs)
+        environments_.emplace_back(job.environment, one.environment);
     loop_.watch(guard_.get(), POLLIN, [this] { hear_guard(); });
     loop_.watch(spawner_.fd(), POLLIN, [this] { check_start_errors(); });
     loop_.watch(signals_.fd(), POLLIN, [this] {
@@ -49,15 +52,18 @@ const Program& Keeper::program(int rank) const {
 }
 
 std::string Keeper::name(int rank) const {
-    return describe(rank, ranks_[static_cast<std::size_t>(rank)].pid, program(rank).command.front());
+    return describe(rank, ranks_[static_cast<std::size_t>(rank)].pid,
+                    program(rank).command.front());
 }
 
 int Keeper::number_alive() const {
-    return static_cast<int>(std::count_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.alive(); }));
+    return static_cast<int>(
+        std::count_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.alive(); }));
 }
 
 int Keeper::run() {
-    if (job_.timeout_seconds > 0) timeout_at_ = now_ms() + static_cast<long long>(job_.timeout_seconds * 1000);
+    if (job_.timeout_seconds > 0)
+        timeout_at_ = now_ms() + static_cast<long long>(job_.timeout_seconds * 1000);
     while (!childless_ && !kill_now_) {
         if (!all_started() && !ending()) start_next();
         loop_.wait(milliseconds_to_wait());
@@ -87,8 +93,15 @@ RankStart Keeper::prepare(int rank, int pmi, int output, int error) {
     environment.set("MPI_LOCALRANKID", std::to_string(rank));
     environment.set("MPI_LOCALNRANKS", size);
     environment.set(launch::node_descriptor_variable, std::to_string(memory_.fd()));
-    return RankStart{program(rank), rank,   std::move(environment), bindings_[index], input_.descriptor(rank),
-                     output,        error,  pmi,                    memory_.fd()};
+    return RankStart{program(rank),
+                     rank,
+                     std::move(environment),
+                     bindings_[index],
+                     input_.descriptor(rank),
+                     output,
+                     error,
+                     pmi,
+                     memory_.fd()};
 }
 
 void Keeper::start_next() try {
@@ -103,9 +116,11 @@ void Keeper::start_next() try {
                               error ? error.get() : STDERR_FILENO);
     const pid_t pid = spawner_.start(start);
     if (pid < 0)
-        throw Failure(exit_failed,
-                      fmt::format("cannot start rank {} of {}: fork: {} (limits on processes are 'ulimit -u' "
-                                  "and the container's)", rank, ranks_.size(), error_text(errno)));
+        throw Failure(
+            exit_failed,
+            fmt::format("cannot start rank {} of {}: fork: {} (limits on processes are 'ulimit -u' "
+                        "and the container's)",
+                        rank, ranks_.size(), error_text(errno)));
     ranks_[started_++].pid = pid;
     input_.handed_over(rank);
     if (job_.verbose) say(fmt::format("started {}", name(rank)));
@@ -128,8 +143,9 @@ void Keeper::reap() {
         const pid_t pid = ::waitpid(-1, &status, WNOHANG);
         if (pid < 0 && errno == ECHILD) break;
         if (pid <= 0) return end_leftovers();
-        const auto found = std::find_if(ranks_.begin(), ranks_.end(),
-                                        [&](const Rank& rank) { return rank.pid == pid && rank.alive(); });
+        const auto found = std::find_if(ranks_.begin(), ranks_.end(), [&](const Rank& rank) {
+            return rank.pid == pid && rank.alive();
+        });
         if (found != ranks_.end()) rank_ended(static_cast<int>(found - ranks_.begin()), status);
     }
     childless_ = all_started() || ending();
@@ -162,7 +178,7 @@ RankEnd Keeper::facts(int rank, int status) const {
 
 void Keeper::rank_ended(int rank, int status) {
     check_start_errors();
-    pmi_.drain(rank);   // what it said last may explain its end
+    pmi_.drain(rank);  // what it said last may explain its end
     ranks_[static_cast<std::size_t>(rank)].status = status;
     if (ending()) return;
     if (const auto verdict = judge(facts(rank, status))) conclude(*verdict);
@@ -172,13 +188,16 @@ void Keeper::rank_ended(int rank, int status) {
 /// A rank that has ended can neither come to MPI_Init, which all must call, nor to a barrier.
 void Keeper::check_waiting() {
     if (ending() || number_alive() == static_cast<int>(started_)) return;
-    bool in_job = false;   // some living rank is between MPI_Init and MPI_Finalize
+    bool in_job = false;  // some living rank is between MPI_Init and MPI_Finalize
     for (int rank = 0; rank < static_cast<int>(started_); ++rank)
-        in_job = in_job || (ranks_[static_cast<std::size_t>(rank)].alive() && phase(rank) == Phase::inside);
+        in_job = in_job ||
+            (ranks_[static_cast<std::size_t>(rank)].alive() && phase(rank) == Phase::inside);
     for (int rank = 0; rank < static_cast<int>(started_); ++rank) {
         if (!is_waited_for(rank, in_job)) continue;
-        const char* how = phase(rank) == Phase::before ? "ended without calling MPI_Init" : "has ended";
-        return fail(exit_failed, fmt::format("{} {}, and other ranks wait for it", name(rank), how));
+        const char* how =
+            phase(rank) == Phase::before ? "ended without calling MPI_Init" : "has ended";
+        return fail(exit_failed,
+                    fmt::format("{} {}, and other ranks wait for it", name(rank), how));
     }
 }
 
@@ -222,7 +241,7 @@ void Keeper::fail(int code, const std::string& text) {
 void Keeper::end_job(int signal) {
     if (!ending()) kill_at_ = now_ms() + grace_ms;
     signal_ranks(signal);
-    signal_ranks(SIGCONT);   // a stopped rank would not hear the signal
+    signal_ranks(SIGCONT);  // a stopped rank would not hear the signal
     if (started_ == 0) childless_ = true;
 }
 
@@ -254,7 +273,8 @@ void Keeper::hear_signal(int signal) {
         return;
     }
     if (exit_code_ == 0) exit_code_ = 128 + signal;
-    if (!job_.quiet) say(fmt::format("{}: ending the job; once more kills it at once", signal_name(signal)));
+    if (!job_.quiet)
+        say(fmt::format("{}: ending the job; once more kills it at once", signal_name(signal)));
     end_job(signal);
 }
 

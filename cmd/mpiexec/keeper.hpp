@@ -2,13 +2,14 @@
 #pragma once
 /// The keeper: the parent of the ranks. It starts them, serves them, watches them and ends them.
 ///
-/// It is a process of its own, a child of the guard (guard.hpp), which is the process that the user
-/// sees. Both are subreapers and each notices the end of the other, so that whichever is killed, the
-/// one that is left ends every process of the job.
+/// It is a process of its own, a child of the guard (guard.hpp), which is the process that the
+/// user sees. Both are subreapers and each notices the end of the other, so that whichever is
+/// killed, the one that is left ends every process of the job.
 ///
-/// Course of a job: *running* until every rank has ended, or the first failure, signal or time limit;
-/// then *ending*: the ranks are asked to end (SIGTERM), and after a grace killed. What ranks leave
-/// running in the background is ended the same way. Nothing of the job is left when run() answers.
+/// Course of a job: *running* until every rank has ended, or the first failure, signal or time
+/// limit; then *ending*: the ranks are asked to end (SIGTERM), and after a grace killed. What
+/// ranks leave running in the background is ended the same way. Nothing of the job is left when
+/// run() answers.
 
 #include <memory>
 #include <string>
@@ -28,18 +29,20 @@ namespace heddle::mpiexec {
 
 class Keeper {
 public:
-    /// `guard` answers one byte for each signal that the guard got, and end of file when it is dead.
-    Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input, UniqueFd guard);
+    /// `guard` answers one byte for each signal that the guard got, and end of file when it is
+    /// dead.
+    Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
+           UniqueFd guard);
 
     /// Runs the job; answers the exit code of mpiexec.
     int run();
 
 private:
-    enum class Phase { before, inside, after };   ///< of MPI_Init and MPI_Finalize
+    enum class Phase { before, inside, after };  ///< of MPI_Init and MPI_Finalize
 
     static constexpr long long never = -1;
-    static constexpr long long grace_ms = 1500;        ///< between asking to end and killing
-    static constexpr long long same_keypress_ms = 200; ///< a signal may come to us by two ways
+    static constexpr long long grace_ms = 1500;         ///< between asking to end and killing
+    static constexpr long long same_keypress_ms = 200;  ///< a signal may come to us by two ways
 
     [[nodiscard]] bool all_started() const { return started_ == ranks_.size(); }
     [[nodiscard]] bool ending() const { return kill_at_ != never; }
@@ -80,15 +83,15 @@ private:
     TaggedOutput output_;
     Spawner spawner_;
     std::vector<Rank> ranks_;
-    std::vector<Environment> environments_;   ///< of the programs
+    std::vector<Environment> environments_;  ///< of the programs
     std::size_t started_ = 0;
-    bool childless_ = false;       ///< all started and nothing of the job is left
+    bool childless_ = false;  ///< all started and nothing of the job is left
     bool kill_now_ = false;
     bool guard_gone_ = false;
     int exit_code_ = 0;
     long long timeout_at_ = never;
     long long kill_at_ = never;
-    long long last_request_ = never;   ///< when the last signal to end came
+    long long last_request_ = never;  ///< when the last signal to end came
 };
 
 }  // namespace heddle::mpiexec

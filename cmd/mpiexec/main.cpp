@@ -42,7 +42,7 @@ void prepare_process() {
     Signals::remember_mask();
     Spawner::remember_settings();
     ::signal(SIGPIPE, SIG_IGN);
-    ::signal(SIGCHLD, SIG_DFL);   // where it is ignored, no child can be waited for
+    ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, no child can be waited for
     open_standard_streams();
 }
 

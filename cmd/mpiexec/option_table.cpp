@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
@@ -79,19 +79,27 @@ void export_variable(const Parsing& at) {
         return;
     }
     if (std::getenv(name.c_str()) == nullptr)
-        wrong(at, fmt::format("the environment has no variable {} (give it as {}=VALUE)", name, name));
+        wrong(at,
+              fmt::format("the environment has no variable {} (give it as {}=VALUE)", name, name));
     at.program.environment.inherit.push_back(name);
 }
 
 void set_bind(const Parsing& at) {
     const std::string what = lower(at.values[0]);
     Bind& bind = at.job.placement.bind;
-    if (what == "none") bind = Bind::none;
-    else if (what == "core") bind = Bind::core;
-    else if (what == "hwthread") bind = Bind::hwthread;
-    else if (what == "socket" || what == "package") bind = Bind::socket;
-    else if (what == "numa") bind = Bind::numa;
-    else wrong(at, fmt::format("'{}' is not one of none, core, hwthread, socket, numa", at.values[0]));
+    if (what == "none")
+        bind = Bind::none;
+    else if (what == "core")
+        bind = Bind::core;
+    else if (what == "hwthread")
+        bind = Bind::hwthread;
+    else if (what == "socket" || what == "package")
+        bind = Bind::socket;
+    else if (what == "numa")
+        bind = Bind::numa;
+    else
+        wrong(at,
+              fmt::format("'{}' is not one of none, core, hwthread, socket, numa", at.values[0]));
 }
 
 void set_map_qualifier(const Parsing& at, const std::string& text) {
@@ -104,10 +112,15 @@ void set_map(const Parsing& at) {
     const std::vector<std::string> parts = split(lower(at.values[0]), ':');
     const std::string& what = parts[0];
     Map& map = at.job.placement.map;
-    if (what == "socket" || what == "package") map = Map::socket;
-    else if (what == "numa") map = Map::numa;
-    else if (what == "core" || what == "slot" || what == "hwthread" || what == "node") map = Map::core;
-    else wrong(at, fmt::format("'{}' is not one of core, slot, hwthread, socket, numa, node", parts[0]));
+    if (what == "socket" || what == "package")
+        map = Map::socket;
+    else if (what == "numa")
+        map = Map::numa;
+    else if (what == "core" || what == "slot" || what == "hwthread" || what == "node")
+        map = Map::core;
+    else
+        wrong(at,
+              fmt::format("'{}' is not one of core, slot, hwthread, socket, numa, node", parts[0]));
     for (std::size_t i = 1; i < parts.size(); ++i) set_map_qualifier(at, parts[i]);
 }
 
@@ -115,8 +128,10 @@ void report_bindings(const Parsing& at) { at.job.placement.report = true; }
 
 void set_input(const Parsing& at) {
     const std::string& to = at.values[0];
-    if (to == "all") at.job.input = InputTo::all_ranks;
-    else if (to == "none") at.job.input = InputTo::nobody;
+    if (to == "all")
+        at.job.input = InputTo::all_ranks;
+    else if (to == "none")
+        at.job.input = InputTo::nobody;
     else {
         at.job.input = InputTo::one_rank;
         at.job.input_rank = whole_number(at.option, to, 0, INT_MAX);
@@ -154,53 +169,68 @@ void accept_this_host(const Parsing& at) {
     for (const std::string& entry : split(at.values[0], ',')) {
         const std::string host = entry.substr(0, entry.find(':'));
         if (host == "localhost" || host == "127.0.0.1" || host == own_host_name()) continue;
-        wrong(at, fmt::format("'{}' is not this machine, and this mpiexec starts ranks on this "
-                              "machine only; on several, start them with srun or prterun", host));
+        wrong(at,
+              fmt::format("'{}' is not this machine, and this mpiexec starts ranks on this "
+                          "machine only; on several, start them with srun or prterun",
+                          host));
     }
 }
 
 void refuse_hosts(const Parsing& at) {
-    wrong(at, "this mpiexec starts ranks on this machine only; on several, start them with srun or "
-              "prterun");
+    wrong(at,
+          "this mpiexec starts ranks on this machine only; on several, start them with srun or "
+          "prterun");
 }
 
 void refuse_mca(const Parsing& at) {
-    wrong(at, "parameters of Open MPI mean nothing here; Heddle is set by HEDDLE_* variables, see "
-              "'heddle info'");
+    wrong(at,
+          "parameters of Open MPI mean nothing here; Heddle is set by HEDDLE_* variables, see "
+          "'heddle info'");
 }
 
-void show_later(const Parsing&) {}   // --help and --version: parse_command_line() looks at them
+void show_later(const Parsing&) {}  // --help and --version: parse_command_line() looks at them
 
 using enum Section;
 
 constexpr std::array table{
-    Option{programs, "n np c", "N", "number of ranks; default: one for each core that may be used, "
-           "or 1 for each of several programs", set_ranks},
+    Option{programs, "n np c", "N",
+           "number of ranks; default: one for each core that may be used, "
+           "or 1 for each of several programs",
+           set_ranks},
     Option{programs, "wdir wd", "DIR", "directory in which the program runs", set_directory},
 
     Option{environment, "x", "VAR[=VALUE]", "set VAR for this program", export_variable},
     Option{environment, "env", "VAR VALUE", "set VAR for this program", set_own},
     Option{environment, "genv", "VAR VALUE", "set VAR for all programs", set_all},
     Option{environment, "genvlist", "A,B", "hand these down, also under -genvnone", list_all},
-    Option{environment, "genvall", "", "hand the whole environment down (default)", inherit_everything},
+    Option{environment, "genvall", "", "hand the whole environment down (default)",
+           inherit_everything},
     Option{environment, "genvnone", "", "hand nothing down but what is named", inherit_nothing},
     Option{hidden, "envlist", "A,B", "", list_own},
     Option{hidden, "envall", "", "", own_everything},
     Option{hidden, "envnone", "", "", own_nothing},
 
-    Option{placement, "bind-to", "WHAT", "bind each rank to a core, hwthread, socket or numa node, or "
-           "none; default: an equal share of the cores for each rank, none if ranks outnumber cores",
-           set_bind},
-    Option{placement, "map-by", "WHAT[:PE=N]", "where consecutive ranks go: core, slot (next to each "
-           "other, default), socket, numa (to these in turn), node; PE=N: N cores for each rank", set_map},
+    Option{
+        placement, "bind-to", "WHAT",
+        "bind each rank to a core, hwthread, socket or numa node, or "
+        "none; default: an equal share of the cores for each rank, none if ranks outnumber cores",
+        set_bind},
+    Option{placement, "map-by", "WHAT[:PE=N]",
+           "where consecutive ranks go: core, slot (next to each "
+           "other, default), socket, numa (to these in turn), node; PE=N: N cores for each rank",
+           set_map},
     Option{placement, "report-bindings", "", "say on which cores each rank runs", report_bindings},
     Option{hidden, "display-map display-bindings", "", "", report_bindings},
 
-    Option{streams, "l prepend-rank tag-output", "", "start each line of output with '[rank] '", tag_output},
-    Option{streams, "stdin s", "RANK|all|none", "who gets standard input; default: rank 0", set_input},
+    Option{streams, "l prepend-rank tag-output", "", "start each line of output with '[rank] '",
+           tag_output},
+    Option{streams, "stdin s", "RANK|all|none", "who gets standard input; default: rank 0",
+           set_input},
 
-    Option{other, "timeout", "SECONDS", "end the job then, say where each rank is blocked, exit with "
-           "124", set_timeout},
+    Option{other, "timeout", "SECONDS",
+           "end the job then, say where each rank is blocked, exit with "
+           "124",
+           set_timeout},
     Option{other, "q quiet", "", "do not explain why a job was ended", be_quiet},
     Option{other, "v verbose", "", "say what is started", be_verbose},
     Option{other, "h help", "", "this text", show_later},
@@ -263,7 +293,8 @@ std::string nearest_option(std::string_view name) {
             best = candidate;
         }
     }
-    return best.size() > 1 ? "--" + best : best.empty() ? best : "-" + best;
+    if (best.empty()) return best;
+    return fmt::format("{}{}", best.size() > 1 ? "--" : "-", best);
 }
 
 int whole_number(std::string_view option, std::string_view text, int low, int high) {
@@ -274,7 +305,8 @@ int whole_number(std::string_view option, std::string_view text, int low, int hi
     if (error != std::errc{} || end != text.data() + text.size())
         throw Failure(exit_usage, fmt::format("{}: '{}' is not a whole number", option, text));
     if (value < low || value > high)
-        throw Failure(exit_usage, fmt::format("{}: {} is too small, the least is {}", option, value, low));
+        throw Failure(exit_usage,
+                      fmt::format("{}: {} is too small, the least is {}", option, value, low));
     return value;
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 /// One word of the command line that starts with a dash.
 struct Written {
-    std::string_view name;                   ///< without dashes
-    std::optional<std::string_view> value;   ///< of --name=value
+    std::string_view name;                  ///< without dashes
+    std::optional<std::string_view> value;  ///< of --name=value
 };
 
 Written dissect(std::string_view word) {
@@ -36,7 +36,8 @@ std::size_t count_words(std::string_view text) {
 [[noreturn]] void unknown_option(std::string_view word, std::string_view name) {
     const std::string nearest = nearest_option(name);
     const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
-    throw Failure(exit_usage, fmt::format("unknown option {}{} (mpiexec --help lists all)", word, hint));
+    throw Failure(exit_usage,
+                  fmt::format("unknown option {}{} (mpiexec --help lists all)", word, hint));
 }
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -70,7 +71,7 @@ private:
         while (next_ < words_.size() && words_[next_] != ":")
             program.command.push_back(words_[next_++]);
         if (program.command.empty()) missing_program();
-        ++next_;   // the colon
+        ++next_;  // the colon
         job_.programs.push_back(std::move(program));
     }
 
@@ -101,16 +102,20 @@ private:
     }
 
     bool show(std::string_view name) {
-        if (is_one_of(name, {"h", "help", "?"})) std::fputs(help_text().c_str(), stdout);
-        else if (is_one_of(name, {"V", "version"})) std::puts("mpiexec (Heddle) " HEDDLE_VERSION);
-        else return false;
+        if (is_one_of(name, {"h", "help", "?"}))
+            std::fputs(help_text().c_str(), stdout);
+        else if (is_one_of(name, {"V", "version"}))
+            std::puts("mpiexec (Heddle) " HEDDLE_VERSION);
+        else
+            return false;
         std::fflush(stdout);
         return stop_ = true;
     }
 
     [[noreturn]] static void missing_program() {
-        throw Failure(exit_usage, "no program to run is named; try: mpiexec -n 2 ./a.out "
-                                  "(mpiexec --help tells more)");
+        throw Failure(exit_usage,
+                      "no program to run is named; try: mpiexec -n 2 ./a.out "
+                      "(mpiexec --help tells more)");
     }
 
     const std::vector<std::string>& words_;
@@ -126,7 +131,8 @@ std::string shown_names(const Option& option) {
     while (!names.empty()) {
         const std::size_t end = std::min(names.find(' '), names.size());
         const std::string_view name = names.substr(0, end);
-        shown += fmt::format("{}{}{}", shown.empty() ? "" : ", ", name.size() > 1 ? "--" : "-", name);
+        shown +=
+            fmt::format("{}{}{}", shown.empty() ? "" : ", ", name.size() > 1 ? "--" : "-", name);
         names.remove_prefix(std::min(end + 1, names.size()));
     }
     return option.values.empty() ? shown : fmt::format("{} {}", shown, option.values);
@@ -164,22 +170,22 @@ Job parse_command_line(const std::vector<std::string>& arguments) {
 
 std::string help_text() {
     return "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
-           "Starts the ranks of an MPI job on this machine and ends with the exit code of the first\n"
+           "Starts the ranks of an MPI job on this machine and ends with the exit code of the "
+           "first\n"
            "rank that failed. Options may be written with one or two dashes.\n"
            "  mpiexec -n 4 ./a.out                 four ranks\n"
            "  mpiexec -n 1 ./master : -n 3 ./work  two programs, one job\n"
            "  mpiexec --timeout 60 -n 2 ./a.out    a job that hangs: who waits for what\n" +
-           help_section("Programs", Section::programs) +
-           help_section("Environment", Section::environment) +
-           help_section("Placement", Section::placement) +
-           help_section("Input and output", Section::streams) +
-           help_section("Other", Section::other) +
-           "\nWhat other launchers ask for is accepted where it changes nothing on one machine\n"
-           "(--oversubscribe, --allow-run-as-root, --host localhost, --ppn N).\n"
-           "\nCtrl-C ends the job, once more kills it at once. SIGUSR1 and SIGUSR2 are handed to all\n"
-           "ranks. Exit codes: that of the failing rank, 128 + n when signal n ended it, the code of\n"
-           "MPI_Abort, 124 after --timeout, 126 and 127 for a program that cannot be run, 2 for a\n"
-           "wrong command line.\n";
+        help_section("Programs", Section::programs) +
+        help_section("Environment", Section::environment) +
+        help_section("Placement", Section::placement) +
+        help_section("Input and output", Section::streams) + help_section("Other", Section::other) +
+        "\nWhat other launchers ask for is accepted where it changes nothing on one machine\n"
+        "(--oversubscribe, --allow-run-as-root, --host localhost, --ppn N).\n"
+        "\nCtrl-C ends the job, once more kills it at once. SIGUSR1 and SIGUSR2 are handed to all\n"
+        "ranks. Exit codes: that of the failing rank, 128 + n when signal n ended it, the code of\n"
+        "MPI_Abort, 124 after --timeout, 126 and 127 for a program that cannot be run, 2 for a\n"
+        "wrong command line.\n";
 }
 
 }  // namespace heddle::mpiexec

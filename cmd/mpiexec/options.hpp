@@ -17,7 +17,7 @@ namespace heddle::mpiexec {
 struct Parsing {
     Job& job;
     Program& program;
-    std::string_view option;             ///< as the user wrote it
+    std::string_view option;  ///< as the user wrote it
     std::span<const std::string> values;
 };
 
@@ -25,8 +25,8 @@ enum class Section { hidden, programs, environment, placement, streams, other };
 
 struct Option {
     Section section;
-    std::string_view names;    ///< without dashes, separated by blanks; the first is shown in errors
-    std::string_view values;   ///< names of its values, separated by blanks
+    std::string_view names;   ///< without dashes, separated by blanks; the first is shown in errors
+    std::string_view values;  ///< names of its values, separated by blanks
     std::string_view help;
     void (*apply)(const Parsing&);
 };

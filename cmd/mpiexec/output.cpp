@@ -14,9 +14,9 @@ namespace heddle::mpiexec {
 
 namespace {
 
-constexpr std::size_t longest_line = 1 << 20;      // a longer one is broken
-constexpr std::size_t most_queued = 1 << 20;       // more is left with the ranks
-constexpr std::size_t most_without_blocking = 4096;   // what a pipe takes when poll() says POLLOUT
+constexpr std::size_t longest_line = 1 << 20;        // a longer one is broken
+constexpr std::size_t most_queued = 1 << 20;         // more is left with the ranks
+constexpr std::size_t most_without_blocking = 4096;  // what a pipe takes when poll() says POLLOUT
 
 /// How much of `text` to write at once: whole lines where they fit.
 std::size_t next_chunk(const std::string& text) {
@@ -30,8 +30,9 @@ std::size_t next_chunk(const std::string& text) {
 UniqueFd TaggedOutput::open(int rank, int target) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-        throw Failure(exit_failed, fmt::format("cannot start rank {}: pipe: {}", rank, error_text(errno)));
-    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);   // our end only; the rank's end blocks as usual
+        throw Failure(exit_failed,
+                      fmt::format("cannot start rank {}: pipe: {}", rank, error_text(errno)));
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);  // our end only; the rank's end blocks as usual
     streams_.push_back(std::make_unique<Stream>(
         Stream{UniqueFd(ends[0]), target, fmt::format("[{}] ", rank), {}}));
     if (!paused_) watch(*streams_.back());
@@ -59,7 +60,8 @@ bool TaggedOutput::read(Stream& stream) {
 void TaggedOutput::take_lines(Stream& stream) {
     std::string text;
     std::size_t start = 0;
-    for (std::size_t end = 0; (end = stream.unfinished.find('\n', start)) != std::string::npos; start = end + 1)
+    for (std::size_t end = 0; (end = stream.unfinished.find('\n', start)) != std::string::npos;
+         start = end + 1)
         text.append(stream.tag).append(stream.unfinished, start, end + 1 - start);
     stream.unfinished.erase(0, start);
     if (stream.unfinished.size() > longest_line) {
@@ -122,8 +124,10 @@ void TaggedOutput::pause(bool pause) {
     paused_ = pause;
     for (const std::unique_ptr<Stream>& stream : streams_) {
         if (!stream->pipe) continue;
-        if (pause) loop_.unwatch(stream->pipe.get());
-        else watch(*stream);
+        if (pause)
+            loop_.unwatch(stream->pipe.get());
+        else
+            watch(*stream);
     }
 }
 

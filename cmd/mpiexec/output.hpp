@@ -32,7 +32,7 @@ private:
         UniqueFd pipe;
         int target;
         std::string tag;
-        std::string unfinished;   ///< a line whose end has not come yet
+        std::string unfinished;  ///< a line whose end has not come yet
     };
     struct Piece {
         int target;
@@ -53,7 +53,7 @@ private:
     std::vector<std::unique_ptr<Stream>> streams_;
     std::deque<Piece> queue_;
     std::size_t queued_bytes_ = 0;
-    int awaited_ = -1;   ///< target that is watched for room
+    int awaited_ = -1;  ///< target that is watched for room
     bool paused_ = false;
 };
 

@@ -23,8 +23,8 @@ public:
     static constexpr std::size_t value_bytes = 1024;
 
     struct Events {
-        std::function<void(int rank, int code)> abort;    ///< a rank asked to end the job
-        std::function<void()> waiting;                    ///< a rank began to wait for others
+        std::function<void(int rank, int code)> abort;  ///< a rank asked to end the job
+        std::function<void()> waiting;                  ///< a rank began to wait for others
     };
 
     PmiServer(EventLoop& loop, int ranks, int universe_size, Events events);
@@ -46,11 +46,13 @@ private:
         int program = 0;
         PmiStage stage = PmiStage::unused;
         bool in_barrier = false;
-        bool in_spawn = false;   ///< between mcmd=spawn and endcmd
+        bool in_spawn = false;  ///< between mcmd=spawn and endcmd
     };
 
     Client& client(int rank) { return clients_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] const Client& client(int rank) const { return clients_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const Client& client(int rank) const {
+        return clients_[static_cast<std::size_t>(rank)];
+    }
 
     void close(int rank);
     void answer_lines(int rank);
@@ -68,10 +70,10 @@ private:
     Events events_;
     std::vector<Client> clients_;
     int universe_size_;
-    int waiting_ = 0;   ///< ranks inside the barrier
+    int waiting_ = 0;  ///< ranks inside the barrier
     std::string space_;
     std::unordered_map<std::string, std::string> values_;
-    std::vector<std::string> keys_;   ///< of values_, in the order in which they came
+    std::vector<std::string> keys_;  ///< of values_, in the order in which they came
     std::unordered_map<std::string, std::string> names_;
 };
 

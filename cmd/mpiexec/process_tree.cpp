@@ -37,10 +37,11 @@ pid_t parent_of(pid_t pid) {
     const std::size_t size = std::fread(text.data(), 1, text.size() - 1, file);
     std::fclose(file);
     text[size] = '\0';
-    const char* after_name = std::strrchr(text.data(), ')');   // the name itself may hold anything
+    const char* after_name = std::strrchr(text.data(), ')');  // the name itself may hold anything
     char state = 0;
     int parent = 0;
-    if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d", &state, &parent) != 2) return 0;
+    if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d", &state, &parent) != 2)
+        return 0;
     return parent;
 }
 
@@ -109,8 +110,8 @@ bool kill_descendants(const std::vector<pid_t>& spared) {
     const long long deadline = now_ms() + 5000;
     while (now_ms() < deadline) {
         if (!reap_all()) return true;
-        if (signal_descendants(SIGKILL, spared) == 0) return true;   // the spared ones are left
-        wait_for_child(20);   // not longer: an orphan may come to us without a signal
+        if (signal_descendants(SIGKILL, spared) == 0) return true;  // the spared ones are left
+        wait_for_child(20);  // not longer: an orphan may come to us without a signal
     }
     return false;
 }

@@ -16,9 +16,9 @@ std::string how_it_ended(int status) {
 
 std::string not_blocked(launch::Stage stage, bool in_barrier) {
     if (in_barrier) return "waits for the other ranks in MPI_Init or MPI_Finalize";
-    const char* where = stage == launch::Stage::started     ? ", before MPI_Init"
-                        : stage == launch::Stage::finalized ? ", after MPI_Finalize"
-                                                            : "";
+    const char* where = stage == launch::Stage::started ? ", before MPI_Init"
+        : stage == launch::Stage::finalized             ? ", after MPI_Finalize"
+                                                        : "";
     return fmt::format("running (not blocked in MPI){}", where);
 }
 
@@ -32,20 +32,23 @@ public:
         if (rank.status) return say(fmt::format("{} {}", who, how_it_ended(*rank.status)));
         const std::vector<BlockedThread> blocked = memory_.blocked(number);
         for (const BlockedThread& thread : blocked) {
-            say(fmt::format("{} thread {} blocked for {:.1f} s in {}", who, thread.thread, thread.seconds,
-                            thread.call));
+            say(fmt::format("{} thread {} blocked for {:.1f} s in {}", who, thread.thread,
+                            thread.seconds, thread.call));
             if (thread.call.find("to itself") != std::string::npos) to_itself_.push_back(number);
         }
         if (blocked.empty())
-            say(fmt::format("{} {}", who, not_blocked(memory_.stage(number), pmi_.in_barrier(number))));
+            say(fmt::format("{} {}", who,
+                            not_blocked(memory_.stage(number), pmi_.in_barrier(number))));
     }
 
     void hints() const {
         int last = -1;
         for (int rank : to_itself_) {
             if (rank != last)
-                say(fmt::format("hint: rank {} sends to itself and has posted no receive for it; post "
-                                "the receive first, or use MPI_Sendrecv", rank));
+                say(fmt::format(
+                    "hint: rank {} sends to itself and has posted no receive for it; post "
+                    "the receive first, or use MPI_Sendrecv",
+                    rank));
             last = rank;
         }
     }

@@ -30,9 +30,7 @@ bool write_all(int fd, std::string_view text) noexcept {
     return true;
 }
 
-void say(std::string_view text) {
-    write_all(STDERR_FILENO, fmt::format("mpiexec: {}\n", text));
-}
+void say(std::string_view text) { write_all(STDERR_FILENO, fmt::format("mpiexec: {}\n", text)); }
 
 std::string signal_name(int signal) {
     const char* name = sigabbrev_np(signal);

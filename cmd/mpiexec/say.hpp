@@ -13,11 +13,11 @@
 namespace heddle::mpiexec {
 
 /// Exit codes of mpiexec itself; all others come from the ranks.
-inline constexpr int exit_failed = 1;      ///< the job could not be started, or was not in order
-inline constexpr int exit_usage = 2;       ///< the command line is wrong
-inline constexpr int exit_timeout = 124;   ///< as timeout(1)
-inline constexpr int exit_not_run = 126;   ///< as the shell: found, but not executable
-inline constexpr int exit_not_found = 127; ///< as the shell: no such program
+inline constexpr int exit_failed = 1;       ///< the job could not be started, or was not in order
+inline constexpr int exit_usage = 2;        ///< the command line is wrong
+inline constexpr int exit_timeout = 124;    ///< as timeout(1)
+inline constexpr int exit_not_run = 126;    ///< as the shell: found, but not executable
+inline constexpr int exit_not_found = 127;  ///< as the shell: no such program
 
 /// Set-up cannot go on. what() is the message without the leading "mpiexec: ".
 struct Failure : std::runtime_error {

@@ -31,18 +31,20 @@ std::string from_directory(const Program& program, const std::string& name) {
 
 void check_directory(const Program& program) {
     if (program.directory.empty()) return;
-    struct stat found {};
+    struct stat found{};
     if (::stat(program.directory.c_str(), &found) != 0)
-        throw Failure(exit_failed, fmt::format("-wdir {}: {}", program.directory, error_text(errno)));
+        throw Failure(exit_failed,
+                      fmt::format("-wdir {}: {}", program.directory, error_text(errno)));
     if (!S_ISDIR(found.st_mode))
         throw Failure(exit_failed, fmt::format("-wdir {}: not a directory", program.directory));
 }
 
 /// Refuses a file that is there but cannot be executed.
 void check_file(const std::string& name, const std::string& path) {
-    struct stat found {};
+    struct stat found{};
     if (::stat(path.c_str(), &found) != 0)
-        refuse(errno == ENOENT || errno == ENOTDIR ? exit_not_found : exit_not_run, name, error_text(errno));
+        refuse(errno == ENOENT || errno == ENOTDIR ? exit_not_found : exit_not_run, name,
+               error_text(errno));
     if (S_ISDIR(found.st_mode)) refuse(exit_not_run, name, "it is a directory");
     if (!S_ISREG(found.st_mode)) refuse(exit_not_run, name, "it is not a file");
     if (::access(path.c_str(), X_OK) != 0)
@@ -50,15 +52,16 @@ void check_file(const std::string& name, const std::string& path) {
 }
 
 bool is_executable_file(const std::string& path) {
-    struct stat found {};
+    struct stat found{};
     return ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
-           ::access(path.c_str(), X_OK) == 0;
+        ::access(path.c_str(), X_OK) == 0;
 }
 
 [[noreturn]] void not_in_path(const Program& program, const std::string& name) {
     const bool here = is_executable_file(from_directory(program, name));
-    refuse(exit_not_found, name, here ? fmt::format("it is not in PATH; did you mean ./{}?", name)
-                                      : "there is no such program in PATH");
+    refuse(exit_not_found, name,
+           here ? fmt::format("it is not in PATH; did you mean ./{}?", name)
+                : "there is no such program in PATH");
 }
 
 std::string search_path(const Program& program, const std::string& name) {
@@ -109,27 +112,31 @@ long long number_in(const char* path, const char* format) {
 }
 
 void check_memory(int ranks) {
-    constexpr long long least_kib = 256;   // page tables, stack and private data of any process
+    constexpr long long least_kib = 256;  // page tables, stack and private data of any process
     const long long free_kib = number_in("/proc/meminfo", "MemAvailable: %lld");
     if (free_kib / least_kib < ranks)
-        too_many(ranks, fmt::format("they need {} MiB of memory at least, {} MiB are free",
-                                    least_kib * ranks / 1024, free_kib / 1024));
+        too_many(ranks,
+                 fmt::format("they need {} MiB of memory at least, {} MiB are free",
+                             least_kib * ranks / 1024, free_kib / 1024));
 }
 
 void check_processes(int ranks) {
     const long long most = std::min(number_in("/proc/sys/kernel/pid_max", "%lld"),
                                     number_in("/proc/sys/kernel/threads-max", "%lld"));
-    if (ranks >= most) too_many(ranks, fmt::format("this machine holds {} processes at most", most));
+    if (ranks >= most)
+        too_many(ranks, fmt::format("this machine holds {} processes at most", most));
 }
 
 void check_descriptors(int ranks, int descriptors_per_rank) {
     constexpr rlim_t own = 64;
-    const rlim_t wanted = static_cast<rlim_t>(ranks) * static_cast<rlim_t>(descriptors_per_rank) + own;
+    const rlim_t wanted =
+        static_cast<rlim_t>(ranks) * static_cast<rlim_t>(descriptors_per_rank) + own;
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
     if (limit.rlim_max < wanted)
-        too_many(ranks, fmt::format("mpiexec needs {} open files for them, the limit is {} (ulimit -Hn)",
-                                    wanted, limit.rlim_max));
+        too_many(ranks,
+                 fmt::format("mpiexec needs {} open files for them, the limit is {} (ulimit -Hn)",
+                             wanted, limit.rlim_max));
     limit.rlim_cur = wanted;
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -143,12 +150,13 @@ void settle(Job& job, int cores) {
     }
     fill_ranks(job, cores);
     if (job.input == InputTo::one_rank && job.input_rank >= job.size())
-        throw Failure(exit_usage, fmt::format("-stdin {}: the job has {} ranks, 0 to {}", job.input_rank,
-                                              job.size(), job.size() - 1));
+        throw Failure(exit_usage,
+                      fmt::format("-stdin {}: the job has {} ranks, 0 to {}", job.input_rank,
+                                  job.size(), job.size() - 1));
 }
 
 void check_limits(int ranks, int descriptors_per_rank) {
-    if (ranks < 64) return;   // always fits; fork tells where it does not
+    if (ranks < 64) return;  // always fits; fork tells where it does not
     check_processes(ranks);
     check_descriptors(ranks, descriptors_per_rank);
     check_memory(ranks);

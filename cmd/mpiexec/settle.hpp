@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// From what the user asked to what can be started: files found, numbers filled in, limits looked at.
+/// From what the user asked to what can be started: files found, numbers filled in, limits looked
+/// at.
 ///
 /// What can be known to fail is refused here, before the first process exists.
 

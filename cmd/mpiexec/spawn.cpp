@@ -28,13 +28,14 @@ public:
 
     [[noreturn]] void become(char* const* arguments, char* const* environment, pid_t parent) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (::getppid() != parent) ::_exit(exit_failed);   // it died before it could matter
+        if (::getppid() != parent) ::_exit(exit_failed);  // it died before it could matter
         ::setpgid(0, 0);
-        bind_here(rank_.threads);   // a binding that the kernel refuses is not worth a job
+        bind_here(rank_.threads);  // a binding that the kernel refuses is not worth a job
         connect_streams();
         keep_across_exec(rank_.pmi);
         keep_across_exec(rank_.node);
-        if (!rank_.program.directory.empty() && ::chdir(rank_.program.directory.c_str()) != 0) give_up(true);
+        if (!rank_.program.directory.empty() && ::chdir(rank_.program.directory.c_str()) != 0)
+            give_up(true);
         restore_settings();
         const char* file = rank_.program.file.c_str();
         ::execve(file, arguments, environment);
@@ -76,7 +77,7 @@ private:
 
     [[noreturn]] void give_up(bool in_directory) const {
         const StartError error{rank_.rank, in_directory, errno};
-        (void)!::write(errors_, &error, sizeof error);   // smaller than PIPE_BUF: not torn
+        (void)!::write(errors_, &error, sizeof error);  // smaller than PIPE_BUF: not torn
         ::_exit(exit_not_found);
     }
 
@@ -88,7 +89,7 @@ private:
 
 void Spawner::remember_settings() {
     ::getrlimit(RLIMIT_NOFILE, &descriptors_at_start);
-    struct sigaction old {};
+    struct sigaction old{};
     ::sigaction(SIGPIPE, nullptr, &old);
     sigpipe_ignored_at_start = old.sa_handler == SIG_IGN;
 }
@@ -103,14 +104,16 @@ Spawner::Spawner() {
 
 pid_t Spawner::start(RankStart& rank) {
     std::vector<char*> arguments;
-    for (const std::string& word : rank.program.command) arguments.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& word : rank.program.command)
+        arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     const std::vector<char*> environment = rank.environment.pointers();
 
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
-    if (pid == 0) Child(rank, errors_in_.get()).become(arguments.data(), environment.data(), parent);
-    if (pid > 0) ::setpgid(pid, pid);   // also here, so that a signal sent now finds the group
+    if (pid == 0)
+        Child(rank, errors_in_.get()).become(arguments.data(), environment.data(), parent);
+    if (pid > 0) ::setpgid(pid, pid);  // also here, so that a signal sent now finds the group
     return pid;
 }
 
@@ -120,8 +123,8 @@ bool Spawner::next_error(StartError& error) {
 
 std::string explain(const StartError& error, const Program& program) {
     if (error.in_directory)
-        return fmt::format("cannot start rank {}: directory '{}': {}", error.rank, program.directory,
-                           error_text(error.error));
+        return fmt::format("cannot start rank {}: directory '{}': {}", error.rank,
+                           program.directory, error_text(error.error));
     const char* hint = error.error == ENOENT ? " (the interpreter it names does not exist)" : "";
     return fmt::format("cannot start rank {}: '{}': {}{}", error.rank, program.command.front(),
                        error_text(error.error), hint);

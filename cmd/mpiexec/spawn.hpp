@@ -21,17 +21,17 @@ namespace heddle::mpiexec {
 struct RankStart {
     const Program& program;
     int rank;
-    Environment environment;             ///< complete
-    const std::vector<int>& threads;     ///< hardware threads to bind to, may be empty
+    Environment environment;          ///< complete
+    const std::vector<int>& threads;  ///< hardware threads to bind to, may be empty
     int input, output, error;
-    int pmi, node;                       ///< kept across exec
+    int pmi, node;  ///< kept across exec
 };
 
 /// A rank that could not become its program.
 struct StartError {
     int rank;
-    bool in_directory;   ///< chdir failed, not exec
-    int error;           ///< errno
+    bool in_directory;  ///< chdir failed, not exec
+    int error;          ///< errno
 };
 
 class Spawner {
@@ -52,7 +52,7 @@ public:
 
 private:
     UniqueFd errors_;
-    UniqueFd errors_in_;   ///< the ranks' end, closed by exec
+    UniqueFd errors_in_;  ///< the ranks' end, closed by exec
 };
 
 /// Why a rank could not be started, for the user.

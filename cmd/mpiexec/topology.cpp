@@ -116,7 +116,7 @@ std::vector<Core> allowed_cores() {
     }
     std::sort(cores.begin(), cores.end(), [](const Core& a, const Core& b) {
         return std::tie(a.package, a.numa, a.threads.front()) <
-               std::tie(b.package, b.numa, b.threads.front());
+            std::tie(b.package, b.numa, b.threads.front());
     });
     return cores;
 }

@@ -11,13 +11,13 @@ namespace heddle::mpiexec {
 
 /// The allowed hardware threads of one core.
 struct Core {
-    std::vector<int> threads;   ///< numbers as the kernel gives them, increasing, never empty
+    std::vector<int> threads;  ///< numbers as the kernel gives them, increasing, never empty
     int package = 0;
     int numa = 0;
 };
 
-/// All allowed cores, neighbours next to each other: by package, NUMA node, first thread. Where /sys
-/// tells nothing, every hardware thread counts as a core of one package. Never empty.
+/// All allowed cores, neighbours next to each other: by package, NUMA node, first thread. Where
+/// /sys tells nothing, every hardware thread counts as a core of one package. Never empty.
 std::vector<Core> allowed_cores();
 
 /// The numbers in a list as the kernel writes it: "0-2,5" is 0, 1, 2, 5.

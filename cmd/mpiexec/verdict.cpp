@@ -15,23 +15,25 @@ std::string phase(const RankEnd& end) { return end.finalized ? " after MPI_Final
 
 Verdict judge_signal(const RankEnd& end) {
     const int signal = WTERMSIG(end.status);
-    const char* hint = signal == SIGKILL   ? "; the kernel does so when memory runs out"
-                       : WCOREDUMP(end.status) ? "; it left a core dump"
-                                               : "";
-    return {128 + signal,
-            fmt::format("{} was ended by signal {}, {}{}{}", describe(end.rank, end.pid, end.program), signal,
-                        signal_name(signal), phase(end), hint),
-            !end.finalized};
+    const char* hint = signal == SIGKILL ? "; the kernel does so when memory runs out"
+        : WCOREDUMP(end.status)          ? "; it left a core dump"
+                                         : "";
+    return {
+        128 + signal,
+        fmt::format("{} was ended by signal {}, {}{}{}", describe(end.rank, end.pid, end.program),
+                    signal, signal_name(signal), phase(end), hint),
+        !end.finalized};
 }
 
 Verdict judge_exit_code(const RankEnd& end, int code) {
     const char* hint = "";
     if (code == exit_not_found && !end.initialized)
-        hint = "; that usually means that a shared library is missing (ldd tells which, and "
-               "LD_LIBRARY_PATH says where to look) or that a command in a script was not found";
+        hint =
+            "; that usually means that a shared library is missing (ldd tells which, and "
+            "LD_LIBRARY_PATH says where to look) or that a command in a script was not found";
     return {code,
-            fmt::format("{} ended with exit code {}{}{}", describe(end.rank, end.pid, end.program), code,
-                        phase(end), hint),
+            fmt::format("{} ended with exit code {}{}{}", describe(end.rank, end.pid, end.program),
+                        code, phase(end), hint),
             !end.finalized};
 }
 
@@ -46,8 +48,8 @@ Verdict judge_abort(const RankEnd& end) {
     const int code = (end.abort_code & 0xff) != 0 ? end.abort_code & 0xff : exit_failed;
     const std::string reason = end.abort_reason.empty() ? "" : ": " + end.abort_reason;
     return {code,
-            fmt::format("{} called MPI_Abort with code {}{}", describe(end.rank, end.pid, end.program),
-                        end.abort_code, reason),
+            fmt::format("{} called MPI_Abort with code {}{}",
+                        describe(end.rank, end.pid, end.program), end.abort_code, reason),
             true};
 }
 

@@ -14,18 +14,18 @@ struct RankEnd {
     int rank = 0;
     pid_t pid = 0;
     std::string program;
-    int status = 0;             ///< as waitpid() gives it
-    bool initialized = false;   ///< called MPI_Init, or PMI's
-    bool finalized = false;     ///< and MPI_Finalize
-    bool aborted = false;       ///< called MPI_Abort
+    int status = 0;            ///< as waitpid() gives it
+    bool initialized = false;  ///< called MPI_Init, or PMI's
+    bool finalized = false;    ///< and MPI_Finalize
+    bool aborted = false;      ///< called MPI_Abort
     int abort_code = 0;
-    std::string abort_reason;   ///< may be empty
+    std::string abort_reason;  ///< may be empty
 };
 
 struct Verdict {
     int exit_code;
-    std::string text;   ///< one line for the user
-    bool ends_job;      ///< others would wait for this rank, or work in vain
+    std::string text;  ///< one line for the user
+    bool ends_job;     ///< others would wait for this rank, or work in vain
 };
 
 /// Nothing when the rank ended in order.

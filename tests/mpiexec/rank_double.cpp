@@ -9,8 +9,9 @@
 ///   board:STAGE   started, initialized or finalized      board-abort:N:REASON
 ///   block:TEXT    writes a blocked entry, 3 seconds old
 ///   exit:N  raise:N  wait  ignore:N  until:N (waits for signal N and says so)
-///   child  daemon  stubborn-daemon    starts a process that sleeps: in the rank's group; in a session
-///                                     of its own, orphaned; the same and ignoring SIGTERM
+///   child         starts a process that sleeps, in the rank's process group
+///   daemon        one in a session of its own, orphaned
+///   stubborn-daemon   the same, ignoring SIGTERM
 
 #include <sched.h>
 #include <signal.h>
@@ -50,8 +51,9 @@ std::string ask(const std::string& question) {
 }
 
 launch::Page& page() {
-    static void* board = ::mmap(nullptr, static_cast<std::size_t>(number("PMI_SIZE")) * launch::board_page_bytes,
-                                PROT_READ | PROT_WRITE, MAP_SHARED, number(launch::node_descriptor_variable), 0);
+    static void* board =
+        ::mmap(nullptr, static_cast<std::size_t>(number("PMI_SIZE")) * launch::board_page_bytes,
+               PROT_READ | PROT_WRITE, MAP_SHARED, number(launch::node_descriptor_variable), 0);
     if (board == MAP_FAILED) std::abort();
     return launch::board_page(board, static_cast<std::size_t>(number("PMI_RANK")));
 }
@@ -121,7 +123,7 @@ void wait_for_signal(int signal) {
 
 void set_stage(const std::string& name) {
     page().stage = name == "initialized" ? launch::Stage::initialized
-                   : name == "finalized" ? launch::Stage::finalized
+        : name == "finalized"            ? launch::Stage::finalized
                                          : launch::Stage::started;
 }
 
@@ -134,35 +136,63 @@ void board_abort(const std::string& value) {
 
 void put(const std::string& pair) {
     const std::size_t equals = pair.find('=');
-    say(ask("cmd=put kvsname=k key=" + pair.substr(0, equals) + " value=" + pair.substr(equals + 1)));
+    say(ask("cmd=put kvsname=k key=" + pair.substr(0, equals) +
+            " value=" + pair.substr(equals + 1)));
 }
 
 void carry_out(const std::string& word, const std::string& value) {
     const int n = std::atoi(value.c_str());
-    if (word == "say") say(value);
-    else if (word == "error") (void)!::write(STDERR_FILENO, (value + "\n").data(), value.size() + 1);
-    else if (word == "print") (void)!::write(STDOUT_FILENO, value.data(), value.size());
-    else if (word == "echo") copy_input();
-    else if (word == "cpus") print_cpus();
-    else if (word == "init") ask("cmd=init pmi_version=1 pmi_subversion=1");
-    else if (word == "finalize") ask("cmd=finalize");
-    else if (word == "barrier") ask("cmd=barrier_in");
-    else if (word == "put") put(value);
-    else if (word == "get") say(ask("cmd=get kvsname=k key=" + value));
-    else if (word == "ask") say(ask(value));
-    else if (word == "abort") { (void)ask("cmd=abort exitcode=" + value); wait_for_ever(); }
-    else if (word == "board") set_stage(value);
-    else if (word == "board-abort") board_abort(value);
-    else if (word == "block") block(value);
-    else if (word == "exit") ::_exit(n);
-    else if (word == "raise") die_by(n);
-    else if (word == "wait") wait_for_ever();
-    else if (word == "ignore") ::signal(n, SIG_IGN);
-    else if (word == "until") wait_for_signal(n);
-    else if (word == "child") start(false, false);
-    else if (word == "daemon") start(true, false);
-    else if (word == "stubborn-daemon") start(true, true);
-    else { std::fprintf(stderr, "rank_double: what is '%s'?\n", word.c_str()); ::_exit(99); }
+    if (word == "say")
+        say(value);
+    else if (word == "error")
+        (void)!::write(STDERR_FILENO, (value + "\n").data(), value.size() + 1);
+    else if (word == "print")
+        (void)!::write(STDOUT_FILENO, value.data(), value.size());
+    else if (word == "echo")
+        copy_input();
+    else if (word == "cpus")
+        print_cpus();
+    else if (word == "init")
+        ask("cmd=init pmi_version=1 pmi_subversion=1");
+    else if (word == "finalize")
+        ask("cmd=finalize");
+    else if (word == "barrier")
+        ask("cmd=barrier_in");
+    else if (word == "put")
+        put(value);
+    else if (word == "get")
+        say(ask("cmd=get kvsname=k key=" + value));
+    else if (word == "ask")
+        say(ask(value));
+    else if (word == "abort") {
+        (void)ask("cmd=abort exitcode=" + value);
+        wait_for_ever();
+    } else if (word == "board")
+        set_stage(value);
+    else if (word == "board-abort")
+        board_abort(value);
+    else if (word == "block")
+        block(value);
+    else if (word == "exit")
+        ::_exit(n);
+    else if (word == "raise")
+        die_by(n);
+    else if (word == "wait")
+        wait_for_ever();
+    else if (word == "ignore")
+        ::signal(n, SIG_IGN);
+    else if (word == "until")
+        wait_for_signal(n);
+    else if (word == "child")
+        start(false, false);
+    else if (word == "daemon")
+        start(true, false);
+    else if (word == "stubborn-daemon")
+        start(true, true);
+    else {
+        std::fprintf(stderr, "rank_double: what is '%s'?\n", word.c_str());
+        ::_exit(99);
+    }
 }
 
 }  // namespace
