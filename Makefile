@@ -86,4 +86,4 @@ clean:  ## remove what was built
 
 .PHONY: help
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/    make \1|\2/p' Makefile | column -t -s '|'
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "    make %-12s %s\n", $$1, $$2 }' Makefile
