@@ -3,6 +3,7 @@
 
 #include "subcommands.hpp"
 
+// NOLINTNEXTLINE(bugprone-exception-escape): what CLI11_PARSE lets through ends the command, rightly.
 int main(int argc, char** argv) {
     CLI::App application{"Heddle: MPI for programs with threads", "heddle"};
     application.set_version_flag("--version", "Heddle " HEDDLE_VERSION);
