@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -23,7 +24,9 @@ std::string library_path() {
     Dl_info info{};
     void* const symbol = dlsym(RTLD_DEFAULT, "PMPI_Get_library_version");
     if (symbol == nullptr || dladdr(symbol, &info) == 0) return "unknown";
-    return info.dli_fname;
+    std::error_code error;
+    const auto path = std::filesystem::canonical(info.dli_fname, error);
+    return error ? info.dli_fname : path.string();
 }
 
 std::string library_version() {

@@ -3,7 +3,7 @@
 #
 # heddle_test.sh PREFIX: the command `heddle` of the installation at PREFIX.
 set -eu
-prefix=$(cd "$1" && pwd)
+prefix=$(cd "$1" && pwd -P)
 unset LD_LIBRARY_PATH
 info=$("$prefix/bin/heddle" info)
 echo "$info"
