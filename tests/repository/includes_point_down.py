@@ -29,6 +29,8 @@ for file in sorted(SOURCES.rglob("*")):
             continue
         target = include.group(1)
         where = f"src/{relative}:{number}: {target}"
+        if target == "mpi.h":
+            continue
         if not (SOURCES / target).exists():
             wrong.append(f"{where} is no path from src/")
         elif depth.get(target.split("/")[0], -1) < depth[folder]:
