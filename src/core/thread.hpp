@@ -63,6 +63,7 @@ struct alignas(cache_line) Thread {
     RequestPool requests;
     sync::BiasedLock::Token token;
     Patience patience;
+    std::uint32_t tests = 0;         ///< MPI_Test and its like that found nothing
     std::uint32_t system_id = 0;     ///< the kernel's thread id
     launch::Page* page = nullptr;    ///< of its process on the board; nullptr: there is none
     alignas(cache_line) sync::Slot slot;

@@ -12,6 +12,12 @@
 
 namespace heddle::objects {
 
+/// Context ids come in pairs: an even one for point-to-point, the odd one after it for collectives.
+inline constexpr std::uint32_t library_context = 0;  ///< of the library itself (MPI_Finalize)
+inline constexpr std::uint32_t world_context = 2;
+inline constexpr std::uint32_t self_context = 4;
+inline constexpr std::uint32_t first_free_context = 6;
+
 /// Assertions of the user (MPI 5.0, 7.4.4), as info keys mpi_assert_*.
 struct Hints {
     bool no_any_tag = false;        ///< receives never use MPI_ANY_TAG

@@ -30,8 +30,11 @@
 namespace heddle::p2p {
 
 /// What can be set from outside (tool/knobs.def).
+/// A longer message does not fit into a ring besides others.
+inline constexpr std::uint64_t most_eager_bytes = 8192;
+
 struct Settings {
-    std::uint64_t eager_limit = 8192;  ///< bytes; longer messages wait for their receive
+    std::uint64_t eager_limit = most_eager_bytes;  ///< bytes; longer messages wait for their receive
     enum class SingleCopy { automatic, always, never } single_copy = SingleCopy::automatic;
 };
 
@@ -147,6 +150,10 @@ public:
     bool something_to_do(core::Thread& thread);
     sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
     progress::Lot& lot() noexcept { return lot_; }
+
+    /// What a posted receive accepts; once matched, what it got.
+    match::Pattern pattern_of(const core::Request& receive);
+    bool is_self(std::int32_t process) const noexcept { return process == rank_; }
 
     /// Whether nothing of this process waits for room in a ring any more.
     bool all_handed_over() const noexcept { return backlogged_.load(acquire) == 0; }

@@ -101,6 +101,16 @@ bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
     return true;
 }
 
+match::Pattern Engine::pattern_of(const core::Request& receive) {
+    // A wildcard is matched with the instance of the message locked, whichever that is.
+    if (receive.any_tag) return {receive.context, match::any_source, match::any_tag};
+    instance::Instance& instance = pool_[receive.instance];
+    instance.lock.lock();
+    const match::Pattern pattern{receive.context, receive.source, receive.tag};
+    instance.lock.unlock();
+    return pattern;
+}
+
 /// The receive that gets a message with this envelope, taken out of where it was posted. Its
 /// instance is locked.
 core::Request* Engine::match(instance::Instance& instance, const match::Envelope& envelope) noexcept {

@@ -26,6 +26,7 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, const Outbound& m
     send->synchronous = synchronous;
     send->error = 0;
     send->peer = message.process;
+    send->context = message.envelope.context;
     send->tag = message.envelope.tag;
     send->buffer = const_cast<std::byte*>(message.data);  // only read
     send->capacity = message.bytes;

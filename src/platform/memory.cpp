@@ -2,6 +2,7 @@
 #include "platform/memory.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -14,6 +15,10 @@ Mapping::~Mapping() {
 }
 
 int create_shared_memory() noexcept { return memfd_create("heddle", MFD_CLOEXEC); }
+
+int open_shared_memory(const std::string& path) noexcept {
+    return open(path.c_str(), O_RDWR | O_CLOEXEC);
+}
 
 Mapping map_shared(int descriptor, std::size_t bytes) noexcept {
     struct stat status {};

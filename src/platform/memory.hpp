@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace heddle::platform {
@@ -33,6 +34,9 @@ private:
 
 /// A new shared memory object without a name; -1 when there is none to be had.
 int create_shared_memory() noexcept;
+
+/// Opens the shared memory object behind a path of /proc; -1 if that fails (errno).
+int open_shared_memory(const std::string& path) noexcept;
 
 /// Enlarges the object to `bytes` if it is smaller, and maps that much. Empty on failure (errno).
 Mapping map_shared(int descriptor, std::size_t bytes) noexcept;

@@ -31,9 +31,10 @@ namespace heddle::progress {
 template <class C>
 concept Condition = requires(C condition, sync::Slot* slot, char* text, std::size_t bytes) {
     { condition.holds() } -> std::same_as<bool>;
-    /// Instances in which it can become true.
+    /// Instances in which it can become true, and those to poll first (after holds() was false).
     { condition.instances() } -> std::convertible_to<std::uint64_t>;
-    /// Has `slot` signalled when it becomes true; nullptr: no more.
+    { condition.likely_instances() } -> std::convertible_to<std::uint64_t>;
+    /// Has `slot` signalled when it may have become true; nullptr: no more.
     { condition.announce(slot) } -> std::same_as<void>;
     /// For a report: "(source 1, tag 7, MPI_COMM_WORLD)".
     { condition.describe(text, bytes) } -> std::same_as<void>;
@@ -65,7 +66,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const std::uint32_t pause_after = patience.crowded ? 1 : burst;
         for (std::uint32_t i = 0; i < pause_after; ++i) {
-            engine.poll(thread, condition.instances());
+            engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
                 patience.polls = std::min(most_polls, patience.polls + 8);
                 return true;
@@ -113,12 +114,12 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
     Notice notice(thread, condition);
     engine.add_parked(instances, +1);
     engine.lot().enter(thread);
-    condition.announce(&thread.slot);
     engine.cool(instances);
-    sync::NodeFence::heavy();  // F2, as in lead()
-    engine.poll(thread, instances);
     for (bool leading = false;;) {
         thread.slot.prepare();
+        condition.announce(&thread.slot);
+        sync::NodeFence::heavy();  // F2, as in lead()
+        engine.poll(thread, instances);
         if (condition.holds()) {
             condition.announce(nullptr);
             engine.add_parked(instances, -1);
