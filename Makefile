@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# A short front to CMake: `make help` lists what it knows.
+
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc)
+BUILD  := build/release
+
+# Seconds that `make stress` runs; `make check` takes the tests' own short time.
+STRESS_SECONDS ?= 600
+
+CLANG_VERSION := 19
+C_FILES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp' '*.hpp')
+
+# ThreadSanitizer wants its addresses where it expects them; some containers forbid to ask for that.
+FIXED_ADDRESSES = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
+
+.PHONY: release
+release: build/release/build.ninja  ## build the library, the commands and the benchmarks (default)
+	cmake --build --preset release --parallel $(JOBS)
+
+build/%/build.ninja:
+	cmake --preset $*
+
+.PHONY: demo
+demo:  ## a multithreaded MPI program, then threads against processes
+	@tools/dependencies.sh build
+	@$(MAKE) --no-print-directory release
+	@bench/demo.sh $(BUILD)
+
+.PHONY: check
+check:  ## all tests, and the unit tests under the sanitizers
+	@tools/dependencies.sh build
+	@$(MAKE) --no-print-directory check-release
+	@$(MAKE) --no-print-directory check-tsan
+	@$(MAKE) --no-print-directory check-asan
+
+.PHONY: check-release
+check-release: release
+	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+
+.PHONY: check-tsan
+check-tsan: build/tsan/build.ninja  ## the unit tests under ThreadSanitizer
+	cmake --build --preset tsan --parallel $(JOBS) --target unit_tests
+	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 $$TSAN_OPTIONS" \
+	  $(FIXED_ADDRESSES) ctest --test-dir build/tsan --parallel $(JOBS) --output-on-failure -L unit
+
+.PHONY: check-asan
+check-asan: build/asan-ubsan/build.ninja  ## the unit tests under AddressSanitizer and UBSan
+	cmake --build --preset asan-ubsan --parallel $(JOBS) --target unit_tests
+	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" \
+	  ctest --test-dir build/asan-ubsan --parallel $(JOBS) --output-on-failure -L unit
+
+.PHONY: install
+install: release  ## install to PREFIX (default /usr/local)
+	cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+.PHONY: bench
+bench: release  ## the benchmarks; bench/ says what they measure
+	bench/run.sh $(BUILD)
+
+.PHONY: stress
+stress: release  ## the stress tests, for STRESS_SECONDS (default 600)
+	HEDDLE_STRESS_SECONDS=$(STRESS_SECONDS) \
+	  ctest --test-dir $(BUILD) --verbose -L stress
+
+.PHONY: header
+header:  ## write include/mpi.h from the facts in abi/
+	abi/generate_header.py
+
+.PHONY: format
+format:  ## format the sources with clang-format
+	@tools/dependencies.sh format
+	clang-format-$(CLANG_VERSION) -i $(C_FILES)
+
+.PHONY: tidy
+tidy:  ## look at the sources with clang-tidy
+	@tools/dependencies.sh format
+	@$(MAKE) --no-print-directory build/dev/build.ninja
+	cmake --build --preset dev --parallel $(JOBS)
+	run-clang-tidy-$(CLANG_VERSION) -quiet -p build/dev -j $(JOBS) "$(CURDIR)/(src|cmd)/.*"
+
+.PHONY: clean
+clean:  ## remove what was built
+	rm -rf build
+
+.PHONY: help
+help:  ## this list
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "    make %-12s %s\n", $$1, $$2 }' Makefile

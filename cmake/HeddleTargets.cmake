@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What every target of the project shares.
+
+include(CheckCXXCompilerFlag)
+
+# A sanitizer brings its own runtime: the C++ library cannot be linked statically then.
+if("${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize")
+  set(HEDDLE_SANITIZED TRUE)
+else()
+  set(HEDDLE_SANITIZED FALSE)
+endif()
+
+# Gives a target of ours the warnings we keep it free of.
+function(heddle_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  if(HEDDLE_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()
+
+# heddle_mpi_program(NAME SOURCES...): a program in plain MPI, C or C++, as a user would build it:
+# it sees mpi.h and libmpi_abi.so, and nothing from src/.
+function(heddle_mpi_program target)
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE mpi_abi Threads::Threads)
+  heddle_warnings(${target})
+endfunction()

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The subcommands of `heddle`. Each has a file of its own and here one function, which adds it to
+/// the application; a new one is a file, a line here and a line in main().
+
+#include <CLI/App.hpp>
+
+namespace heddle::cmd {
+
+/// `heddle info`: what this installation is, and which functions it lacks.
+void add_info(CLI::App& application);
+
+}  // namespace heddle::cmd

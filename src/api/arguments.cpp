@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/arguments.hpp"
+
+namespace heddle::api {
+namespace {
+
+std::string wrong_rank(std::int32_t rank, const Communicator* communicator) {
+    if (communicator == nullptr) return "rank " + std::to_string(rank);
+    return "rank " + std::to_string(rank) + " is not in the communicator, which has ranks 0 to " +
+           std::to_string(communicator->peers - 1);
+}
+
+}  // namespace
+
+std::string Dest::wrong(const Communicator* communicator) const {
+    if (rank == MPI_ANY_SOURCE) return "MPI_ANY_SOURCE is not a destination";
+    return wrong_rank(rank, communicator);
+}
+
+std::string Source::wrong(const Communicator* communicator) const {
+    if (rank == MPI_ANY_SOURCE)
+        return "MPI_ANY_SOURCE, although mpi_assert_no_any_source has been asserted";
+    return wrong_rank(rank, communicator);
+}
+
+std::string SendTag::wrong(const Communicator*) const {
+    if (value == MPI_ANY_TAG) return "MPI_ANY_TAG cannot be sent";
+    return "tag " + std::to_string(value) + " is not in 0 to " + std::to_string(most_tag);
+}
+
+std::string ReceiveTag::wrong(const Communicator*) const {
+    if (value == MPI_ANY_TAG) return "MPI_ANY_TAG, although mpi_assert_no_any_tag has been asserted";
+    return "tag " + std::to_string(value) + " is not in 0 to " + std::to_string(most_tag);
+}
+
+}  // namespace heddle::api

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Kinds of arguments. Each is made from what the program passed, says whether that is an error
+/// (MPI_SUCCESS or an error class), and what is wrong with it.
+///
+/// A kind is    Kind(Process&, raw)                      looks handles up, checks nothing
+///              int error(const Communicator*) const     the call's communicator, or nullptr
+///              std::string wrong(const Communicator*)   a clause for the message
+///              static constexpr const char* name        of the argument, as in the standard
+///
+/// A kind that several arguments share but for their names derives from the one that checks.
+
+#include <cstdint>
+#include <string>
+
+#include "match/message.hpp"
+#include "mpi.h"
+#include "objects/communicator.hpp"
+#include "objects/datatype.hpp"
+#include "objects/process.hpp"
+
+namespace heddle::api {
+
+using objects::Communicator;
+using objects::Process;
+
+struct Comm {
+    static constexpr const char* name = "comm";
+    Communicator* object;
+
+    Comm(Process& process, MPI_Comm handle) noexcept : object(process.communicator(handle)), null(handle == MPI_COMM_NULL) {}
+    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_COMM : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const {
+        return null ? "MPI_COMM_NULL" : "no communicator, or one that has been freed";
+    }
+    Communicator* operator->() const noexcept { return object; }
+    Communicator& operator*() const noexcept { return *object; }
+    bool null;
+};
+
+/// A number of elements, or of bytes; MPI_Count in the large-count forms.
+struct Count {
+    static constexpr const char* name = "count";
+    std::int64_t value;
+
+    Count(Process&, std::int64_t count) noexcept : value(count) {}
+    int error(const Communicator*) const noexcept { return value < 0 ? MPI_ERR_COUNT : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return std::to_string(value) + " is negative"; }
+};
+
+struct Type {
+    static constexpr const char* name = "datatype";
+    objects::Datatype* object;
+
+    Type(Process& process, MPI_Datatype handle) noexcept : object(process.datatype(handle)) {}
+    int error(const Communicator*) const noexcept {
+        return object == nullptr || !object->committed ? MPI_ERR_TYPE : MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator*) const {
+        return object == nullptr ? "no datatype, or one that has been freed"
+                                 : "a datatype that has not been committed";
+    }
+    objects::Datatype* operator->() const noexcept { return object; }
+    objects::Datatype& operator*() const noexcept { return *object; }
+};
+
+/// A rank to send to: one of the communicator's, or MPI_PROC_NULL.
+struct Dest {
+    static constexpr const char* name = "dest";
+    std::int32_t rank;
+
+    Dest(Process&, int raw) noexcept : rank(raw) {}
+    bool null() const noexcept { return rank == MPI_PROC_NULL; }
+    int error(const Communicator* communicator) const noexcept {
+        const bool exists = communicator != nullptr && static_cast<std::uint32_t>(rank) <
+                                                           static_cast<std::uint32_t>(communicator->peers);
+        return exists || rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
+    }
+    std::string wrong(const Communicator* communicator) const;
+};
+
+/// A rank to receive from; MPI_ANY_SOURCE, too.
+struct Source {
+    static constexpr const char* name = "source";
+    std::int32_t rank;
+
+    Source(Process&, int raw) noexcept : rank(raw) {}
+    bool null() const noexcept { return rank == MPI_PROC_NULL; }
+    int error(const Communicator* communicator) const noexcept {
+        const bool exists = communicator != nullptr && static_cast<std::uint32_t>(rank) <
+                                                           static_cast<std::uint32_t>(communicator->peers);
+        if (exists || rank == MPI_PROC_NULL) return MPI_SUCCESS;
+        return rank == MPI_ANY_SOURCE && communicator != nullptr && !communicator->hints.no_any_source
+                   ? MPI_SUCCESS
+                   : MPI_ERR_RANK;
+    }
+    std::string wrong(const Communicator* communicator) const;
+};
+
+/// MPI_TAG_UB.
+inline constexpr std::int32_t most_tag = 0x7fffffff;
+
+struct SendTag {
+    static constexpr const char* name = "tag";
+    std::int32_t value;
+
+    SendTag(Process&, int tag) noexcept : value(tag) {}
+    int error(const Communicator*) const noexcept { return value < 0 ? MPI_ERR_TAG : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const;
+};
+
+struct ReceiveTag {
+    static constexpr const char* name = "tag";
+    std::int32_t value;
+
+    ReceiveTag(Process&, int tag) noexcept : value(tag) {}
+    int error(const Communicator* communicator) const noexcept {
+        if (value >= 0) [[likely]] return MPI_SUCCESS;
+        return value == MPI_ANY_TAG && communicator != nullptr && !communicator->hints.no_any_tag
+                   ? MPI_SUCCESS
+                   : MPI_ERR_TAG;
+    }
+    std::string wrong(const Communicator* communicator) const;
+};
+
+/// Where data lies. Whether it may be null depends on count and type: the implementation decides.
+struct SendBuffer {
+    static constexpr const char* name = "buf";
+    const std::byte* address;
+
+    SendBuffer(Process&, const void* raw) noexcept : address(static_cast<const std::byte*>(raw)) {}
+    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return {}; }
+};
+struct ReceiveBuffer {
+    static constexpr const char* name = "buf";
+    std::byte* address;
+
+    ReceiveBuffer(Process&, void* raw) noexcept : address(static_cast<std::byte*>(raw)) {}
+    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return {}; }
+};
+
+/// A place for a result; must be there.
+template <class T>
+struct Out {
+    static constexpr const char* name = "result";
+    T* place;
+
+    Out(Process&, T* raw) noexcept : place(raw) {}
+    int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return "a null pointer where a result belongs"; }
+    T& operator*() const noexcept { return *place; }
+    T* operator->() const noexcept { return place; }
+};
+/// The same for what is read as well.
+template <class T>
+using InOut = Out<T>;
+
+/// A status, or MPI_STATUS_IGNORE.
+struct Status {
+    static constexpr const char* name = "status";
+    MPI_Status* place;
+
+    Status(Process&, MPI_Status* raw) noexcept : place(raw) {}
+    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return {}; }
+};
+
+/// Passed on as it is; the implementation checks what there is to check.
+template <class T>
+struct Raw {
+    static constexpr const char* name = "argument";
+    T value;
+
+    Raw(Process&, T raw) noexcept : value(raw) {}
+    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return {}; }
+};
+
+}  // namespace heddle::api

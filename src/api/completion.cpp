@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/completion.hpp"
+
+#include "p2p/generalized.hpp"
+
+namespace heddle::api {
+
+int find_request(Thread& thread, MPI_Request handle, Request*& request) {
+    request = nullptr;
+    if (handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
+    auto* candidate = reinterpret_cast<Request*>(handle);
+    if (!engine_of(thread).is_request(candidate) ||
+        candidate->kind.load(relaxed) != core::Kind::request) [[unlikely]]
+        return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
+                             "argument request: no request, or one that has been completed or freed");
+    request = candidate;
+    return MPI_SUCCESS;
+}
+
+void make_progress(Thread& thread, std::span<Request* const> active) {
+    Engine& engine = engine_of(thread);
+    engine.poll(thread, p2p::AnyRequest(engine, active).instances());
+    engine.poll_all(thread);
+    // A loop of tests is a wait in disguise: whoever it waits for may need this core.
+    constexpr std::uint32_t tests_between_offers = 32;
+    if (++thread.tests % tests_between_offers == 0) progress::offer_core(thread.patience);
+}
+
+bool done_after_progress(Thread& thread, Request& active) {
+    if (active.completed()) return true;
+    Request* const one[] = {&active};
+    make_progress(thread, one);
+    return active.completed();
+}
+
+int look(const Request& request, MPI_Status* status) {
+    const Request& active = is_persistent(request) ? *request.inner : request;
+    switch (active.operation) {
+        case core::Operation::receive:
+            if (active.cancelled) objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
+            else objects::set_status(status, active.source, active.tag, active.bytes, false);
+            return active.error;
+        case core::Operation::generalized: return p2p::query_generalized(active, status);
+        default: objects::set_empty_status(status); return active.error;
+    }
+}
+
+int complete_quietly(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
+    Engine& engine = engine_of(thread);
+    const int error = look(request, status);
+    if (is_persistent(request)) {
+        engine.free_request(thread, *request.inner);
+        request.inner = nullptr;
+        return error;
+    }
+    handle = MPI_REQUEST_NULL;
+    if (request.operation == core::Operation::generalized) p2p::free_generalized(request);
+    engine.free_request(thread, request);
+    return error;
+}
+
+int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
+    Communicator* communicator = request.communicator;
+    const Request* active = active_of(&request);
+    const std::uint64_t room = active->capacity;
+    const int error = complete_quietly(thread, handle, request, status);
+    if (error == MPI_SUCCESS) [[likely]] return MPI_SUCCESS;
+    if (communicator != nullptr && !communicator->is(core::Kind::communicator)) communicator = nullptr;
+    return objects::fail(thread, communicator, error,
+                         error == MPI_ERR_TRUNCATE
+                             ? "the message is longer than the " + std::to_string(room) +
+                                   " bytes of the receive; what fits was delivered"
+                             : objects::class_text(error));
+}
+
+int let_go(Thread& thread, Request& request) {
+    Engine& engine = engine_of(thread);
+    if (is_persistent(request)) {
+        if (request.inner != nullptr) engine.free_when_done(thread, *request.inner);
+        engine.free_request(thread, request);
+        return MPI_SUCCESS;
+    }
+    if (request.immortal) return MPI_SUCCESS;
+    request.kind.store(core::Kind::none, relaxed);
+    engine.free_when_done(thread, request);
+    return MPI_SUCCESS;
+}
+
+int cancel_active(Thread& thread, Request& active) {
+    if (active.operation == core::Operation::receive && !active.completed())
+        engine_of(thread).cancel_receive(thread, active);
+    if (active.operation == core::Operation::generalized) return p2p::cancel_generalized(active);
+    return MPI_SUCCESS;  // a send goes its way: cancelling it is deprecated and need not succeed
+}
+
+int Selection::find(Thread& thread, std::int64_t count, const MPI_Request* handles) {
+    const auto size = static_cast<std::size_t>(count);
+    if (handles == nullptr && size != 0)
+        return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument array_of_requests: a null pointer");
+    if (size > few) many_.resize(2 * size);
+    Request** memory = size > few ? many_.data() : local_.data();
+    requests = {memory, size};
+    active = {memory + size, size};
+    for (std::size_t i = 0; i < size; ++i) {
+        if (const int error = find_request(thread, handles[i], requests[i])) return error;
+        active[i] = active_of(requests[i]);
+        any_active = any_active || active[i] != nullptr;
+    }
+    return MPI_SUCCESS;
+}
+
+}  // namespace heddle::api

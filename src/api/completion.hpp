@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// From request handles to operations, and from complete operations to statuses.
+///
+/// A persistent request stays the user's while its operation, an inner request, comes and goes; for
+/// all others the request is the operation. active_of() is what there is to wait for.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "api/messages.hpp"
+
+namespace heddle::api {
+
+/// The request behind a handle; nullptr for MPI_REQUEST_NULL. An error has been raised.
+int find_request(Thread& thread, MPI_Request handle, Request*& request);
+
+inline bool is_persistent(const Request& request) noexcept {
+    return request.operation == core::Operation::persistent_send ||
+           request.operation == core::Operation::persistent_receive;
+}
+/// nullptr if there is nothing to wait for.
+inline Request* active_of(Request* request) noexcept {
+    return request != nullptr && is_persistent(*request) ? request->inner : request;
+}
+
+/// Progress for the sake of these; offers the core now and then, since the caller asks in a loop.
+void make_progress(Thread& thread, std::span<Request* const> active);
+bool done_after_progress(Thread& thread, Request& active);
+
+/// Writes the status of a complete request and answers its error code, which is not raised yet.
+int look(const Request& request, MPI_Status* status);
+
+/// The same, then frees the operation; the handle becomes null unless the request is persistent.
+int complete_quietly(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
+/// The same, and raises the error.
+int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
+
+/// MPI_Request_free, MPI_Cancel.
+int let_go(Thread& thread, Request& request);
+int cancel_active(Thread& thread, Request& active);
+
+/// The requests of a call that takes an array of handles.
+struct Selection {
+    int find(Thread& thread, std::int64_t count, const MPI_Request* handles);
+    std::size_t size() const noexcept { return requests.size(); }
+
+    std::span<Request*> requests;  ///< nullptr: MPI_REQUEST_NULL
+    std::span<Request*> active;    ///< nullptr: nothing to wait for
+    bool any_active = false;
+
+private:
+    static constexpr std::size_t few = 256;
+    std::array<Request*, 2 * few> local_;  ///< without initialisation: most calls take few requests
+    std::vector<Request*> many_;
+};
+
+}  // namespace heddle::api

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Entry points: one line each.
+///
+///   MPI_ENTRY_C(7, Isend, heddle::p2p::isend)
+///
+/// defines PMPI_Isend and its weak alias MPI_Isend with the parameters that mpi.h declares, and
+/// (with _C) the large-count forms. The implementation takes the calling thread and arguments of the
+/// kinds in api/arguments.hpp, as many as the MPI function has:
+///
+///   int isend(core::Thread&, Buffer, Count, Type, Dest, SendTag, Comm, Out<MPI_Request>);
+///
+/// Each kind looks its argument up and checks it; the first that is wrong fails the call by the error
+/// handler in force, named with call, argument, communicator and rank. The implementation answers an
+/// MPI error code, which it got from objects::fail() if it is not MPI_SUCCESS. A wrong number of
+/// arguments does not compile. No exception leaves an entry point.
+
+#include <cstddef>
+#include <new>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "api/arguments.hpp"
+#include "mpi.h"
+#include "objects/errors.hpp"
+#include "objects/process.hpp"
+
+namespace heddle::api {
+
+/// The calling thread if its process is alive; else fails `call` and answers nullptr.
+[[gnu::cold]] core::Thread* enter_first(const char* call, int& error);
+[[gnu::cold]] int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,
+                         const char* argument, const std::string& detail);
+[[gnu::cold]] int caught(core::Thread& thread);
+
+inline core::Thread* enter(const char* call, int& error) {
+    core::Thread* thread = objects::current_thread;
+    if (thread == nullptr ||
+        thread->process->life.load(relaxed) != objects::Process::Life::initialized) [[unlikely]]
+        thread = enter_first(call, error);
+    if (thread != nullptr) [[likely]] thread->call = call;
+    return thread;
+}
+
+template <class Function>
+struct Implementation;
+template <class... Kinds>
+struct Implementation<int (*)(core::Thread&, Kinds...)> {
+    static constexpr std::size_t arity = sizeof...(Kinds);
+    using Arguments = std::tuple<Kinds...>;
+};
+
+/// The communicator among the arguments, checked before the others are; nullptr if there is none.
+template <class Arguments, std::size_t... i>
+objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence<i...>) noexcept {
+    objects::Communicator* found = nullptr;
+    (void)std::initializer_list<int>{([&] {
+        using Kind = std::tuple_element_t<i, Arguments>;
+        if constexpr (std::is_same_v<Kind, Comm>)
+            if (found == nullptr) found = std::get<i>(arguments).object;
+        return 0;
+    }())...};
+    return found;
+}
+
+template <auto function, class... Raw>
+int call(const char* name, Raw... raw) noexcept {
+    using Callee = Implementation<decltype(function)>;
+    static_assert(Callee::arity == sizeof...(Raw), "as many arguments as the MPI function has");
+    using Arguments = typename Callee::Arguments;
+
+    int error = MPI_SUCCESS;
+    core::Thread* thread = enter(name, error);
+    if (thread == nullptr) [[unlikely]] return error;
+    return [&]<std::size_t... i>(std::index_sequence<i...> all) {
+        Arguments arguments{std::tuple_element_t<i, Arguments>(*thread->process, raw)...};
+        objects::Communicator* communicator = communicator_of(arguments, all);
+        const bool wrong = ((error = std::get<i>(arguments).error(communicator),
+                             error != MPI_SUCCESS &&
+                                 (error = refuse(*thread, communicator, error,
+                                                 std::tuple_element_t<i, Arguments>::name,
+                                                 std::get<i>(arguments).wrong(communicator)),
+                                  true)) ||
+                            ...);
+        if (wrong) [[unlikely]] return error;
+        try {
+            return function(*thread, std::get<i>(arguments)...);
+        } catch (...) {
+            return caught(*thread);
+        }
+    }(std::index_sequence_for<Raw...>{});
+}
+
+/// The i-th parameter type of an MPI function.
+template <class Function, std::size_t i>
+struct Parameter;
+template <class Result, class... Parameters, std::size_t i>
+struct Parameter<Result(Parameters...), i> {
+    using type = std::tuple_element_t<i, std::tuple<Parameters...>>;
+};
+
+}  // namespace heddle::api
+
+#define HEDDLE_P(function, i) typename ::heddle::api::Parameter<decltype(function), i>::type a##i
+#define HEDDLE_PARAMETERS_1(f) HEDDLE_P(f, 0)
+#define HEDDLE_PARAMETERS_2(f) HEDDLE_PARAMETERS_1(f), HEDDLE_P(f, 1)
+#define HEDDLE_PARAMETERS_3(f) HEDDLE_PARAMETERS_2(f), HEDDLE_P(f, 2)
+#define HEDDLE_PARAMETERS_4(f) HEDDLE_PARAMETERS_3(f), HEDDLE_P(f, 3)
+#define HEDDLE_PARAMETERS_5(f) HEDDLE_PARAMETERS_4(f), HEDDLE_P(f, 4)
+#define HEDDLE_PARAMETERS_6(f) HEDDLE_PARAMETERS_5(f), HEDDLE_P(f, 5)
+#define HEDDLE_PARAMETERS_7(f) HEDDLE_PARAMETERS_6(f), HEDDLE_P(f, 6)
+#define HEDDLE_PARAMETERS_8(f) HEDDLE_PARAMETERS_7(f), HEDDLE_P(f, 7)
+#define HEDDLE_PARAMETERS_9(f) HEDDLE_PARAMETERS_8(f), HEDDLE_P(f, 8)
+#define HEDDLE_PARAMETERS_10(f) HEDDLE_PARAMETERS_9(f), HEDDLE_P(f, 9)
+#define HEDDLE_PARAMETERS_11(f) HEDDLE_PARAMETERS_10(f), HEDDLE_P(f, 10)
+#define HEDDLE_PARAMETERS_12(f) HEDDLE_PARAMETERS_11(f), HEDDLE_P(f, 11)
+#define HEDDLE_PARAMETERS_13(f) HEDDLE_PARAMETERS_12(f), HEDDLE_P(f, 12)
+#define HEDDLE_ARGUMENTS_1 a0
+#define HEDDLE_ARGUMENTS_2 HEDDLE_ARGUMENTS_1, a1
+#define HEDDLE_ARGUMENTS_3 HEDDLE_ARGUMENTS_2, a2
+#define HEDDLE_ARGUMENTS_4 HEDDLE_ARGUMENTS_3, a3
+#define HEDDLE_ARGUMENTS_5 HEDDLE_ARGUMENTS_4, a4
+#define HEDDLE_ARGUMENTS_6 HEDDLE_ARGUMENTS_5, a5
+#define HEDDLE_ARGUMENTS_7 HEDDLE_ARGUMENTS_6, a6
+#define HEDDLE_ARGUMENTS_8 HEDDLE_ARGUMENTS_7, a7
+#define HEDDLE_ARGUMENTS_9 HEDDLE_ARGUMENTS_8, a8
+#define HEDDLE_ARGUMENTS_10 HEDDLE_ARGUMENTS_9, a9
+#define HEDDLE_ARGUMENTS_11 HEDDLE_ARGUMENTS_10, a10
+#define HEDDLE_ARGUMENTS_12 HEDDLE_ARGUMENTS_11, a11
+#define HEDDLE_ARGUMENTS_13 HEDDLE_ARGUMENTS_12, a12
+
+/// MPI_X as a weak alias of PMPI_X, so that a tool may take its place.
+#define HEDDLE_ALIAS(X) \
+    extern "C" decltype(PMPI_##X) MPI_##X __attribute__((weak, alias("PMPI_" #X)));
+
+#define MPI_ENTRY(arity, X, ...)                                                          \
+    extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                        \
+        return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity);    \
+    }                                                                                     \
+    HEDDLE_ALIAS(X)
+
+#define MPI_ENTRY_C(arity, X, ...)       \
+    MPI_ENTRY(arity, X, __VA_ARGS__)     \
+    MPI_ENTRY(arity, X##_c, __VA_ARGS__)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Starting and ending, time, names (MPI 5.0, 9 and 11.2 to 11.4).
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <unistd.h>
+
+#include "api/entry.hpp"
+#include "launch/job.hpp"
+#include "p2p/finalize.hpp"
+
+namespace heddle::api {
+namespace {
+
+using core::Thread;
+using objects::Process;
+
+using Life = Process::Life;
+
+Life life() noexcept {
+    const Process* process = objects::current_thread != nullptr ? objects::current_thread->process
+                                                                : objects::process_of_program();
+    return process == nullptr ? Life::fresh : process->life.load(acquire);
+}
+
+int nearest_level(int required) noexcept {
+    for (const int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED})
+        if (required <= level) return level;
+    return MPI_THREAD_MULTIPLE;
+}
+
+/// MPI_Init and MPI_Init_thread.
+int initialize(const char* call, int level) noexcept {
+    if (life() != Life::fresh)
+        return objects::fail_outside(call, MPI_ERR_OTHER,
+                                     life() == Life::initialized ? "called twice"
+                                                                 : "called after MPI_Finalize");
+    try {
+        auto process = std::make_unique<Process>(launch::join());
+        process->thread_level = level;
+        process->main_thread = &objects::attach(*process);
+        process->main_thread->call = call;
+        process->life.store(Life::initialized, release);
+        objects::set_process_of_program(std::move(process));
+        return MPI_SUCCESS;
+    } catch (const std::exception& problem) {
+        return objects::fail_outside(call, MPI_ERR_OTHER, problem.what());
+    }
+}
+
+int finalize(Thread& thread) {
+    Process& process = *thread.process;
+    const int error = p2p::say_goodbye(thread);
+    if (error != MPI_SUCCESS) return error;
+    process.node.page(static_cast<std::size_t>(process.rank()))
+        .stage.store(launch::Stage::finalized, release);
+    launch::leave(process.job);
+    process.life.store(Life::finalized, release);
+    return MPI_SUCCESS;
+}
+
+int abort_job(Thread& thread, Comm, Raw<int> code) {
+    objects::end_job(*thread.process, code.value, "called MPI_Abort with code " + std::to_string(code.value));
+}
+
+int query_thread(Thread& thread, Out<int> provided) {
+    *provided = thread.process->thread_level;
+    return MPI_SUCCESS;
+}
+
+int is_thread_main(Thread& thread, Out<int> flag) {
+    *flag = thread.process->main_thread == &thread;
+    return MPI_SUCCESS;
+}
+
+int get_processor_name(Thread&, Out<char> name, Out<int> length) {
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    gethostname(host, sizeof host - 1);
+    *length = static_cast<int>(std::strlen(host));
+    std::memcpy(name.place, host, static_cast<std::size_t>(*length) + 1);
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace heddle::api
+
+using namespace heddle::api;
+
+MPI_ENTRY(2, Abort, abort_job)
+MPI_ENTRY(1, Query_thread, query_thread)
+MPI_ENTRY(1, Is_thread_main, is_thread_main)
+MPI_ENTRY(2, Get_processor_name, get_processor_name)
+
+extern "C" {
+
+int PMPI_Init(int*, char***) { return initialize("MPI_Init", MPI_THREAD_SINGLE); }
+
+int PMPI_Init_thread(int*, char***, int required, int* provided) {
+    const int level = nearest_level(required);
+    if (provided == nullptr)
+        return heddle::objects::fail_outside("MPI_Init_thread", MPI_ERR_ARG,
+                                             "argument provided: a null pointer");
+    *provided = level;
+    return initialize("MPI_Init_thread", level);
+}
+
+int PMPI_Finalize(void) { return call<&finalize>("MPI_Finalize"); }
+
+int PMPI_Initialized(int* flag) {
+    if (flag == nullptr) return MPI_ERR_ARG;
+    *flag = life() != Life::fresh;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Finalized(int* flag) {
+    if (flag == nullptr) return MPI_ERR_ARG;
+    *flag = life() == Life::finalized;
+    return MPI_SUCCESS;
+}
+
+double PMPI_Wtime(void) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double PMPI_Wtick(void) { return 1e-9; }
+
+}  // extern "C"
+
+HEDDLE_ALIAS(Init)
+HEDDLE_ALIAS(Init_thread)
+HEDDLE_ALIAS(Finalize)
+HEDDLE_ALIAS(Initialized)
+HEDDLE_ALIAS(Finalized)
+HEDDLE_ALIAS(Wtime)
+HEDDLE_ALIAS(Wtick)

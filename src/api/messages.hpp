@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What the calls of the point-to-point chapter share: from checked arguments to operations of the
+/// engine, and back to handles and statuses.
+
+#include <cstdint>
+
+#include "api/arguments.hpp"
+#include "core/thread.hpp"
+#include "objects/errors.hpp"
+#include "objects/status.hpp"
+#include "p2p/operations.hpp"
+
+namespace heddle::api {
+
+using core::Request;
+using core::Thread;
+using p2p::Engine;
+
+inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engine; }
+
+/// Bytes of `count` elements. MPI_SUCCESS, or the error that was raised: no buffer, too large.
+inline int size_of(Thread& thread, Communicator& communicator, const void* buffer, Count count,
+                   Type type, std::uint64_t& bytes) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(count.value, type->extent, &product)) [[unlikely]]
+        return objects::fail(thread, &communicator, MPI_ERR_COUNT,
+                             "argument count: the message has more than 2^63 bytes");
+    if (buffer == nullptr && product != 0) [[unlikely]]
+        return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "argument buf: a null pointer");
+    bytes = static_cast<std::uint64_t>(product);
+    return MPI_SUCCESS;
+}
+
+/// Hands a started request to the user.
+inline int hand_out(Thread& thread, Communicator& communicator, Request* request,
+                    MPI_Request& handle) {
+    if (request == nullptr) [[unlikely]]
+        return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
+    if (!request->immortal) {
+        request->kind.store(core::Kind::request, relaxed);
+        request->communicator = &communicator;
+    }
+    handle = reinterpret_cast<MPI_Request>(request);
+    return MPI_SUCCESS;
+}
+
+/// A receive from MPI_PROC_NULL, already complete.
+Request* null_receive(Thread& thread);
+
+}  // namespace heddle::api

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A request: one operation on its way, two cache lines.
+///
+/// Life           taken from the pool of the thread that starts the operation, posted, completed by
+///                whichever thread makes progress, and freed by the thread that waits for it.
+/// Completion     everything that the waiter reads is written before `done` is stored with release
+///                (R1); then `waiter` is read, and signalled if there is one. A waiter that wants
+///                to sleep stores its slot, passes a heavy fence, and looks at `done` again
+///                (progress/wait.hpp). No lock is involved.
+/// Memory         never unmapped: the completer may read `waiter` after the owner has freed the
+///                request and even used it again; a signal is then one too many, which is harmless.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/object.hpp"
+#include "sync/orders.hpp"
+#include "sync/parking.hpp"
+
+namespace heddle::objects {
+struct Communicator;
+struct Datatype;
+}  // namespace heddle::objects
+
+namespace heddle::core {
+
+enum class Operation : std::uint8_t {
+    none,
+    send,
+    receive,
+    persistent_send,
+    persistent_receive,
+    generalized,
+    schedule,  ///< a nonblocking collective
+};
+
+/// What is known of a completed operation; becomes an MPI_Status.
+struct Outcome {
+    std::int32_t source;
+    std::int32_t tag;
+    std::int32_t error;
+    bool cancelled;
+    std::uint64_t bytes;
+};
+
+struct alignas(cache_line) Request {
+    // The line that matching and completion touch.
+    Request* next = nullptr;  ///< in a matching queue, a backlog or a pool
+    std::atomic<sync::Slot*> waiter{nullptr};
+    std::byte* buffer = nullptr;
+    std::uint64_t capacity = 0;  ///< bytes that fit into the buffer, or that are to be sent
+    std::uint64_t bytes = 0;     ///< bytes that came
+    std::uint64_t order = 0;     ///< post order among receives (match/matcher.hpp)
+    std::uint32_t context = 0;
+    std::int32_t source = 0;  ///< wanted, then matched: rank in the communicator
+    std::int32_t tag = 0;     ///< wanted, then matched
+    std::atomic<bool> done{false};
+    Operation operation = Operation::none;
+    std::uint8_t instance = 0;
+    bool cancelled = false;
+
+    // The line of the rest.
+    std::atomic<Kind> kind{Kind::none};  ///< Kind::request while a handle may name it
+    std::int32_t error = 0;
+    objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
+    objects::Datatype* layout = nullptr;            ///< how bytes lie in the buffer; nullptr: contiguous
+    std::uint64_t count = 0;               ///< elements of layout
+    Request* inner = nullptr;              ///< the active operation of a persistent request
+    void* extra = nullptr;                 ///< belongs to the operation's own file
+    std::int32_t peer = 0;                 ///< the other process (rank in the world)
+    bool immortal = false;                 ///< shared, never freed: the completed send
+    bool any_tag = false;                  ///< sits in the list of wildcard receives
+    bool synchronous = false;              ///< send: completes when it is matched
+    bool truncated = false;                ///< receive: the message was longer than the buffer
+    std::uint64_t remaining = 0;           ///< bytes still to come or go, of a pipelined copy
+
+    bool completed() const noexcept { return done.load(acquire); }  // A1: pairs with R1
+};
+static_assert(sizeof(Request) == 2 * cache_line);
+
+}  // namespace heddle::core

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a thread of the program keeps for itself inside the library: its requests, where it sleeps,
+/// its token for biased locks, and what it has learned about waiting.
+///
+/// A thread is attached to the one Process when it first calls MPI; the test of several processes
+/// in one address space attaches each thread to the one that it plays. Thread objects are reused
+/// after their thread has ended, never unmapped.
+
+#include <cstdint>
+
+#include "core/arena.hpp"
+#include "core/request.hpp"
+#include "launch/board.hpp"
+#include "sync/biased_lock.hpp"
+#include "sync/parking.hpp"
+
+namespace heddle::objects {
+class Process;
+}
+
+namespace heddle::core {
+
+/// Free requests of one thread; exchanges batches with the process's arena.
+class RequestPool {
+public:
+    /// A request with nothing set but what its constructor sets; nullptr when memory has run out.
+    Request* take(Arena<Request>& arena) noexcept {
+        if (free_ == nullptr) [[unlikely]] refill(arena);
+        Request* request = free_;
+        if (request == nullptr) [[unlikely]] return nullptr;
+        free_ = request->next;
+        --count_;
+        return request;
+    }
+    void give(Request& request, Arena<Request>& arena) noexcept {
+        request.next = free_;
+        free_ = &request;
+        if (++count_ > most) [[unlikely]] spill(arena);
+    }
+    void drain(Arena<Request>& arena) noexcept;
+
+private:
+    static constexpr std::size_t batch = 64;
+    static constexpr std::size_t most = 1024;
+    void refill(Arena<Request>& arena) noexcept;
+    void spill(Arena<Request>& arena) noexcept;
+
+    Request* free_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+/// How long recent waits took, which says how long the next one may spin (progress/wait.hpp).
+struct Patience {
+    std::uint32_t polls = 0;        ///< polls worth doing before sleeping; 0: not learned yet
+    std::uint32_t quick_offer = 0;  ///< ticks that offering the core takes when nobody takes it
+    bool crowded = false;           ///< other threads want this core: offer it after every poll
+};
+
+struct alignas(cache_line) Thread {
+    objects::Process* process = nullptr;
+    const char* call = "";  ///< the MPI function that the thread is in
+    RequestPool requests;
+    sync::BiasedLock::Token token;
+    Patience patience;
+    std::uint32_t tests = 0;         ///< MPI_Test and its like that found nothing
+    std::uint32_t system_id = 0;     ///< the kernel's thread id
+    launch::Page* page = nullptr;    ///< of its process on the board; nullptr: there is none
+    alignas(cache_line) sync::Slot slot;
+    Thread* next = nullptr;  ///< in the list of parked threads, or of free Thread objects
+};
+
+}  // namespace heddle::core

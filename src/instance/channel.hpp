@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The way out: from one instance of this process to the same instance of one other process.
+///
+/// Guarded by the instance's outbox lock. What does not fit into the ring waits in `backlog`, in
+/// order; while something waits there, later messages queue behind it.
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/request.hpp"
+#include "match/message.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::instance {
+
+/// A message that waits for room in the ring.
+struct Pending {
+    Pending* next = nullptr;
+    match::Envelope envelope{};
+    std::uint64_t stamp = 0;
+    std::uint8_t kind = 0;
+    std::uint8_t prefix_bytes = 0;           ///< of the protocol's own fields
+    std::byte prefix[transport::shm::inline_payload]{};
+    const std::byte* data = nullptr;         ///< follows the prefix; stays the request's
+    std::uint64_t bytes = 0;
+    core::Request* completes = nullptr;      ///< done once the message is in the ring
+};
+
+struct Channel {
+    enum class State : std::uint8_t {
+        unbound = 0,  ///< never used: zeroed memory is a valid channel
+        open,
+        backlogged,
+    };
+    State state = State::unbound;
+    std::int32_t process = 0;
+    Channel* next_backlogged = nullptr;
+    Pending* first = nullptr;
+    Pending* last = nullptr;
+    transport::shm::Producer ring;
+};
+
+}  // namespace heddle::instance

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A communication resources instance (P1): everything that one stream of traffic needs, so that
+/// threads on different instances share no lock and no cache line.
+///
+/// inbox          rings from other processes, matching state: guarded by `lock`
+/// outbox         channels to other processes: guarded by `outbox`, biased to its usual thread
+/// Lock order     process-wide wildcard lock, then `lock` (in order of the instances), then the list
+///                of wildcard receives, then `outbox`. Nothing is locked inside `outbox`.
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/thread.hpp"
+#include "instance/channel.hpp"
+#include "match/all.hpp"
+#include "platform/memory.hpp"
+#include "sync/biased_lock.hpp"
+#include "sync/mutex.hpp"
+
+namespace heddle::instance {
+
+/// The way in from one process. Listed inlets are polled; an inlet that is not listed, or whose
+/// ring is cold, is announced by its sender at the door (transport/shm/node.hpp).
+struct alignas(cache_line) Inlet {
+    transport::shm::Consumer ring;
+    std::int32_t process = 0;
+    bool bound = false;
+    std::atomic<bool> listed{false};
+    std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
+};
+
+struct alignas(cache_line) Instance {
+    // The inbox: held by whoever makes progress here or posts a receive.
+    sync::Mutex lock;
+    std::uint8_t number = 0;
+    bool used = false;  ///< counted in Pool::used; written with the wildcard lock held, too
+    /// Threads that sleep until something happens here. While there are any, rings stay cold.
+    std::atomic<std::uint32_t> parked{0};
+    match::DefaultMatcher matcher;
+    Inlet* inlets = nullptr;                     ///< one for each process; zeroes until used
+    std::atomic<Inlet*>* polled = nullptr;       ///< the listed ones
+    std::atomic<std::uint32_t> polled_count{0};
+
+    // The outbox: held by whoever sends from here.
+    alignas(cache_line) sync::BiasedLock outbox;
+    Channel* channels = nullptr;  ///< one for each process; zeroes until used
+    Channel* backlogged = nullptr;
+    std::atomic<std::uint32_t> backlog{0};  ///< channels in state backlogged
+    Pending* free_pending = nullptr;
+
+    /// Whether a listed ring has a message; a hint for deciding whether to take the lock.
+    bool something_came() const noexcept {
+        const std::uint32_t count = polled_count.load(acquire);  // pairs with the release in list()
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (polled[i].load(relaxed)->ring.ready()) return true;
+        return false;
+    }
+    /// Adds the inlet to those that are polled. Lock held.
+    void list(Inlet& inlet) noexcept {
+        if (inlet.listed.load(relaxed)) return;
+        const std::uint32_t count = polled_count.load(relaxed);
+        polled[count].store(&inlet, relaxed);
+        inlet.listed.store(true, relaxed);
+        polled_count.store(count + 1, release);
+    }
+    /// Takes the inlet out of those that are polled; its ring is cold. Lock held.
+    void unlist(Inlet& inlet) noexcept {
+        const std::uint32_t last = polled_count.load(relaxed) - 1;
+        for (std::uint32_t i = 0; i <= last; ++i)
+            if (polled[i].load(relaxed) == &inlet) polled[i].store(polled[last].load(relaxed), relaxed);
+        inlet.listed.store(false, relaxed);
+        polled_count.store(last, release);
+    }
+};
+
+}  // namespace heddle::instance

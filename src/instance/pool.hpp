@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The instances of a process, and which of them a message belongs to.
+
+#include <array>
+#include <cstdint>
+
+#include "instance/instance.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::instance {
+
+class Pool {
+public:
+    /// `rank`: of this process among those of the node's shared memory.
+    Pool(const transport::shm::Node& node, std::int32_t rank);
+
+    std::size_t size() const noexcept { return mask_ + 1; }
+    Instance& operator[](std::size_t number) noexcept { return instances_[number]; }
+
+    /// Assignment by (context id, tag): sender and receiver compute the same. Consecutive tags take
+    /// consecutive instances; the folded higher digits spread tags with a stride, and the context
+    /// those of communicators that use the same tags.
+    std::uint8_t number_of(std::uint32_t context, std::int32_t tag) const noexcept {
+        const auto t = static_cast<std::uint32_t>(tag);
+        return static_cast<std::uint8_t>((t + (t >> 6) * 11 + (t >> 12) * 5 + context * 9) & mask_);
+    }
+    Instance& of(std::uint32_t context, std::int32_t tag) noexcept {
+        return instances_[number_of(context, tag)];
+    }
+
+    Channel& channel(Instance& from, std::int32_t to) noexcept {
+        Channel& channel = from.channels[to];
+        if (channel.state == Channel::State::unbound) [[unlikely]] bind(channel, from, to);
+        return channel;
+    }
+    Inlet& inlet(Instance& at, std::int32_t from) noexcept {
+        Inlet& inlet = at.inlets[from];
+        if (!inlet.bound) [[unlikely]] bind(inlet, at, from);
+        return inlet;
+    }
+
+private:
+    void bind(Channel& channel, Instance& from, std::int32_t to) noexcept;
+    void bind(Inlet& inlet, Instance& at, std::int32_t from) noexcept;
+
+    const transport::shm::Node& node_;
+    std::int32_t rank_;
+    std::uint32_t mask_;
+    platform::Mapping inlets_, channels_, polled_;
+    std::array<Instance, transport::shm::most_instances> instances_;
+};
+
+}  // namespace heddle::instance

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Which job this process belongs to, and what it shares with the others on its node.
+///
+/// mpiexec of Heddle hands down shared memory (launch/board.hpp) and PMI_RANK, PMI_SIZE. A launcher
+/// that only speaks PMI-1 (Hydra, Slurm) has its ranks exchange the memory by PMI. A program that is
+/// started alone is a job of one.
+
+#include <memory>
+#include <string>
+
+namespace heddle::launch {
+
+class PmiClient;
+
+struct Job {
+    int rank = 0;
+    int size = 1;
+    int node_descriptor = -1;         ///< shared memory of all ranks
+    std::shared_ptr<PmiClient> pmi;   ///< to say good-bye to; empty if nobody listens
+};
+
+/// Joins the job. Throws std::runtime_error with a sentence that says what is wrong, also when a
+/// launcher is there that is not understood.
+Job join();
+
+/// Tells the launcher that this process leaves the job in order.
+void leave(Job& job) noexcept;
+
+/// Ends the whole job: tells the launcher, and exits with `code` (1 if its low byte is zero).
+[[noreturn]] void abort(Job& job, int code, const std::string& reason) noexcept;
+
+}  // namespace heddle::launch

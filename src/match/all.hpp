@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The matching engines that ship. A new one is a line here; its conformance test follows.
+
+#include <tuple>
+
+#include "match/hash.hpp"
+#include "match/list.hpp"
+
+namespace heddle::match {
+
+using Matchers = std::tuple<HashMatcher, ListMatcher>;
+using DefaultMatcher = HashMatcher;
+
+}  // namespace heddle::match

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Matching by linear search, one list of receives and one of messages, as MPICH does (P4).
+
+#include <string_view>
+
+#include "match/links.hpp"
+#include "match/matcher.hpp"
+
+namespace heddle::match {
+
+class ListMatcher {
+public:
+    static constexpr std::string_view name = "list";
+
+    Message* post(core::Request& receive) noexcept {
+        receive.order = ++order_;
+        receive.next = nullptr;
+        if (Message* message = find({receive.context, receive.source, receive.tag})) {
+            take(*message);
+            return message;
+        }
+        *end_ = &receive;
+        end_ = &receive.next;
+        return nullptr;
+    }
+    core::Request* posted_for(const Envelope& envelope) noexcept {
+        for (core::Request* at = receives_; at != nullptr; at = at->next)
+            if (accepts({at->context, at->source, at->tag}, envelope)) return at;
+        return nullptr;
+    }
+    void take_posted(core::Request& receive) noexcept { cancel(receive); }
+    bool cancel(core::Request& receive) noexcept {
+        for (core::Request** at = &receives_; *at != nullptr; at = &(*at)->next) {
+            if (*at != &receive) continue;
+            *at = receive.next;
+            if (end_ == &receive.next) end_ = at;
+            return true;
+        }
+        return false;
+    }
+    void keep(Message& message) noexcept { append<&Message::arrival>(first_, last_, message); }
+    void take(Message& message) noexcept { remove<&Message::arrival>(first_, last_, message); }
+    Message* find(const Pattern& pattern) noexcept {
+        for (Message* at = first_; at != nullptr; at = at->arrival.after)
+            if (accepts(pattern, at->envelope)) return at;
+        return nullptr;
+    }
+    std::uint64_t raise_order(std::uint64_t least) noexcept {
+        if (order_ < least) order_ = least;
+        return order_;
+    }
+
+private:
+    core::Request* receives_ = nullptr;
+    core::Request** end_ = &receives_;
+    Message* first_ = nullptr;
+    Message* last_ = nullptr;
+    std::uint64_t order_ = 0;
+};
+static_assert(Matcher<ListMatcher>);
+
+}  // namespace heddle::match

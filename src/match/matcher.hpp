@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Matching of receives and messages within one instance: the posted receive queue (PRQ) and the
+/// unexpected message queue (UMQ) of the papers, behind one concept.
+///
+/// Order          of the receives that accept a message, the one posted first gets it; of the
+///                messages that a receive accepts, the one that arrived first (MPI 5.0, 3.5).
+///                order() of a posted receive grows with each post, so that the process-wide list of
+///                wildcard receives can be compared with what is posted here.
+/// Wildcards      post() takes any source, never any tag; find() takes both.
+/// Thread safety  none: the instance's lock is held.
+/// Ownership      a queue links requests and messages, it does not own them. A request's `next` and
+///                `order`, a message's links belong to the matcher while it is queued.
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+#include "match/message.hpp"
+#include "core/request.hpp"
+
+namespace heddle::match {
+
+template <class M>
+concept Matcher = std::default_initializable<M> &&
+    requires(M matcher, core::Request& receive, Message& message, const Envelope& envelope,
+             std::uint64_t order) {
+        { M::name } -> std::convertible_to<std::string_view>;  // the knob value selecting it
+        /// The message that the receive gets, taken out of the queue; nullptr: the receive is queued.
+        { matcher.post(receive) } noexcept -> std::same_as<Message*>;
+        /// The receive that gets a message with this envelope, not taken out; nullptr: none.
+        { matcher.posted_for(envelope) } noexcept -> std::same_as<core::Request*>;
+        /// Takes out what posted_for() has just answered.
+        { matcher.take_posted(receive) } noexcept -> std::same_as<void>;
+        /// Queues a message that no receive waits for.
+        { matcher.keep(message) } noexcept -> std::same_as<void>;
+        /// The first queued message that the pattern accepts; nullptr: none.
+        { matcher.find(envelope) } noexcept -> std::same_as<Message*>;
+        { matcher.take(message) } noexcept -> std::same_as<void>;
+        /// Takes a queued receive out; false if it is not queued.
+        { matcher.cancel(receive) } noexcept -> std::same_as<bool>;
+        /// All later posts get an order above the given one; answers the current highest.
+        { matcher.raise_order(order) } noexcept -> std::same_as<std::uint64_t>;
+    };
+
+}  // namespace heddle::match

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What matching decides on, and a message that has arrived before its receive was posted.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/object.hpp"
+
+namespace heddle::match {
+
+inline constexpr std::int32_t any_source = -1;
+inline constexpr std::int32_t any_tag = -2;
+
+/// What a message says of itself (MPI 5.0, 3.2.3), the context id standing for the communicator.
+struct Envelope {
+    std::uint32_t context;
+    std::int32_t source;
+    std::int32_t tag;
+};
+
+/// What a receive accepts. Source and tag may be wildcards.
+using Pattern = Envelope;
+
+constexpr bool accepts(const Pattern& wanted, const Envelope& message) noexcept {
+    return wanted.context == message.context &&
+           (wanted.source == any_source || wanted.source == message.source) &&
+           (wanted.tag == any_tag || wanted.tag == message.tag);
+}
+
+struct Message;
+
+/// Membership in one doubly linked list of messages.
+struct Link {
+    Message* before = nullptr;
+    Message* after = nullptr;
+};
+
+/// An unexpected message. Its payload has been copied out of the ring, or stays with the sender.
+struct Message {
+    std::atomic<core::Kind> kind{core::Kind::none};  ///< message while an MPI_Message names it
+    Envelope envelope{};
+    std::uint64_t stamp = 0;  ///< send order among the messages of one sender
+    Link exact;               ///< among those with the same envelope
+    Link any_source;          ///< among those with the same context and tag
+    Link arrival;             ///< among all of the matcher
+    std::uint8_t protocol = 0;     ///< p2p::Kind
+    std::uint8_t instance = 0;     ///< where it arrived
+    std::int32_t peer = 0;         ///< sending process (rank in the world)
+    std::uint64_t length = 0;      ///< bytes of the whole message
+    std::uint64_t sender = 0;      ///< the sender's request, in the sending process
+    std::uint64_t address = 0;     ///< the sender's buffer, in the sending process
+    std::byte* payload = nullptr;  ///< copied payload: `small`, or owned
+    std::byte small[48];
+    Message* next = nullptr;       ///< in a list of free messages, or staged ones
+};
+
+}  // namespace heddle::match

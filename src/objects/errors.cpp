@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "objects/errors.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+#include "launch/job.hpp"
+#include "objects/process.hpp"
+
+namespace heddle::objects {
+namespace {
+
+struct ClassEntry {
+    int value;
+    const char* name;
+    const char* text;
+};
+
+#define CLASS(name, text) {MPI_##name, "MPI_" #name, text}
+constexpr ClassEntry classes[] = {
+    CLASS(SUCCESS, "no error"),
+    CLASS(ERR_BUFFER, "invalid buffer pointer"),
+    CLASS(ERR_COUNT, "invalid count"),
+    CLASS(ERR_TYPE, "invalid datatype"),
+    CLASS(ERR_TAG, "invalid tag"),
+    CLASS(ERR_COMM, "invalid communicator"),
+    CLASS(ERR_RANK, "invalid rank"),
+    CLASS(ERR_REQUEST, "invalid request"),
+    CLASS(ERR_ROOT, "invalid root"),
+    CLASS(ERR_GROUP, "invalid group"),
+    CLASS(ERR_OP, "invalid operation"),
+    CLASS(ERR_TOPOLOGY, "invalid topology"),
+    CLASS(ERR_DIMS, "invalid dimensions"),
+    CLASS(ERR_ARG, "invalid argument"),
+    CLASS(ERR_UNKNOWN, "unknown error"),
+    CLASS(ERR_TRUNCATE, "message truncated on receive"),
+    CLASS(ERR_OTHER, "known error not in this list"),
+    CLASS(ERR_INTERN, "internal error of the MPI library"),
+    CLASS(ERR_PENDING, "pending request"),
+    CLASS(ERR_IN_STATUS, "error code is in the status"),
+    CLASS(ERR_ACCESS, "permission denied"),
+    CLASS(ERR_AMODE, "invalid file access mode"),
+    CLASS(ERR_ASSERT, "invalid assertion"),
+    CLASS(ERR_BAD_FILE, "invalid file name"),
+    CLASS(ERR_BASE, "invalid base address"),
+    CLASS(ERR_CONVERSION, "error in a data conversion function"),
+    CLASS(ERR_DISP, "invalid displacement"),
+    CLASS(ERR_DUP_DATAREP, "data representation already defined"),
+    CLASS(ERR_FILE_EXISTS, "file exists"),
+    CLASS(ERR_FILE_IN_USE, "file is open"),
+    CLASS(ERR_FILE, "invalid file"),
+    CLASS(ERR_INFO_KEY, "info key too long or empty"),
+    CLASS(ERR_INFO_NOKEY, "no such info key"),
+    CLASS(ERR_INFO_VALUE, "info value too long or empty"),
+    CLASS(ERR_INFO, "invalid info object"),
+    CLASS(ERR_IO, "input or output error"),
+    CLASS(ERR_KEYVAL, "invalid attribute key"),
+    CLASS(ERR_LOCKTYPE, "invalid lock type"),
+    CLASS(ERR_NAME, "service name not published"),
+    CLASS(ERR_NO_MEM, "out of memory"),
+    CLASS(ERR_NOT_SAME, "arguments differ between processes"),
+    CLASS(ERR_NO_SPACE, "no space left on device"),
+    CLASS(ERR_NO_SUCH_FILE, "no such file"),
+    CLASS(ERR_PORT, "invalid port name"),
+    CLASS(ERR_QUOTA, "quota exceeded"),
+    CLASS(ERR_READ_ONLY, "read-only file or file system"),
+    CLASS(ERR_RMA_ATTACH, "memory cannot be attached"),
+    CLASS(ERR_RMA_CONFLICT, "conflicting accesses to a window"),
+    CLASS(ERR_RMA_RANGE, "target memory is not part of the window"),
+    CLASS(ERR_RMA_SHARED, "memory cannot be shared"),
+    CLASS(ERR_RMA_SYNC, "wrong synchronisation of one-sided calls"),
+    CLASS(ERR_SERVICE, "invalid publish or unpublish"),
+    CLASS(ERR_SIZE, "invalid size"),
+    CLASS(ERR_SPAWN, "processes cannot be spawned"),
+    CLASS(ERR_UNSUPPORTED_DATAREP, "unsupported data representation"),
+    CLASS(ERR_UNSUPPORTED_OPERATION, "unsupported operation"),
+    CLASS(ERR_WIN, "invalid window"),
+    CLASS(ERR_RMA_FLAVOR, "wrong flavour of window"),
+    CLASS(ERR_PROC_ABORTED, "a process has aborted"),
+    CLASS(ERR_VALUE_TOO_LARGE, "value too large for its type"),
+    CLASS(ERR_SESSION, "invalid session"),
+    CLASS(ERR_ERRHANDLER, "invalid error handler"),
+    CLASS(ERR_ABI, "mismatch of the ABI"),
+};
+#undef CLASS
+
+const ClassEntry* entry_of(int error_class) noexcept {
+    for (const ClassEntry& entry : classes)
+        if (entry.value == error_class) return &entry;
+    return nullptr;
+}
+
+std::string sentence(const char* call, const std::string& where, int error_class,
+                     const std::string& detail) {
+    return std::string(call) + where + ": " + class_name(error_class) + ": " + detail;
+}
+
+}  // namespace
+
+const char* class_name(int error_class) noexcept {
+    const ClassEntry* entry = entry_of(error_class);
+    return entry == nullptr ? "user-defined error" : entry->name;
+}
+
+const char* class_text(int error_class) noexcept {
+    const ClassEntry* entry = entry_of(error_class);
+    return entry == nullptr ? "user-defined error" : entry->text;
+}
+
+std::string name_of(const Communicator& communicator) {
+    if (!communicator.name.empty()) return communicator.name;
+    return "communicator of " + std::to_string(communicator.size()) + " processes";
+}
+
+void end_job(Process& process, int code, const std::string& reason) noexcept {
+    launch::Page& page = process.node.page(static_cast<std::size_t>(process.rank()));
+    page.abort_code.store(code, relaxed);
+    std::snprintf(page.abort_reason, sizeof page.abort_reason, "%s", reason.c_str());
+    page.stage.store(launch::Stage::aborted, release);
+    launch::abort(process.job, code, "rank " + std::to_string(process.rank()) + ": " + reason);
+}
+
+int fail(core::Thread& thread, Communicator* communicator, int error_class,
+         const std::string& detail) {
+    Process& process = *thread.process;
+    Communicator* concerned = communicator == nullptr ? process.self : communicator;
+    Errhandler& handler = *concerned->errhandler;
+    if (handler.action == Errhandler::Action::give_back) return error_class;
+    if (handler.action == Errhandler::Action::call) {
+        MPI_Comm handle = concerned->handle;
+        int code = error_class;
+        handler.function(&handle, &code);
+        return error_class;
+    }
+    const std::string where = communicator == nullptr ? "" : " on " + name_of(*communicator);
+    end_job(process, error_class, sentence(thread.call, where, error_class, detail));
+}
+
+int fail_outside(const char* call, int error_class, const std::string& detail) {
+    std::fprintf(stderr, "heddle: %s\n", sentence(call, "", error_class, detail).c_str());
+    std::fflush(nullptr);
+    _exit(1);
+}
+
+}  // namespace heddle::objects

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// How a failing call fails: a message that names call, argument, communicator and rank, and then
+/// what the error handler in force says (MPI 5.0, 9.3).
+///
+/// Whoever finds the error calls one of these once and returns its answer; callers pass it on.
+
+#include <string>
+
+#include "core/thread.hpp"
+#include "mpi.h"
+#include "objects/communicator.hpp"
+
+namespace heddle::objects {
+
+class Process;
+
+/// Fails the call that `thread` is in. `communicator`: the one it works on, or nullptr, then the
+/// error handler of MPI_COMM_SELF is in force. `detail`: what is wrong, a clause without a full stop.
+/// Answers what the MPI function returns, unless the handler ends the program.
+[[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
+                       const std::string& detail);
+
+/// The same where no thread is attached: before MPI_Init and after MPI_Finalize.
+[[gnu::cold]] int fail_outside(const char* call, int error_class, const std::string& detail);
+
+/// Ends the whole job with an exit code, having said why on stderr and on the board.
+[[noreturn]] void end_job(Process& process, int code, const std::string& reason) noexcept;
+
+/// "MPI_ERR_RANK" and what it means, for an error class or a code of ours.
+const char* class_name(int error_class) noexcept;
+const char* class_text(int error_class) noexcept;
+
+/// "MPI_COMM_WORLD", a name that the user gave, or "communicator of N processes".
+std::string name_of(const Communicator& communicator);
+
+}  // namespace heddle::objects

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "objects/process.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "objects/predefined.hpp"
+#include "p2p/engine.hpp"
+#include "tool/settings.hpp"
+
+namespace heddle::objects {
+namespace {
+
+/// Never destroyed: threads may outlive main().
+Process*& program() noexcept {
+    static Process* process = nullptr;
+    return process;
+}
+
+/// Gives the thread's belongings back to its process when the thread ends.
+struct Detach {
+    core::Thread* thread = nullptr;
+    ~Detach() {
+        if (thread == nullptr) return;
+        current_thread = nullptr;
+        Process& process = *thread->process;
+        thread->requests.drain(process.requests);
+        process.engine->threads.fetch_sub(1, relaxed);
+        thread->next = nullptr;
+        process.threads.give(thread);
+    }
+};
+thread_local Detach detach_at_exit;
+
+transport::shm::Node map_node(const launch::Job& job) {
+    auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
+    if (node) return std::move(*node);
+    throw std::runtime_error("cannot map the memory that " + std::to_string(job.size) +
+                             " ranks share: " + std::strerror(errno));
+}
+
+}  // namespace
+
+constinit thread_local core::Thread* current_thread = nullptr;
+
+Process* process_of_program() noexcept { return program(); }
+void set_process_of_program(std::unique_ptr<Process> process) noexcept {
+    program() = process.release();
+}
+
+Process::Process(launch::Job joined)
+    : job(std::move(joined)),
+      node(map_node(job)),
+      threads(1 << 16),
+      requests(std::size_t{1} << 24),
+      communicators(1 << 16),
+      groups(1 << 20),
+      datatypes(1 << 20),
+      errhandlers(1 << 16),
+      infos(1 << 20),
+      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::engine_settings())) {
+    make_predefined(*this);
+    launch::Page& page = node.page(static_cast<std::size_t>(job.rank));
+    page.pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
+    page.stage.store(launch::Stage::initialized, release);
+}
+
+Process::~Process() = default;
+
+Errhandler* Process::errhandler(MPI_Errhandler handle) noexcept {
+    if (handle == MPI_ERRORS_ARE_FATAL) return errors_are_fatal;
+    if (handle == MPI_ERRORS_ABORT) return errors_abort;
+    if (handle == MPI_ERRORS_RETURN) return errors_return;
+    return find(errhandlers, handle, core::Kind::errhandler);
+}
+
+core::Thread& attach(Process& process) {
+    core::Thread* thread = process.threads.take();
+    if (thread == nullptr) throw std::runtime_error("too many threads have called MPI");
+    thread->process = &process;
+    thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    thread->page = &process.node.page(static_cast<std::size_t>(process.job.rank));
+    thread->patience = {};
+    process.engine->threads.fetch_add(1, relaxed);
+    current_thread = thread;
+    detach_at_exit.thread = thread;
+    return *thread;
+}
+
+}  // namespace heddle::objects

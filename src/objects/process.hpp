@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// One MPI process: it owns all state of the library.
+///
+/// A program has one, made by MPI_Init; a test may hold several in one address space, each thread
+/// playing the process that it is attached to.
+///
+/// Life           fresh -> initialized -> finalized. Functions that may be called at any time do not
+///                need it to be alive; all others go through api/entry.hpp, which checks.
+/// Locking        `set_up` guards what changes rarely: contexts in use, info, names, attributes. It
+///                is never taken on the data path and never held while user code is called.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/arena.hpp"
+#include "core/thread.hpp"
+#include "launch/job.hpp"
+#include "objects/communicator.hpp"
+#include "objects/datatype.hpp"
+#include "objects/errhandler.hpp"
+#include "objects/group.hpp"
+#include "objects/info.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::p2p {
+class Engine;
+}  // namespace heddle::p2p
+
+namespace heddle::objects {
+
+class Process {
+public:
+    enum class Life : std::uint8_t { fresh, initialized, finalized };
+
+    /// Joins the job and makes everything that MPI_Init promises. Throws std::runtime_error.
+    explicit Process(launch::Job job);
+    ~Process();
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    std::int32_t rank() const noexcept { return job.rank; }
+    std::int32_t size() const noexcept { return job.size; }
+
+    launch::Job job;
+    transport::shm::Node node;
+
+    core::Arena<core::Thread> threads;
+    core::Arena<core::Request> requests;
+    core::Arena<Communicator> communicators;
+    core::Arena<Group> groups;
+    core::Arena<Datatype> datatypes;
+    core::Arena<Errhandler> errhandlers;
+    core::Arena<Info> infos;
+
+    Communicator* world = nullptr;
+    Communicator* self = nullptr;
+    Group* empty_group = nullptr;
+    Errhandler* errors_are_fatal = nullptr;
+    Errhandler* errors_abort = nullptr;
+    Errhandler* errors_return = nullptr;
+    /// By handle, which is below this size for every predefined type.
+    std::array<Datatype*, 1024> predefined_types{};
+
+    std::unique_ptr<p2p::Engine> engine;
+
+    std::mutex set_up;
+    int thread_level = MPI_THREAD_SINGLE;
+    core::Thread* main_thread = nullptr;
+
+    /// The objects behind handles; nullptr for what is no live object of the kind.
+    Communicator* communicator(MPI_Comm handle) noexcept {
+        if (handle == MPI_COMM_WORLD) [[likely]] return world;
+        if (handle == MPI_COMM_SELF) return self;
+        return find(communicators, handle, core::Kind::communicator);
+    }
+    Datatype* datatype(MPI_Datatype handle) noexcept {
+        const auto value = reinterpret_cast<std::uintptr_t>(handle);
+        if (value < predefined_types.size()) [[likely]] return predefined_types[value];
+        return find(datatypes, handle, core::Kind::datatype);
+    }
+    Group* group(MPI_Group handle) noexcept {
+        if (handle == MPI_GROUP_EMPTY) return empty_group;
+        return find(groups, handle, core::Kind::group);
+    }
+    Info* info(MPI_Info handle) noexcept { return find(infos, handle, core::Kind::info); }
+    Errhandler* errhandler(MPI_Errhandler handle) noexcept;
+
+    /// A new object of the kind with one reference; nullptr when there is no room for one.
+    template <class T>
+    static T* make(core::Arena<T>& arena, core::Kind kind) {
+        T* object = arena.take();
+        if (object == nullptr) return nullptr;
+        object->references.store(1, relaxed);
+        object->kind.store(kind, relaxed);
+        return object;
+    }
+    /// Takes the object back, which nobody refers to any more, emptied by its own clear-up.
+    template <class T>
+    static void destroy(core::Arena<T>& arena, T& object) {
+        object.kind.store(core::Kind::none, relaxed);
+        object.next = nullptr;
+        arena.give(&object);
+    }
+
+    std::atomic<Life> life{Life::fresh};
+
+private:
+    template <class T, class Handle>
+    static T* find(core::Arena<T>& arena, Handle handle, core::Kind kind) noexcept {
+        if (!arena.contains(handle)) return nullptr;
+        T* object = reinterpret_cast<T*>(handle);
+        return object->is(kind) ? object : nullptr;
+    }
+
+};
+
+/// The calling thread, once it is attached to its process. Written by attach() only.
+extern constinit thread_local core::Thread* current_thread __attribute__((tls_model("initial-exec")));
+
+/// The process of the program, or nullptr while there is none. Written by MPI_Init.
+Process* process_of_program() noexcept;
+void set_process_of_program(std::unique_ptr<Process> process) noexcept;
+
+/// Attaches the calling thread to `process`, until the thread ends.
+core::Thread& attach(Process& process);
+
+}  // namespace heddle::objects

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/describe.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include "objects/communicator.hpp"
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+/// Not the name that the user gave: another thread may be changing it.
+std::string communicator_of(std::uint32_t context) {
+    switch (context) {
+        case objects::library_context: return "the library";
+        case objects::world_context: return "MPI_COMM_WORLD";
+        case objects::self_context: return "MPI_COMM_SELF";
+        default: break;
+    }
+    const bool collective = context % 2 != 0;
+    return (collective ? "collective, communicator " : "communicator ") + std::to_string(context / 2);
+}
+
+std::string rank_or_any(std::int32_t rank) {
+    return rank == match::any_source ? "MPI_ANY_SOURCE" : std::to_string(rank);
+}
+
+std::string tag_or_any(std::int32_t tag) {
+    return tag == match::any_tag ? "MPI_ANY_TAG" : std::to_string(tag);
+}
+
+}  // namespace
+
+void describe_pattern(const match::Pattern& pattern, char* text, std::size_t bytes) {
+    std::snprintf(text, bytes, "(source %s, tag %s, %s)", rank_or_any(pattern.source).c_str(),
+                  tag_or_any(pattern.tag).c_str(), communicator_of(pattern.context).c_str());
+}
+
+void describe_request(Engine& engine, const core::Request& request, char* text, std::size_t bytes) {
+    switch (request.operation) {
+        case core::Operation::receive: return describe_pattern(engine.pattern_of(request), text, bytes);
+        case core::Operation::send:
+            std::snprintf(text, bytes, "(dest %d%s, tag %d, %llu bytes, %s)", request.peer,
+                          engine.is_self(request.peer) ? ", to itself" : "", request.tag,
+                          static_cast<unsigned long long>(request.capacity),
+                          communicator_of(request.context).c_str());
+            return;
+        default: std::snprintf(text, bytes, "()"); return;
+    }
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Point-to-point messages of one process: protocols on top of instances, matching and rings.
+///
+/// The way out    start_send() chooses the protocol; post() is the data path. engine_send.cpp
+/// The way in     start_receive() posts; progress drains rings, matches, delivers, completes.
+///                engine_receive.cpp, engine_progress.cpp
+/// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp
+/// Waiting        progress/wait.hpp, through the functions under "for waiting".
+///
+/// Thread safety  every public function from any thread, with that thread's own Thread.
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "core/thread.hpp"
+#include "instance/pool.hpp"
+#include "match/message.hpp"
+#include "p2p/copy_choice.hpp"
+#include "p2p/protocol.hpp"
+#include "p2p/turn.hpp"
+#include "p2p/wildcards.hpp"
+#include "platform/cpu.hpp"
+#include "progress/lot.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::p2p {
+
+/// What can be set from outside (tool/knobs.def).
+/// A longer message does not fit into a ring besides others.
+inline constexpr std::uint64_t most_eager_bytes = 8192;
+
+struct Settings {
+    std::uint64_t eager_limit = most_eager_bytes;  ///< bytes; longer messages wait for their receive
+    enum class SingleCopy { automatic, always, never } single_copy = SingleCopy::automatic;
+};
+
+/// A message to be sent.
+struct Outbound {
+    match::Envelope envelope;
+    std::int32_t process;  ///< destination, rank in the world
+    const std::byte* data;
+    std::uint64_t bytes;
+};
+
+/// A receive to be posted.
+struct Inbound {
+    match::Pattern pattern;
+    bool allow_overtaking;
+    std::byte* data;
+    std::uint64_t bytes;
+    objects::Communicator* communicator;
+};
+
+class Engine {
+public:
+    Engine(const transport::shm::Node& node, std::int32_t rank, core::Arena<core::Request>& requests,
+           Settings settings);
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    // --- sending ---
+
+    /// Starts a send. The answer is completed_send() if it is already over, which holds nothing, or
+    /// a request to wait for and free; nullptr when memory has run out.
+    core::Request* start_send(core::Thread& thread, const Outbound& message) {
+        if (message.bytes <= settings_.eager_limit && message.process != rank_) [[likely]] {
+            instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
+            if (post(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
+                return &completed_send_;
+        }
+        return start_send_slowly(thread, message, false);
+    }
+    /// The same; complete only when the message has been matched.
+    core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
+        return start_send_slowly(thread, message, true);
+    }
+    core::Request& completed_send() noexcept { return completed_send_; }
+
+    // --- receiving ---
+
+    core::Request* start_receive(core::Thread& thread, const Inbound& receive);
+    /// Takes a posted receive back; false if it was matched before.
+    bool cancel_receive(core::Thread& thread, core::Request& receive);
+
+    /// The first message that the pattern accepts, left where it is; false if there is none.
+    bool probe(core::Thread& thread, const match::Pattern& pattern, bool in_order,
+               core::Outcome& found);
+    /// The same, taken out for receive_matched(); nullptr if there is none.
+    match::Message* take_probed(core::Thread& thread, const match::Pattern& pattern, bool in_order,
+                                core::Outcome& found);
+    core::Request* receive_matched(core::Thread& thread, match::Message& message,
+                                   const Inbound& receive);
+    bool is_message(const void* handle) const noexcept { return messages_.contains(handle); }
+
+    /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
+    void watch(const match::Pattern& pattern, sync::Slot& slot);
+    void unwatch(sync::Slot& slot);
+
+    // --- requests ---
+
+    core::Request* take_request(core::Thread& thread) noexcept {
+        core::Request* request = thread.requests.take(requests_);
+        if (request == nullptr) [[unlikely]] return nullptr;
+        request->waiter.store(nullptr, relaxed);
+        request->done.store(false, relaxed);
+        return request;
+    }
+    void free_request(core::Thread& thread, core::Request& request) noexcept {
+        if (request.immortal) return;
+        request.kind.store(core::Kind::none, relaxed);
+        thread.requests.give(request, requests_);
+    }
+    /// Frees a request that its user no longer wants when its operation completes.
+    void free_when_done(core::Thread& thread, core::Request& request);
+    bool is_request(const void* handle) const noexcept {
+        return requests_.contains(handle) || handle == &completed_send_;
+    }
+
+    // --- for waiting (progress/wait.hpp) ---
+
+    using Instances = std::uint64_t;  ///< a bit for each instance
+    static constexpr Instances all = ~Instances{0};
+
+    Instances instance_of(const core::Request& request) const noexcept {
+        return request.any_tag ? all : Instances{1} << request.instance;
+    }
+    Instances instance_of(const match::Pattern& pattern) const noexcept {
+        return pattern.tag == match::any_tag
+                   ? all
+                   : Instances{1} << pool_.number_of(pattern.context, pattern.tag);
+    }
+    /// Progress on these instances, and on whatever stands at the door. Cheap when nothing came.
+    void poll(core::Thread& thread, Instances which);
+    /// Progress on every instance in use.
+    void poll_all(core::Thread& thread);
+    /// Makes senders ring for messages to these instances; takes effect with a heavy node fence.
+    void cool(Instances which);
+    /// The same for every instance, except rings that other threads have been using since the last
+    /// call: true if there are such.
+    bool cool_idle();
+    void add_parked(Instances which, int change) noexcept;
+    /// Asks for a ring of the bell when full rings have room again; likewise.
+    void announce_backlog(core::Thread& thread);
+    /// Whether progress would find something to do.
+    bool something_to_do(core::Thread& thread);
+    sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
+    progress::Lot& lot() noexcept { return lot_; }
+
+    /// What a posted receive accepts; once matched, what it got.
+    match::Pattern pattern_of(const core::Request& receive);
+    bool is_self(std::int32_t process) const noexcept { return process == rank_; }
+
+    /// Whether nothing of this process waits for room in a ring any more.
+    bool all_handed_over() const noexcept { return backlogged_.load(acquire) == 0; }
+
+    /// Threads of the program that have called MPI: while it is one, nobody else attends to rings.
+    std::atomic<std::uint32_t> threads{0};
+
+private:
+    // engine_send.cpp
+    Post post(core::Thread& thread, instance::Instance& instance, const Outbound& message, Kind kind,
+              const void* prefix, std::uint32_t prefix_bytes) {
+        const auto way = instance.outbox.lock(thread.token);
+        instance::Channel& channel = pool_.channel(instance, message.process);
+        const bool open = channel.state == instance::Channel::State::open;
+        transport::shm::Cell* cell = open ? channel.ring.reserve(prefix_bytes + message.bytes) : nullptr;
+        if (cell == nullptr) [[unlikely]] {
+            instance.outbox.unlock(thread.token, way);
+            return Post::retry;
+        }
+        write(*cell, message, kind, prefix, prefix_bytes, platform::ordered_ticks());
+        channel.ring.publish(*cell);
+        const bool cold = channel.ring.cold();
+        instance.outbox.unlock(thread.token, way);
+        if (cold) [[unlikely]] notify(message.process, instance);
+        return Post::done;
+    }
+    static void write(transport::shm::Cell& cell, const Outbound& message, Kind kind,
+                      const void* prefix, std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept {
+        cell.context = message.envelope.context;
+        cell.tag = message.envelope.tag;
+        cell.source = message.envelope.source;
+        cell.stamp = stamp;
+        cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
+        cell.kind = static_cast<std::uint8_t>(kind);
+        if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
+        if (message.bytes != 0) std::memcpy(cell.payload + prefix_bytes, message.data, message.bytes);
+    }
+    void notify(std::int32_t process, const instance::Instance& instance) noexcept {
+        node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process), instance.number);
+    }
+    core::Request* start_send_slowly(core::Thread& thread, const Outbound& message, bool synchronous);
+    void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
+    /// Sends or queues; `completes` is done once the message is in the ring.
+    void post_or_queue(core::Thread& thread, instance::Instance& instance, const Outbound& message,
+                       Kind kind, const void* prefix, std::uint32_t prefix_bytes,
+                       core::Request* completes, Turn& turn);
+    void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
+                 const void* fields, std::uint32_t bytes);
+    void queue(instance::Instance& instance, instance::Channel& channel, const instance::Pending& what);
+    bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
+    bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
+    bool flush_backlog(Turn& turn, instance::Instance& instance);
+    void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
+
+    // engine_receive.cpp
+    core::Request* new_receive(core::Thread& thread, const Inbound& receive) noexcept;
+    core::Request* match(instance::Instance& instance, const match::Envelope& envelope) noexcept;
+    void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
+                 const transport::shm::Cell& cell);
+    void deliver_control(Turn& turn, instance::Instance& instance, const transport::shm::Cell& cell);
+    void receive_data(Turn& turn, const transport::shm::Cell& cell);
+    match::Message& new_message(std::uint8_t instance, std::int32_t process,
+                                const match::Envelope& envelope);
+    static void keep_payload(match::Message& message, const std::byte* data, std::uint64_t bytes);
+    match::Message& copy_of(const transport::shm::Cell& cell, std::int32_t process,
+                            std::uint8_t instance);
+    void keep(Turn& turn, instance::Instance& instance, match::Message& message);
+    void consume(Turn& turn, core::Request& receive, match::Message& message);
+    void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
+    void pull(Turn& turn, const Pull& pull);
+    bool read_from_sender(const Pull& pull, std::uint64_t bytes);
+    void free_message(match::Message& message) noexcept;
+
+    // engine_progress.cpp
+    void drain(Turn& turn, instance::Instance& instance);
+    void drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet);
+    void after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept;
+    void answer_door(Turn& turn);
+    void list_rung(instance::Instance& instance);
+    void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
+    void visit(core::Thread& thread, instance::Instance& instance);
+    void finish(Turn& turn);
+    void reap(core::Thread& thread);
+
+    // engine_order.cpp
+    void lock(instance::Instance& instance) {
+        instance.lock.lock();
+        if (!instance.used) [[unlikely]] first_use(instance);
+    }
+    void first_use(instance::Instance& instance);
+    void mark_used(instance::Instance& instance);
+    void lock_all();
+    void unlock_all();
+    template <class Function>
+    void for_each(Instances which, Function&& function) {
+        for (; which != 0; which &= which - 1)
+            function(pool_[static_cast<std::size_t>(std::countr_zero(which))]);
+    }
+    Instances used() const noexcept { return used_.load(acquire); }
+    void drain_in_order(Turn& turn);
+    void list_all_rung();
+    void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);
+    void restore_order(Turn& turn);
+    match::Message* earliest(const match::Pattern& pattern);
+    void post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
+    match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
+                           bool take, core::Outcome& found);
+    void deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,
+                         const Outbound& message);
+
+    const transport::shm::Node& node_;
+    const std::int32_t rank_;
+    const Settings settings_;
+    core::Arena<core::Request>& requests_;
+    instance::Pool pool_;
+    core::Request completed_send_;
+
+    alignas(cache_line) Wildcards wildcards_;
+    std::atomic<Instances> used_{0};  ///< instances that have ever held anything
+    std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
+
+    struct Watcher {
+        match::Pattern pattern;
+        sync::Slot* slot;
+    };
+    std::atomic<std::uint32_t> watching_{0};
+    std::mutex watchers_lock_;
+    std::vector<Watcher> watchers_;
+
+    CopyChoice copy_choice_;
+    core::Arena<match::Message> messages_;
+    std::mutex abandoned_lock_;
+    std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
+    std::atomic<std::uint32_t> abandoned_count_{0};
+
+    std::atomic<std::uint32_t> parked_everywhere_{0};
+    progress::Lot lot_;
+};
+
+}  // namespace heddle::p2p

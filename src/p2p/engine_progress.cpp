@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <bit>
+
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+
+namespace {
+
+constexpr int batch = 64;  ///< messages from one ring before the next one has its turn
+constexpr std::size_t most_messages = std::size_t{1} << 26;
+
+}  // namespace
+
+Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
+               core::Arena<core::Request>& requests, Settings settings)
+    : node_(node), rank_(rank), settings_(settings), requests_(requests), pool_(node, rank),
+      messages_(most_messages) {
+    sync::NodeFence::available();  // registers this process for the fences of the others
+    completed_send_.operation = core::Operation::send;
+    completed_send_.immortal = true;
+    completed_send_.done.store(true, relaxed);
+    completed_send_.kind.store(core::Kind::request, relaxed);
+}
+
+Engine::~Engine() = default;
+
+void Engine::poll(core::Thread& thread, Instances which) {
+    if (std::has_single_bit(which)) [[likely]]
+        visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
+    else
+        for_each(which & used(), [&](instance::Instance& instance) { visit(thread, instance); });
+    if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) [[unlikely]] {
+        Turn turn(thread);
+        answer_door(turn);
+        finish(turn);
+    }
+}
+
+void Engine::poll_all(core::Thread& thread) {
+    poll(thread, used() | backlogged_.load(relaxed));
+    if (abandoned_count_.load(relaxed) != 0) reap(thread);
+}
+
+/// Makes progress on the instance if there is any to be made and nobody else does.
+void Engine::visit(core::Thread& thread, instance::Instance& instance) {
+    const bool backlog = instance.backlog.load(relaxed) != 0;
+    if (!instance.something_came() && !backlog) return;
+    Turn turn(thread);
+    if (instance.lock.try_lock()) {
+        drain(turn, instance);
+        instance.lock.unlock();
+    }
+    if (backlog) flush_backlog(turn, instance);
+    finish(turn);
+}
+
+void Engine::drain(Turn& turn, instance::Instance& instance) {
+    const std::uint32_t count = instance.polled_count.load(relaxed);
+    for (std::uint32_t i = 0; i < count; ++i)
+        drain(turn, instance, *instance.polled[i].load(relaxed));
+}
+
+/// Delivers what has come through one ring. Instance locked.
+void Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet) {
+    int delivered = 0;
+    for (; delivered < batch; ++delivered) {
+        transport::shm::Cell* cell = inlet.ring.front();
+        if (cell == nullptr) break;
+        if (wildcards_.want_order(cell->context) && !is_control(static_cast<Kind>(cell->kind)))
+            [[unlikely]] {
+            turn.needs_order = true;
+            break;
+        }
+        deliver(turn, instance, inlet, *cell);
+        inlet.ring.pop(*cell);
+    }
+    if (delivered != 0) after_draining(instance, inlet);
+}
+
+void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept {
+    if (!inlet.ring.hot()) [[unlikely]] warm(instance, inlet);
+    if (inlet.ring.producer_starves()) [[unlikely]] notify(inlet.process, instance);
+}
+
+/// Spares senders the bell, unless somebody sleeps who depends on it. Instance locked.
+void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept {
+    if (instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0) return;
+    inlet.ring.set_hot(true);
+    // The leader cools rings, with this lock held, after it has said that it sleeps: either it will
+    // see this ring, or this thread sees the leader asleep and has it keep an eye on the ring.
+    if (lot_.leader_sleeps.load(relaxed)) bell().ring();
+}
+
+/// Looks at what senders have announced.
+void Engine::answer_door(Turn& turn) {
+    auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
+    for_each(rung.exchange(0, seq_cst), [&](instance::Instance& instance) {
+        lock(instance);
+        list_rung(instance);
+        drain(turn, instance);
+        instance.lock.unlock();
+        flush_backlog(turn, instance);
+    });
+}
+
+/// Lists the inlets whose senders have rung. Instance locked.
+void Engine::list_rung(instance::Instance& instance) {
+    for (std::size_t word = 0; word < node_.source_words(); ++word) {
+        auto& sources = node_.rung_sources(static_cast<std::size_t>(rank_), instance.number, word);
+        for (std::uint64_t left = sources.exchange(0, seq_cst); left != 0; left &= left - 1) {
+            const auto from = static_cast<std::int32_t>(word * 64) + std::countr_zero(left);
+            instance.list(pool_.inlet(instance, from));
+        }
+    }
+}
+
+/// What was put off while locks were held.
+void Engine::finish(Turn& turn) {
+    for (;;) {
+        turn.wake_all();
+        if (turn.needs_order) [[unlikely]] {
+            turn.needs_order = false;
+            restore_order(turn);
+        } else if (!turn.pulls.empty()) [[unlikely]] {
+            const Pull next = turn.pulls.back();
+            turn.pulls.pop_back();
+            pull(turn, next);
+        } else {
+            return;
+        }
+    }
+}
+
+void Engine::cool(Instances which) {
+    for_each(which & used(), [](instance::Instance& instance) {
+        instance.lock.lock();
+        const std::uint32_t count = instance.polled_count.load(relaxed);
+        for (std::uint32_t i = 0; i < count; ++i)
+            instance.polled[i].load(relaxed)->ring.set_hot(false);
+        instance.lock.unlock();
+    });
+}
+
+bool Engine::cool_idle() {
+    bool busy = false;
+    const bool alone = threads.load(relaxed) <= 1;
+    for_each(used(), [&](instance::Instance& instance) {
+        instance.lock.lock();
+        const bool sleepers =
+            alone || instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
+        for (std::uint32_t i = instance.polled_count.load(relaxed); i-- > 0;) {
+            instance::Inlet& inlet = *instance.polled[i].load(relaxed);
+            const bool moved = inlet.ring.consumed() != inlet.seen;
+            inlet.seen = inlet.ring.consumed();
+            if (moved && !sleepers && inlet.ring.hot()) {
+                busy = true;
+                continue;
+            }
+            // Cold since before the last fence: a message would have been announced.
+            if (!inlet.ring.hot() && !moved && !inlet.ring.ready()) instance.unlist(inlet);
+            inlet.ring.set_hot(false);
+        }
+        instance.lock.unlock();
+    });
+    return busy;
+}
+
+void Engine::add_parked(Instances which, int change) noexcept {
+    const auto difference = static_cast<std::uint32_t>(change);
+    if (which == all) {
+        parked_everywhere_.fetch_add(difference, relaxed);  // cool() locks after this, warm() before
+        return;
+    }
+    for_each(which, [&](instance::Instance& instance) {
+        instance.parked.fetch_add(difference, relaxed);  // likewise
+    });
+}
+
+void Engine::announce_backlog(core::Thread& thread) {
+    for_each(backlogged_.load(acquire), [&](instance::Instance& instance) {
+        const auto way = instance.outbox.lock(thread.token);
+        for (auto* channel = instance.backlogged; channel != nullptr; channel = channel->next_backlogged)
+            channel->ring.starve();
+        instance.outbox.unlock(thread.token, way);
+    });
+}
+
+bool Engine::something_to_do(core::Thread& thread) {
+    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0;
+    for_each(used(), [&](instance::Instance& instance) { found = found || instance.something_came(); });
+    if (found || all_handed_over()) return found;
+    Turn turn(thread);
+    for_each(backlogged_.load(acquire), [&](instance::Instance& instance) {
+        found = flush_backlog(turn, instance) || found;
+    });
+    finish(turn);
+    return found;
+}
+
+void Engine::free_when_done(core::Thread& thread, core::Request& request) {
+    if (request.completed()) return free_request(thread, request);
+    std::lock_guard guard(abandoned_lock_);
+    abandoned_.push_back(&request);
+    abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
+}
+
+void Engine::reap(core::Thread& thread) {
+    std::unique_lock guard(abandoned_lock_, std::try_to_lock);
+    if (!guard.owns_lock()) return;
+    std::erase_if(abandoned_, [&](core::Request* request) {
+        if (!request->completed()) return false;
+        free_request(thread, *request);
+        return true;
+    });
+    abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
+}
+
+}  // namespace heddle::p2p

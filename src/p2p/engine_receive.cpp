@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "mpi.h"
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+template <class Fields>
+Fields fields_of(const transport::shm::Cell& cell) noexcept {
+    Fields fields;
+    std::memcpy(&fields, cell.payload, sizeof fields);
+    return fields;
+}
+
+/// Notes how much of `bytes` fits into the receive.
+std::uint64_t fit(core::Request& receive, std::uint64_t bytes) noexcept {
+    receive.bytes = std::min(bytes, receive.capacity);
+    if (bytes > receive.capacity) [[unlikely]] receive.error = MPI_ERR_TRUNCATE;
+    return receive.bytes;
+}
+
+void fill(core::Request& receive, const std::byte* data, std::uint64_t bytes) noexcept {
+    const std::uint64_t fitting = fit(receive, bytes);
+    if (fitting != 0) std::memcpy(receive.buffer, data, fitting);
+}
+
+}  // namespace
+
+core::Request* Engine::new_receive(core::Thread& thread, const Inbound& inbound) noexcept {
+    core::Request* receive = take_request(thread);
+    if (receive == nullptr) return nullptr;
+    receive->operation = core::Operation::receive;
+    receive->context = inbound.pattern.context;
+    receive->source = inbound.pattern.source;
+    receive->tag = inbound.pattern.tag;
+    receive->buffer = inbound.data;
+    receive->capacity = inbound.bytes;
+    receive->bytes = 0;
+    receive->communicator = inbound.communicator;
+    receive->error = 0;
+    receive->cancelled = false;
+    receive->any_tag = inbound.pattern.tag == match::any_tag;
+    return receive;
+}
+
+core::Request* Engine::start_receive(core::Thread& thread, const Inbound& inbound) {
+    core::Request* receive = new_receive(thread, inbound);
+    if (receive == nullptr) [[unlikely]] return nullptr;
+    match::Message* message = nullptr;
+    if (receive->any_tag) [[unlikely]] {
+        post_any_tag(thread, *receive, !inbound.allow_overtaking);
+        return receive;
+    }
+    instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
+    receive->instance = instance.number;
+    lock(instance);
+    message = instance.matcher.post(*receive);
+    instance.lock.unlock();
+    if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
+    return receive;
+}
+
+void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Message& message) {
+    Turn turn(thread);
+    consume(turn, receive, message);
+    finish(turn);
+}
+
+core::Request* Engine::receive_matched(core::Thread& thread, match::Message& message,
+                                       const Inbound& inbound) {
+    core::Request* receive = new_receive(thread, inbound);
+    if (receive == nullptr) return nullptr;
+    receive->any_tag = false;
+    receive->instance = message.instance;
+    message.kind.store(core::Kind::none, relaxed);
+    consume_now(thread, *receive, message);
+    return receive;
+}
+
+bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
+    bool taken = false;
+    if (receive.any_tag) {
+        taken = wildcards_.cancel(receive);
+    } else {
+        instance::Instance& instance = pool_[receive.instance];
+        lock(instance);
+        // Matched receives are out of the queue; those that are not still have the wanted source.
+        taken = !receive.completed() && instance.matcher.cancel(receive);
+        instance.lock.unlock();
+    }
+    if (!taken) return false;
+    receive.cancelled = true;
+    Turn turn(thread);
+    turn.complete(receive);
+    finish(turn);
+    return true;
+}
+
+match::Pattern Engine::pattern_of(const core::Request& receive) {
+    // A wildcard is matched with the instance of the message locked, whichever that is.
+    if (receive.any_tag) return {receive.context, match::any_source, match::any_tag};
+    instance::Instance& instance = pool_[receive.instance];
+    instance.lock.lock();
+    const match::Pattern pattern{receive.context, receive.source, receive.tag};
+    instance.lock.unlock();
+    return pattern;
+}
+
+/// The receive that gets a message with this envelope, taken out of where it was posted. Its
+/// instance is locked.
+core::Request* Engine::match(instance::Instance& instance, const match::Envelope& envelope) noexcept {
+    core::Request* exact = instance.matcher.posted_for(envelope);
+    if (wildcards_.any()) [[unlikely]] {
+        const std::uint64_t before = exact == nullptr ? ~std::uint64_t{0} : exact->order;
+        if (core::Request* wildcard = wildcards_.take_for(envelope, before)) {
+            wildcard->source = envelope.source;
+            wildcard->tag = envelope.tag;
+            return wildcard;
+        }
+    }
+    if (exact == nullptr) return nullptr;
+    instance.matcher.take_posted(*exact);
+    exact->source = envelope.source;
+    return exact;
+}
+
+/// Instance locked.
+void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
+                     const transport::shm::Cell& cell) {
+    const auto kind = static_cast<Kind>(cell.kind);
+    if (is_control(kind)) [[unlikely]] return deliver_control(turn, instance, cell);
+    core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
+    if (receive == nullptr) [[unlikely]]
+        return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
+    if (kind == Kind::eager) [[likely]] {
+        fill(*receive, cell.payload, cell.length);
+        return turn.complete(*receive);
+    }
+    if (kind == Kind::eager_sync) {
+        const auto field = fields_of<SenderField>(cell);
+        fill(*receive, cell.payload + sizeof field, cell.length - sizeof field);
+        control(turn, instance.number, inlet.process, Kind::ack, &field, sizeof field);
+        return turn.complete(*receive);
+    }
+    const auto fields = fields_of<RendezvousFields>(cell);
+    turn.pulls.push_back({receive, inlet.process, instance.number, fields.sender, fields.address,
+                          fields.length});
+}
+
+void Engine::deliver_control(Turn& turn, instance::Instance& instance,
+                             const transport::shm::Cell& cell) {
+    switch (static_cast<Kind>(cell.kind)) {
+        case Kind::ack:
+        case Kind::fin:
+            turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(cell).sender));
+            break;
+        case Kind::cts: stream(turn, instance, fields_of<CtsFields>(cell)); break;
+        default: receive_data(turn, cell); break;
+    }
+}
+
+/// A fragment of a pipelined message.
+void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
+    const auto fields = fields_of<DataFields>(cell);
+    auto& receive = *reinterpret_cast<core::Request*>(fields.receiver);
+    const std::uint64_t bytes = cell.length - sizeof fields;
+    std::memcpy(receive.buffer + fields.offset, cell.payload + sizeof fields, bytes);
+    receive.remaining -= bytes;
+    if (receive.remaining != 0) return;
+    copy_choice_.learn(Way::pipelined, receive.bytes, platform::ticks() - receive.order);
+    turn.complete(receive);
+}
+
+match::Message& Engine::new_message(std::uint8_t instance, std::int32_t process,
+                                    const match::Envelope& envelope) {
+    match::Message* message = messages_.take();
+    if (message == nullptr) throw std::bad_alloc();
+    message->kind.store(core::Kind::none, relaxed);
+    message->envelope = envelope;
+    message->instance = instance;
+    message->peer = process;
+    message->payload = nullptr;
+    return *message;
+}
+
+void Engine::keep_payload(match::Message& message, const std::byte* data, std::uint64_t bytes) {
+    message.length = bytes;
+    if (bytes == 0) return;
+    message.payload = bytes <= sizeof message.small ? message.small
+                                                    : static_cast<std::byte*>(std::malloc(bytes));
+    if (message.payload == nullptr) throw std::bad_alloc();
+    std::memcpy(message.payload, data, bytes);
+}
+
+void Engine::free_message(match::Message& message) noexcept {
+    if (message.payload != message.small) std::free(message.payload);
+    message.next = nullptr;
+    messages_.give(&message);
+}
+
+match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t process,
+                                std::uint8_t instance) {
+    match::Message& message =
+        new_message(instance, process, {cell.context, cell.source, cell.tag});
+    message.stamp = cell.stamp;
+    message.protocol = cell.kind;
+    switch (static_cast<Kind>(cell.kind)) {
+        case Kind::eager: keep_payload(message, cell.payload, cell.length); break;
+        case Kind::eager_sync: {
+            const auto field = fields_of<SenderField>(cell);
+            message.sender = field.sender;
+            keep_payload(message, cell.payload + sizeof field, cell.length - sizeof field);
+            break;
+        }
+        default: {
+            const auto fields = fields_of<RendezvousFields>(cell);
+            message.sender = fields.sender;
+            message.address = fields.address;
+            message.length = fields.length;
+        }
+    }
+    return message;
+}
+
+/// Instance locked.
+void Engine::keep(Turn& turn, instance::Instance& instance, match::Message& message) {
+    instance.matcher.keep(message);
+    // A watcher that was not here yet searches this instance, locked, after it came.
+    if (watching_.load(relaxed) == 0) [[likely]] return;
+    std::lock_guard guard(watchers_lock_);
+    for (const Watcher& watcher : watchers_)
+        if (match::accepts(watcher.pattern, message.envelope)) turn.wake(*watcher.slot);
+}
+
+/// Gives the receive a message that is in no queue (any more), and frees the message.
+void Engine::consume(Turn& turn, core::Request& receive, match::Message& message) {
+    receive.source = message.envelope.source;
+    receive.tag = message.envelope.tag;
+    switch (static_cast<Kind>(message.protocol)) {
+        case Kind::eager_sync: {
+            const SenderField field{message.sender};
+            control(turn, message.instance, message.peer, Kind::ack, &field, sizeof field);
+            [[fallthrough]];
+        }
+        case Kind::eager:
+            fill(receive, message.payload, message.length);
+            turn.complete(receive);
+            break;
+        default:  // rendezvous, local
+            turn.pulls.push_back({&receive, message.peer, message.instance, message.sender,
+                                  message.address, message.length});
+    }
+    free_message(message);
+}
+
+/// Gets the payload of a matched rendezvous. No lock is held.
+void Engine::pull(Turn& turn, const Pull& pull) {
+    core::Request& receive = *pull.receive;
+    const std::uint64_t bytes = fit(receive, pull.length);
+    if (pull.process == rank_) {
+        if (bytes != 0)
+            std::memcpy(receive.buffer, reinterpret_cast<const void*>(pull.address), bytes);
+        turn.complete(*reinterpret_cast<core::Request*>(pull.sender));
+        return turn.complete(receive);
+    }
+    if (bytes == 0 || read_from_sender(pull, bytes)) {
+        const SenderField field{pull.sender};
+        control(turn, pull.instance, pull.process, Kind::fin, &field, sizeof field);
+        return turn.complete(receive);
+    }
+    receive.remaining = bytes;
+    receive.order = platform::ticks();  // when the copy began; the receive is posted nowhere now
+    const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), bytes};
+    control(turn, pull.instance, pull.process, Kind::cts, &fields, sizeof fields);
+}
+
+/// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
+bool Engine::read_from_sender(const Pull& pull, std::uint64_t bytes) {
+    using SingleCopy = Settings::SingleCopy;
+    if (settings_.single_copy == SingleCopy::never) return false;
+    if (settings_.single_copy == SingleCopy::automatic &&
+        copy_choice_.choose(bytes) == Way::pipelined)
+        return false;
+    const auto pid = node_.page(static_cast<std::size_t>(pull.process)).pid.load(relaxed);
+    const std::uint64_t before = platform::ticks();
+    if (!platform::copy_from_process(static_cast<int>(pid), pull.receive->buffer, pull.address, bytes)) {
+        copy_choice_.forbid_single_copy();
+        return false;
+    }
+    copy_choice_.learn(Way::single_copy, bytes, platform::ticks() - before);
+    return true;
+}
+
+}  // namespace heddle::p2p

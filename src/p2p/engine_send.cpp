@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstring>
+
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+constexpr std::uint64_t fragment_bytes = 8192;
+static_assert(fragment_bytes + sizeof(DataFields) <= transport::shm::most_payload);
+
+constexpr match::Envelope no_envelope{0, 0, 0};
+
+}  // namespace
+
+core::Request* Engine::start_send_slowly(core::Thread& thread, const Outbound& message,
+                                         bool synchronous) {
+    core::Request* send = take_request(thread);
+    if (send == nullptr) return nullptr;
+    instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
+    send->operation = core::Operation::send;
+    send->instance = instance.number;
+    send->any_tag = false;
+    send->cancelled = false;
+    send->synchronous = synchronous;
+    send->error = 0;
+    send->peer = message.process;
+    send->context = message.envelope.context;
+    send->tag = message.envelope.tag;
+    send->buffer = const_cast<std::byte*>(message.data);  // only read
+    send->capacity = message.bytes;
+    send->bytes = 0;
+    send->communicator = nullptr;
+
+    Turn turn(thread);
+    const auto address = reinterpret_cast<std::uint64_t>(send);
+    if (message.process == rank_) {
+        send_to_self(thread, *send, message);
+    } else if (message.bytes > settings_.eager_limit) {
+        const RendezvousFields fields{address, reinterpret_cast<std::uint64_t>(message.data),
+                                      message.bytes};
+        post_or_queue(thread, instance, {message.envelope, message.process, nullptr, 0},
+                      Kind::rendezvous, &fields, sizeof fields, nullptr, turn);
+    } else if (synchronous) {
+        const SenderField field{address};
+        post_or_queue(thread, instance, message, Kind::eager_sync, &field, sizeof field, nullptr, turn);
+    } else {
+        post_or_queue(thread, instance, message, Kind::eager, nullptr, 0, send, turn);
+    }
+    finish(turn);
+    return send;
+}
+
+void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
+                           const Outbound& message, Kind kind, const void* prefix,
+                           std::uint32_t prefix_bytes, core::Request* completes, Turn& turn) {
+    if (post(thread, instance, message, kind, prefix, prefix_bytes) == Post::done) {
+        if (completes != nullptr) turn.complete(*completes);
+        return;
+    }
+    instance::Pending pending;
+    pending.envelope = message.envelope;
+    pending.kind = static_cast<std::uint8_t>(kind);
+    pending.prefix_bytes = static_cast<std::uint8_t>(prefix_bytes);
+    if (prefix_bytes != 0) std::memcpy(pending.prefix, prefix, prefix_bytes);
+    pending.data = message.data;
+    pending.bytes = message.bytes;
+    pending.completes = completes;
+
+    const auto way = instance.outbox.lock(thread.token);
+    pending.stamp = platform::ordered_ticks();
+    instance::Channel& channel = pool_.channel(instance, message.process);
+    queue(instance, channel, pending);
+    instance.outbox.unlock(thread.token, way);
+    flush_backlog(turn, instance);  // room may have come meanwhile
+}
+
+void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
+                     const void* fields, std::uint32_t bytes) {
+    post_or_queue(turn.thread, pool_[instance], {no_envelope, process, nullptr, 0}, kind, fields,
+                  bytes, nullptr, turn);
+}
+
+/// Outbox held.
+void Engine::queue(instance::Instance& instance, instance::Channel& channel,
+                   const instance::Pending& what) {
+    auto* pending = new instance::Pending(what);
+    (channel.last == nullptr ? channel.first : channel.last->next) = pending;
+    channel.last = pending;
+    if (channel.state == instance::Channel::State::backlogged) return;
+    channel.state = instance::Channel::State::backlogged;
+    channel.next_backlogged = instance.backlogged;
+    instance.backlogged = &channel;
+    instance.backlog.store(1, relaxed);
+    backlogged_.fetch_or(Instances{1} << instance.number, release);
+}
+
+/// Hands over what there is room for; true if anything was. Takes the outbox.
+bool Engine::flush_backlog(Turn& turn, instance::Instance& instance) {
+    if (instance.backlog.load(relaxed) == 0) return false;
+    const auto way = instance.outbox.lock(turn.thread.token);
+    bool moved = false;
+    for (instance::Channel** at = &instance.backlogged; *at != nullptr;) {
+        instance::Channel& channel = **at;
+        if (flush(turn, instance, channel)) moved = true;
+        if (channel.first == nullptr) {
+            *at = channel.next_backlogged;
+            channel.state = instance::Channel::State::open;
+        } else {
+            at = &channel.next_backlogged;
+        }
+    }
+    if (instance.backlogged == nullptr && instance.backlog.load(relaxed) != 0) {
+        instance.backlog.store(0, relaxed);
+        backlogged_.fetch_and(~(Instances{1} << instance.number), release);
+    }
+    instance.outbox.unlock(turn.thread.token, way);
+    return moved;
+}
+
+/// Outbox held.
+bool Engine::flush(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
+    bool moved = false;
+    while (channel.first != nullptr && flush_one(turn, instance, channel)) moved = true;
+    if (moved && channel.ring.cold()) notify(channel.process, instance);
+    return moved;
+}
+
+/// The first pending message of the channel, or one fragment of it. Outbox held.
+bool Engine::flush_one(Turn& turn, instance::Instance&, instance::Channel& channel) {
+    instance::Pending& pending = *channel.first;
+    const bool streamed = pending.kind == static_cast<std::uint8_t>(Kind::data);
+    const std::uint64_t bytes = streamed ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
+    transport::shm::Cell* cell = channel.ring.reserve(pending.prefix_bytes + bytes);
+    if (cell == nullptr) return false;
+    write(*cell, {pending.envelope, channel.process, pending.data, bytes},
+          static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
+    channel.ring.publish(*cell);
+    if (streamed && bytes < pending.bytes) {
+        pending.data += bytes;
+        pending.bytes -= bytes;
+        DataFields fields;
+        std::memcpy(&fields, pending.prefix, sizeof fields);
+        fields.offset += bytes;
+        std::memcpy(pending.prefix, &fields, sizeof fields);
+        return true;
+    }
+    channel.first = pending.next;
+    if (channel.first == nullptr) channel.last = nullptr;
+    if (pending.completes != nullptr) turn.complete(*pending.completes);
+    delete &pending;
+    return true;
+}
+
+/// Starts to send the payload that the receiver asked for.
+void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& fields) {
+    auto& send = *reinterpret_cast<core::Request*>(fields.sender);
+    const DataFields prefix{fields.receiver, 0};
+    instance::Pending pending;
+    pending.kind = static_cast<std::uint8_t>(Kind::data);
+    pending.prefix_bytes = sizeof prefix;
+    std::memcpy(pending.prefix, &prefix, sizeof prefix);
+    pending.data = send.buffer;
+    pending.bytes = fields.length;
+    pending.completes = &send;
+    const auto way = instance.outbox.lock(turn.thread.token);
+    queue(instance, pool_.channel(instance, send.peer), pending);
+    instance.outbox.unlock(turn.thread.token, way);
+    flush_backlog(turn, instance);
+}
+
+void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbound& message) {
+    instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
+    Turn turn(thread);
+    if (wildcards_.want_order(message.envelope.context)) [[unlikely]] {
+        wildcards_.lock.lock();
+        if (!instance.used) {
+            instance.lock.lock();
+            mark_used(instance);
+            instance.lock.unlock();
+        }
+        lock_all();
+        drain_in_order(turn);
+        deliver_to_self(turn, instance, send, message);
+        unlock_all();
+        wildcards_.lock.unlock();
+    } else {
+        lock(instance);
+        deliver_to_self(turn, instance, send, message);
+        instance.lock.unlock();
+    }
+    finish(turn);
+}
+
+/// Instance locked. A receive that waits gets the payload once the lock is free (Turn::pulls).
+void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,
+                             const Outbound& message) {
+    match::Message& local = new_message(instance.number, rank_, message.envelope);
+    local.stamp = platform::ordered_ticks();
+    local.protocol = static_cast<std::uint8_t>(Kind::local);
+    local.length = message.bytes;
+    local.address = reinterpret_cast<std::uint64_t>(message.data);
+    local.sender = reinterpret_cast<std::uint64_t>(&send);
+    if (core::Request* receive = match(instance, message.envelope)) {
+        consume(turn, *receive, local);
+        return;
+    }
+    if (!send.synchronous && message.bytes <= settings_.eager_limit) {
+        local.protocol = static_cast<std::uint8_t>(Kind::eager);
+        keep_payload(local, message.data, message.bytes);
+        turn.complete(send);
+    }
+    keep(turn, instance, local);
+}
+
+}  // namespace heddle::p2p

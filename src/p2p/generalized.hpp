@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Generalized requests (MPI 5.0, 13.2): operations of the user's own.
+
+#include "core/thread.hpp"
+#include "mpi.h"
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+
+/// nullptr when memory has run out.
+core::Request* start_generalized(Engine& engine, core::Thread& thread, MPI_Grequest_query_function* query,
+                                 MPI_Grequest_free_function* free, MPI_Grequest_cancel_function* cancel,
+                                 void* extra_state);
+void complete_generalized(core::Thread& thread, core::Request& request);
+
+/// They call the user's functions and answer their error codes.
+int query_generalized(const core::Request& request, MPI_Status* status);
+int free_generalized(core::Request& request);
+int cancel_generalized(core::Request& request);
+
+}  // namespace heddle::p2p

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/operations.hpp"
+
+#include "objects/errors.hpp"
+
+namespace heddle::p2p {
+
+core::Request* start_send(core::Thread& thread, objects::Communicator& communicator,
+                          std::uint32_t context, const void* data, std::uint64_t bytes,
+                          std::int32_t dest, std::int32_t tag) {
+    return thread.process->engine->start_send(
+        thread, outbound(communicator, context, data, bytes, dest, tag));
+}
+
+core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
+                             std::uint32_t context, void* data, std::uint64_t bytes,
+                             std::int32_t source, std::int32_t tag) {
+    return thread.process->engine->start_receive(
+        thread, inbound(communicator, context, data, bytes, source, tag));
+}
+
+int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request) {
+    if (request == nullptr)
+        return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
+    Engine& engine = *thread.process->engine;
+    wait_for(engine, thread, *request);
+    const int error = request->error;
+    engine.free_request(thread, *request);
+    if (error == MPI_SUCCESS) return MPI_SUCCESS;
+    return objects::fail(thread, &communicator, error, objects::class_text(error));
+}
+
+int send(core::Thread& thread, objects::Communicator& communicator, std::uint32_t context,
+         const void* data, std::uint64_t bytes, std::int32_t dest, std::int32_t tag) {
+    return finish(thread, communicator,
+                  start_send(thread, communicator, context, data, bytes, dest, tag));
+}
+
+int receive(core::Thread& thread, objects::Communicator& communicator, std::uint32_t context,
+            void* data, std::uint64_t bytes, std::int32_t source, std::int32_t tag) {
+    return finish(thread, communicator,
+                  start_receive(thread, communicator, context, data, bytes, source, tag));
+}
+
+int exchange(core::Thread& thread, objects::Communicator& communicator, std::uint32_t context,
+             const void* out, std::uint64_t out_bytes, std::int32_t dest, void* in,
+             std::uint64_t in_bytes, std::int32_t source, std::int32_t tag) {
+    core::Request* receive =
+        start_receive(thread, communicator, context, in, in_bytes, source, tag);
+    core::Request* send = start_send(thread, communicator, context, out, out_bytes, dest, tag);
+    const int sent = finish(thread, communicator, send);
+    const int received = finish(thread, communicator, receive);
+    return sent != MPI_SUCCESS ? sent : received;
+}
+
+}  // namespace heddle::p2p

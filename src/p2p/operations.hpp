@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// MPI's point-to-point calls in terms of bytes, and what the rest of the library sends itself.
+///
+/// Errors         functions that answer int answer an MPI error code that the error handler in force
+///                has already seen (objects/errors.hpp).
+
+#include <cstdint>
+
+#include "core/thread.hpp"
+#include "objects/communicator.hpp"
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
+#include "p2p/waiting.hpp"
+
+namespace heddle::p2p {
+
+/// A message of `bytes` to `dest` (a rank of the communicator, not MPI_PROC_NULL).
+inline Outbound outbound(const objects::Communicator& communicator, std::uint32_t context,
+                         const void* data, std::uint64_t bytes, std::int32_t dest,
+                         std::int32_t tag) noexcept {
+    return {{context, communicator.rank, tag},
+            communicator.processes[dest],
+            static_cast<const std::byte*>(data),
+            bytes};
+}
+
+inline Inbound inbound(objects::Communicator& communicator, std::uint32_t context, void* data,
+                       std::uint64_t bytes, std::int32_t source, std::int32_t tag) noexcept {
+    return {{context, source, tag},
+            communicator.hints.allow_overtaking,
+            static_cast<std::byte*>(data),
+            bytes,
+            &communicator};
+}
+
+// For collectives and set-up: blocking transfers of bytes with a context of the caller's choice
+// (communicator.context + 1 for collectives). They answer MPI_SUCCESS or an error that was raised.
+
+int send(core::Thread& thread, objects::Communicator& communicator, std::uint32_t context,
+         const void* data, std::uint64_t bytes, std::int32_t dest, std::int32_t tag);
+int receive(core::Thread& thread, objects::Communicator& communicator, std::uint32_t context,
+            void* data, std::uint64_t bytes, std::int32_t source, std::int32_t tag);
+/// Both at once.
+int exchange(core::Thread& thread, objects::Communicator& communicator, std::uint32_t context,
+             const void* out, std::uint64_t out_bytes, std::int32_t dest, void* in,
+             std::uint64_t in_bytes, std::int32_t source, std::int32_t tag);
+
+// The same in two steps: start, then finish() each.
+
+core::Request* start_send(core::Thread& thread, objects::Communicator& communicator,
+                          std::uint32_t context, const void* data, std::uint64_t bytes,
+                          std::int32_t dest, std::int32_t tag);
+core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
+                             std::uint32_t context, void* data, std::uint64_t bytes,
+                             std::int32_t source, std::int32_t tag);
+/// Waits for the request and frees it.
+int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request);
+
+}  // namespace heddle::p2p

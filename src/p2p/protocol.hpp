@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What messages between processes say.
+///
+///   eager       the payload comes at once
+///   eager_sync  the same, and the sender waits for an `ack` that says it was matched
+///   rendezvous  the payload stays with the sender. Once matched, the receiver either reads it out
+///               of the sender's memory and answers `fin` (single copy), or asks with `cts` for
+///               `data` messages that run through the ring (pipelined).
+///
+/// Control messages (ack, fin, cts, data) name requests by address: a request stays where it is
+/// until the operation is complete, and only its own process follows the address.
+
+#include <cstdint>
+
+namespace heddle::p2p {
+
+enum class Kind : std::uint8_t {
+    eager = 1,
+    eager_sync,
+    rendezvous,
+    local,  ///< within the process: never in a ring, only in the unexpected queue
+    ack,
+    fin,
+    cts,
+    data,
+};
+
+constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
+
+/// Prefix of eager_sync, and payload of ack and fin.
+struct SenderField {
+    std::uint64_t sender;
+};
+struct RendezvousFields {
+    std::uint64_t sender;
+    std::uint64_t address;
+    std::uint64_t length;
+};
+struct CtsFields {
+    std::uint64_t sender;
+    std::uint64_t receiver;
+    std::uint64_t length;  ///< bytes that the receiver wants
+};
+/// Prefix of data.
+struct DataFields {
+    std::uint64_t receiver;
+    std::uint64_t offset;
+};
+
+/// The data path answers in one word.
+enum class [[nodiscard]] Post : std::uint8_t {
+    done,   ///< handed over; the buffer is free again
+    retry,  ///< no room; nothing was changed
+};
+
+}  // namespace heddle::p2p

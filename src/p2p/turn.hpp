@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a thread that makes progress gathers while it holds a lock, to do once it has let go of it:
+/// waking threads, and copies that take long.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/request.hpp"
+#include "core/thread.hpp"
+#include "sync/asymmetric_fence.hpp"
+
+namespace heddle::p2p {
+
+/// A matched rendezvous whose payload is still with its sender.
+struct Pull {
+    core::Request* receive;
+    std::int32_t process;
+    std::uint8_t instance;
+    std::uint64_t sender;
+    std::uint64_t address;
+    std::uint64_t length;
+};
+
+struct Turn {
+    explicit Turn(core::Thread& thread) noexcept : thread(thread) {}
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    /// Marks the request complete. Its thread is woken by finish().
+    void complete(core::Request& request) noexcept {
+        request.done.store(true, release);  // R1: pairs with A1 in Request::completed()
+        sync::ProcessFence::light();        // F1: pairs with the heavy fence in progress/lot.hpp
+        if (sync::Slot* slot = request.waiter.load(relaxed)) [[unlikely]] wake(*slot);
+    }
+    void wake(sync::Slot& slot) noexcept {
+        if (sleepers == slots.size()) return slot.signal();
+        slots[sleepers++] = &slot;
+    }
+    void wake_all() noexcept {
+        while (sleepers > 0) slots[--sleepers]->signal();
+    }
+
+    core::Thread& thread;
+    std::vector<Pull> pulls;
+    bool needs_order = false;  ///< a ring was left, since a wildcard receive may want its message
+    std::uint32_t sleepers = 0;
+    std::array<sync::Slot*, 16> slots;
+};
+
+}  // namespace heddle::p2p

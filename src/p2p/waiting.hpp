@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What MPI calls wait for: one request, all or any of several, a message to be probed.
+/// (Conditions of progress/wait.hpp.)
+
+#include <cstdint>
+#include <span>
+
+#include "p2p/describe.hpp"
+#include "p2p/engine.hpp"
+#include "progress/wait.hpp"
+
+namespace heddle::p2p {
+
+class OneRequest {
+public:
+    OneRequest(Engine& engine, core::Request& request) noexcept : engine_(engine), request_(request) {}
+
+    bool holds() const noexcept { return request_.completed(); }
+    Engine::Instances likely_instances() const noexcept { return engine_.instance_of(request_); }
+    Engine::Instances instances() const noexcept { return engine_.instance_of(request_); }
+    void announce(sync::Slot* slot) noexcept { request_.waiter.store(slot, relaxed); }
+    void describe(char* text, std::size_t bytes) const { describe_request(engine_, request_, text, bytes); }
+
+private:
+    Engine& engine_;
+    core::Request& request_;
+};
+
+/// Several requests; null pointers among them do not count.
+class Requests {
+public:
+    Requests(Engine& engine, std::span<core::Request* const> requests) noexcept
+        : engine_(engine), requests_(requests) {}
+
+    Engine::Instances instances() const noexcept {
+        Engine::Instances all = 0;
+        for (core::Request* request : requests_)
+            if (!is_complete(request)) all |= engine_.instance_of(*request);
+        return all;
+    }
+
+protected:
+    static bool is_complete(const core::Request* request) noexcept {
+        return request == nullptr || request->completed();
+    }
+
+    Engine& engine_;
+    std::span<core::Request* const> requests_;
+};
+
+class AllRequests : public Requests {
+public:
+    using Requests::Requests;
+
+    bool holds() noexcept {
+        while (first_ < requests_.size() && is_complete(requests_[first_])) ++first_;
+        return first_ == requests_.size();
+    }
+    /// After holds() was false.
+    Engine::Instances likely_instances() const noexcept {
+        return engine_.instance_of(*requests_[first_]);
+    }
+    /// The last one that is missing: messages of one stream come in order, so that the thread wakes
+    /// once and not for each.
+    void announce(sync::Slot* slot) noexcept {
+        if (announced_ != nullptr) announced_->waiter.store(nullptr, relaxed);
+        announced_ = nullptr;
+        if (slot == nullptr) return;
+        for (std::size_t i = requests_.size(); i-- > first_;) {
+            if (is_complete(requests_[i])) continue;
+            announced_ = requests_[i];
+            return announced_->waiter.store(slot, relaxed);
+        }
+    }
+    void describe(char* text, std::size_t bytes) const {
+        describe_request(engine_, *requests_[first_], text, bytes);
+    }
+
+private:
+    std::size_t first_ = 0;
+    core::Request* announced_ = nullptr;
+};
+
+class AnyRequest : public Requests {
+public:
+    using Requests::Requests;
+
+    bool holds() const noexcept {
+        for (core::Request* request : requests_)
+            if (request != nullptr && request->completed()) return true;
+        return false;
+    }
+    Engine::Instances likely_instances() const noexcept { return instances(); }
+    void announce(sync::Slot* slot) noexcept {
+        for (core::Request* request : requests_)
+            if (request != nullptr) request->waiter.store(slot, relaxed);
+    }
+    void describe(char* text, std::size_t bytes) const {
+        for (core::Request* request : requests_)
+            if (request != nullptr) return describe_request(engine_, *request, text, bytes);
+    }
+};
+
+/// A message that the pattern accepts. `take`: it is taken out for a matched receive.
+class Probed {
+public:
+    Probed(Engine& engine, core::Thread& thread, const match::Pattern& pattern, bool in_order,
+           bool take) noexcept
+        : engine_(engine), thread_(thread), pattern_(pattern), in_order_(in_order), take_(take) {}
+
+    bool holds() {
+        if (found_) return true;
+        if (take_) {
+            message = engine_.take_probed(thread_, pattern_, in_order_, outcome);
+            found_ = message != nullptr;
+        } else {
+            found_ = engine_.probe(thread_, pattern_, in_order_, outcome);
+        }
+        return found_;
+    }
+    Engine::Instances likely_instances() const noexcept { return engine_.instance_of(pattern_); }
+    Engine::Instances instances() const noexcept { return engine_.instance_of(pattern_); }
+    void announce(sync::Slot* slot) {
+        engine_.unwatch(thread_.slot);
+        if (slot != nullptr) engine_.watch(pattern_, *slot);
+    }
+    void describe(char* text, std::size_t bytes) const { describe_pattern(pattern_, text, bytes); }
+
+    core::Outcome outcome{};
+    match::Message* message = nullptr;
+
+private:
+    Engine& engine_;
+    core::Thread& thread_;
+    match::Pattern pattern_;
+    bool in_order_;
+    bool take_;
+    bool found_ = false;
+};
+
+inline void wait_for(Engine& engine, core::Thread& thread, core::Request& request) {
+    if (!request.completed()) progress::wait(engine, thread, OneRequest(engine, request));
+}
+
+}  // namespace heddle::p2p

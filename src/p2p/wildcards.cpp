@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/wildcards.hpp"
+
+#include <mutex>
+
+namespace heddle::p2p {
+
+void Wildcards::append(core::Request& receive, bool ordered) noexcept {
+    std::lock_guard guard(list_lock_);
+    receive.next = nullptr;
+    receive.synchronous = ordered;  // remembered for unlink(); receives have no other use for it
+    (last_ == nullptr ? first_ : last_->next) = &receive;
+    last_ = &receive;
+    const std::uint32_t bit = receive.context & 63;
+    if (ordered && ordered_[bit]++ == 0) filter_.fetch_or(std::uint64_t{1} << bit, relaxed);
+    count_.fetch_add(1, relaxed);  // the instances' locks, still held, publish it
+}
+
+core::Request* Wildcards::take_for(const match::Envelope& message, std::uint64_t before) noexcept {
+    std::lock_guard guard(list_lock_);
+    core::Request* previous = nullptr;
+    for (core::Request* at = first_; at != nullptr && at->order < before; previous = at, at = at->next) {
+        if (!match::accepts({at->context, at->source, match::any_tag}, message)) continue;
+        unlink(previous, *at);
+        return at;
+    }
+    return nullptr;
+}
+
+bool Wildcards::cancel(core::Request& receive) noexcept {
+    std::lock_guard guard(list_lock_);
+    core::Request* previous = nullptr;
+    for (core::Request* at = first_; at != nullptr; previous = at, at = at->next) {
+        if (at != &receive) continue;
+        unlink(previous, receive);
+        return true;
+    }
+    return false;
+}
+
+void Wildcards::unlink(core::Request* before, core::Request& receive) noexcept {
+    (before == nullptr ? first_ : before->next) = receive.next;
+    if (last_ == &receive) last_ = before;
+    const std::uint32_t bit = receive.context & 63;
+    if (receive.synchronous && --ordered_[bit] == 0)
+        filter_.fetch_and(~(std::uint64_t{1} << bit), relaxed);
+    count_.fetch_sub(1, relaxed);
+}
+
+}  // namespace heddle::p2p

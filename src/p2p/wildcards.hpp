@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Receives with MPI_ANY_TAG. They belong to no instance: one list for the process.
+///
+/// Order          a wildcard is posted with all used instances locked and gets an order above every
+///                receive posted before it; every receive posted later gets one above its own. So
+///                comparing orders tells who was first, and exact receives pay nothing for it.
+///                Messages that a wildcard could get are taken from the rings in the order of their
+///                stamps, all instances locked (Engine::drain_in_order); `filter` tells progress
+///                which messages these are. Where overtaking is allowed, neither is needed.
+/// Locks          `lock` before the instances' locks; `list_lock` after them.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "core/request.hpp"
+#include "match/message.hpp"
+#include "sync/mutex.hpp"
+
+namespace heddle::p2p {
+
+class Wildcards {
+public:
+    sync::Mutex lock;  ///< posting, cancelling, ordered delivery, first use of an instance
+
+    /// Whether a message of this context must be delivered in order.
+    bool want_order(std::uint32_t context) const noexcept {
+        return (filter_.load(relaxed) >> (context & 63) & 1) != 0;
+    }
+    bool any() const noexcept { return count_.load(relaxed) != 0; }
+
+    /// With `lock` and every used instance's lock held.
+    void append(core::Request& receive, bool ordered) noexcept;
+
+    /// The first wildcard that accepts the message and was posted before order `before`, taken out.
+    core::Request* take_for(const match::Envelope& message, std::uint64_t before) noexcept;
+
+    /// Takes `receive` out; false if it is not there.
+    bool cancel(core::Request& receive) noexcept;
+
+    std::uint64_t latest_order = 0;  ///< of the wildcards so far; guarded by `lock`
+
+private:
+    void unlink(core::Request* before, core::Request& receive) noexcept;
+
+    sync::Mutex list_lock_;
+    core::Request* first_ = nullptr;
+    core::Request* last_ = nullptr;
+    std::array<std::uint32_t, 64> ordered_{};  ///< ordered wildcards by context; list_lock_
+    std::atomic<std::uint64_t> filter_{0};     ///< bit i: ordered_[i] > 0
+    std::atomic<std::uint32_t> count_{0};
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What the processor offers: pausing inside a spin loop, and a clock that every core reads alike.
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#else
+#include <atomic>
+#endif
+
+namespace heddle::platform {
+
+/// Tells the core that this is a spin loop.
+inline void pause() noexcept {
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+}
+
+/// Ticks of the invariant counter, for durations; may be read early by an out-of-order core.
+inline std::uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t value;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+    return value;
+#endif
+}
+
+/// Ticks that cannot be read before the loads that precede it in program order have completed: a
+/// thread that has seen another thread's store reads a larger stamp than the other read before that
+/// store. (A plain read may execute while the load that saw the store is still in flight.)
+inline std::uint64_t ordered_ticks() noexcept {
+#if defined(__x86_64__)
+    _mm_lfence();
+    return __rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t value;
+    asm volatile("dmb ishld\n\tisb\n\tmrs %0, cntvct_el0" : "=r"(value)::"memory");
+    return value;
+#endif
+}
+
+}  // namespace heddle::platform

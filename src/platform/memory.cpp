@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/memory.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace heddle::platform {
+
+Mapping::~Mapping() {
+    if (address_ != nullptr) munmap(address_, bytes_);
+}
+
+int create_shared_memory() noexcept { return memfd_create("heddle", MFD_CLOEXEC); }
+
+int open_shared_memory(const std::string& path) noexcept {
+    return open(path.c_str(), O_RDWR | O_CLOEXEC);
+}
+
+Mapping map_shared(int descriptor, std::size_t bytes) noexcept {
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0) return {};
+    if (static_cast<std::size_t>(status.st_size) < bytes &&
+        ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
+        return {};
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                         descriptor, 0);
+    return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
+}
+
+Mapping reserve(std::size_t bytes) noexcept {
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
+}
+
+bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept {
+    // The kernel copies at most 2 GiB less a page in one call.
+    constexpr std::size_t most = std::size_t{1} << 30;
+    auto* to = static_cast<char*>(local);
+    while (bytes > 0) {
+        iovec here{to, std::min(bytes, most)};
+        iovec there{reinterpret_cast<void*>(remote), here.iov_len};
+        const ssize_t copied = process_vm_readv(pid, &here, 1, &there, 1, 0);
+        if (copied <= 0) return false;
+        to += copied;
+        remote += static_cast<std::uint64_t>(copied);
+        bytes -= static_cast<std::size_t>(copied);
+    }
+    return true;
+}
+
+}  // namespace heddle::platform

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Memory from the kernel: shared between processes without a name, private and reserved lazily.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace heddle::platform {
+
+/// A mapping that unmaps itself. Pages cost memory when they are first written.
+class Mapping {
+public:
+    Mapping() = default;
+    Mapping(void* address, std::size_t bytes) noexcept : address_(address), bytes_(bytes) {}
+    Mapping(Mapping&& other) noexcept
+        : address_(std::exchange(other.address_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Mapping& operator=(Mapping&& other) noexcept {
+        std::swap(address_, other.address_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~Mapping();
+
+    explicit operator bool() const noexcept { return address_ != nullptr; }
+    void* address() const noexcept { return address_; }
+    std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+    void* address_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// A new shared memory object without a name; -1 when there is none to be had.
+int create_shared_memory() noexcept;
+
+/// Opens the shared memory object behind a path of /proc; -1 if that fails (errno).
+int open_shared_memory(const std::string& path) noexcept;
+
+/// Enlarges the object to `bytes` if it is smaller, and maps that much. Empty on failure (errno).
+Mapping map_shared(int descriptor, std::size_t bytes) noexcept;
+
+/// Private zeroed memory of which only touched pages exist. Empty on failure (errno).
+Mapping reserve(std::size_t bytes) noexcept;
+
+/// Copies `bytes` from `remote` in process `pid` to `local`; false if the kernel forbids it or the
+/// address is not there. May have copied a part then.
+bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept;
+
+}  // namespace heddle::platform

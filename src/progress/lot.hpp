@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The parking lot of a process: who sleeps, and who among them listens for the others.
+///
+/// A sleeping thread waits for a signal to its own slot. One of them, the leader, listens at the
+/// doorbell of the process and makes progress for all when it rings (progress/wait.hpp).
+///
+/// Invariant      while threads are parked, one of them leads or has been signalled to try. Kept by
+///                the order of steps: a thread enters the list before it tries to lead, and a leader
+///                gives up the lead before it locks the list to leave it. Whichever of the two comes
+///                second in the list's lock sees the other's step.
+
+#include <atomic>
+#include <mutex>
+
+#include "core/thread.hpp"
+#include "sync/orders.hpp"
+
+namespace heddle::progress {
+
+class Lot {
+public:
+    void enter(core::Thread& thread) noexcept {
+        std::lock_guard guard(lock_);
+        thread.next = parked_;
+        parked_ = &thread;
+    }
+
+    [[nodiscard]] bool try_lead() noexcept {
+        bool expected = false;
+        return led_.compare_exchange_strong(expected, true, acq_rel, relaxed);
+    }
+
+    /// Takes the thread out of the list, and the lead from it if it has it. If nobody leads then, a
+    /// parked thread is asked to: also one that never led may have been asked and goes away now.
+    void leave(core::Thread& thread, bool leading) noexcept {
+        if (leading) led_.store(false, relaxed);  // the list's lock publishes it
+        std::lock_guard guard(lock_);
+        for (core::Thread** at = &parked_; *at != nullptr; at = &(*at)->next) {
+            if (*at != &thread) continue;
+            *at = thread.next;
+            break;
+        }
+        if (parked_ != nullptr && !led_.load(relaxed)) parked_->slot.signal();
+    }
+
+    /// Whether the leader is asleep for as long as the bell does not ring. Written by the leader.
+    std::atomic<bool> leader_sleeps{false};
+
+private:
+    sync::Mutex lock_;
+    core::Thread* parked_ = nullptr;
+    std::atomic<bool> led_{false};
+};
+
+}  // namespace heddle::progress

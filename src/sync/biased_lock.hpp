@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A lock that costs its usual thread no locked instruction.
+///
+/// The lock is biased to the thread that has lately been its only user: that thread enters by a
+/// store to a word of its own and a look at owner_. Another thread first takes the bias away, which
+/// costs it a system call, and from then on everybody takes the mutex until one thread has again
+/// been alone for a while.
+///
+/// Thread safety  lock(me) and unlock(me, way) from any thread; `me` is the calling thread's own
+///                token, which outlives the lock's use of it (tokens are never unmapped). A thread
+///                is inside at most one biased section at a time, so biased locks do not nest.
+/// Invariants     (1) a thread is in the section if it holds mutex_ and owner_ is null, or if
+///                    its token says `inside == this` and owner_ was the token after it said so.
+///                (2) owner_ is written only by the holder of mutex_.
+/// Waiting        the revoking thread waits for the owner to leave its section, which is short and
+///                takes no other lock; it yields the core meanwhile.
+
+#include "sync/mutex.hpp"
+
+namespace heddle::sync {
+
+template <class World = Native>
+class BasicBiasedLock {
+public:
+    /// One for each thread.
+    struct Token {
+        typename World::template Atom<const void*> inside{nullptr};
+    };
+    enum class Way : bool { biased, mutex };
+
+    [[nodiscard]] Way lock(Token& me) noexcept {
+        if (owner_.load(relaxed) == &me) [[likely]] {
+            me.inside.store(this, relaxed);  // ordered by F1
+            World::Fence::light();           // F1: pairs with F2
+            // Relaxed: what the section reads was written by this thread, or by a holder of mutex_
+            // before this thread held it and became the owner.
+            if (owner_.load(relaxed) == &me) [[likely]] return Way::biased;
+            me.inside.store(nullptr, relaxed);  // nothing was touched
+        }
+        lock_mutex();
+        return Way::mutex;
+    }
+
+    void unlock(Token& me, Way way) noexcept {
+        if (way == Way::biased) [[likely]] {
+            me.inside.store(nullptr, release);  // R1: pairs with A1 in revoke()
+            return;
+        }
+        consider_bias(me);
+        mutex_.unlock();
+    }
+
+private:
+    [[gnu::noinline]] void lock_mutex() noexcept {
+        mutex_.lock();
+        if (Token* owner = owner_.load(relaxed); owner != nullptr) revoke(*owner);
+    }
+
+    /// Called with mutex_ held.
+    void revoke(Token& owner) noexcept {
+        owner_.store(nullptr, relaxed);  // ordered by F2
+        World::Fence::heavy();           // F2: pairs with F1
+        while (owner.inside.load(acquire) == this) World::yield();  // A1: pairs with R1
+        if (patience_ < most_patience) patience_ *= 2;
+        streak_ = 0;
+    }
+
+    /// Gives the lock to `me` when it has been alone long enough. Called with mutex_ held.
+    [[gnu::noinline]] void consider_bias(Token& me) noexcept {
+        if (last_ != &me) {
+            last_ = &me;
+            streak_ = 0;
+        } else if (++streak_ >= patience_ && World::Fence::available()) {
+            owner_.store(&me, relaxed);  // others read it under mutex_, `me` reads its own store
+        }
+    }
+
+    static constexpr unsigned first_patience = 8;
+    static constexpr unsigned most_patience = 8192;
+
+    typename World::template Atom<Token*> owner_{nullptr};
+    BasicMutex<World> mutex_;
+    Token* last_ = nullptr;  // the four below belong to the holder of mutex_
+    unsigned streak_ = 0;
+    unsigned patience_ = first_patience;
+};
+
+using BiasedLock = BasicBiasedLock<>;
+
+}  // namespace heddle::sync

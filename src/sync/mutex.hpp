@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Mutual exclusion whose release is a plain store.
+///
+/// Thread safety  lock(), try_lock() and unlock() from any thread; unlock() by the locking one.
+/// Invariants     (1) word_ is 1 exactly while a thread holds the lock.
+///                (2) a thread sleeps on word_ only while it counts in sleepers_, and each unlock()
+///                    that such a thread could be waiting for sees sleepers_ > 0 and wakes one.
+/// Why not the usual three states: their unlock is a locked instruction, which waits until earlier
+/// stores, among them those to other cores' lines, have drained. Here the sleeper pays (heavy()).
+/// Fairness       none: a running thread may overtake a woken one.
+
+#include "sync/native.hpp"
+
+namespace heddle::sync {
+
+template <class World = Native>
+class BasicMutex {
+public:
+    BasicMutex() = default;
+    BasicMutex(const BasicMutex&) = delete;
+    BasicMutex& operator=(const BasicMutex&) = delete;
+
+    bool try_lock() noexcept {
+        // A1: pairs with R1, the release by the previous holder.
+        return word_.load(relaxed) == 0 && word_.exchange(1, acquire) == 0;
+    }
+    void lock() noexcept {
+        if (!try_lock()) [[unlikely]] lock_slowly();
+    }
+    void unlock() noexcept {
+        word_.store(0, release);  // R1: pairs with A1
+        World::Fence::light();    // F1: pairs with F2; the store above before the load below
+        if (sleepers_.load(relaxed) != 0) [[unlikely]] World::wake_one(word_);
+    }
+
+private:
+    [[gnu::noinline]] void lock_slowly() noexcept {
+        for (int spin = 0; spin < spins_before_sleep; ++spin) {
+            World::pause();
+            if (try_lock()) return;
+        }
+        sleepers_.fetch_add(1, relaxed);  // F2 orders it
+        World::Fence::heavy();            // F2: pairs with F1; the count above before the try below
+        while (!try_lock()) World::wait(word_, 1);
+        sleepers_.fetch_sub(1, relaxed);  // too large a count costs a needless wake-up only
+    }
+
+    static constexpr int spins_before_sleep = 40;
+
+    typename World::template Atom<std::uint32_t> word_{0};
+    typename World::template Atom<std::uint32_t> sleepers_{0};
+};
+
+using Mutex = BasicMutex<>;
+
+}  // namespace heddle::sync

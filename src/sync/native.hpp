@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The world that the primitives of this folder live in: atomics, fences, sleeping, pausing.
+///
+/// Every primitive is a template over such a world. `Native` is the machine; tests put a simulated
+/// world in its place, which replays interleavings and store buffers from a seed.
+
+#include <atomic>
+#include <cstdint>
+#include <sched.h>
+
+#include "platform/cpu.hpp"
+#include "platform/futex.hpp"
+#include "sync/asymmetric_fence.hpp"
+#include "sync/orders.hpp"
+
+namespace heddle::sync {
+
+template <class Fence_, platform::Scope scope>
+struct NativeWorld {
+    template <class T>
+    using Atom = std::atomic<T>;
+    using Fence = Fence_;
+
+    /// Sleeps while word == expected; may return early.
+    static void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+        platform::futex_wait(word, expected, scope,
+                             Fence::available() ? std::chrono::milliseconds{0} : fallback_nap);
+    }
+    /// The same for at most `limit`.
+    static void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                         std::chrono::nanoseconds limit) noexcept {
+        platform::futex_wait(word, expected, scope, limit);
+    }
+    static void wake_one(std::atomic<std::uint32_t>& word) noexcept {
+        platform::futex_wake(word, 1, scope);
+    }
+    static void pause() noexcept { platform::pause(); }
+    static void yield() noexcept { sched_yield(); }
+};
+
+/// For words that threads of one process share.
+using Native = NativeWorld<ProcessFence, platform::Scope::process>;
+/// For words in memory that processes share.
+using NativeNode = NativeWorld<NodeFence, platform::Scope::node>;
+
+}  // namespace heddle::sync

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Where a thread sleeps until the one event that it waits for.
+///
+/// A Slot belongs to one thread. Its owner announces the slot (in the request that it waits for),
+/// looks once more whether the event has happened, and sleeps; whoever makes the event happen
+/// signals the slot. A signal that comes early or without need makes the next sleep return at once.
+///
+/// The leader of a process sleeps on the doorbell of its process instead, in memory shared with the
+/// senders of other processes; a signal to its slot rings that bell.
+///
+/// Thread safety  prepare() and sleep() by the owner, signal() by any thread of the process.
+/// Lifetime       slots are never unmapped: a late signal meets a slot, if only a reused one.
+
+#include "sync/native.hpp"
+
+namespace heddle::sync {
+
+/// The bell of a process. Any process of the node may ring it.
+template <class World = NativeNode>
+class BasicDoorbell {
+public:
+    /// The sleeper announces itself, then looks for work, then calls sleep().
+    void prepare() noexcept { word_.store(asleep, seq_cst); }  // B1: pairs with B2
+    void cancel() noexcept { word_.store(awake, relaxed); }    // an unneeded ring does no harm
+    void sleep() noexcept {
+        while (word_.load(acquire) == asleep) {
+            World::wait(word_, asleep);
+            if (!World::Fence::available()) break;
+        }
+        cancel();
+    }
+    /// After sleep_for() the caller looks around whatever woke it.
+    template <class Duration>
+    void sleep_for(Duration limit) noexcept {
+        if (word_.load(acquire) == asleep) World::wait_for(word_, asleep, limit);
+        cancel();
+    }
+    /// After making work visible (by a sequentially consistent store).
+    void ring() noexcept {
+        // B2: pairs with B1; either this sees the sleeper or the sleeper sees the work.
+        if (word_.load(seq_cst) == asleep && word_.exchange(awake, seq_cst) == asleep)
+            World::wake_one(word_);
+    }
+
+private:
+    static constexpr std::uint32_t awake = 0;  // zeroed shared memory is a valid bell
+    static constexpr std::uint32_t asleep = 1;
+
+    typename World::template Atom<std::uint32_t> word_{0};
+};
+
+template <class World = Native, class BellWorld = NativeNode>
+class BasicSlot {
+public:
+    using Bell = BasicDoorbell<BellWorld>;
+
+    /// Forgets earlier signals. The owner then looks whether the event has happened, and sleeps: an
+    /// exchange, so that what a forgotten signaller did is seen by that look (A2: pairs with R1).
+    void prepare() noexcept { word_.exchange(running, acq_rel); }
+
+    /// Sleeps until signal(); returns at once if it has come since prepare().
+    void sleep() noexcept {
+        std::uint32_t expected = running;
+        // A1: pairs with R1; what the signaller did is visible when sleep() returns.
+        if (!word_.compare_exchange_strong(expected, asleep, acq_rel, acquire)) return;
+        while (word_.load(acquire) == asleep) {
+            World::wait(word_, asleep);
+            if (!World::Fence::available()) break;
+        }
+    }
+
+    /// Makes signal() ring `bell` until leave_bell(); false if signal() has already come.
+    [[nodiscard]] bool enter_bell(Bell& bell) noexcept {
+        bell_ = &bell;
+        std::uint32_t expected = running;
+        return word_.compare_exchange_strong(expected, at_bell, acq_rel, acquire);
+    }
+    void leave_bell() noexcept {
+        std::uint32_t expected = at_bell;
+        word_.compare_exchange_strong(expected, running, acq_rel, acquire);
+    }
+    bool signalled() const noexcept { return word_.load(acquire) == signal_came; }
+
+    void signal() noexcept {
+        // R1: pairs with A1; seeing at_bell, it also reads the bell_ stored before that.
+        switch (word_.exchange(signal_came, acq_rel)) {
+            case asleep: World::wake_one(word_); break;
+            case at_bell: bell_->ring(); break;
+            default: break;
+        }
+    }
+
+private:
+    static constexpr std::uint32_t running = 0;
+    static constexpr std::uint32_t asleep = 1;
+    static constexpr std::uint32_t at_bell = 2;
+    static constexpr std::uint32_t signal_came = 3;
+
+    typename World::template Atom<std::uint32_t> word_{running};
+    Bell* bell_ = nullptr;  // written by the owner before at_bell is stored, read after it was seen
+};
+
+using Doorbell = BasicDoorbell<>;
+using Slot = BasicSlot<>;
+
+}  // namespace heddle::sync

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The shared memory of a node: the board, a front door for each process, and the rings.
+///
+/// Everything stands at a place computed from the number of processes, so that nothing needs to be
+/// exchanged and a process may be written to before it has started. All memory starts as zeroes,
+/// which is a valid state of everything in it; pages that nobody touches do not exist.
+///
+/// Errors         map() answers an empty Node and errno says why.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "launch/board.hpp"
+#include "platform/memory.hpp"
+#include "sync/parking.hpp"
+#include "transport/shm/ring.hpp"
+
+namespace heddle::transport::shm {
+
+inline constexpr std::size_t most_instances = 64;  ///< one bit each in Door::rung
+inline constexpr std::size_t most_processes = 4096;
+
+/// Where other processes announce what is not polled.
+struct Door {
+    alignas(cache_line) sync::Doorbell bell;
+    /// Instances with something to look at in a cold ring, or with room for a starving producer.
+    alignas(cache_line) std::atomic<std::uint64_t> rung;
+};
+
+class Node {
+public:
+    /// Maps the node's memory of `processes` processes behind `descriptor`.
+    static std::optional<Node> map(int descriptor, std::size_t processes);
+
+    std::size_t processes() const noexcept { return processes_; }
+    /// Instances of each process: a power of two, the same for all.
+    std::size_t instances() const noexcept { return instances_; }
+
+    launch::Page& page(std::size_t process) const noexcept {
+        return launch::board_page(memory_.address(), process);
+    }
+    Door& door(std::size_t process) const noexcept {
+        return *reinterpret_cast<Door*>(at(doors_) + process * door_bytes_);
+    }
+    /// Processes whose ring into `instance` of `process` is worth a look, 64 in a word.
+    std::atomic<std::uint64_t>& rung_sources(std::size_t process, std::size_t instance,
+                                             std::size_t word) const noexcept {
+        auto* words = reinterpret_cast<std::atomic<std::uint64_t>*>(
+            at(doors_) + process * door_bytes_ + sizeof(Door));
+        return words[instance * source_words_ + word];
+    }
+    std::size_t source_words() const noexcept { return source_words_; }
+
+    Producer producer(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
+        const std::size_t ring = index(from, to, instance);
+        return {control(ring), cells(ring)};
+    }
+    void bind(Consumer& consumer, std::size_t from, std::size_t to,
+              std::size_t instance) const noexcept {
+        const std::size_t ring = index(from, to, instance);
+        consumer.bind(control(ring), cells(ring));
+    }
+
+    /// Makes `to` look at its ring from `from`: sets the bits and rings the bell.
+    void notify(std::size_t from, std::size_t to, std::size_t instance) const noexcept;
+
+private:
+    Node() = default;
+    std::byte* at(std::size_t offset) const noexcept {
+        return static_cast<std::byte*>(memory_.address()) + offset;
+    }
+    std::size_t index(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
+        return (to * processes_ + from) * instances_ + instance;
+    }
+    Control& control(std::size_t ring) const noexcept {
+        return reinterpret_cast<Control*>(at(controls_))[ring];
+    }
+    Cell* cells(std::size_t ring) const noexcept {
+        return reinterpret_cast<Cell*>(at(cells_)) + ring * ring_slots;
+    }
+
+    platform::Mapping memory_;
+    std::size_t processes_ = 0, instances_ = 0, source_words_ = 0;
+    std::size_t doors_ = 0, door_bytes_ = 0, controls_ = 0, cells_ = 0;
+};
+
+}  // namespace heddle::transport::shm

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/ring.hpp"
+
+namespace heddle::transport::shm {
+
+Cell* Producer::reserve_at_start(std::size_t cells) noexcept {
+    const std::size_t place = tail_ & (ring_slots - 1);
+    const std::size_t left = ring_slots - place;
+    if (!has_room(left + cells)) return nullptr;
+    Cell& cell = cells_[place];
+    cell.kind = filler;
+    cell.cells = static_cast<std::uint16_t>(left);
+    wipe(tail_ + left);
+    cell.sequence.store(static_cast<std::uint32_t>(tail_ + 1), release);  // R1
+    tail_ += left;
+    return &cells_[0];
+}
+
+void Producer::note_payload(std::size_t cells) noexcept {
+    for (std::size_t i = 1; i < cells; ++i)
+        carried_payload_[(tail_ + i) & (ring_slots - 1)] = true;
+}
+
+}  // namespace heddle::transport::shm

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A ring of one-line cells in shared memory, from one instance of a sending process to the same
+/// instance of a receiving process.
+///
+/// A message takes one cell, header and small payload in a single line transfer, or several cells
+/// in a row: the payload then runs on through the lines that follow its header. A message that
+/// would run past the end of the ring begins at its start; a filler takes the cells left over.
+///
+/// Thread safety  one Producer user at a time (the instance's outbox lock), one Consumer user at a
+///                time (the instance's lock), except ready(), which any thread may ask.
+/// Invariants     (1) head <= tail <= head + slots; cells in [head, tail) belong to the consumer.
+///                (2) the cell at the consumer's head is a header ready to be read exactly if its
+///                    sequence is head + 1 (R1); the header covers the cells that follow it.
+///                (3) the cell at tail never holds a matching sequence: where it last carried
+///                    payload, the producer wipes it before it publishes the message before it.
+/// Full ring      reserve() answers nullptr and has changed nothing.
+/// Why one pair   a ring that several processes share needs a locked instruction for each message,
+///                which waits until the line of the message before has come from the other core
+///                (docs/adr/0001-private-rings.md).
+
+#include <atomic>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+
+#include "sync/asymmetric_fence.hpp"
+#include "sync/orders.hpp"
+
+namespace heddle::transport::shm {
+
+inline constexpr std::size_t ring_slots = 512;
+
+/// One line: the header of a message and its payload, or their beginning.
+struct alignas(cache_line) Cell {
+    std::atomic<std::uint32_t> sequence;
+    std::uint32_t context;  ///< context id of the communicator
+    std::int32_t tag;
+    std::int32_t source;   ///< the sender's rank in the communicator
+    std::uint64_t stamp;   ///< send order (platform::ordered_ticks)
+    std::uint32_t length;  ///< bytes of payload
+    std::uint16_t cells;   ///< that the message takes, this one included
+    std::uint8_t kind;     ///< p2p::Kind, or filler
+    std::uint8_t unused;
+    std::byte payload[32];
+};
+static_assert(sizeof(Cell) == cache_line);
+
+inline constexpr std::uint8_t filler = 0xff;  ///< kind of a cell that only fills up the ring
+inline constexpr std::size_t inline_payload = sizeof(Cell::payload);
+/// Largest payload of a message: a quarter of the ring, so that messages overlap in it.
+inline constexpr std::size_t most_payload = ring_slots / 4 * cache_line + inline_payload;
+
+constexpr std::size_t cells_for(std::size_t bytes) noexcept {
+    return bytes <= inline_payload ? 1 : 1 + (bytes - inline_payload + cache_line - 1) / cache_line;
+}
+
+/// What the two sides tell each other besides the cells. Zeroes are a valid empty cold ring.
+struct Control {
+    alignas(cache_line) std::atomic<std::uint64_t> head;  ///< consumer: cells before it are free
+    alignas(cache_line) std::atomic<std::uint32_t> hot;   ///< consumer: this ring is being polled
+    std::atomic<std::uint32_t> starving;                  ///< producer: wake me when there is room
+};
+
+class Producer {
+public:
+    Producer() = default;
+    Producer(Control& control, Cell* cells) noexcept : control_(&control), cells_(cells) {}
+
+    /// Cells for a message of `bytes` of payload (at most most_payload), or nullptr if it is full.
+    [[nodiscard]] Cell* reserve(std::size_t bytes) noexcept {
+        const std::size_t cells = cells_for(bytes);
+        const std::size_t place = tail_ & (ring_slots - 1);
+        if (place + cells > ring_slots) [[unlikely]] return reserve_at_start(cells);
+        if (!has_room(cells)) [[unlikely]] return nullptr;
+        return &cells_[place];
+    }
+
+    /// Hands a reserved and written message over. Everything but sequence and cells is written.
+    void publish(Cell& cell) noexcept {
+        const std::size_t cells = cells_for(cell.length);
+        cell.cells = static_cast<std::uint16_t>(cells);
+        const std::uint64_t next = tail_ + cells;
+        if (cells > 1) [[unlikely]] note_payload(cells);
+        wipe(next);
+        // R1: publishes cell and payload; pairs with A1 in front().
+        cell.sequence.store(static_cast<std::uint32_t>(tail_ + 1), release);
+        tail_ = next;
+    }
+
+    /// After publish(): whether the consumer must be told (it does not poll this ring).
+    [[nodiscard]] bool cold() const noexcept {
+        sync::NodeFence::light();  // F1: pairs with F2, where the consumer stops polling
+        return control_->hot.load(relaxed) == 0;
+    }
+
+    /// Asks to be woken when cells become free; the caller then tries once more after a heavy fence.
+    void starve() noexcept { control_->starving.store(1, relaxed); }
+
+private:
+    bool has_room(std::size_t cells) noexcept {
+        // One cell more than needed stays free, so that it may be wiped (invariant 3).
+        if (tail_ + cells - seen_head_ < ring_slots) [[likely]] return true;
+        seen_head_ = control_->head.load(acquire);  // A2: pairs with R2
+        return tail_ + cells - seen_head_ < ring_slots;
+    }
+    Cell* reserve_at_start(std::size_t cells) noexcept;
+    void note_payload(std::size_t cells) noexcept;
+    void wipe(std::uint64_t position) noexcept {
+        const std::size_t place = position & (ring_slots - 1);
+        if (carried_payload_[place]) [[unlikely]] {
+            cells_[place].sequence.store(0, relaxed);  // R1 orders it before the message before it
+            carried_payload_[place] = false;
+        }
+    }
+
+    Control* control_ = nullptr;
+    Cell* cells_ = nullptr;
+    std::uint64_t tail_ = 0;
+    std::uint64_t seen_head_ = 0;
+    std::bitset<ring_slots> carried_payload_;
+};
+
+class Consumer {
+public:
+    void bind(Control& control, Cell* cells) noexcept {
+        control_ = &control;
+        cells_ = cells;
+    }
+
+    /// The next message, or nullptr. It stays the consumer's until pop().
+    [[nodiscard]] Cell* front() noexcept {
+        for (;;) {
+            const std::uint64_t head = head_.load(relaxed);  // written by this side only
+            Cell& cell = cells_[head & (ring_slots - 1)];
+            // A1: pairs with R1.
+            if (cell.sequence.load(acquire) != static_cast<std::uint32_t>(head + 1)) return nullptr;
+            if (cell.kind != filler) [[likely]] return &cell;
+            pop(cell);
+        }
+    }
+
+    void pop(const Cell& cell) noexcept {
+        const std::uint64_t head = head_.load(relaxed) + cell.cells;
+        head_.store(head, relaxed);
+        if (head - published_ >= free_step) give_back(head);
+    }
+
+    /// Whether front() would find something; a hint when another thread consumes.
+    [[nodiscard]] bool ready() const noexcept {
+        const std::uint64_t head = head_.load(relaxed);
+        return cells_[head & (ring_slots - 1)].sequence.load(relaxed) ==
+               static_cast<std::uint32_t>(head + 1);
+    }
+
+    /// Gives the freed cells back that pop() has held back. True, once, if the producer starves.
+    [[nodiscard]] bool producer_starves() noexcept {
+        if (!starved_) [[likely]] return false;
+        starved_ = false;
+        return true;
+    }
+
+    bool hot() const noexcept { return control_->hot.load(relaxed) != 0; }
+    /// Only while this process attends the ring. Cooling takes effect with a heavy node fence (F2),
+    /// after which the caller must look at the ring once more.
+    void set_hot(bool hot) noexcept { control_->hot.store(hot ? 1 : 0, relaxed); }
+
+    std::uint64_t consumed() const noexcept { return head_.load(relaxed); }
+
+private:
+    /// Freed cells are given back in batches: each time costs the producer a line transfer.
+    static constexpr std::uint64_t free_step = 64;
+
+    void give_back(std::uint64_t head) noexcept {
+        published_ = head;
+        control_->head.store(head, release);  // R2: pairs with A2; the cells have been read
+        sync::NodeFence::light();             // pairs with the starving producer's heavy fence
+        if (control_->starving.load(relaxed) != 0) [[unlikely]] {
+            control_->starving.store(0, relaxed);
+            starved_ = true;
+        }
+    }
+
+    Control* control_ = nullptr;
+    Cell* cells_ = nullptr;
+    std::atomic<std::uint64_t> head_{0};  // atomic for ready() only
+    std::uint64_t published_ = 0;
+    bool starved_ = false;
+};
+
+}  // namespace heddle::transport::shm

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <mpi.h>
+
+int main(void) {
+    int version, subversion;
+    MPI_Get_version(&version, &subversion);
+    return version == MPI_VERSION && subversion == MPI_SUBVERSION ? 0 : 1;
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# dependencies.sh PURPOSE: installs the Debian packages for PURPOSE (build or format) that are missing.
+#
+# tools/debian-packages.txt is the list. Nothing is said or done if all are there. Otherwise what will be
+# installed is said first. Where packages cannot be installed, the script says why and lets the build go
+# on as long as there are the commands to configure it: CMake then names any library that is missing.
+set -eu
+
+purpose=$1
+list=$(dirname "$0")/debian-packages.txt
+
+commands="cmake ninja c++ cc python3"
+[ "$purpose" = build ] || commands="clang-format-19 clang-tidy-19"
+
+# go_on REASON...: no package can be installed; is there enough to try without?
+go_on() {
+    echo "dependencies: $*" >&2
+    for command in $commands; do
+        if ! command -v "$command" >/dev/null; then
+            echo "dependencies: without the command $command it ends here" >&2
+            exit 1
+        fi
+    done
+    echo "dependencies: going on with what is installed" >&2
+    exit 0
+}
+
+packages=$(awk -v purpose="$purpose" '$1 !~ /^#/ && $2 == purpose { print $1 }' "$list")
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    for command in $commands; do
+        command -v "$command" >/dev/null || go_on "this is not Debian: install by hand what" \
+            "corresponds to the packages" $packages
+    done
+    exit 0
+fi
+
+missing=
+for package in $packages; do
+    # shellcheck disable=SC2016
+    state=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) || state=
+    [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+    root=
+elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    root=sudo
+else
+    go_on "these packages are missing, and installing them takes root; please run:
+    apt-get install$missing"
+fi
+
+echo "Installing Debian packages:$missing"
+# shellcheck disable=SC2086
+{
+    $root apt-get update -q ||
+        echo "dependencies: apt-get update failed; trying with the lists that are there" >&2
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing ||
+        go_on "apt-get could not install:$missing"
+}
