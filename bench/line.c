@@ -5,7 +5,9 @@
  * every message rate changes with it; so figures are compared within one regime only. Prints the
  * least of several trials, which one interruption cannot spoil. */
 
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
