@@ -8,9 +8,9 @@ A peer is NAME=PREFIX, with PREFIX/bin/mpicc, mpicxx and mpiexec; NAME begins wi
 openmpi, openmpi-ucx, intel, which says how it is spoken to (peers.sh installs all three). The same
 sources are built with each peer's own compiler wrappers.
 
-Contestants take turns (A B C A B C ...), since a machine changes while one measures. Before and after
-every figure the round trip of a cache line between the first two cores (line.c) tells the regime:
-near, middle or far. Figures whose regime changed meanwhile are dropped, and medians are taken
+Contestants take turns (A B C A B C ...), since a machine changes while one measures. Before and
+after every figure the round trip of a cache line between the first two cores (line.c) tells the
+regime: near, middle or far. Figures whose regime changed meanwhile are dropped, and medians are taken
 within the one regime that all contestants have most figures of.
 """
 
@@ -30,11 +30,12 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CXX_PROGRAMS = ("multirate", "pingpong", "latency_regime", "throughput_regime", "wait_cost")
+SERVERS = ("any", "posted", "in-turn")
 C_PROGRAMS = ("empty", "memory", "instructions")
 NEAR_NS, MIDDLE_NS = 120, 350
 RUN_TIMEOUT_S = 300
 OTHERS_SHARE = 0.05  # of a core that other programs may take from a figure
-TRIES, PATIENCE_S = 4, 30
+TRIES, PATIENCE_S = 3, 15
 
 OPENMPI = ["--oversubscribe", "--allow-run-as-root"]
 OPENMPI_YIELD = ["--mca", "mpi_yield_when_idle", "1"]
@@ -140,7 +141,7 @@ def native(source, scratch):
 # ---------------------------------------------------------------- experiments
 
 
-def multirate(n, seconds):
+def multirate(n, seconds, brief):
     def run(label, mode, *more):
         words = ["--pairs", str(n), "--mode", mode, "--seconds", str(seconds), *more]
         ranks = 2 if mode == "threads" else 2 * n
@@ -151,7 +152,9 @@ def multirate(n, seconds):
     runs = [run(threads, "threads"), run(processes, "processes")]
     runs[0].yardstick_pairs = n
     derived = [(f"{pairs}, threads / processes", threads, processes)]
-    if n == 1:
+    if brief:
+        pass
+    elif n == 1:
         runs.append(run("1 pair, MPI_THREAD_SINGLE", "threads", "--level", "single"))
         derived.append(("1 pair, MULTIPLE / SINGLE", threads, "1 pair, MPI_THREAD_SINGLE"))
     else:
@@ -173,7 +176,7 @@ def pingpong():
     return Experiment("Ping-pong", [Run(rows, 2, "pingpong", words)])
 
 
-def latency(clients, seconds):
+def latency(clients, seconds, brief):
     def run(server):
         rows = [Row(f"server {server}: round trip", "round_trip_us", "us"),
                 Row(f"server {server}: slowest thread / mean", "slowest", "")]
@@ -181,7 +184,7 @@ def latency(clients, seconds):
         return Run(rows, 2, "latency_regime", words)
 
     return Experiment(f"Latency regime, {clients} clients, 64 B",
-                      [run(server) for server in ("any", "posted", "in-turn")])
+                      [run(server) for server in (("any",) if brief else SERVERS)])
 
 
 def throughput(pairs, seconds):
@@ -219,9 +222,9 @@ def instructions():
 def experiments(args):
     pairs = [int(n) for n in args.pairs.split(",")]
     makers = {
-        "multirate": lambda: [multirate(n, args.seconds) for n in pairs],
+        "multirate": lambda: [multirate(n, args.seconds, args.brief) for n in pairs],
         "pingpong": lambda: [pingpong()],
-        "latency": lambda: [latency(args.clients, args.seconds)],
+        "latency": lambda: [latency(args.clients, args.seconds, args.brief)],
         "throughput": lambda: [throughput(pairs, args.seconds)],
         "wait": lambda: [wait_cost()],
         "startup": lambda: [startup()],
@@ -465,6 +468,8 @@ def arguments():
                         help="prints 'pairs N rate X M/s' for its argument N")
     parser.add_argument("--only", help="multirate,pingpong,latency,throughput,wait,startup,"
                                        "instructions")
+    parser.add_argument("--brief", action="store_true",
+                        help="without the variants of Multirate and of the latency regime")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", default="1,2,4,8")
     parser.add_argument("--clients", type=int, default=16)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A threaded program at work, then threads against processes as bars: Multirate with 1, 2 and 4 pairs
-# of threads of two processes against as many pairs of processes. Takes about half a minute.
+# A threaded program at work, then threads against processes as bars: Multirate with 1, 2 and 4
+# pairs of threads of two processes against as many pairs of processes. Takes about half a minute.
 #
 #   demo.sh BUILD_DIR
 set -eu
@@ -37,7 +37,7 @@ rate() {
     sed -n 's/^result .* rate=\([0-9.]*\).*/\1/p' "$work/out"
 }
 
-echo "${bold}Heat on a plate: 2 processes with 2 threads each, every thread exchanging its own halo$plain"
+echo "${bold}Heat on a plate: 2 processes, 2 threads each, every thread exchanging its own halo$plain"
 OMP_WAIT_POLICY=passive "$mpiexec" -n 2 "$build/examples/heat2d" --threads 2 </dev/null
 echo
 echo "${bold}Messages per second, 0 bytes, one communicator: threads against processes$plain"
@@ -70,6 +70,7 @@ sort -k1,1n -k2,2r -k3,3n "$work/rates" | awk -v bold="$bold" -v plain="$plain" 
             printf "  %5d %-9s %s %.2f M/s\n", 2 * n, "processes", \
                 bar("processes", value[n, "processes"]), value[n, "processes"]
         }
-        printf "\n%s4 pairs of threads that share one communicator reach %.2f times the message rate of " \
-            "4 pairs of processes.%s\n", bold, value[4, "threads"] / value[4, "processes"], plain
+        printf "\n%s4 pairs of threads that share one communicator reach %.2f times the message " \
+            "rate of 4 pairs of processes.%s\n", bold, \
+            value[4, "threads"] / value[4, "processes"], plain
     }'

@@ -2,9 +2,9 @@
 
 /* Driver for counting the instructions of MPI_Isend and of a posted MPI_Irecv, 0 bytes, under
  * MPI_THREAD_MULTIPLE. instructions.sh runs rank 0 under callgrind, which counts only inside the
- * function named count_isend, count_irecv or count_nothing. Each loops ROUNDS * WINDOW times over one
- * call; count_nothing calls an empty function of the same shape, so that the difference is the MPI
- * call alone. Rank 1 does the same outside callgrind.
+ * function named count_isend, count_irecv or count_nothing. Each makes WINDOW calls, ROUNDS times;
+ * count_nothing calls an empty function of the same shape, so that the difference is the MPI call
+ * alone, but for two or three instructions. Rank 1 does the same outside callgrind.
  *
  * A window before the counted ones, in functions of other names, lets the loader bind symbols and
  * the library connect and fill its pools. */

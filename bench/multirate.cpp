@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 /// Multirate pairwise: message rate of n pairs of entities ("Give MPI Threading a Fair Chance",
-/// section IV). An entity is a thread (two processes with n threads each) or a process (2n of them).
+/// section IV). An entity is a thread (two processes with n threads each) or a process (2n of
+/// them).
 ///
 /// One window: the receiver posts its receives and says `ready` (0 bytes); the sender sends the
 /// window; both wait for all of it; the receiver acknowledges (0 bytes). All receives are therefore

@@ -66,7 +66,8 @@ void measure(const Plan& plan, long size) {
     for (int k = 0; k < plan.repetitions; ++k)
         halves.push_back(round_trips(trips, bytes, buffers) / trips / 2);
     if (bench::rank() != 0) return;
-    const double half = bench::median(halves), least = *std::min_element(halves.begin(), halves.end());
+    const double half = bench::median(halves);
+    const double least = *std::min_element(halves.begin(), halves.end());
     std::printf("pingpong: %9ld B %12.3f us %12.1f MB/s\n", size, half * 1e6, size / half / 1e6);
     std::printf("result bench=pingpong bytes=%ld level=%s latency_us=%.4f min_us=%.4f MBps=%.1f\n",
                 size, plan.level.c_str(), half * 1e6, least * 1e6, size / half / 1e6);

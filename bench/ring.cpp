@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Yardstick: what the hardware allows to Multirate's protocol when nothing of MPI stands around it.
+/// Yardstick: what the hardware allows to Multirate's protocol with nothing of MPI around it.
 ///
-/// Two processes, n threads each. A private ring for every (sending process, instance): one producer,
-/// one consumer, cells of one cache line, so that a message is one line that changes owner. The
-/// instance is the tag. The receiver keeps a request per receive in a queue per instance, takes its
+/// Two processes, n threads each. A private ring for every (sending process, instance): one
+/// producer, one consumer, cells of one cache line, so that a message is one line that changes
+/// owner. The instance is the tag. The receiver keeps a request per receive in a queue per instance, takes its
 /// requests from a free list, and any thread may poll an instance by try-lock, as a library must.
 /// Every cell carries a time stamp. It checks nothing and keeps no order across tags.
 ///
@@ -100,7 +100,8 @@ struct alignas(64) Outbox {
 
 class Process {
 public:
-    Process(Shared& shared, int me) : shared_(shared), me_(me), inbox_(instances), outbox_(instances) {}
+    Process(Shared& shared, int me)
+        : shared_(shared), me_(me), inbox_(instances), outbox_(instances) {}
 
     void send(int tag, char byte, std::uint32_t length) {
         Outbox& out = outbox_[tag];
@@ -134,7 +135,7 @@ public:
         return request;
     }
 
-    /// Spins a little, then gives the core away: with more threads than cores the other side needs it.
+    /// Spins a little, then gives the core away: the other side may need it.
     void wait(Request* request, int tag) {
         for (int k = 1; !request->done.load(memory_order_acquire); ++k) {
             poll(tag);

@@ -2,8 +2,8 @@
 
 /// What waiting costs. Part one: every rank but 0 blocks in MPI_Recv for some seconds while rank 0
 /// sleeps outside MPI; the CPU time that each process used meanwhile. Part two: rank 0 sleeps,
-/// stamps the time into a message and sends it to rank 1, which is blocked; rank 1 tells how old the
-/// stamp is on return. Both ranks read CLOCK_MONOTONIC, so they must share a machine.
+/// stamps the time into a message and sends it to rank 1, which is blocked; rank 1 tells how old
+/// the stamp is on return. Both ranks read CLOCK_MONOTONIC, so they must share a machine.
 
 #include <algorithm>
 #include <ctime>
