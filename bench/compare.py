@@ -122,8 +122,8 @@ def build(prefix, programs, env):
 
 def heddle(build_dir):
     """The library under construction, or None where it is not built."""
-    found = [d / "mpiexec" for d in (build_dir / "bin", build_dir / "cmd", build_dir)
-             if (d / "mpiexec").is_file()]
+    places = [build_dir / place / "mpiexec" for place in ("cmd", "cmd/mpiexec", "bin")]
+    found = [place for place in places if place.is_file()]
     if not found or not (build_dir / "bench/multirate").is_file():
         return None
     return Contestant("heddle", [str(found[0])], {}, build_dir / "bench")

@@ -8,11 +8,11 @@ set -eu
 
 [ $# -eq 1 ] || { sed -n '3,7p' "$0" >&2; exit 2; }
 build=$(cd "$1" && pwd)
-for mpiexec in "$build/cmd/mpiexec" "$build/mpiexec" "$build/bin/mpiexec"; do
-    [ -x "$mpiexec" ] && break
+for mpiexec in "$build/cmd/mpiexec" "$build/cmd/mpiexec/mpiexec" "$build/bin/mpiexec"; do
+    [ -f "$mpiexec" ] && break
 done
 for program in "$mpiexec" "$build/examples/heat2d" "$build/bench/multirate"; do
-    [ -x "$program" ] || { echo "demo.sh: $program is missing: build first" >&2; exit 1; }
+    [ -f "$program" ] && [ -x "$program" ] || { echo "demo.sh: $program is missing: build first" >&2; exit 1; }
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
