@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Driver for counting the instructions of MPI_Isend and of a posted MPI_Irecv, 0 bytes, under
+ * MPI_THREAD_MULTIPLE. instructions.sh runs rank 0 under callgrind, which counts only inside the
+ * function named count_isend, count_irecv or count_nothing. Each makes WINDOW calls, ROUNDS times;
+ * count_nothing calls an empty function of the same shape, so that the difference is the MPI call
+ * alone, but for two or three instructions. Rank 1 does the same outside callgrind.
+ *
+ * A window before the counted ones, in functions of other names, lets the loader bind symbols and
+ * the library connect and fill its pools. */
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WINDOW = 128, ROUNDS = 50, DATA = 1, CONTROL = 2 };
+
+static char byte;
+static MPI_Request requests[WINDOW];
+
+static int nothing(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+                   MPI_Comm comm, MPI_Request* request) {
+    (void)buffer, (void)count, (void)type, (void)peer, (void)tag, (void)comm, (void)request;
+    return MPI_SUCCESS;
+}
+
+/* Volatile, so that the compiler cannot see through the call. */
+static int (*volatile nothing_called)(const void*, int, MPI_Datatype, int, int, MPI_Comm,
+                                      MPI_Request*) = nothing;
+
+#define LOOP(function, call)                                       \
+    __attribute__((noinline)) void function(int peer) {            \
+        for (int k = 0; k < WINDOW; ++k)                           \
+            call(&byte, 0, MPI_CHAR, peer, DATA, MPI_COMM_WORLD, &requests[k]); \
+    }
+
+LOOP(count_isend, MPI_Isend)
+LOOP(count_irecv, MPI_Irecv)
+LOOP(count_nothing, nothing_called)
+LOOP(warm_isend, MPI_Isend)
+LOOP(warm_irecv, MPI_Irecv)
+
+/* A 0-byte message each way: what was posted before is posted on both sides after. */
+static void meet(int peer) {
+    MPI_Sendrecv(&byte, 0, MPI_CHAR, peer, CONTROL, &byte, 0, MPI_CHAR, peer, CONTROL,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void window(int me, void (*isend)(int), void (*irecv)(int), int sender) {
+    const int peer = 1 - me;
+    if (me != sender) irecv(peer);
+    meet(peer);
+    if (me == sender) isend(peer);
+    MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+    meet(peer);
+}
+
+int main(int argc, char** argv) {
+    int level, me;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    for (int k = 0; k < 4; ++k) window(me, warm_isend, warm_irecv, k % 2);
+    for (int k = 0; k < 2 * ROUNDS; ++k) window(me, count_isend, count_irecv, k % 2);
+    for (int k = 0; k < ROUNDS; ++k) count_nothing(1 - me);
+    if (me == 0) printf("calls=%d level=%d\n", ROUNDS * WINDOW, level);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+/// Multirate pairwise: message rate of n pairs of entities ("Give MPI Threading a Fair Chance",
+/// section IV). An entity is a thread (two processes with n threads each) or a process (2n of
+/// them).
+///
+/// One window: the receiver posts its receives and says `ready` (0 bytes); the sender sends the
+/// window; both wait for all of it; the receiver acknowledges (0 bytes). All receives are therefore
+/// posted before their messages leave. A `ready` of one byte ends the repetition; the receiver
+/// decides when. In processes mode pair i is rank i and rank n + i; data travels with tag i.
+
+#include <algorithm>
+#include <barrier>
+#include <memory>
+#include <thread>
+
+#include "common.hpp"
+
+namespace {
+
+constexpr const char* usage =
+    "multirate --pairs N --mode threads|processes --size BYTES --window N\n"
+    "          --comm one|per-pair --tag specific|any --level single|multiple\n"
+    "          --seconds S (of one repetition) --repetitions N\n"
+    "threads: 2 ranks; processes: 2 N ranks. The level follows the mode unless given.\n";
+
+struct Plan {
+    int pairs, size, window, repetitions;
+    double seconds;
+    bool threads, comm_per_pair, any_tag;
+    std::string level;
+};
+
+struct Pair {
+    MPI_Comm comm;
+    int peer, tag, control;
+    int receive_tag;
+};
+
+/// What one repetition gave: windows and seconds, of one pair or of all.
+struct Share {
+    double windows = 0, seconds = 0;
+};
+
+Plan read_plan(int argc, char** argv) {
+    bench::Options options(argc, argv, usage);
+    Plan plan{};
+    plan.pairs = static_cast<int>(options.integer("pairs", 1, 1));
+    plan.threads = options.choice("mode", "threads", {"threads", "processes"}) == "threads";
+    plan.size = static_cast<int>(options.integer("size", 0));
+    plan.window = static_cast<int>(options.integer("window", 128, 1));
+    plan.comm_per_pair = options.choice("comm", "one", {"one", "per-pair"}) == "per-pair";
+    plan.any_tag = options.choice("tag", "specific", {"specific", "any"}) == "any";
+    const char* natural = plan.threads ? "multiple" : "single";
+    plan.level = options.choice("level", natural, {"single", "multiple"});
+    plan.seconds = options.real("seconds", 0.3);
+    plan.repetitions = static_cast<int>(options.integer("repetitions", 5, 1));
+    options.done();
+    if (plan.threads && plan.pairs > 1 && plan.level == "single")
+        options.leave(2, "several threads need --level multiple");
+    return plan;
+}
+
+/// World itself, or copies of it: one per pair, or one that allows overtaking.
+std::vector<MPI_Comm> make_comms(const Plan& plan) {
+    if (!plan.any_tag && !plan.comm_per_pair) return {MPI_COMM_WORLD};
+    MPI_Info info = MPI_INFO_NULL;
+    if (plan.any_tag) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
+    }
+    std::vector<MPI_Comm> comms(plan.comm_per_pair ? plan.pairs : 1);
+    for (MPI_Comm& comm : comms) MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    return comms;
+}
+
+void free_comms(std::vector<MPI_Comm>& comms) {
+    for (MPI_Comm& comm : comms)
+        if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+}
+
+/// Control messages have tags of their own; they only travel from receiver to sender, so that a
+/// receiver's MPI_ANY_TAG cannot catch them.
+Pair make_pair(const Plan& plan, const std::vector<MPI_Comm>& comms, int i, bool sends) {
+    const int peer = plan.threads ? (sends ? 1 : 0) : (sends ? plan.pairs + i : i);
+    return {comms[plan.comm_per_pair ? i : 0], peer, i, plan.pairs + i,
+            plan.any_tag ? MPI_ANY_TAG : i};
+}
+
+bool told_to_stop(const Pair& pair) {
+    char byte = 0;
+    int count = 0;
+    MPI_Status status;
+    MPI_Recv(&byte, 1, MPI_CHAR, pair.peer, pair.control, pair.comm, &status);
+    MPI_Get_count(&status, MPI_CHAR, &count);
+    return count == 1;
+}
+
+void say(const Pair& pair, int bytes) {
+    const char byte = 0;
+    MPI_Send(&byte, bytes, MPI_CHAR, pair.peer, pair.control, pair.comm);
+}
+
+void send_windows(const Plan& plan, const Pair& pair) {
+    std::vector<char> data(plan.size + 1);
+    std::vector<MPI_Request> requests(plan.window);
+    while (!told_to_stop(pair)) {
+        for (MPI_Request& r : requests)
+            MPI_Isend(data.data(), plan.size, MPI_CHAR, pair.peer, pair.tag, pair.comm, &r);
+        MPI_Waitall(plan.window, requests.data(), MPI_STATUSES_IGNORE);
+        char byte = 0;
+        MPI_Recv(&byte, 0, MPI_CHAR, pair.peer, pair.control, pair.comm, MPI_STATUS_IGNORE);
+    }
+}
+
+Share receive_windows(const Plan& plan, const Pair& pair, double seconds) {
+    const std::size_t size = plan.size;
+    std::vector<char> data(size * plan.window + 1);
+    std::vector<MPI_Request> requests(plan.window);
+    Share share;
+    const double start = bench::now();
+    for (; bench::now() - start < seconds; ++share.windows) {
+        for (int k = 0; k < plan.window; ++k)
+            MPI_Irecv(&data[k * size], plan.size, MPI_CHAR, pair.peer, pair.receive_tag, pair.comm,
+                      &requests[k]);
+        say(pair, 0);
+        MPI_Waitall(plan.window, requests.data(), MPI_STATUSES_IGNORE);
+        say(pair, 0);
+    }
+    share.seconds = bench::now() - start;
+    say(pair, 1);
+    return share;
+}
+
+/// One side of the run: its entities in this process, and how those that receive start together.
+class Side {
+public:
+    Side(const Plan& plan, MPI_Comm receivers, bool sends)
+        : plan_(plan),
+          receivers_(receivers),
+          sends_(sends),
+          here_(plan.threads ? plan.pairs : 1),
+          start_(here_),
+          shares_(here_, std::vector<Share>(plan.repetitions + 1)) {}
+
+    void run(const std::vector<MPI_Comm>& comms) {
+        if (!plan_.threads) return entity(0, make_pair(plan_, comms, index(), sends_));
+        std::vector<std::thread> others;
+        for (int i = 1; i < here_; ++i)
+            others.emplace_back([&, i] { entity(i, make_pair(plan_, comms, i, sends_)); });
+        entity(0, make_pair(plan_, comms, 0, sends_));
+        for (std::thread& thread : others) thread.join();
+    }
+
+    /// Messages per second of each repetition, over all pairs; for receiving ranks only.
+    std::vector<double> rates() const {
+        std::vector<double> all;
+        for (int k = 1; k <= plan_.repetitions; ++k) {
+            Share mine, total;
+            for (const auto& entity : shares_) {
+                mine.windows += entity[k].windows;
+                mine.seconds = std::max(mine.seconds, entity[k].seconds);
+            }
+            MPI_Allreduce(&mine.windows, &total.windows, 1, MPI_DOUBLE, MPI_SUM, receivers_);
+            MPI_Allreduce(&mine.seconds, &total.seconds, 1, MPI_DOUBLE, MPI_MAX, receivers_);
+            all.push_back(total.windows * plan_.window / total.seconds);
+        }
+        return all;
+    }
+
+private:
+    int index() const { return bench::rank() % plan_.pairs; }
+
+    /// All repetitions of one entity. The first one warms up and does not count.
+    void entity(int i, const Pair& pair) {
+        for (int k = 0; k <= plan_.repetitions; ++k) {
+            if (sends_) {
+                send_windows(plan_, pair);
+                continue;
+            }
+            if (plan_.threads)
+                start_.arrive_and_wait();
+            else
+                MPI_Barrier(receivers_);
+            shares_[i][k] = receive_windows(plan_, pair, k ? plan_.seconds : plan_.seconds / 4);
+        }
+    }
+
+    const Plan& plan_;
+    MPI_Comm receivers_;
+    bool sends_;
+    int here_;
+    std::barrier<> start_;
+    std::vector<std::vector<Share>> shares_;  // [entity][repetition], a row per writing thread
+};
+
+void report(const Plan& plan, const std::vector<double>& rates) {
+    const double rate = bench::median(rates) / 1e6;
+    const auto [low, high] = std::minmax_element(rates.begin(), rates.end());
+    const char* mode = plan.threads ? "threads" : "processes";
+    const char* comm = plan.comm_per_pair ? "per-pair" : "one";
+    const char* tag = plan.any_tag ? "any" : "specific";
+    std::printf("multirate: %d pairs of %s, %d B, communicator %s, tag %s: %.3f M messages/s\n",
+                plan.pairs, mode, plan.size, comm, tag, rate);
+    std::printf("result bench=multirate pairs=%d mode=%s size=%d window=%d comm=%s tag=%s level=%s "
+                "rate=%.4f min=%.4f max=%.4f\n",
+                plan.pairs, mode, plan.size, plan.window, comm, tag, plan.level.c_str(), rate,
+                *low / 1e6, *high / 1e6);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const Plan plan = read_plan(argc, argv);
+    bench::initialise(&argc, &argv, plan.level);
+    bench::require_ranks(plan.threads ? 2 : 2 * plan.pairs);
+    const bool sends = bench::rank() < bench::ranks() / 2;
+    MPI_Comm side = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, sends, bench::rank(), &side);
+    std::vector<MPI_Comm> comms = make_comms(plan);
+    {
+        Side work(plan, side, sends);
+        work.run(comms);
+        const bool prints = bench::rank() == bench::ranks() / 2;
+        const std::vector<double> rates = sends ? std::vector<double>{} : work.rates();
+        if (prints) report(plan, rates);
+    }
+    free_comms(comms);
+    MPI_Comm_free(&side);
+    MPI_Finalize();
+}
