@@ -64,6 +64,12 @@ struct Type {
     objects::Datatype& operator*() const noexcept { return *object; }
 };
 
+/// Whether it is one of the communicator's. True without one: that is an error of its own.
+inline bool is_rank(std::int32_t rank, const Communicator* communicator) noexcept {
+    return communicator == nullptr ||
+           static_cast<std::uint32_t>(rank) < static_cast<std::uint32_t>(communicator->peers);
+}
+
 /// A rank to send to: one of the communicator's, or MPI_PROC_NULL.
 struct Dest {
     static constexpr const char* name = "dest";
@@ -72,9 +78,7 @@ struct Dest {
     Dest(Process&, int raw) noexcept : rank(raw) {}
     bool null() const noexcept { return rank == MPI_PROC_NULL; }
     int error(const Communicator* communicator) const noexcept {
-        const bool exists = communicator != nullptr && static_cast<std::uint32_t>(rank) <
-                                                           static_cast<std::uint32_t>(communicator->peers);
-        return exists || rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
+        return is_rank(rank, communicator) || rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
     }
     std::string wrong(const Communicator* communicator) const;
 };
@@ -87,12 +91,8 @@ struct Source {
     Source(Process&, int raw) noexcept : rank(raw) {}
     bool null() const noexcept { return rank == MPI_PROC_NULL; }
     int error(const Communicator* communicator) const noexcept {
-        const bool exists = communicator != nullptr && static_cast<std::uint32_t>(rank) <
-                                                           static_cast<std::uint32_t>(communicator->peers);
-        if (exists || rank == MPI_PROC_NULL) return MPI_SUCCESS;
-        return rank == MPI_ANY_SOURCE && communicator != nullptr && !communicator->hints.no_any_source
-                   ? MPI_SUCCESS
-                   : MPI_ERR_RANK;
+        if (is_rank(rank, communicator) || rank == MPI_PROC_NULL) return MPI_SUCCESS;
+        return rank == MPI_ANY_SOURCE && !communicator->hints.no_any_source ? MPI_SUCCESS : MPI_ERR_RANK;
     }
     std::string wrong(const Communicator* communicator) const;
 };
@@ -116,7 +116,7 @@ struct ReceiveTag {
     ReceiveTag(Process&, int tag) noexcept : value(tag) {}
     int error(const Communicator* communicator) const noexcept {
         if (value >= 0) [[likely]] return MPI_SUCCESS;
-        return value == MPI_ANY_TAG && communicator != nullptr && !communicator->hints.no_any_tag
+        return value == MPI_ANY_TAG && (communicator == nullptr || !communicator->hints.no_any_tag)
                    ? MPI_SUCCESS
                    : MPI_ERR_TAG;
     }

@@ -55,7 +55,7 @@ struct Implementation<int (*)(core::Thread&, Kinds...)> {
 /// The communicator among the arguments, checked before the others are; nullptr if there is none.
 template <class Arguments, std::size_t... i>
 objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence<i...>) noexcept {
-    objects::Communicator* found = nullptr;
+    [[maybe_unused]] objects::Communicator* found = nullptr;
     (void)std::initializer_list<int>{([&] {
         using Kind = std::tuple_element_t<i, Arguments>;
         if constexpr (std::is_same_v<Kind, Comm>)
@@ -76,7 +76,7 @@ int call(const char* name, Raw... raw) noexcept {
     if (thread == nullptr) [[unlikely]] return error;
     return [&]<std::size_t... i>(std::index_sequence<i...> all) {
         Arguments arguments{std::tuple_element_t<i, Arguments>(*thread->process, raw)...};
-        objects::Communicator* communicator = communicator_of(arguments, all);
+        [[maybe_unused]] objects::Communicator* communicator = communicator_of(arguments, all);
         const bool wrong = ((error = std::get<i>(arguments).error(communicator),
                              error != MPI_SUCCESS &&
                                  (error = refuse(*thread, communicator, error,
