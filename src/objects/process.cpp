@@ -51,9 +51,11 @@ void set_process_of_program(std::unique_ptr<Process> process) noexcept {
     program() = process.release();
 }
 
-Process::Process(launch::Job joined)
+Process::Process(launch::Job joined) : Process(joined, map_node(joined)) {}
+
+Process::Process(launch::Job joined, transport::shm::Node mapped)
     : job(std::move(joined)),
-      node(map_node(job)),
+      node(std::move(mapped)),
       threads(1 << 16),
       requests(std::size_t{1} << 24),
       communicators(1 << 16),
