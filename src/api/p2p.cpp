@@ -25,7 +25,7 @@ namespace {
 enum class Mode { standard, synchronous };
 
 template <Mode mode>
-int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
+[[gnu::always_inline]] inline int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
@@ -39,7 +39,7 @@ int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, S
 }
 
 template <Mode mode>
-int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
+[[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
           Out<MPI_Request> result) {
     Engine& engine = engine_of(thread);
     std::uint64_t bytes = 0;
@@ -55,7 +55,7 @@ int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, 
     return hand_out(thread, *comm, request, *result);
 }
 
-int irecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
+[[gnu::always_inline]] inline int irecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
           Comm comm, Out<MPI_Request> result) {
     if (source.null()) return hand_out(thread, *comm, null_receive(thread), *result);
     std::uint64_t bytes = 0;

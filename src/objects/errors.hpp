@@ -20,6 +20,8 @@ class Process;
 /// Answers what the MPI function returns, unless the handler ends the program.
 [[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
                        const std::string& detail);
+[[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
+                       const char* detail);
 
 /// The same where no thread is attached: before MPI_Init and after MPI_Finalize.
 [[gnu::cold]] int fail_outside(const char* call, int error_class, const std::string& detail);

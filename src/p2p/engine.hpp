@@ -67,7 +67,7 @@ public:
 
     /// Starts a send. The answer is completed_send() if it is already over, which holds nothing, or
     /// a request to wait for and free; nullptr when memory has run out.
-    core::Request* start_send(core::Thread& thread, const Outbound& message) {
+    [[gnu::always_inline]] core::Request* start_send(core::Thread& thread, const Outbound& message) {
         if (message.bytes <= settings_.eager_limit && message.process != rank_) [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
             if (post(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
@@ -83,7 +83,19 @@ public:
 
     // --- receiving ---
 
-    core::Request* start_receive(core::Thread& thread, const Inbound& receive);
+    /// Posts a receive. The answer is to be waited for and freed; nullptr when memory has run out.
+    [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread, const Inbound& inbound) {
+        core::Request* receive = new_receive(thread, inbound);
+        if (receive == nullptr) [[unlikely]] return nullptr;
+        if (receive->any_tag) [[unlikely]] return post_any_tag(thread, *receive, !inbound.allow_overtaking);
+        instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
+        receive->instance = instance.number;
+        lock(instance);
+        match::Message* message = instance.matcher.post(*receive);
+        instance.lock.unlock();
+        if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
+        return receive;
+    }
     /// Takes a posted receive back; false if it was matched before.
     bool cancel_receive(core::Thread& thread, core::Request& receive);
 
@@ -103,7 +115,7 @@ public:
 
     // --- requests ---
 
-    core::Request* take_request(core::Thread& thread) noexcept {
+    [[gnu::always_inline]] core::Request* take_request(core::Thread& thread) noexcept {
         core::Request* request = thread.requests.take(requests_);
         if (request == nullptr) [[unlikely]] return nullptr;
         request->waiter.store(nullptr, relaxed);
@@ -163,8 +175,9 @@ public:
 
 private:
     // engine_send.cpp
-    Post post(core::Thread& thread, instance::Instance& instance, const Outbound& message, Kind kind,
-              const void* prefix, std::uint32_t prefix_bytes) {
+    [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
+                                     const Outbound& message, Kind kind, const void* prefix,
+                                     std::uint32_t prefix_bytes) {
         const auto way = instance.outbox.lock(thread.token);
         instance::Channel& channel = pool_.channel(instance, message.process);
         const bool open = channel.state == instance::Channel::State::open;
@@ -180,7 +193,7 @@ private:
         if (cold) [[unlikely]] notify(message.process, instance);
         return Post::done;
     }
-    static void write(transport::shm::Cell& cell, const Outbound& message, Kind kind,
+    [[gnu::always_inline]] static void write(transport::shm::Cell& cell, const Outbound& message, Kind kind,
                       const void* prefix, std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept {
         cell.context = message.envelope.context;
         cell.tag = message.envelope.tag;
@@ -191,10 +204,9 @@ private:
         if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
         if (message.bytes != 0) std::memcpy(cell.payload + prefix_bytes, message.data, message.bytes);
     }
-    void notify(std::int32_t process, const instance::Instance& instance) noexcept {
-        node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process), instance.number);
-    }
-    core::Request* start_send_slowly(core::Thread& thread, const Outbound& message, bool synchronous);
+    [[gnu::cold]] void notify(std::int32_t process, const instance::Instance& instance) noexcept;
+    [[gnu::cold]] core::Request* start_send_slowly(core::Thread& thread, const Outbound& message,
+                                                   bool synchronous);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
     /// Sends or queues; `completes` is done once the message is in the ring.
     void post_or_queue(core::Thread& thread, instance::Instance& instance, const Outbound& message,
@@ -209,7 +221,22 @@ private:
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
 
     // engine_receive.cpp
-    core::Request* new_receive(core::Thread& thread, const Inbound& receive) noexcept;
+    [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
+                                                      const Inbound& inbound) noexcept {
+        core::Request* receive = take_request(thread);
+        if (receive == nullptr) [[unlikely]] return nullptr;
+        receive->operation = core::Operation::receive;
+        receive->context = inbound.pattern.context;
+        receive->source = inbound.pattern.source;
+        receive->tag = inbound.pattern.tag;
+        receive->buffer = inbound.data;
+        receive->capacity = inbound.bytes;
+        receive->communicator = inbound.communicator;
+        receive->error = 0;
+        receive->cancelled = false;
+        receive->any_tag = inbound.pattern.tag == match::any_tag;
+        return receive;
+    }
     core::Request* match(instance::Instance& instance, const match::Envelope& envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
@@ -239,7 +266,7 @@ private:
     void reap(core::Thread& thread);
 
     // engine_order.cpp
-    void lock(instance::Instance& instance) {
+    [[gnu::always_inline]] void lock(instance::Instance& instance) {
         instance.lock.lock();
         if (!instance.used) [[unlikely]] first_use(instance);
     }
@@ -258,7 +285,7 @@ private:
     void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);
     void restore_order(Turn& turn);
     match::Message* earliest(const match::Pattern& pattern);
-    void post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
+    core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                            bool take, core::Outcome& found);
     void deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,

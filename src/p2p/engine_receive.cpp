@@ -31,40 +31,6 @@ void fill(core::Request& receive, const std::byte* data, std::uint64_t bytes) no
 
 }  // namespace
 
-core::Request* Engine::new_receive(core::Thread& thread, const Inbound& inbound) noexcept {
-    core::Request* receive = take_request(thread);
-    if (receive == nullptr) return nullptr;
-    receive->operation = core::Operation::receive;
-    receive->context = inbound.pattern.context;
-    receive->source = inbound.pattern.source;
-    receive->tag = inbound.pattern.tag;
-    receive->buffer = inbound.data;
-    receive->capacity = inbound.bytes;
-    receive->bytes = 0;
-    receive->communicator = inbound.communicator;
-    receive->error = 0;
-    receive->cancelled = false;
-    receive->any_tag = inbound.pattern.tag == match::any_tag;
-    return receive;
-}
-
-core::Request* Engine::start_receive(core::Thread& thread, const Inbound& inbound) {
-    core::Request* receive = new_receive(thread, inbound);
-    if (receive == nullptr) [[unlikely]] return nullptr;
-    match::Message* message = nullptr;
-    if (receive->any_tag) [[unlikely]] {
-        post_any_tag(thread, *receive, !inbound.allow_overtaking);
-        return receive;
-    }
-    instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
-    receive->instance = instance.number;
-    lock(instance);
-    message = instance.matcher.post(*receive);
-    instance.lock.unlock();
-    if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
-    return receive;
-}
-
 void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Message& message) {
     Turn turn(thread);
     consume(turn, receive, message);

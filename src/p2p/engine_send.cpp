@@ -14,6 +14,10 @@ constexpr match::Envelope no_envelope{0, 0, 0};
 
 }  // namespace
 
+void Engine::notify(std::int32_t process, const instance::Instance& instance) noexcept {
+    node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process), instance.number);
+}
+
 core::Request* Engine::start_send_slowly(core::Thread& thread, const Outbound& message,
                                          bool synchronous) {
     core::Request* send = take_request(thread);
