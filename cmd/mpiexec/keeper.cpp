@@ -207,10 +207,11 @@ bool Keeper::is_waited_for(int rank, bool others_in_job) const {
     return others_in_job && phase(rank) == Phase::before;
 }
 
-/// All ranks have ended, but something that they started has not.
+/// All ranks have ended, but something that they started has not: it is asked to end, too.
 void Keeper::end_leftovers() {
-    if (ending() || !all_started() || number_alive() > 0) return;
-    kill_at_ = now_ms() + grace_ms;
+    if (leftovers_asked_ || number_alive() > 0 || !(all_started() || ending())) return;
+    leftovers_asked_ = true;
+    if (!ending()) kill_at_ = now_ms() + grace_ms;
     signal_descendants(SIGTERM);
     signal_descendants(SIGCONT);
 }
