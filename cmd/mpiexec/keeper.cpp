@@ -82,7 +82,7 @@ int Keeper::milliseconds_to_wait() const {
 // ---- starting ----
 
 RankStart Keeper::prepare(int rank, int pmi, int output, int error) {
-    const std::size_t index = static_cast<std::size_t>(rank);
+    const auto index = static_cast<std::size_t>(rank);
     Environment environment = environments_[ranks_[index].program];
     const std::string size = std::to_string(job_.size());
     environment.set("PMI_FD", std::to_string(pmi));
