@@ -12,7 +12,7 @@ namespace heddle::match {
 HashMatcher::HashMatcher()
     : HashMatcher(platform::ticks() * 0x9e3779b97f4a7c15U ^ reinterpret_cast<std::uintptr_t>(this)) {}
 
-HashMatcher::Queue* HashMatcher::search(const Envelope& key) noexcept {
+HashMatcher::Queue* HashMatcher::search(Envelope key) noexcept {
     if (slots_ == 0) return nullptr;
     for (std::size_t i = hash(key) & (slots_ - 1);; i = (i + 1) & (slots_ - 1)) {
         if (!table_[i].used) return nullptr;
@@ -20,7 +20,7 @@ HashMatcher::Queue* HashMatcher::search(const Envelope& key) noexcept {
     }
 }
 
-HashMatcher::Queue& HashMatcher::search_or_add(const Envelope& key) noexcept {
+HashMatcher::Queue& HashMatcher::search_or_add(Envelope key) noexcept {
     if (Queue* found = search(key)) return *found;
     if (used_ * 2 >= slots_) rebuild();
     std::size_t i = hash(key) & (slots_ - 1);

@@ -13,10 +13,10 @@ class ListMatcher {
 public:
     static constexpr std::string_view name = "list";
 
-    Message* post(core::Request& receive) noexcept {
+    Message* post(core::Request& receive, Pattern pattern) noexcept {
         receive.order = ++order_;
         receive.next = nullptr;
-        if (Message* message = find({receive.context, receive.source, receive.tag})) {
+        if (Message* message = find(pattern)) {
             take(*message);
             return message;
         }

@@ -63,7 +63,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       datatypes(1 << 20),
       errhandlers(1 << 16),
       infos(1 << 20),
-      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::engine_settings())) {
+      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())) {
     make_predefined(*this);
     launch::Page& page = node.page(static_cast<std::size_t>(job.rank));
     page.pid.store(static_cast<std::uint32_t>(getpid()), relaxed);

@@ -14,7 +14,7 @@ constexpr std::size_t most_messages = std::size_t{1} << 26;
 }  // namespace
 
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
-               core::Arena<core::Request>& requests, Settings settings)
+               core::Arena<core::Request>& requests, tool::Settings settings)
     : node_(node), rank_(rank), settings_(settings), requests_(requests), pool_(node, rank),
       messages_(most_messages) {
     sync::NodeFence::available();  // registers this process for the fences of the others
@@ -85,12 +85,16 @@ void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet
 }
 
 /// Spares senders the bell, unless somebody sleeps who depends on it. Instance locked.
+///
+/// A leader says that it goes to sleep before it cools rings, with this lock held: it will either
+/// find this ring hot and cool it, or is seen asleep here. A leader that is awake cools before it
+/// sleeps, and so does one who takes the lead.
 void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept {
-    if (instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0) return;
+    const auto leader = lot_.leader();
+    const bool sleepers = instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
+    if (sleepers && leader != progress::Lot::Leader::awake) return;
     inlet.ring.set_hot(true);
-    // The leader cools rings, with this lock held, after it has said that it sleeps: either it will
-    // see this ring, or this thread sees the leader asleep and has it keep an eye on the ring.
-    if (lot_.leader_sleeps.load(relaxed)) bell().ring();
+    if (leader == progress::Lot::Leader::asleep) bell().ring();  // to keep an eye on this ring
 }
 
 /// Looks at what senders have announced.

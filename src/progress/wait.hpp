@@ -89,8 +89,8 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
     sync::Doorbell& bell = engine.bell();
     while (!condition.holds()) {
         bell.prepare();
-        if (!thread.slot.enter_bell(bell)) break;         // signalled
-        engine.lot().leader_sleeps.store(true, relaxed);  // the instances' locks publish it
+        if (!thread.slot.enter_bell(bell)) break;  // signalled
+        engine.lot().set_leader_asleep(true);
         const bool watching = engine.cool_idle();
         engine.announce_backlog(thread);
         sync::NodeFence::heavy();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
@@ -99,10 +99,12 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
             else bell.sleep();
         }
         bell.cancel();
-        engine.lot().leader_sleeps.store(false, relaxed);
+        engine.lot().set_leader_asleep(false);
         thread.slot.leave_bell();
         engine.poll_all(thread);
         if (thread.slot.signalled()) break;
+        // Messages come in bursts; while the leader is up, senders need not ring for each.
+        if (!watching && spin(engine, thread, condition)) break;
     }
     bell.cancel();
 }
