@@ -49,6 +49,12 @@ void HashMatcher::rebuild() noexcept {
     latest_ = nullptr;
 }
 
+core::Request* HashMatcher::arrive_at_either(Envelope envelope) noexcept {
+    core::Request* first = posted_for(envelope);
+    if (first != nullptr) take_posted(*first);
+    return first;
+}
+
 core::Request* HashMatcher::earlier(core::Request* exact, const Envelope& envelope) noexcept {
     Queue* any = search({envelope.context, any_source, envelope.tag});
     core::Request* other = any == nullptr ? nullptr : any->receives;

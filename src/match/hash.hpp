@@ -44,6 +44,15 @@ public:
         return nullptr;
     }
 
+    [[gnu::always_inline]] core::Request* arrive(Envelope envelope) noexcept {
+        Queue* exact = lookup(envelope);
+        if (any_source_receives_ != 0) [[unlikely]] return arrive_at_either(envelope);
+        if (exact == nullptr) [[unlikely]] return nullptr;
+        core::Request* first = exact->receives;
+        if (first != nullptr && (exact->receives = first->next) == nullptr) exact->last_receive = nullptr;
+        return first;
+    }
+
     core::Request* posted_for(const Envelope& envelope) noexcept {
         Queue* exact = lookup(envelope);
         core::Request* first = exact == nullptr ? nullptr : exact->receives;
@@ -103,6 +112,7 @@ private:
     }
     Queue* search(Envelope key) noexcept;
     Queue& search_or_add(Envelope key) noexcept;
+    core::Request* arrive_at_either(Envelope envelope) noexcept;
     core::Request* earlier(core::Request* exact, const Envelope& envelope) noexcept;
     void rebuild() noexcept;
 

@@ -242,7 +242,16 @@ private:
         receive->any_tag = inbound.pattern.tag == match::any_tag;
         return receive;
     }
-    core::Request* match(instance::Instance& instance, const match::Envelope& envelope) noexcept;
+    /// The receive that gets a message with this envelope, taken out of where it was posted. The
+    /// instance is locked.
+    [[gnu::always_inline]] core::Request* match(instance::Instance& instance,
+                                                match::Envelope envelope) noexcept {
+        if (wildcards_.any()) [[unlikely]] return match_with_wildcards(instance, envelope);
+        core::Request* receive = instance.matcher.arrive(envelope);
+        if (receive != nullptr) [[likely]] receive->source = envelope.source;
+        return receive;
+    }
+    core::Request* match_with_wildcards(instance::Instance& instance, match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
     void deliver_control(Turn& turn, instance::Instance& instance, const transport::shm::Cell& cell);

@@ -27,7 +27,8 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
 Engine::~Engine() = default;
 
 void Engine::poll(core::Thread& thread, Instances which) {
-    if (std::has_single_bit(which)) [[likely]]
+    // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
+    if (which != 0 && (which & (which - 1)) == 0) [[likely]]
         visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
     else
         for_each(which & used(), [&](instance::Instance& instance) { visit(thread, instance); });
