@@ -28,7 +28,7 @@ struct Detach {
         current_thread = nullptr;
         Process& process = *thread->process;
         thread->requests.drain(process.requests);
-        process.engine->threads.fetch_sub(1, relaxed);
+        process.engine->count_thread(-1);
         thread->next = nullptr;
         process.threads.give(thread);
     }
@@ -87,7 +87,7 @@ core::Thread& attach(Process& process) {
     thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
     thread->page = &process.node.page(static_cast<std::size_t>(process.job.rank));
     thread->patience = {};
-    process.engine->threads.fetch_add(1, relaxed);
+    process.engine->count_thread(+1);
     current_thread = thread;
     detach_at_exit.thread = thread;
     return *thread;

@@ -166,8 +166,10 @@ public:
     /// Whether nothing of this process waits for room in a ring any more.
     bool all_handed_over() const noexcept { return backlogged_.load(acquire) == 0; }
 
-    /// Threads of the program that have called MPI: while it is one, nobody else attends to rings.
-    std::atomic<std::uint32_t> threads{0};
+    /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
+    void count_thread(int change) noexcept;
+    /// Whether threads that wait take the cores from threads that have something to do.
+    bool short_of_cores() const noexcept { return short_of_cores_.load(relaxed); }
 
 private:
     // engine_send.cpp
@@ -330,6 +332,8 @@ private:
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};
 
+    std::atomic<int> threads_{0};
+    std::atomic<bool> short_of_cores_{false};
     std::atomic<std::uint32_t> parked_everywhere_{0};
     progress::Lot lot_;
 };

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "p2p/engine.hpp"
+#include "platform/cores.hpp"
 
 namespace heddle::p2p {
 
@@ -25,6 +26,15 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
 }
 
 Engine::~Engine() = default;
+
+void Engine::count_thread(int change) noexcept {
+    const int threads = threads_.fetch_add(change, relaxed) + change;
+    // Processes that are bound have their cores to themselves; others share all there are.
+    const platform::Cores cores = platform::cores();
+    const bool bound = cores.allowed < cores.online;
+    const auto processes = bound ? 1 : static_cast<int>(node_.processes());
+    short_of_cores_.store(threads * processes > cores.allowed, relaxed);
+}
 
 void Engine::poll(core::Thread& thread, Instances which) {
     // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
@@ -150,7 +160,7 @@ void Engine::cool(Instances which) {
 
 bool Engine::cool_idle() {
     bool busy = false;
-    const bool alone = threads.load(relaxed) <= 1;
+    const bool alone = threads_.load(relaxed) <= 1;
     for_each(used(), [&](instance::Instance& instance) {
         instance.lock.lock();
         const bool sleepers =
