@@ -118,7 +118,9 @@ void end_job(Process& process, int code, const std::string& reason) noexcept {
     page.abort_code.store(code, relaxed);
     std::snprintf(page.abort_reason, sizeof page.abort_reason, "%s", reason.c_str());
     page.stage.store(launch::Stage::aborted, release);
-    launch::abort(process.job, code, "rank " + std::to_string(process.rank()) + ": " + reason);
+    launch::abort(process.job, code,
+                  "rank " + std::to_string(process.rank()) + ": " +
+                      (reason.empty() ? "called MPI_Abort with code " + std::to_string(code) : reason));
 }
 
 int fail(core::Thread& thread, Communicator* communicator, int error_class,
