@@ -118,7 +118,8 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
     for (bool leading = false;;) {
         thread.slot.prepare();
         condition.announce(&thread.slot);
-        sync::NodeFence::heavy();  // F2, as in lead()
+        engine.announce_backlog(thread);  // the leader may have gone to sleep before there was one
+        sync::NodeFence::heavy();         // F2, as in lead()
         engine.poll(thread, instances);
         if (condition.holds()) {
             condition.announce(nullptr);
