@@ -91,7 +91,7 @@ void watch() {
 
 // --- messages ---
 
-enum class Kind : std::uint32_t { data = 0x64617461, over = 0x6f766572, stop = 0x73746f70 };
+enum class Kind : std::uint32_t { data = 0x64617461, over = 0x6f766572, stop = 0x73746f70, ready = 0x72656479 };
 
 struct Header {
     Kind kind;
@@ -194,7 +194,9 @@ private:
 
     void send_scattered(Kind kind, int to, std::uint32_t count, int sequence);
     void post_scattered(bool wildcard);
-    void take_scattered(const Buffer& data, const MPI_Status& status, bool any);
+    void count_scattered(const Buffer& data, const MPI_Status& status);
+    void check_order(const Buffer& data, bool any);
+    void complete_scattered(Receive& receive, const MPI_Status& status);
     void settle_in_order();
     void complete_some(bool may_block);
     void probe_scattered();
@@ -230,6 +232,7 @@ struct Scatter {
     }
 };
 std::unique_ptr<Scatter> shared;
+std::atomic<int> ready_ranks{0};  ///< that have told rank 0 so
 
 void Thread::send_scattered(Kind kind, int to, std::uint32_t count, int sequence) {
     const int tag = static_cast<int>(dice(scatter_tags));
@@ -254,30 +257,21 @@ void Thread::post_scattered(bool wildcard) {
     MPI_Irecv(receive.data.data(), static_cast<int>(most_bytes), MPI_BYTE, source, tag, scatter_, &receive.request);
 }
 
-void Thread::take_scattered(const Buffer& data, const MPI_Status& status, bool any) {
+void Thread::count_scattered(const Buffer& data, const MPI_Status& status) {
     const Header header = check(data, status.MPI_SOURCE, status.MPI_TAG, "scatter");
-    if (header.kind == Kind::stop) {
-        ++shared->stops;
-        ++stops_taken_;
-        return;
-    }
-    if (header.kind == Kind::over) {
-        scatter_expected += static_cast<int>(header.bytes);
-        ++scatter_overs;  // after scatter_expected
-    } else {
-        const int from = header.rank * options.threads + header.thread;
-        int& last = latest_[static_cast<std::size_t>(from * scatter_tags + header.tag)];
-        int& last_any = latest_any_[static_cast<std::size_t>(from)];
-        if (header.sequence <= last || (any && !options.loose && header.sequence <= last_any)) {
-            static thread_local char text[200];
-            std::snprintf(text, sizeof text, "scatter: overtaken: %d.%d tag %d: %d after %d (wildcard %d after %d)",
-                          header.rank, header.thread, header.tag, header.sequence, last, any, last_any);
-            give_up(text);
-        }
-        last = header.sequence;
-        if (any) last_any = header.sequence;
-        ++me_.received;
-        ++scatter_got;
+    switch (header.kind) {
+        case Kind::stop:
+            ++shared->stops;
+            ++stops_taken_;
+            return;
+        case Kind::ready: ++ready_ranks; return;  // met by a wildcard on its way to another_round()
+        case Kind::over:
+            scatter_expected += static_cast<int>(header.bytes);
+            ++scatter_overs;  // after scatter_expected
+            break;
+        case Kind::data:
+            ++me_.received;
+            ++scatter_got;
     }
     if (shared->is_done()) {
         // Wake those who wait for any message.
@@ -285,13 +279,32 @@ void Thread::take_scattered(const Buffer& data, const MPI_Status& status, bool a
     }
 }
 
-/// Looks at completed receives in the order of posting, in which messages of one thread must come.
-void Thread::settle_in_order() {
-    while (!posted_.empty() && posted_.front().complete) {
-        const Receive receive = std::move(posted_.front());
-        posted_.pop_front();
-        if (!untouched(receive.data)) take_scattered(receive.data, receive.status, receive.any);
+/// For messages in the order in which their receives were posted.
+void Thread::check_order(const Buffer& data, bool any) {
+    Header header;
+    std::memcpy(&header, data.data(), sizeof header);
+    if (header.kind != Kind::data) return;
+    const int from = header.rank * options.threads + header.thread;
+    int& last = latest_[static_cast<std::size_t>(from * scatter_tags + header.tag)];
+    int& last_any = latest_any_[static_cast<std::size_t>(from)];
+    if (header.sequence <= last || (any && !options.loose && header.sequence <= last_any)) {
+        static thread_local char text[200];
+        std::snprintf(text, sizeof text, "scatter: overtaken: %d.%d tag %d: %d after %d (wildcard %d after %d)",
+                      header.rank, header.thread, header.tag, header.sequence, last, any, last_any);
+        give_up(text);
     }
+    last = header.sequence;
+    if (any) last_any = header.sequence;
+}
+
+void Thread::complete_scattered(Receive& receive, const MPI_Status& status) {
+    receive.complete = true;
+    if (!untouched(receive.data)) count_scattered(receive.data, status);
+}
+
+void Thread::settle_in_order() {
+    for (; !posted_.empty() && posted_.front().complete; posted_.pop_front())
+        if (!untouched(posted_.front().data)) check_order(posted_.front().data, posted_.front().any);
 }
 
 void Thread::complete_some(bool may_block) {
@@ -331,15 +344,15 @@ void Thread::complete_some(bool may_block) {
             MPI_Waitany(count, requests.data(), &indices[0], &statuses[0]);
             completed = indices[0] == MPI_UNDEFINED ? 0 : 1;
     }
+    std::vector<std::pair<Receive*, MPI_Status>> came;
     for (int i = 0; i < completed; ++i) {
         const auto at = static_cast<std::size_t>(indices[static_cast<std::size_t>(i)]);
-        if (at >= first_send) continue;
-        receives[at]->complete = true;
-        receives[at]->status = statuses[static_cast<std::size_t>(i)];
+        if (at < first_send) came.emplace_back(receives[at], statuses[static_cast<std::size_t>(i)]);
     }
     for (std::size_t i = 0; i < first_send; ++i) receives[i]->request = requests[i];
     for (std::size_t i = first_send; i < requests.size(); ++i) sends_[i - first_send].request = requests[i];
     std::erase_if(sends_, [](const Send& s) { return s.request == MPI_REQUEST_NULL; });
+    for (auto& [receive, status] : came) complete_scattered(*receive, status);
 }
 
 void Thread::probe_scattered() {
@@ -367,7 +380,8 @@ void Thread::probe_scattered() {
     Buffer data(static_cast<std::size_t>(bytes));
     step("MPI_Mrecv");
     MPI_Mrecv(data.data(), bytes, MPI_BYTE, &message, &status);
-    take_scattered(data, status, any);
+    count_scattered(data, status);
+    check_order(data, any);
 #endif
 }
 
@@ -409,7 +423,7 @@ void Thread::scatter(int round) {
                 step("scatter: cancelling");
                 MPI_Cancel(&receive.request);
                 MPI_Wait(&receive.request, &receive.status);
-                receive.complete = true;
+                complete_scattered(receive, receive.status);
             }
             settle_in_order();
         }
@@ -419,7 +433,7 @@ void Thread::scatter(int round) {
         if (receive.complete) continue;
         MPI_Cancel(&receive.request);
         MPI_Wait(&receive.request, &receive.status);
-        receive.complete = true;
+        complete_scattered(receive, receive.status);
     }
     settle_in_order();
     step("scatter: finishing sends");
@@ -440,7 +454,8 @@ struct Stream {
         const std::size_t count = 1 + random() % 24;
         for (std::size_t i = 0; i < count; ++i) {
             sizes.push_back(random() % 10 == 0 ? 0 : random_size(random));
-            tags.push_back(stream_tags * (1 + thread) + static_cast<int>(random() % 4));
+            // Told apart by round: a rank may be ahead, and MPI_ANY_SOURCE does not mind who sends.
+            tags.push_back(stream_tags * (1 + thread) + round % 20 * 4 + static_cast<int>(random() % 4));
         }
     }
 };
@@ -578,16 +593,23 @@ void Thread::streams(int round) {
     me_.received += receives.size();
 }
 
-/// All ranks come here before one goes on; rank 0 decides whether there is another round.
+/// All ranks come here before one goes on; rank 0 decides whether there is another round. The
+/// messages to rank 0 may meet wildcards there, which it then counts.
 bool another_round(Clock::time_point end) {
     int more = Clock::now() < end ? 1 : 0;
+    Buffer data;
     if (rank == 0) {
-        int word = 0;
-        for (int i = 1; i < ranks; ++i)
-            MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, control_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        while (ready_ranks < ranks - 1) {
+            data.resize(sizeof(Header));
+            MPI_Recv(data.data(), sizeof(Header), MPI_BYTE, MPI_ANY_SOURCE, control_tag, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+            ++ready_ranks;
+        }
+        ready_ranks = 0;
         for (int i = 1; i < ranks; ++i) MPI_Send(&more, 1, MPI_INT, i, control_tag, MPI_COMM_WORLD);
     } else {
-        MPI_Send(&more, 1, MPI_INT, 0, control_tag, MPI_COMM_WORLD);
+        fill(data, sizeof(Header), {Kind::ready, rank, 0, 0, control_tag, 0, 0}, 0);
+        MPI_Send(data.data(), sizeof(Header), MPI_BYTE, 0, control_tag, MPI_COMM_WORLD);
         MPI_Recv(&more, 1, MPI_INT, 0, control_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return more != 0;
