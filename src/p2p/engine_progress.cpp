@@ -96,8 +96,12 @@ void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept
 /// Looks at what senders have announced.
 void Engine::answer_door(Turn& turn) {
     auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
-    for_each(rung.exchange(0, seq_cst), [&](instance::Instance& instance) {
-        lock(instance);
+    for_each(rung.load(relaxed), [&](instance::Instance& instance) {
+        if (!instance.lock.try_lock()) return;
+        if (!instance.used) [[unlikely]] first_use(instance);
+        // The bit goes with the lock held: nobody may find the door quiet before the inlet is listed,
+        // neither the leader nor a thread that delivers in order.
+        rung.fetch_and(~(Instances{1} << instance.number), seq_cst);
         list_rung(instance);
         drain(turn, instance);
         instance.lock.unlock();
