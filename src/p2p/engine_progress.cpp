@@ -77,6 +77,9 @@ void Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
         inlet.ring.pop(*cell);
     }
     if (delivered != 0) after_draining(instance, inlet);
+    // Nobody will be told of what is left in a cold ring, and this thread may go away. The leader says
+    // that it sleeps before it takes this lock for a last look.
+    if (delivered == batch && lot_.leader_sleeps.load(relaxed)) [[unlikely]] bell().ring();
 }
 
 void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept {
