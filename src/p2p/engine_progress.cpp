@@ -91,6 +91,7 @@ void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet
 void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept {
     if (instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0) return;
     inlet.ring.set_hot(true);
+    inlet.settled = false;
     // The leader cools rings, with this lock held, after it has said that it sleeps: either it will
     // see this ring, or this thread sees the leader asleep and has it keep an eye on the ring.
     if (lot_.leader_sleeps.load(relaxed)) bell().ring();
@@ -165,9 +166,11 @@ bool Engine::cool_idle() {
                 busy = true;
                 continue;
             }
-            // Cold since before the last fence: a message would have been announced.
-            if (!inlet.ring.hot() && !moved && !inlet.ring.ready()) instance.unlist(inlet);
+            // Cold since before a leader's last fence: a message would have been announced. A ring that
+            // another thread has cooled since may hold one that was sent while it was hot.
+            if (inlet.settled && !moved && !inlet.ring.ready()) instance.unlist(inlet);
             inlet.ring.set_hot(false);
+            inlet.settled = true;
         }
         instance.lock.unlock();
     });
