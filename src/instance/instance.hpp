@@ -27,6 +27,7 @@ struct alignas(cache_line) Inlet {
     std::int32_t process = 0;
     bool bound = false;
     std::atomic<bool> listed{false};
+    bool settled = false;    ///< cold since a leader cooled it, which it followed up with a fence
     std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
 };
 

@@ -152,10 +152,11 @@ public:
     /// call: true if there are such.
     bool cool_idle();
     void add_parked(Instances which, int change) noexcept;
-    /// Asks for a ring of the bell when full rings have room again; likewise.
-    void announce_backlog(core::Thread& thread);
-    /// Whether progress would find something to do.
-    bool something_to_do(core::Thread& thread);
+    /// Asks for a ring of the bell when full rings have room again; likewise. Answers which instances'
+    /// backlogs it has announced.
+    Instances announce_backlog(core::Thread& thread);
+    /// Whether progress would find something to do, or there is a backlog besides those announced.
+    bool something_to_do(core::Thread& thread, Instances announced);
     sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
     progress::Lot& lot() noexcept { return lot_; }
 
@@ -222,6 +223,7 @@ private:
                  const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
     void queue(instance::Instance& instance, instance::Channel& channel, const instance::Pending& what);
+    void after_queueing(Turn& turn, instance::Instance& instance);
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_backlog(Turn& turn, instance::Instance& instance);

@@ -70,8 +70,9 @@ void Engine::stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64
 ///
 /// Two messages of one thread, or of threads that synchronised, may lie in rings of different
 /// instances. When the later one is seen, the earlier one has been published, but may have been
-/// missed by a pass that had already been at its ring: hence a second pass, up to the latest stamp
-/// of the first. What is left in the rings then is later than everything that was staged.
+/// missed by a pass that had already been at its ring: hence more passes, up to the latest stamp of
+/// the first, until one finds nothing. What is left in the rings then was not sent before anything
+/// that was staged.
 void Engine::drain_in_order(Turn& turn) {
     std::vector<match::Message*> staged;
     stage(turn, staged, ~std::uint64_t{0});
@@ -79,7 +80,11 @@ void Engine::drain_in_order(Turn& turn) {
     const auto by_stamp = [](const match::Message* a, const match::Message* b) {
         return a->stamp < b->stamp;
     };
-    stage(turn, staged, (*std::max_element(staged.begin(), staged.end(), by_stamp))->stamp);
+    const std::uint64_t latest = (*std::max_element(staged.begin(), staged.end(), by_stamp))->stamp;
+    for (std::size_t before = 0; before != staged.size();) {
+        before = staged.size();
+        stage(turn, staged, latest);
+    }
     std::stable_sort(staged.begin(), staged.end(), by_stamp);
     for (match::Message* message : staged) {
         instance::Instance& instance = pool_[message->instance];

@@ -88,6 +88,9 @@ void Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
         inlet.ring.pop(*cell);
     }
     if (delivered != 0) after_draining(instance, inlet);
+    // Nobody will be told of what is left in a cold ring, and this thread may go away. The leader says
+    // that it sleeps before it takes this lock for a last look.
+    if (delivered == batch && lot_.leader() == progress::Lot::Leader::asleep) [[unlikely]] bell().ring();
 }
 
 void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept {
@@ -105,14 +108,19 @@ void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept
     const bool sleepers = instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
     if (sleepers && leader != progress::Lot::Leader::awake) return;
     inlet.ring.set_hot(true);
+    inlet.settled = false;
     if (leader == progress::Lot::Leader::asleep) bell().ring();  // to keep an eye on this ring
 }
 
 /// Looks at what senders have announced.
 void Engine::answer_door(Turn& turn) {
     auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
-    for_each(rung.exchange(0, seq_cst), [&](instance::Instance& instance) {
-        lock(instance);
+    for_each(rung.load(relaxed), [&](instance::Instance& instance) {
+        if (!instance.lock.try_lock()) return;
+        if (!instance.used) [[unlikely]] first_use(instance);
+        // The bit goes with the lock held: nobody may find the door quiet before the inlet is listed,
+        // neither the leader nor a thread that delivers in order.
+        rung.fetch_and(~(Instances{1} << instance.number), seq_cst);
         list_rung(instance);
         drain(turn, instance);
         instance.lock.unlock();
@@ -173,9 +181,11 @@ bool Engine::cool_idle() {
                 busy = true;
                 continue;
             }
-            // Cold since before the last fence: a message would have been announced.
-            if (!inlet.ring.hot() && !moved && !inlet.ring.ready()) instance.unlist(inlet);
+            // Cold since before a leader's last fence: a message would have been announced. A ring that
+            // another thread has cooled since may hold one that was sent while it was hot.
+            if (inlet.settled && !moved && !inlet.ring.ready()) instance.unlist(inlet);
             inlet.ring.set_hot(false);
+            inlet.settled = true;
         }
         instance.lock.unlock();
     });
@@ -193,16 +203,18 @@ void Engine::add_parked(Instances which, int change) noexcept {
     });
 }
 
-void Engine::announce_backlog(core::Thread& thread) {
-    for_each(backlogged_.load(acquire), [&](instance::Instance& instance) {
+Engine::Instances Engine::announce_backlog(core::Thread& thread) {
+    const Instances backlogged = backlogged_.load(acquire);
+    for_each(backlogged, [&](instance::Instance& instance) {
         const auto way = instance.outbox.lock(thread.token);
         for (auto* channel = instance.backlogged; channel != nullptr; channel = channel->next_backlogged)
             channel->ring.starve();
         instance.outbox.unlock(thread.token, way);
     });
+    return backlogged;
 }
 
-bool Engine::something_to_do(core::Thread& thread) {
+bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0;
     for_each(used(), [&](instance::Instance& instance) { found = found || instance.something_came(); });
     if (found || all_handed_over()) return found;
@@ -211,7 +223,7 @@ bool Engine::something_to_do(core::Thread& thread) {
         found = flush_backlog(turn, instance) || found;
     });
     finish(turn);
-    return found;
+    return found || (backlogged_.load(acquire) & ~announced) != 0;
 }
 
 void Engine::free_when_done(core::Thread& thread, core::Request& request) {

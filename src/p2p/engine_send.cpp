@@ -85,7 +85,15 @@ void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
     instance::Channel& channel = pool_.channel(instance, message.process);
     queue(instance, channel, pending);
     instance.outbox.unlock(thread.token, way);
-    flush_backlog(turn, instance);  // room may have come meanwhile
+    after_queueing(turn, instance);
+}
+
+void Engine::after_queueing(Turn& turn, instance::Instance& instance) {
+    // Room may have come meanwhile. If not, the receiver must be asked to tell when it has: a thread
+    // that parks does that, but this one may go away, and the leader may sleep without knowing.
+    flush_backlog(turn, instance);
+    std::atomic_thread_fence(seq_cst);  // the leader says that it sleeps, passes a fence, then looks
+    if (lot_.leader() == progress::Lot::Leader::asleep) bell().ring();
 }
 
 void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
@@ -186,7 +194,7 @@ void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& f
     const auto way = instance.outbox.lock(turn.thread.token);
     queue(instance, pool_.channel(instance, send.peer), pending);
     instance.outbox.unlock(turn.thread.token, way);
-    flush_backlog(turn, instance);
+    after_queueing(turn, instance);
 }
 
 void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbound& message) {

@@ -93,9 +93,9 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
         if (!thread.slot.enter_bell(bell)) break;  // signalled
         engine.lot().set_leader_asleep(true);
         const bool watching = engine.cool_idle();
-        engine.announce_backlog(thread);
+        const auto announced = engine.announce_backlog(thread);
         sync::NodeFence::heavy();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
-        if (!engine.something_to_do(thread) && !condition.holds()) {
+        if (!engine.something_to_do(thread, announced) && !condition.holds()) {
             if (watching) bell.sleep_for(watch_period);
             else bell.sleep();
         }
@@ -121,7 +121,8 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
     for (bool leading = false;;) {
         thread.slot.prepare();
         condition.announce(&thread.slot);
-        sync::NodeFence::heavy();  // F2, as in lead()
+        engine.announce_backlog(thread);  // the leader may have gone to sleep before there was one
+        sync::NodeFence::heavy();         // F2, as in lead()
         engine.poll(thread, instances);
         if (condition.holds()) {
             condition.announce(nullptr);

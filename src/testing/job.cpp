@@ -31,6 +31,19 @@ void run_rank(objects::Process& process, int threads, const std::function<void(i
 
 }  // namespace
 
+MPI_Comm other_world(std::uint32_t number) {
+    objects::Process& process = *objects::current_thread->process;
+    auto* twin = objects::Process::make(process.communicators, core::Kind::communicator);
+    twin->context = 1000 + 2 * number;
+    twin->rank = process.world->rank;
+    twin->peers = process.world->peers;
+    twin->processes = process.world->processes;
+    twin->group = process.world->group;
+    twin->errhandler = process.world->errhandler;
+    twin->handle = reinterpret_cast<MPI_Comm>(twin);
+    return twin->handle;
+}
+
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body) {
     const int descriptor = platform::create_shared_memory();
     const auto node = transport::shm::Node::map(descriptor, static_cast<std::size_t>(ranks));

@@ -4,12 +4,19 @@
 /// each of its threads a thread that is attached to it and calls MPI functions as usual. What the
 /// ranks share is mapped once, so that ThreadSanitizer sees both sides of every access.
 
+#include <cstdint>
 #include <functional>
+
+#include "mpi.h"
 
 namespace heddle::testing {
 
 /// Runs `body(rank, thread)` on `threads` threads of each of `ranks` processes; MPI is initialized
 /// before, and finalized when all threads of a rank have returned.
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body);
+
+/// Inside a body: a communicator like MPI_COMM_WORLD with a context of its own, the same in all ranks
+/// for the same `number`. Nobody has to take part but the threads that use it.
+MPI_Comm other_world(std::uint32_t number);
 
 }  // namespace heddle::testing

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Every matching engine against the rule said plainly.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "match/all.hpp"
+
+namespace {
+
+using namespace heddle;
+using match::Envelope;
+using match::Message;
+using match::Pattern;
+
+/// Two vectors, searched from the front. It decides on indices: receives and messages are numbered.
+class PlainMatcher {
+public:
+    int post(int receive, const Pattern& pattern) {
+        for (std::size_t i = 0; i < messages_.size(); ++i)
+            if (match::accepts(pattern, messages_[i].envelope)) return take_at(messages_, i);
+        receives_.push_back({receive, pattern});
+        return -1;
+    }
+    int arrive(int message, const Envelope& envelope) {
+        for (std::size_t i = 0; i < receives_.size(); ++i)
+            if (match::accepts(receives_[i].envelope, envelope)) return take_at(receives_, i);
+        messages_.push_back({message, envelope});
+        return -1;
+    }
+    int find(const Pattern& pattern) const {
+        for (const Entry& m : messages_)
+            if (match::accepts(pattern, m.envelope)) return m.number;
+        return -1;
+    }
+    bool cancel(int receive) { return erase(receives_, receive); }
+    bool take(int message) { return erase(messages_, message); }
+    bool is_posted(int receive) const {
+        return std::any_of(receives_.begin(), receives_.end(), [&](auto& e) { return e.number == receive; });
+    }
+    const auto& messages() const { return messages_; }
+
+private:
+    struct Entry {
+        int number;
+        Envelope envelope;
+    };
+    static int take_at(std::vector<Entry>& entries, std::size_t i) {
+        const int number = entries[i].number;
+        entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
+        return number;
+    }
+    static bool erase(std::vector<Entry>& entries, int number) {
+        return std::erase_if(entries, [&](const Entry& e) { return e.number == number; }) != 0;
+    }
+
+    std::vector<Entry> receives_, messages_;
+};
+
+/// An engine and the plain rule side by side. Each call is made on both and compared.
+template <class Matcher>
+class Pair {
+public:
+    void post(const Pattern& pattern) {
+        core::Request& receive = receives_.emplace_back();
+        receive.context = pattern.context;
+        receive.source = pattern.source;
+        receive.tag = pattern.tag;
+        const int number = static_cast<int>(receives_.size()) - 1;
+        const Message* message = matcher_.post(receive, pattern);
+        ASSERT_EQ(number_of(message), rule_.post(number, pattern)) << "post " << number;
+        if (message == nullptr) {
+            ASSERT_GT(receive.order, latest_order_);
+            latest_order_ = receive.order;
+        }
+    }
+    void arrive(const Envelope& envelope) {
+        Message& message = messages_.emplace_back();
+        message.envelope = envelope;
+        const int number = static_cast<int>(messages_.size()) - 1;
+        core::Request* receive = matcher_.posted_for(envelope);
+        ASSERT_EQ(matcher_.posted_for(envelope), receive) << "looking changes nothing";
+        ASSERT_EQ(number_of(receive), rule_.arrive(number, envelope)) << "arrival " << number;
+        // The two ways of taking it out, in turn.
+        if (receive == nullptr) matcher_.keep(message);
+        else if (number % 2 == 0) matcher_.take_posted(*receive);
+        else ASSERT_EQ(matcher_.arrive(envelope), receive);
+    }
+    void find(const Pattern& pattern, bool take) {
+        Message* message = matcher_.find(pattern);
+        const int number = number_of(message);
+        ASSERT_EQ(number, rule_.find(pattern));
+        if (!take || message == nullptr) return;
+        matcher_.take(*message);
+        rule_.take(number);
+    }
+    /// Some queued message, not the first one of anything.
+    void take_any(std::mt19937& random) {
+        const auto& queued = rule_.messages();
+        if (queued.empty()) return;
+        const int number = queued[random() % queued.size()].number;
+        matcher_.take(messages_[static_cast<std::size_t>(number)]);
+        rule_.take(number);
+    }
+    /// Receives that were matched or cancelled before are tried, too.
+    void cancel(int number) {
+        ASSERT_EQ(matcher_.cancel(receives_[static_cast<std::size_t>(number)]), rule_.cancel(number));
+    }
+    void raise(std::uint64_t least) {
+        const std::uint64_t highest = matcher_.raise_order(least);
+        ASSERT_GE(highest, least);
+        ASSERT_GE(highest, latest_order_);
+        latest_order_ = highest;
+    }
+    int receives() const { return static_cast<int>(receives_.size()); }
+    bool is_posted(int number) const { return rule_.is_posted(number); }
+
+private:
+    int number_of(const core::Request* receive) const {
+        for (std::size_t i = receives_.size(); i-- > 0;)
+            if (&receives_[i] == receive) return static_cast<int>(i);
+        return -1;
+    }
+    int number_of(const Message* message) const {
+        for (std::size_t i = messages_.size(); i-- > 0;)
+            if (&messages_[i] == message) return static_cast<int>(i);
+        return -1;
+    }
+
+    Matcher matcher_;
+    PlainMatcher rule_;
+    std::deque<core::Request> receives_;
+    std::deque<Message> messages_;
+    std::uint64_t latest_order_ = 0;
+};
+
+template <class Tuple>
+struct AsTypes;
+template <class... Ms>
+struct AsTypes<std::tuple<Ms...>> {
+    using type = testing::Types<Ms...>;
+};
+
+template <class Matcher>
+class MatcherConformance : public testing::Test {};
+
+struct Names {
+    template <class M>
+    static std::string GetName(int) { return std::string(M::name); }
+};
+TYPED_TEST_SUITE(MatcherConformance, AsTypes<match::Matchers>::type, Names);
+
+template <class Matcher>
+void random_steps(unsigned seed, int steps) {
+    std::mt19937 random(seed);
+    Pair<Matcher> pair;
+    const auto below = [&](unsigned n) { return static_cast<std::int32_t>(random() % n); };
+    // Some seeds use few keys, some use many; some mostly post, some mostly receive.
+    const unsigned contexts = 1 + random() % 3, sources = 1 + random() % 5;
+    const unsigned tags = 1u << (random() % 8), posts = 20 + random() % 40;
+    const unsigned wild = random() % 3;
+    for (int step = 0; step < steps && !testing::Test::HasFatalFailure(); ++step) {
+        SCOPED_TRACE("seed " + std::to_string(seed) + ", step " + std::to_string(step));
+        const auto context = static_cast<std::uint32_t>(2 * below(contexts));
+        const std::int32_t source = below(sources), tag = below(tags);
+        const std::int32_t wanted = wild != 0 && below(3) == 0 ? match::any_source : source;
+        const auto kind = static_cast<unsigned>(below(100));
+        if (kind < posts) pair.post({context, wanted, tag});
+        else if (kind < 80) pair.arrive({context, source, tag});
+        else if (kind < 88) pair.find({context, wanted, below(2) == 0 ? match::any_tag : tag}, kind % 2 == 0);
+        else if (kind < 91) pair.take_any(random);
+        else if (kind < 98 && pair.receives() > 0) {
+            const int number = below(static_cast<unsigned>(pair.receives()));
+            if (pair.is_posted(number) || number % 4 == 0) pair.cancel(number);
+        } else pair.raise(random() % 3000);
+    }
+}
+
+TYPED_TEST(MatcherConformance, agrees_with_the_plain_rule) {
+    for (unsigned seed = 0; seed < 200; ++seed) random_steps<TypeParam>(seed, 2000);
+}
+
+TYPED_TEST(MatcherConformance, grows_and_shrinks) {
+    Pair<TypeParam> pair;
+    constexpr int most = 3000;
+    for (int round = 0; round < 3; ++round) {
+        // Unexpected messages with a tag each, taken in another order than they came.
+        for (int tag = 0; tag < most; ++tag) pair.arrive({2, tag % 7, tag});
+        for (int i = 0; i < most; ++i) {
+            const int tag = static_cast<int>(static_cast<unsigned>(i) * 769U % most);
+            pair.post({2, tag % 2 == 0 ? match::any_source : tag % 7, tag});
+        }
+        // Receives, likewise; half of them are cancelled.
+        const int first = pair.receives();
+        for (int tag = 0; tag < most; ++tag) pair.post({2, tag % 3 == 0 ? match::any_source : 1, most * (round + 1) + tag});
+        for (int tag = 0; tag < most; tag += 2) pair.cancel(first + tag);
+        for (int tag = 1; tag < most; tag += 2) pair.arrive({2, 1, most * (round + 1) + tag});
+        ASSERT_NO_FATAL_FAILURE(pair.find({2, match::any_source, match::any_tag}, false));
+        // Few keys now, many times: a table that has grown is used on.
+        for (int i = 0; i < 2000; ++i) {
+            pair.arrive({4, 0, i % 3});
+            pair.post({4, 0, i % 3});
+        }
+    }
+}
+
+TEST(HashMatcher, keys_that_would_collide_without_a_seed_do_not_make_it_a_list) {
+    // Tags with equal low digits, sources and contexts that cancel each other out: work per message
+    // must not grow with their number. Counted, not timed: a list would look at a hundred thousand
+    // million entries here and never come to an end.
+    constexpr int keys = 100'000;
+    match::HashMatcher matcher;
+    std::deque<Message> messages;
+    std::deque<core::Request> receives;
+    for (int i = 0; i < keys; ++i) {
+        Message& message = messages.emplace_back();
+        const int tag = static_cast<int>(static_cast<unsigned>(i) << 12 & 0x7fffffffU);
+        message.envelope = {static_cast<std::uint32_t>(2 * (i >> 19)), i % 4 == 0 ? tag : i & 0xff, tag ^ (i & 0x7f)};
+        ASSERT_EQ(matcher.posted_for(message.envelope), nullptr);
+        matcher.keep(message);
+    }
+    for (int i = keys; i-- > 0;) {
+        const Envelope& envelope = messages[static_cast<std::size_t>(i)].envelope;
+        Message* found = matcher.find(envelope);
+        ASSERT_NE(found, nullptr);
+        ASSERT_TRUE(match::accepts(envelope, found->envelope));
+        matcher.take(*found);
+    }
+    ASSERT_EQ(matcher.find({0, match::any_source, match::any_tag}), nullptr);
+}
+
+TEST(HashMatcher, answers_the_same_for_every_seed_of_its_hash) {
+    for (std::uint64_t seed = 1; seed < 50; ++seed) {
+        match::HashMatcher matcher(seed * 0x2545f4914f6cdd1dU);
+        std::deque<Message> messages;
+        for (int i = 0; i < 500; ++i) {
+            messages.emplace_back().envelope = {2, i % 5, i % 50};
+            matcher.keep(messages.back());
+        }
+        for (int tag = 0; tag < 50; ++tag)
+            for (int round = 0; round < 10; ++round) {
+                core::Request receive;
+                receive.context = 2;
+                receive.source = match::any_source;
+                receive.tag = tag;
+                ASSERT_EQ(matcher.post(receive, {2, match::any_source, tag}), &messages[static_cast<std::size_t>(tag + 50 * round)]);
+            }
+    }
+}
+
+}  // namespace
