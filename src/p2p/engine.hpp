@@ -20,6 +20,7 @@
 #include "instance/pool.hpp"
 #include "match/message.hpp"
 #include "p2p/copy_choice.hpp"
+#include "p2p/held_back.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/turn.hpp"
 #include "p2p/wildcards.hpp"
@@ -223,6 +224,14 @@ private:
                  const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
     void queue(instance::Instance& instance, instance::Channel& channel, const instance::Pending& what);
+    transport::shm::HeldBack& held_back_for(std::int32_t process) const noexcept {
+        return node_.held_back(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
+    }
+    /// Whether a message that was sent before this one may still come.
+    bool held_back(std::int32_t from, std::uint32_t context, std::uint64_t stamp) const noexcept {
+        return node_.held_back(static_cast<std::size_t>(from), static_cast<std::size_t>(rank_))
+            .holds(context, stamp);
+    }
     void after_queueing(Turn& turn, instance::Instance& instance);
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
@@ -303,6 +312,7 @@ private:
     void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);
     void restore_order(Turn& turn);
     match::Message* earliest(const match::Pattern& pattern);
+    void match_late(Turn& turn);
     core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                            bool take, core::Outcome& found);
@@ -319,6 +329,10 @@ private:
     alignas(cache_line) Wildcards wildcards_;
     std::atomic<Instances> used_{0};  ///< instances that have ever held anything
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
+
+    std::vector<HeldBackMessages> held_back_;  ///< by destination
+    /// A message was passed over because an earlier one is held back: look again until none is.
+    std::atomic<bool> look_again_{false};
 
     struct Watcher {
         match::Pattern pattern;

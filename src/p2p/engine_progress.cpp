@@ -17,7 +17,7 @@ constexpr std::size_t most_messages = std::size_t{1} << 26;
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
                core::Arena<core::Request>& requests, tool::Settings settings)
     : node_(node), rank_(rank), settings_(settings), requests_(requests), pool_(node, rank),
-      messages_(most_messages) {
+      held_back_(node.processes()), messages_(most_messages) {
     sync::NodeFence::available();  // registers this process for the fences of the others
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
@@ -51,6 +51,11 @@ void Engine::poll(core::Thread& thread, Instances which) {
 
 void Engine::poll_all(core::Thread& thread) {
     poll(thread, used() | backlogged_.load(relaxed));
+    if (look_again_.load(relaxed)) [[unlikely]] {
+        Turn turn(thread);
+        turn.needs_order = true;
+        finish(turn);
+    }
     if (abandoned_count_.load(relaxed) != 0) reap(thread);
 }
 
@@ -215,7 +220,8 @@ Engine::Instances Engine::announce_backlog(core::Thread& thread) {
 }
 
 bool Engine::something_to_do(core::Thread& thread, Instances announced) {
-    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0;
+    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
+                 look_again_.load(relaxed);
     for_each(used(), [&](instance::Instance& instance) { found = found || instance.something_came(); });
     if (found || all_handed_over()) return found;
     Turn turn(thread);

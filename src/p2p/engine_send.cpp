@@ -112,6 +112,9 @@ void Engine::open_channel(core::Thread& thread, instance::Instance& instance, st
 void Engine::queue(instance::Instance& instance, instance::Channel& channel,
                    const instance::Pending& what) {
     auto* pending = new instance::Pending(what);
+    if (!is_control(static_cast<Kind>(what.kind)))
+        held_back_[static_cast<std::size_t>(channel.process)].add(held_back_for(channel.process), what.stamp,
+                                                                  what.envelope.context);
     (channel.last == nullptr ? channel.first : channel.last->next) = pending;
     channel.last = pending;
     if (channel.state == instance::Channel::State::backlogged) return;
@@ -175,6 +178,9 @@ bool Engine::flush_one(Turn& turn, instance::Instance&, instance::Channel& chann
     }
     channel.first = pending.next;
     if (channel.first == nullptr) channel.last = nullptr;
+    if (!is_control(static_cast<Kind>(pending.kind)))
+        held_back_[static_cast<std::size_t>(channel.process)].remove(held_back_for(channel.process),
+                                                                     pending.stamp, pending.envelope.context);
     if (pending.completes != nullptr) turn.complete(*pending.completes);
     delete &pending;
     return true;

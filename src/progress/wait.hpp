@@ -103,7 +103,7 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
         engine.lot().set_leader_asleep(false);
         thread.slot.leave_bell();
         engine.poll_all(thread);
-        if (thread.slot.signalled()) break;
+        if (thread.slot.signalled() || condition.holds()) break;
         // Messages come in bursts; while the leader is up, senders need not ring for each.
         if (!watching && spin(engine, thread, condition)) break;
     }
