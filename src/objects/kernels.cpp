@@ -13,7 +13,7 @@ namespace heddle::objects {
 namespace {
 
 // The types of the standard's table.
-enum Category : std::uint8_t {
+enum Category : std::uint16_t {
     unknown = 0,
     c_integer = 1,
     fortran_integer = 2,
@@ -23,9 +23,10 @@ enum Category : std::uint8_t {
     logical = 32,
     bytes = 64,
     pair = 128,
+    other = 256,  ///< only moved
 };
 constexpr unsigned ordered = c_integer | fortran_integer | multi_language | floating;
-constexpr unsigned every = 0xff;
+constexpr unsigned every = 0x1ff;
 
 constexpr std::array<unsigned, builtins> takes = {
     ordered | complex,                                     // sum
@@ -190,7 +191,7 @@ constexpr auto rows(std::index_sequence<op...>) {
 constexpr auto kernels = rows(std::make_index_sequence<builtins>{});
 
 struct Entry {
-    std::uint8_t category = unknown;
+    std::uint16_t category = unknown;
     std::uint8_t representation = 0;
 };
 
@@ -267,6 +268,10 @@ std::array<Entry, type_handles> make_kinds() {
     AS(LOGICAL8, logical, Int<8>);
     AS(LOGICAL16, logical, Int<16>);
     AS(BYTE, bytes, std::uint8_t);
+    AS(CHAR, other, std::uint8_t);
+    AS(CHARACTER, other, std::uint8_t);
+    AS(PACKED, other, std::uint8_t);
+    AS(WCHAR, other, Int<sizeof(wchar_t)>);
     AS(FLOAT_INT, pair, Pair<float, int>);
     AS(DOUBLE_INT, pair, Pair<double, int>);
     AS(LONG_INT, pair, Pair<long, int>);
