@@ -15,19 +15,16 @@ namespace collective {
 
 using Word = std::uint64_t;
 
-inline int failures = 0;
-
-#define CHECK(condition, ...)                                                        \
-    do {                                                                             \
-        if (!(condition)) {                                                          \
-            int rank_ = -1;                                                          \
-            MPI_Comm_rank(MPI_COMM_WORLD, &rank_);                                   \
-            std::fprintf(stderr, "rank %d, %s:%d: %s; ", rank_, __FILE__, __LINE__, #condition); \
-            std::fprintf(stderr, __VA_ARGS__);                                       \
-            std::fprintf(stderr, "\n");                                              \
-            std::fflush(stderr);                                                     \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                            \
-        }                                                                            \
+#define CHECK(condition, format, ...)                                                             \
+    do {                                                                                          \
+        if (!(condition)) {                                                                       \
+            int rank_ = -1;                                                                       \
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank_);                                                \
+            std::fprintf(stderr, "rank %d, %s:%d: %s: " format "\n", rank_, __FILE__, __LINE__,  \
+                         #condition __VA_OPT__(, ) __VA_ARGS__);                                  \
+            std::fflush(stderr);                                                                  \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                         \
+        }                                                                                         \
     } while (false)
 
 /// Word `index` of what `rank` contributes in `round`.
