@@ -29,19 +29,28 @@
 
 namespace heddle::api {
 
-/// The calling thread if its process is alive; else fails `call` and answers nullptr.
-[[gnu::cold]] core::Thread* enter_first(const char* call, int& error);
+/// The calling thread if its process is alive, attached if need be; else nullptr.
+[[gnu::cold]] core::Thread* enter_first(const char* call);
+/// Fails `call`, for which enter_first() had no thread.
+[[gnu::cold]] int refuse_outside(const char* call);
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,
                          const char* argument, const std::string& detail);
 [[gnu::cold]] int caught(core::Thread& thread);
 
-inline core::Thread* enter(const char* call, int& error) {
+[[gnu::always_inline]] inline core::Thread* enter(const char* call) {
     core::Thread* thread = objects::current_thread;
     if (thread == nullptr ||
         thread->process->life.load(relaxed) != objects::Process::Life::initialized) [[unlikely]]
-        thread = enter_first(call, error);
+        thread = enter_first(call);
     if (thread != nullptr) [[likely]] thread->call = call;
     return thread;
+}
+
+/// By value, so that arguments that are right never need an address.
+template <class Kind>
+[[gnu::cold, gnu::noinline]] int refuse(core::Thread& thread, objects::Communicator* communicator,
+                                        int error_class, Kind argument) {
+    return refuse(thread, communicator, error_class, Kind::name, argument.wrong(communicator));
 }
 
 template <class Function>
@@ -66,23 +75,22 @@ objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence
 }
 
 template <auto function, class... Raw>
-int call(const char* name, Raw... raw) noexcept {
+[[gnu::always_inline]] inline int call(const char* name, Raw... raw) noexcept {
     using Callee = Implementation<decltype(function)>;
     static_assert(Callee::arity == sizeof...(Raw), "as many arguments as the MPI function has");
     using Arguments = typename Callee::Arguments;
 
-    int error = MPI_SUCCESS;
-    core::Thread* thread = enter(name, error);
-    if (thread == nullptr) [[unlikely]] return error;
-    return [&]<std::size_t... i>(std::index_sequence<i...> all) {
+    core::Thread* thread = enter(name);
+    if (thread == nullptr) [[unlikely]] return refuse_outside(name);
+    return [&]<std::size_t... i>(std::index_sequence<i...> all) __attribute__((always_inline)) {
         Arguments arguments{std::tuple_element_t<i, Arguments>(*thread->process, raw)...};
         [[maybe_unused]] objects::Communicator* communicator = communicator_of(arguments, all);
+        int error = MPI_SUCCESS;
+        // The first argument that is wrong ends the fold with what refuse() answers.
         const bool wrong = ((error = std::get<i>(arguments).error(communicator),
-                             error != MPI_SUCCESS &&
-                                 (error = refuse(*thread, communicator, error,
-                                                 std::tuple_element_t<i, Arguments>::name,
-                                                 std::get<i>(arguments).wrong(communicator)),
-                                  true)) ||
+                             __builtin_expect(error != MPI_SUCCESS, 0)
+                                 ? (error = refuse(*thread, communicator, error, std::get<i>(arguments)), true)
+                                 : false) ||
                             ...);
         if (wrong) [[unlikely]] return error;
         try {

@@ -63,7 +63,7 @@ int finalize(Thread& thread) {
 }
 
 int abort_job(Thread& thread, Comm, Raw<int> code) {
-    objects::end_job(*thread.process, code.value, "called MPI_Abort with code " + std::to_string(code.value));
+    objects::end_job(*thread.process, code.value, "");
 }
 
 int query_thread(Thread& thread, Out<int> provided) {

@@ -25,7 +25,7 @@ namespace {
 enum class Mode { standard, synchronous };
 
 template <Mode mode>
-int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
+[[gnu::always_inline]] inline int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
@@ -39,7 +39,7 @@ int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, S
 }
 
 template <Mode mode>
-int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
+[[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
           Out<MPI_Request> result) {
     Engine& engine = engine_of(thread);
     std::uint64_t bytes = 0;
@@ -52,18 +52,21 @@ int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, 
         p2p::outbound(*comm, comm->context, buffer.address, bytes, dest.rank, tag.value);
     Request* request = mode == Mode::standard ? engine.start_send(thread, message)
                                               : engine.start_synchronous_send(thread, message);
+    if (request == &engine.completed_send()) [[likely]] {
+        *result = reinterpret_cast<MPI_Request>(request);
+        return MPI_SUCCESS;
+    }
     return hand_out(thread, *comm, request, *result);
 }
 
-int irecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
+[[gnu::always_inline]] inline int irecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
           Comm comm, Out<MPI_Request> result) {
     if (source.null()) return hand_out(thread, *comm, null_receive(thread), *result);
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    return hand_out(thread, *comm,
-                    p2p::start_receive(thread, *comm, comm->context, buffer.address, bytes,
-                                       source.rank, tag.value),
-                    *result);
+    const p2p::Inbound receive =
+        p2p::inbound(*comm, comm->context, buffer.address, bytes, source.rank, tag.value);
+    return hand_out(thread, *comm, engine_of(thread).start_receive(thread, receive), *result);
 }
 
 /// Waits for a receive, which no handle names, and says what came.
@@ -90,8 +93,8 @@ int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source so
     }
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    Request* request = p2p::start_receive(thread, *comm, comm->context, buffer.address, bytes,
-                                          source.rank, tag.value);
+    Request* request = engine_of(thread).start_receive(
+        thread, p2p::inbound(*comm, comm->context, buffer.address, bytes, source.rank, tag.value));
     return finish_receive(thread, *comm, request, status);
 }
 

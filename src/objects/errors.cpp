@@ -118,7 +118,9 @@ void end_job(Process& process, int code, const std::string& reason) noexcept {
     page.abort_code.store(code, relaxed);
     std::snprintf(page.abort_reason, sizeof page.abort_reason, "%s", reason.c_str());
     page.stage.store(launch::Stage::aborted, release);
-    launch::abort(process.job, code, "rank " + std::to_string(process.rank()) + ": " + reason);
+    launch::abort(process.job, code,
+                  "rank " + std::to_string(process.rank()) + ": " +
+                      (reason.empty() ? "called MPI_Abort with code " + std::to_string(code) : reason));
 }
 
 int fail(core::Thread& thread, Communicator* communicator, int error_class,
@@ -135,6 +137,10 @@ int fail(core::Thread& thread, Communicator* communicator, int error_class,
     }
     const std::string where = communicator == nullptr ? "" : " on " + name_of(*communicator);
     end_job(process, error_class, sentence(thread.call, where, error_class, detail));
+}
+
+int fail(core::Thread& thread, Communicator* communicator, int error_class, const char* detail) {
+    return fail(thread, communicator, error_class, std::string(detail));
 }
 
 int fail_outside(const char* call, int error_class, const std::string& detail) {

@@ -28,7 +28,7 @@ struct Detach {
         current_thread = nullptr;
         Process& process = *thread->process;
         thread->requests.drain(process.requests);
-        process.engine->threads.fetch_sub(1, relaxed);
+        process.engine->count_thread(-1);
         thread->next = nullptr;
         process.threads.give(thread);
     }
@@ -51,9 +51,11 @@ void set_process_of_program(std::unique_ptr<Process> process) noexcept {
     program() = process.release();
 }
 
-Process::Process(launch::Job joined)
+Process::Process(launch::Job joined) : Process(joined, map_node(joined)) {}
+
+Process::Process(launch::Job joined, transport::shm::Node mapped)
     : job(std::move(joined)),
-      node(map_node(job)),
+      node(std::move(mapped)),
       threads(1 << 16),
       requests(std::size_t{1} << 24),
       communicators(1 << 16),
@@ -62,7 +64,7 @@ Process::Process(launch::Job joined)
       errhandlers(1 << 16),
       infos(1 << 20),
       operations(1 << 16),
-      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::engine_settings())) {
+      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())) {
     make_predefined(*this);
     launch::Page& page = node.page(static_cast<std::size_t>(job.rank));
     page.pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
@@ -85,7 +87,7 @@ core::Thread& attach(Process& process) {
     thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
     thread->page = &process.node.page(static_cast<std::size_t>(process.job.rank));
     thread->patience = {};
-    process.engine->threads.fetch_add(1, relaxed);
+    process.engine->count_thread(+1);
     current_thread = thread;
     detach_at_exit.thread = thread;
     return *thread;

@@ -42,6 +42,8 @@ public:
 
     /// Joins the job and makes everything that MPI_Init promises. Throws std::runtime_error.
     explicit Process(launch::Job job);
+    /// The same with memory that is mapped already, for several processes in one address space.
+    Process(launch::Job job, transport::shm::Node node);
     ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;

@@ -105,7 +105,7 @@ match::Message* Engine::earliest(const match::Pattern& pattern) {
     return first;
 }
 
-void Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
+core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
     Turn turn(thread);
     wildcards_.lock.lock();
     lock_all();
@@ -126,6 +126,7 @@ void Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_
     wildcards_.lock.unlock();
     if (message != nullptr) consume(turn, receive, *message);
     finish(turn);
+    return &receive;
 }
 
 /// The first message that the pattern accepts; taken out of its queue if `take`.

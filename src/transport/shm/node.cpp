@@ -36,8 +36,9 @@ std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     node.door_bytes_ = rounded(sizeof(Door) + node.instances_ * node.source_words_ * 8);
     node.controls_ = node.doors_ + processes * node.door_bytes_;
     node.cells_ = node.controls_ + rounded(rings * sizeof(Control));
-    node.memory_ = platform::map_shared(descriptor, node.cells_ + rings * ring_slots * sizeof(Cell));
-    if (!node.memory_) return std::nullopt;
+    node.memory_ = std::make_shared<platform::Mapping>(
+        platform::map_shared(descriptor, node.cells_ + rings * ring_slots * sizeof(Cell)));
+    if (!*node.memory_) return std::nullopt;
     return node;
 }
 

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "launch/board.hpp"
@@ -40,7 +41,7 @@ public:
     std::size_t instances() const noexcept { return instances_; }
 
     launch::Page& page(std::size_t process) const noexcept {
-        return launch::board_page(memory_.address(), process);
+        return launch::board_page(memory_->address(), process);
     }
     Door& door(std::size_t process) const noexcept {
         return *reinterpret_cast<Door*>(at(doors_) + process * door_bytes_);
@@ -70,7 +71,7 @@ public:
 private:
     Node() = default;
     std::byte* at(std::size_t offset) const noexcept {
-        return static_cast<std::byte*>(memory_.address()) + offset;
+        return static_cast<std::byte*>(memory_->address()) + offset;
     }
     std::size_t index(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
         return (to * processes_ + from) * instances_ + instance;
@@ -82,7 +83,7 @@ private:
         return reinterpret_cast<Cell*>(at(cells_)) + ring * ring_slots;
     }
 
-    platform::Mapping memory_;
+    std::shared_ptr<platform::Mapping> memory_;  ///< shared by copies of this object
     std::size_t processes_ = 0, instances_ = 0, source_words_ = 0;
     std::size_t doors_ = 0, door_bytes_ = 0, controls_ = 0, cells_ = 0;
 };

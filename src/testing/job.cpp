@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "testing/job.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "mpi.h"
+#include "objects/process.hpp"
+#include "platform/memory.hpp"
+
+namespace heddle::testing {
+namespace {
+
+void run_rank(objects::Process& process, int threads, const std::function<void(int, int)>& body) {
+    process.main_thread = &objects::attach(process);
+    process.thread_level = MPI_THREAD_MULTIPLE;
+    process.life.store(objects::Process::Life::initialized, release);
+    std::vector<std::thread> others;
+    for (int i = 1; i < threads; ++i)
+        others.emplace_back([&process, &body, i] {
+            objects::attach(process);
+            body(process.rank(), i);
+        });
+    body(process.rank(), 0);
+    for (std::thread& other : others) other.join();
+    MPI_Finalize();
+}
+
+}  // namespace
+
+void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body) {
+    const int descriptor = platform::create_shared_memory();
+    const auto node = transport::shm::Node::map(descriptor, static_cast<std::size_t>(ranks));
+    close(descriptor);
+    if (!node) throw std::runtime_error("no shared memory for the test");
+    std::vector<std::unique_ptr<objects::Process>> processes;
+    for (int rank = 0; rank < ranks; ++rank) {
+        launch::Job job;
+        job.rank = rank;
+        job.size = ranks;
+        processes.push_back(std::make_unique<objects::Process>(job, *node));
+    }
+    std::vector<std::thread> mains;
+    for (auto& process : processes)
+        mains.emplace_back([&process, threads, &body] { run_rank(*process, threads, body); });
+    for (std::thread& main : mains) main.join();
+}
+
+}  // namespace heddle::testing
