@@ -34,7 +34,8 @@ std::vector<std::string> split(const std::string& text) {
 Plan read_plan(int argc, char** argv) {
     bench::Options options(argc, argv, usage);
     Plan plan{};
-    plan.operations = split(options.text("operations", "barrier,bcast,allreduce,allgather,alltoall"));
+    plan.operations =
+        split(options.text("operations", "barrier,bcast,allreduce,allgather,alltoall"));
     plan.sizes = options.list("sizes", "8,1K,64K,1M");
     plan.threads = static_cast<int>(options.integer("threads", 1, 1));
     plan.seconds = options.real("seconds", 0.05);
@@ -56,24 +57,32 @@ double calls_take(const std::string& operation, long calls, long size, Lane& lan
     double* out = lane.out.data();
     const double start = bench::now();
     for (long k = 0; k < calls; ++k) {
-        if (operation == "barrier") MPI_Barrier(lane.comm);
-        else if (operation == "bcast") MPI_Bcast(in, bytes, MPI_BYTE, 0, lane.comm);
-        else if (operation == "allreduce") MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, lane.comm);
-        else if (operation == "allgather") MPI_Allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, lane.comm);
-        else if (operation == "alltoall") MPI_Alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, lane.comm);
-        else bench::fail("no operation " + operation);
+        if (operation == "barrier")
+            MPI_Barrier(lane.comm);
+        else if (operation == "bcast")
+            MPI_Bcast(in, bytes, MPI_BYTE, 0, lane.comm);
+        else if (operation == "allreduce")
+            MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, lane.comm);
+        else if (operation == "allgather")
+            MPI_Allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, lane.comm);
+        else if (operation == "alltoall")
+            MPI_Alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, lane.comm);
+        else
+            bench::fail("no operation " + operation);
     }
     return bench::now() - start;
 }
 
 void measure(const Plan& plan, const std::string& operation, long size, std::vector<Lane>& lanes) {
-    const auto room = static_cast<std::size_t>(size / 8 + 1) * static_cast<std::size_t>(bench::ranks());
+    const auto room =
+        static_cast<std::size_t>(size / 8 + 1) * static_cast<std::size_t>(bench::ranks());
     for (Lane& lane : lanes) {
         lane.in.assign(room, 1);
         lane.out.assign(room, 0);
     }
     calls_take(operation, 5, size, lanes[0]);
-    long calls = std::max(4L, static_cast<long>(plan.seconds / (calls_take(operation, 20, size, lanes[0]) / 20)));
+    long calls = std::max(
+        4L, static_cast<long>(plan.seconds / (calls_take(operation, 20, size, lanes[0]) / 20)));
     MPI_Bcast(&calls, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     std::vector<double> each;
     for (int k = 0; k < plan.repetitions; ++k) {
@@ -89,9 +98,11 @@ void measure(const Plan& plan, const std::string& operation, long size, std::vec
     if (bench::rank() != 0) return;
     const double median = bench::median(each);
     std::printf("collectives: %-10s %9ld B %12.3f us\n", operation.c_str(), size, median * 1e6);
-    std::printf("result bench=collectives operation=%s bytes=%ld ranks=%d threads=%d time_us=%.4f min_us=%.4f\n",
-                operation.c_str(), size, bench::ranks(), plan.threads, median * 1e6,
-                *std::min_element(each.begin(), each.end()) * 1e6);
+    std::printf(
+        "result bench=collectives operation=%s bytes=%ld ranks=%d threads=%d time_us=%.4f "
+        "min_us=%.4f\n",
+        operation.c_str(), size, bench::ranks(), plan.threads, median * 1e6,
+        *std::min_element(each.begin(), each.end()) * 1e6);
 }
 
 }  // namespace

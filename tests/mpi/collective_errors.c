@@ -8,14 +8,14 @@
 
 static int rank, size, failed;
 
-#define EXPECT(expected, call)                                                                   \
-    do {                                                                                         \
-        const int got = (call);                                                                  \
-        if (got != (expected)) {                                                                 \
+#define EXPECT(expected, call)                                                                    \
+    do {                                                                                          \
+        const int got = (call);                                                                   \
+        if (got != (expected)) {                                                                  \
             fprintf(stderr, "rank %d, line %d: %s gave %d, not %s\n", rank, __LINE__, #call, got, \
-                    #expected);                                                                  \
-            failed = 1;                                                                          \
-        }                                                                                        \
+                    #expected);                                                                   \
+            failed = 1;                                                                           \
+        }                                                                                         \
     } while (0)
 
 static void keep_left(void* in, void* inout, int* length, MPI_Datatype* type) {
@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
     EXPECT(MPI_ERR_OP, MPI_Reduce_local(in, out, 1, MPI_BYTE, MPI_SUM));
     EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world));
     EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(NULL, out, 1, MPI_INT, MPI_SUM, world));
-    EXPECT(MPI_ERR_BUFFER, MPI_Reduce(MPI_IN_PLACE, rank == 0 ? NULL : out, 1, MPI_INT, MPI_SUM, 0, world));
+    EXPECT(MPI_ERR_BUFFER,
+           MPI_Reduce(MPI_IN_PLACE, rank == 0 ? NULL : out, 1, MPI_INT, MPI_SUM, 0, world));
     EXPECT(MPI_ERR_COUNT, MPI_Reduce_scatter(in, out, minus, MPI_INT, MPI_SUM, world));
     EXPECT(MPI_ERR_ARG, MPI_Reduce_scatter(in, out, NULL, MPI_INT, MPI_SUM, world));
     EXPECT(MPI_ERR_COUNT, MPI_Reduce_scatter_block(in, out, -3, MPI_INT, MPI_SUM, world));
@@ -75,16 +76,20 @@ int main(int argc, char** argv) {
     EXPECT(MPI_ERR_COUNT, MPI_Allgatherv(in, 1, MPI_INT, out, minus, ones, MPI_INT, world));
     EXPECT(MPI_ERR_ARG, MPI_Allgatherv(in, 1, MPI_INT, out, ones, NULL, MPI_INT, world));
     EXPECT(MPI_ERR_ARG, MPI_Alltoallv(in, NULL, zeros, MPI_INT, out, ones, zeros, MPI_INT, world));
-    EXPECT(MPI_ERR_COUNT, MPI_Alltoallv(in, ones, zeros, MPI_INT, out, minus, zeros, MPI_INT, world));
+    EXPECT(MPI_ERR_COUNT,
+           MPI_Alltoallv(in, ones, zeros, MPI_INT, out, minus, zeros, MPI_INT, world));
     EXPECT(MPI_ERR_TRUNCATE, MPI_Alltoall(in, 4, MPI_INT, out, 3, MPI_INT, world));
     if (rank == size - 1) {
         EXPECT(MPI_ERR_BUFFER, MPI_Gather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, rank, world));
         EXPECT(MPI_ERR_COUNT, MPI_Gatherv(in, 1, MPI_INT, out, minus, ones, MPI_INT, rank, world));
         EXPECT(MPI_ERR_BUFFER, MPI_Scatter(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, rank, world));
-        EXPECT(MPI_ERR_BUFFER, MPI_Scatterv(NULL, ones, zeros, MPI_INT, out, 1, MPI_INT, rank, world));
+        EXPECT(MPI_ERR_BUFFER,
+               MPI_Scatterv(NULL, ones, zeros, MPI_INT, out, 1, MPI_INT, rank, world));
     } else {
-        EXPECT(MPI_ERR_BUFFER, MPI_Gather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, size - 1, world));
-        EXPECT(MPI_ERR_BUFFER, MPI_Scatter(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, size - 1, world));
+        EXPECT(MPI_ERR_BUFFER,
+               MPI_Gather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, size - 1, world));
+        EXPECT(MPI_ERR_BUFFER,
+               MPI_Scatter(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, size - 1, world));
         EXPECT(MPI_ERR_BUFFER, MPI_Reduce(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, size - 1, world));
     }
 
@@ -106,7 +111,8 @@ int main(int argc, char** argv) {
 
     /* Rank 0 sends more than the others expect: they get what fits, and nobody hangs. */
     for (i = 0; i < 64; ++i) in[i] = rank == 0 ? i + 1 : 0;
-    EXPECT(rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE, MPI_Bcast(in, rank == 0 ? 20 : 10, MPI_INT, 0, world));
+    EXPECT(rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE,
+           MPI_Bcast(in, rank == 0 ? 20 : 10, MPI_INT, 0, world));
     EXPECT(10, in[9]);
     EXPECT(rank == 0 ? 11 : 0, in[10]);
 

@@ -38,7 +38,8 @@ void work(int thread, int rank, int size, MPI_Comm comm, int rounds) {
             case 2:
                 MPI_Allgather(in.data(), n, MPI_UINT64_T, all.data(), n, MPI_UINT64_T, comm);
                 for (std::size_t k = 0; k < all.size(); ++k)
-                    CHECK(all[k] == operand(op, round, static_cast<int>(k / count), k % count), "thread %d", thread);
+                    CHECK(all[k] == operand(op, round, static_cast<int>(k / count), k % count),
+                          "thread %d", thread);
                 break;
             case 3:
                 MPI_Scan(in.data(), out.data(), n, MPI_UINT64_T, op.handle, comm);
