@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+// SPDX-License-Identifier: BSD-3-Clause
 /* Wrong arguments of collective calls: each gives its class, and nothing is sent, so that calls after
    it work. Messages that are too long are reported by who receives them. */
 
