@@ -24,14 +24,16 @@ struct Site {
         return objects::fail(thread, &communicator, error_class, detail);
     }
     int supported() const {
-        if (communicator.remote == nullptr) [[likely]] return MPI_SUCCESS;
+        if (communicator.remote == nullptr) [[likely]]
+            return MPI_SUCCESS;
         return fail(MPI_ERR_UNSUPPORTED_OPERATION, "not supported yet on an intercommunicator");
     }
     /// Whether elements lie one after the other. (The seam for datatypes with gaps: what is built on
     /// this moves bytes.)
     int dense(const objects::Datatype& type, const char* name) const {
         const bool predefined = reinterpret_cast<std::uintptr_t>(type.handle) < 1024;
-        if (type.contiguous || predefined) [[likely]] return MPI_SUCCESS;
+        if (type.contiguous || predefined) [[likely]]
+            return MPI_SUCCESS;
         return fail(MPI_ERR_UNSUPPORTED_OPERATION,
                     std::string("argument ") + name + ": collectives do not support " +
                         "datatypes with gaps yet");
@@ -39,21 +41,24 @@ struct Site {
     template <class Buffer>
     int present(const Buffer& buffer, bool needed) const {
         if (buffer.address == nullptr && needed) [[unlikely]]
-            return fail(MPI_ERR_BUFFER, std::string("argument ") + Buffer::name + ": a null pointer");
-        if (is_in_place(buffer.address)) [[unlikely]]
             return fail(MPI_ERR_BUFFER,
-                        std::string("argument ") + Buffer::name + ": MPI_IN_PLACE is not allowed here");
+                        std::string("argument ") + Buffer::name + ": a null pointer");
+        if (is_in_place(buffer.address)) [[unlikely]]
+            return fail(
+                MPI_ERR_BUFFER,
+                std::string("argument ") + Buffer::name + ": MPI_IN_PLACE is not allowed here");
         return MPI_SUCCESS;
     }
     /// A buffer with `blocks` blocks of count elements; answers the bytes of one.
     template <class Buffer, class CountKind, class TypeKind>
-    int measure(const Buffer& buffer, const CountKind& count, const TypeKind& type, std::int64_t blocks,
-                std::uint64_t& bytes) const {
+    int measure(const Buffer& buffer, const CountKind& count, const TypeKind& type,
+                std::int64_t blocks, std::uint64_t& bytes) const {
         std::int64_t one = 0, all = 0;
         if (__builtin_mul_overflow(count.value, type->extent, &one) ||
             __builtin_mul_overflow(one, blocks, &all)) [[unlikely]]
-            return fail(MPI_ERR_COUNT, std::string("argument ") + CountKind::name +
-                                           ": the buffer has more than 2^63 bytes");
+            return fail(MPI_ERR_COUNT,
+                        std::string("argument ") + CountKind::name +
+                            ": the buffer has more than 2^63 bytes");
         if (const int error = present(buffer, all != 0)) return error;
         bytes = static_cast<std::uint64_t>(one);
         return dense(*type, TypeKind::name);
@@ -61,7 +66,8 @@ struct Site {
     /// The same where count and type have not been checked.
     template <class Buffer, class CountKind, class TypeKind>
     int check_and_measure(const Buffer& buffer, const Later<CountKind>& count,
-                          const Later<TypeKind>& type, std::int64_t blocks, std::uint64_t& bytes) const {
+                          const Later<TypeKind>& type, std::int64_t blocks,
+                          std::uint64_t& bytes) const {
         if (const int error = count.check(thread, communicator)) return error;
         if (const int error = type.check(thread, communicator)) return error;
         return measure(buffer, count, type, blocks, bytes);
@@ -81,8 +87,9 @@ struct Site {
             auto& block = list[static_cast<std::size_t>(rank)];
             std::int64_t bytes = 0;
             if (__builtin_mul_overflow(counts[rank], type->extent, &bytes)) [[unlikely]]
-                return fail(MPI_ERR_COUNT, std::string("argument ") + CountsKind::name +
-                                               ": a block has more than 2^63 bytes");
+                return fail(MPI_ERR_COUNT,
+                            std::string("argument ") + CountsKind::name +
+                                ": a block has more than 2^63 bytes");
             block = {writable(buffer.address) + displacements[rank] * type->extent,
                      static_cast<std::uint64_t>(bytes)};
             needed = needed || bytes != 0;
@@ -90,22 +97,27 @@ struct Site {
         return present(buffer, needed);
     }
     int reducible(const Reduction& reduction) const {
-        if (reduction.defined()) [[likely]] return MPI_SUCCESS;
+        if (reduction.defined()) [[likely]]
+            return MPI_SUCCESS;
         return objects::fail(thread, &communicator, MPI_ERR_OP, undefined(reduction));
     }
     static std::string undefined(const Reduction& reduction) {
         return std::string("argument op: ") + reduction.operation->name + " is not defined for " +
-               (*reduction.type->name == '\0' ? "a derived datatype" : reduction.type->name);
+            (*reduction.type->name == '\0' ? "a derived datatype" : reduction.type->name);
     }
     /// A process sends to itself no more than it expects of itself.
     int fits(std::uint64_t sent, std::uint64_t expected) const {
-        if (sent <= expected) [[likely]] return MPI_SUCCESS;
-        return fail(MPI_ERR_TRUNCATE, "this process sends itself " + std::to_string(sent) +
-                                          " bytes and expects " + std::to_string(expected));
+        if (sent <= expected) [[likely]]
+            return MPI_SUCCESS;
+        return fail(MPI_ERR_TRUNCATE,
+                    "this process sends itself " + std::to_string(sent) + " bytes and expects " +
+                        std::to_string(expected));
     }
 
     /// Steps name memory that some of them write to.
-    static std::byte* writable(const std::byte* data) noexcept { return const_cast<std::byte*>(data); }
+    static std::byte* writable(const std::byte* data) noexcept {
+        return const_cast<std::byte*>(data);
+    }
 };
 
 // Names for what the signatures below are full of.
@@ -145,7 +157,8 @@ int reduction(const Site& site, Collective what, In in, Result out, Count count,
     const bool in_place = is_in_place(in.address);
     std::uint64_t bytes = 0;
     if (result)
-        if (const int error = site.measure(out, count, type, in_place ? blocks : 1, bytes)) return error;
+        if (const int error = site.measure(out, count, type, in_place ? blocks : 1, bytes))
+            return error;
     if (!result || !in_place)
         if (const int error = site.measure(in, count, type, blocks, bytes)) return error;
     Schedule schedule(site.communicator, tag_of(what));
@@ -158,9 +171,8 @@ int reduction(const Site& site, Collective what, In in, Result out, Count count,
 int reduce(Thread& thread, In in, Result out, Count count, Type type, Op op, Root root, Comm comm) {
     return reduction({thread, *comm}, Collective::reduce, in, out, count, type, op,
                      comm->rank == root.rank, 1,
-                     [&](Schedule& schedule, const std::byte* from, std::byte* to, std::uint64_t n) {
-                         coll::reduce(schedule, from, to, n, root.rank);
-                     });
+                     [&](Schedule& schedule, const std::byte* from, std::byte* to,
+                         std::uint64_t n) { coll::reduce(schedule, from, to, n, root.rank); });
 }
 
 int allreduce(Thread& thread, In in, Result out, Count count, Type type, Op op, Comm comm) {
@@ -169,7 +181,8 @@ int allreduce(Thread& thread, In in, Result out, Count count, Type type, Op op, 
 }
 
 int scan(Thread& thread, In in, Result out, Count count, Type type, Op op, Comm comm) {
-    return reduction({thread, *comm}, Collective::scan, in, out, count, type, op, true, 1, coll::scan);
+    return reduction({thread, *comm}, Collective::scan, in, out, count, type, op, true, 1,
+                     coll::scan);
 }
 
 /// Rank 0 has no result, and its buffer is not looked at unless its operand is there.
@@ -181,8 +194,8 @@ int exscan(Thread& thread, In in, Result out, Count count, Type type, Op op, Com
 int reduce_scatter_block(Thread& thread, In in, Result out, ResultCount count, Type type, Op op,
                          Comm comm) {
     const Count same(*thread.process, count.value);
-    return reduction({thread, *comm}, Collective::reduce_scatter_block, in, out, same, type, op, true,
-                     comm->peers,
+    return reduction({thread, *comm}, Collective::reduce_scatter_block, in, out, same, type, op,
+                     true, comm->peers,
                      [](Schedule& schedule, const std::byte* from, std::byte* to, std::uint64_t n) {
                          const auto size = static_cast<std::size_t>(schedule.size);
                          const auto starts = schedule.scratch_of<std::uint64_t>(size + 1);
@@ -191,14 +204,16 @@ int reduce_scatter_block(Thread& thread, In in, Result out, ResultCount count, T
                      });
 }
 
-int reduce_scatter(Thread& thread, In in, Result out, ResultCounts counts, Type type, Op op, Comm comm) {
+int reduce_scatter(Thread& thread, In in, Result out, ResultCounts counts, Type type, Op op,
+                   Comm comm) {
     const Site site{thread, *comm};
     if (const int error = site.supported()) return error;
     const Reduction reduction(*op, *type);
     if (const int error = site.reducible(reduction)) return error;
     Schedule schedule(*comm, tag_of(Collective::reduce_scatter));
     schedule.reduction = reduction;
-    const auto starts = schedule.scratch_of<std::uint64_t>(static_cast<std::size_t>(schedule.size) + 1);
+    const auto starts =
+        schedule.scratch_of<std::uint64_t>(static_cast<std::size_t>(schedule.size) + 1);
     std::int64_t total = 0;
     for (std::int32_t rank = 0; rank < schedule.size; ++rank) {
         starts[static_cast<std::size_t>(rank)] = static_cast<std::uint64_t>(total);
@@ -225,7 +240,8 @@ int reduce_local(Thread& thread, LocalIn in, LocalResult inout, Count count, Typ
     if (is_in_place(in.address) || is_in_place(inout.address))
         return objects::fail(thread, nullptr, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed here");
     if ((in.address == nullptr || inout.address == nullptr) && count.value != 0)
-        return objects::fail(thread, nullptr, MPI_ERR_BUFFER, "argument inbuf or inoutbuf: a null pointer");
+        return objects::fail(thread, nullptr, MPI_ERR_BUFFER,
+                             "argument inbuf or inoutbuf: a null pointer");
     reduction.combine(in.address, inout.address, static_cast<std::size_t>(count.value));
     return MPI_SUCCESS;
 }
@@ -240,7 +256,8 @@ int gather(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_type
     const bool in_place = is_root && is_in_place(in.address);
     std::uint64_t sent = 0, expected = 0;
     if (is_root)
-        if (const int error = site.check_and_measure(out, out_count, out_type, comm->peers, expected))
+        if (const int error =
+                site.check_and_measure(out, out_count, out_type, comm->peers, expected))
             return error;
     if (!in_place)
         if (const int error = site.check_and_measure(in, in_count, in_type, 1, sent)) return error;
@@ -254,8 +271,8 @@ int gather(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_type
 }
 
 int gatherv(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_type, Result out,
-            Later<ResultCounts> counts, Later<Displacements> displacements, ReceiveTypeLater out_type,
-            Root root, Comm comm) {
+            Later<ResultCounts> counts, Later<Displacements> displacements,
+            ReceiveTypeLater out_type, Root root, Comm comm) {
     const Site site{thread, *comm};
     if (const int error = site.supported()) return error;
     const bool is_root = comm->rank == root.rank;
@@ -288,20 +305,20 @@ int scatter(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_typ
         if (const int error = site.check_and_measure(in, in_count, in_type, comm->peers, sent))
             return error;
     if (!in_place)
-        if (const int error = site.check_and_measure(out, out_count, out_type, 1, expected)) return error;
+        if (const int error = site.check_and_measure(out, out_count, out_type, 1, expected))
+            return error;
     if (is_root && !in_place)
         if (const int error = site.fits(sent, expected)) return error;
     Schedule schedule(*comm, tag_of(Collective::scatter));
     const Blocks all(site.writable(in.address), sent);
     const std::uint64_t mine = is_root ? sent : expected;
-    coll::scatter(schedule, all,
-                  in_place ? all[root.rank] : Block{out.address, mine}, root.rank);
+    coll::scatter(schedule, all, in_place ? all[root.rank] : Block{out.address, mine}, root.rank);
     return coll::run(thread, schedule);
 }
 
 int scatterv(Thread& thread, In in, Later<InCounts> counts, Later<Displacements> displacements,
-             SendTypeLater in_type, Result out, ReceiveCountLater out_count, ReceiveTypeLater out_type,
-             Root root, Comm comm) {
+             SendTypeLater in_type, Result out, ReceiveCountLater out_count,
+             ReceiveTypeLater out_type, Root root, Comm comm) {
     const Site site{thread, *comm};
     if (const int error = site.supported()) return error;
     const bool is_root = comm->rank == root.rank;
@@ -310,16 +327,17 @@ int scatterv(Thread& thread, In in, Later<InCounts> counts, Later<Displacements>
     std::span<Block> list;
     std::uint64_t expected = 0;
     if (is_root)
-        if (const int error = site.check_and_list(in, counts, displacements, in_type, schedule, list))
+        if (const int error =
+                site.check_and_list(in, counts, displacements, in_type, schedule, list))
             return error;
     if (!in_place)
-        if (const int error = site.check_and_measure(out, out_count, out_type, 1, expected)) return error;
+        if (const int error = site.check_and_measure(out, out_count, out_type, 1, expected))
+            return error;
     const Blocks all(list);
     if (is_root && !in_place)
         if (const int error = site.fits(all[root.rank].bytes, expected)) return error;
     const std::uint64_t mine = is_root ? all[root.rank].bytes : expected;
-    coll::scatterv(schedule, all,
-                   in_place ? all[root.rank] : Block{out.address, mine}, root.rank);
+    coll::scatterv(schedule, all, in_place ? all[root.rank] : Block{out.address, mine}, root.rank);
     return coll::run(thread, schedule);
 }
 
@@ -328,7 +346,8 @@ int allgather(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_t
     const Site site{thread, *comm};
     if (const int error = site.supported()) return error;
     std::uint64_t sent = 0, expected = 0;
-    if (const int error = site.measure(out, out_count, out_type, comm->peers, expected)) return error;
+    if (const int error = site.measure(out, out_count, out_type, comm->peers, expected))
+        return error;
     const Blocks all(out.address, expected);
     Block mine = all[comm->rank];
     if (!is_in_place(in.address)) {
@@ -342,8 +361,8 @@ int allgather(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_t
 }
 
 int allgatherv(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_type, Result out,
-               Later<ResultCounts> counts, Later<Displacements> displacements, ReceiveTypeLater out_type,
-               Comm comm) {
+               Later<ResultCounts> counts, Later<Displacements> displacements,
+               ReceiveTypeLater out_type, Comm comm) {
     const Site site{thread, *comm};
     if (const int error = site.supported()) return error;
     Schedule schedule(*comm, tag_of(Collective::allgatherv));
@@ -368,7 +387,8 @@ int alltoall(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_ty
     if (const int error = site.supported()) return error;
     const bool in_place = is_in_place(in.address);
     std::uint64_t sent = 0, expected = 0;
-    if (const int error = site.measure(out, out_count, out_type, comm->peers, expected)) return error;
+    if (const int error = site.measure(out, out_count, out_type, comm->peers, expected))
+        return error;
     if (!in_place) {
         if (const int error = site.check_and_measure(in, in_count, in_type, comm->peers, sent))
             return error;
@@ -381,9 +401,10 @@ int alltoall(Thread& thread, In in, SendCountLater in_count, SendTypeLater in_ty
     return coll::run(thread, schedule);
 }
 
-int alltoallv(Thread& thread, In in, Later<InCounts> in_counts, Later<InDisplacements> in_displacements,
-              SendTypeLater in_type, Result out, Later<ResultCounts> out_counts,
-              Later<ResultDisplacements> out_displacements, ReceiveTypeLater out_type, Comm comm) {
+int alltoallv(Thread& thread, In in, Later<InCounts> in_counts,
+              Later<InDisplacements> in_displacements, SendTypeLater in_type, Result out,
+              Later<ResultCounts> out_counts, Later<ResultDisplacements> out_displacements,
+              ReceiveTypeLater out_type, Comm comm) {
     const Site site{thread, *comm};
     if (const int error = site.supported()) return error;
     Schedule schedule(*comm, tag_of(Collective::alltoallv));
@@ -419,8 +440,9 @@ int list_typed(const Site& site, const Buffer& buffer, const Later<CountsKind>& 
         if (const int error = site.dense(*type, TypesKind::name)) return error;
         std::int64_t bytes = 0;
         if (__builtin_mul_overflow(counts[rank], type->extent, &bytes)) [[unlikely]]
-            return site.fail(MPI_ERR_COUNT, std::string("argument ") + CountsKind::name +
-                                                ": a block has more than 2^63 bytes");
+            return site.fail(
+                MPI_ERR_COUNT,
+                std::string("argument ") + CountsKind::name + ": a block has more than 2^63 bytes");
         list[static_cast<std::size_t>(rank)] = {site.writable(buffer.address) + displacements[rank],
                                                 static_cast<std::uint64_t>(bytes)};
         needed = needed || bytes != 0;
@@ -428,16 +450,18 @@ int list_typed(const Site& site, const Buffer& buffer, const Later<CountsKind>& 
     return site.present(buffer, needed);
 }
 
-int alltoallw(Thread& thread, In in, Later<InCounts> in_counts, Later<InDisplacements> in_displacements,
-              Later<InTypes> in_types, Result out, Later<ResultCounts> out_counts,
-              Later<ResultDisplacements> out_displacements, Later<ResultTypes> out_types, Comm comm) {
+int alltoallw(Thread& thread, In in, Later<InCounts> in_counts,
+              Later<InDisplacements> in_displacements, Later<InTypes> in_types, Result out,
+              Later<ResultCounts> out_counts, Later<ResultDisplacements> out_displacements,
+              Later<ResultTypes> out_types, Comm comm) {
     const Site site{thread, *comm};
     if (const int error = site.supported()) return error;
     Schedule schedule(*comm, tag_of(Collective::alltoallw));
     const auto me = static_cast<std::size_t>(comm->rank);
     const bool in_place = is_in_place(in.address);
     std::span<Block> to;
-    if (const int error = list_typed(site, out, out_counts, out_displacements, out_types, schedule, to))
+    if (const int error =
+            list_typed(site, out, out_counts, out_displacements, out_types, schedule, to))
         return error;
     std::span<Block> from = to;
     if (!in_place) {

@@ -24,8 +24,9 @@ struct Root {
         return is_rank(rank, communicator) ? MPI_SUCCESS : MPI_ERR_ROOT;
     }
     std::string wrong(const Communicator* communicator) const {
-        return "rank " + std::to_string(rank) + " is not in the communicator, which has ranks 0 to " +
-               std::to_string(communicator->peers - 1);
+        return "rank " + std::to_string(rank) +
+            " is not in the communicator, which has ranks 0 to " +
+            std::to_string(communicator->peers - 1);
     }
 };
 
@@ -36,7 +37,9 @@ struct Op {
 
     Op(Process& process, MPI_Op handle) noexcept
         : object(process.operation(handle)), null(handle == MPI_OP_NULL) {}
-    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_OP : MPI_SUCCESS; }
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_OP : MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const {
         return null ? "MPI_OP_NULL" : "no operation, or one that has been freed";
     }
@@ -50,7 +53,8 @@ struct Later : Kind {
     int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
     int check(Thread& thread, Communicator& communicator) const {
         const int error = Kind::error(&communicator);
-        if (error == MPI_SUCCESS) [[likely]] return MPI_SUCCESS;
+        if (error == MPI_SUCCESS) [[likely]]
+            return MPI_SUCCESS;
         return refuse(thread, &communicator, error, Kind::name, Kind::wrong(&communicator));
     }
 };
@@ -83,7 +87,7 @@ struct Counts : Values {
         for (std::int32_t rank = 0; !missing() && rank < communicator->peers; ++rank)
             if ((*this)[rank] < 0)
                 return std::to_string((*this)[rank]) + " at index " + std::to_string(rank) +
-                       " is negative";
+                    " is negative";
         return "a null pointer";
     }
 };

@@ -29,16 +29,19 @@ int op_create(Thread& thread, Raw<MPI_User_function*> function, Raw<int> commute
     return create(thread, function.value, nullptr, commute.value != 0, *op);
 }
 
-int op_create_c(Thread& thread, Raw<MPI_User_function_c*> function, Raw<int> commute, Out<MPI_Op> op) {
+int op_create_c(Thread& thread, Raw<MPI_User_function_c*> function, Raw<int> commute,
+                Out<MPI_Op> op) {
     return create(thread, nullptr, function.value, commute.value != 0, *op);
 }
 
 int op_free(Thread& thread, InOut<MPI_Op> handle) {
     Process& process = *thread.process;
     const Op op(process, *handle);
-    if (const int error = op.error(nullptr)) return refuse(thread, nullptr, error, Op::name, op.wrong(nullptr));
+    if (const int error = op.error(nullptr))
+        return refuse(thread, nullptr, error, Op::name, op.wrong(nullptr));
     if (op->builtin != objects::Builtin::none)
-        return refuse(thread, nullptr, MPI_ERR_OP, Op::name, std::string(op->name) + " cannot be freed");
+        return refuse(thread, nullptr, MPI_ERR_OP, Op::name,
+                      std::string(op->name) + " cannot be freed");
     *handle = MPI_OP_NULL;
     if (op->release_reference()) Process::destroy(process.operations, *op);
     return MPI_SUCCESS;

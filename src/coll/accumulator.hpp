@@ -13,8 +13,11 @@ namespace heddle::coll {
 class Accumulator {
 public:
     /// `out`, where the result shall be in the end, serves as a buffer; nullptr: there is none.
-    Accumulator(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) noexcept
-        : schedule_(schedule), in_(in), count_(count),
+    Accumulator(Schedule& schedule, const std::byte* in, std::byte* out,
+                std::uint64_t count) noexcept
+        : schedule_(schedule),
+          in_(in),
+          count_(count),
           bytes_(count * static_cast<std::uint64_t>(schedule.reduction.type->extent)) {
         if (out == nullptr) return;
         if (in == out) value_ = out;  // in place: what is there may be overwritten

@@ -6,9 +6,9 @@
 /// when is decided in select.hpp; the functions that do that and then write are in collectives.hpp.
 ///
 /// Buffers        of the user are named in and out; `in` is only read, and is equal to `out` where
-///                the user passed MPI_IN_PLACE. Reductions combine in the order of ranks, always:
-///                in_order is said of those that also do so when the operation is not commutative,
-///                which all but binomial_reduce with a root other than 0 do.
+///                the user passed MPI_IN_PLACE.
+/// Order          reductions combine operands in the order of ranks. One, binomial_reduce(), starts
+///                at the root and goes around: it is for commutative operations.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,9 @@ namespace heddle::coll {
 
 // barrier.cpp
 
+/// One round, in which everyone tells everyone. Where ranks share cores a round costs more than its
+/// messages, since each needs every rank to run.
+void direct_barrier(Schedule& schedule);
 /// ceil(log2 p) rounds; in round k everyone tells the rank 2^k above (Hensgen, Finkel, Manber 1988).
 void dissemination_barrier(Schedule& schedule);
 
@@ -28,31 +31,36 @@ void dissemination_barrier(Schedule& schedule);
 
 void binomial_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
 /// The root deals pieces out, and all pass them around a ring: nobody sends everything twice.
-void scatter_ring_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
+void scatter_ring_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes,
+                        std::int32_t root);
 
 // reduce.cpp
 
-/// A tree with the root on top, which turns ranks around: only for commutative operations.
+/// A tree with the root on top, which turns ranks around: for commutative operations.
 void binomial_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                      std::int32_t root);
-/// In order: a tree with rank 0 on top, which sends the result to the root.
+/// A tree with rank 0 on top, which sends the result to the root.
 void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                     std::int32_t root);
-/// In order: direct_reduce_scatter(), and the pieces to the root.
+/// direct_reduce_scatter(), and the pieces to the root.
 void scattered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                       std::int32_t root);
 
 // allreduce.cpp
 
-/// In order: pairs at distance 1, 2, 4, ... exchange what they have. Ranks above a power of two
+/// One round: everyone sends its operand to everyone, and all combine all of them.
+void direct_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
+/// Pairs at distance 1, 2, 4, ... exchange what they have. Ranks above a power of two
 /// hand theirs to a neighbour first.
-void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
-/// In order: direct_reduce_scatter(), and everyone gives its piece to everyone.
-void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
+void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                        std::uint64_t count);
+/// direct_reduce_scatter(), and everyone gives its piece to everyone.
+void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                         std::uint64_t count);
 
 // reduce_scatter.cpp
 
-/// In order: everyone gets the operands of its piece from everyone, and combines them. `starts`:
+/// Everyone gets the operands of its piece from everyone, and combines them. `starts`:
 /// where the pieces begin, in elements, and where the last one ends. The result goes to `result`,
 /// which may be the start of `in` or the piece itself if `reuse` allows to overwrite the input.
 void direct_reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* result,
@@ -93,7 +101,7 @@ Blocks copied(Schedule& schedule, const Blocks& blocks);
 
 // scan.cpp
 
-/// In order: ranks at distance 1, 2, 4, ... exchange the combination of their neighbourhoods.
+/// Ranks at distance 1, 2, 4, ... exchange the combination of their neighbourhoods.
 void doubling_scan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
 void doubling_exscan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
 

@@ -6,7 +6,32 @@
 
 namespace heddle::coll {
 
-void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
+void direct_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                      std::uint64_t count) {
+    const std::int32_t rank = schedule.rank;
+    const std::int32_t last = schedule.size - 1;
+    const std::uint64_t bytes = count * static_cast<std::uint64_t>(schedule.reduction.type->extent);
+    std::byte* others = schedule.scratch(bytes * static_cast<std::uint64_t>(schedule.size));
+    const auto slot = [&](std::int32_t of) {
+        return others + bytes * static_cast<std::uint64_t>(of);
+    };
+    // The rightmost operand is where the result grows.
+    std::byte* sum = in == out && rank != last ? slot(last) : out;
+    for (std::int32_t distance = 1; distance <= last; ++distance) {
+        const std::int32_t from = schedule.before(distance);
+        schedule.receive(from == last ? sum : slot(from), bytes, from);
+    }
+    for (std::int32_t distance = 1; distance <= last; ++distance)
+        schedule.send(in, bytes, schedule.after(distance));
+    schedule.wait();
+    if (rank == last) schedule.copy(in, sum, bytes);
+    for (std::int32_t of = last; of-- > 0;)
+        schedule.combine(of == rank ? in : slot(of), sum, count);
+    schedule.copy(sum, out, bytes);
+}
+
+void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                        std::uint64_t count) {
     const auto all = static_cast<std::uint32_t>(schedule.size);
     const auto active = static_cast<std::int32_t>(std::bit_floor(all));
     const std::int32_t surplus = schedule.size - active;  // so many pairs begin as one
@@ -31,14 +56,17 @@ void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
         schedule.receive(sum.spare(), sum.bytes(), peer);
         schedule.send(sum.value(), sum.bytes(), peer);
         schedule.wait();
-        if (other < place) sum.combine_left();
-        else sum.combine_right();
+        if (other < place)
+            sum.combine_left();
+        else
+            sum.combine_right();
     }
     sum.finish(out);
     if (rank < 2 * surplus) schedule.send(out, sum.bytes(), rank - 1);
 }
 
-void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
+void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                         std::uint64_t count) {
     const auto extent = static_cast<std::uint64_t>(schedule.reduction.type->extent);
     const std::span<const std::uint64_t> starts = even_pieces(schedule, count);
     const auto pieces = schedule.scratch_of<Block>(static_cast<std::size_t>(schedule.size));

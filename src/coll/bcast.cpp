@@ -14,7 +14,8 @@ void binomial_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, st
         [&](std::int32_t child, std::int32_t) { schedule.send(data, bytes, child); });
 }
 
-void scatter_ring_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root) {
+void scatter_ring_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes,
+                        std::int32_t root) {
     const std::span<const std::uint64_t> starts = even_pieces(schedule, bytes);
     const auto pieces = schedule.scratch_of<Block>(static_cast<std::size_t>(schedule.size));
     for (std::size_t i = 0; i < pieces.size(); ++i)

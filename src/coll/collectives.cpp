@@ -7,14 +7,20 @@ namespace {
 Algorithm choose(const Schedule& schedule, Collective what, std::uint64_t bytes) noexcept {
     return select({what, schedule.size, bytes, true}).algorithm;
 }
-Algorithm choose_reduction(const Schedule& schedule, Collective what, std::uint64_t count) noexcept {
+Algorithm choose_reduction(const Schedule& schedule, Collective what,
+                           std::uint64_t count) noexcept {
     const std::uint64_t bytes = count * static_cast<std::uint64_t>(schedule.reduction.type->extent);
     return select({what, schedule.size, bytes, schedule.reduction.commutative()}).algorithm;
 }
 
 }  // namespace
 
-void barrier(Schedule& schedule) { dissemination_barrier(schedule); }
+void barrier(Schedule& schedule) {
+    switch (choose(schedule, Collective::barrier, 0)) {
+        case Algorithm::direct: return direct_barrier(schedule);
+        default: return dissemination_barrier(schedule);
+    }
+}
 
 void bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root) {
     switch (choose(schedule, Collective::bcast, bytes)) {
@@ -34,6 +40,7 @@ void reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64
 
 void allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
     switch (choose_reduction(schedule, Collective::allreduce, count)) {
+        case Algorithm::direct: return direct_allreduce(schedule, in, out, count);
         case Algorithm::scattered: return scattered_allreduce(schedule, in, out, count);
         default: return doubling_allreduce(schedule, in, out, count);
     }
@@ -76,9 +83,8 @@ void scatterv(Schedule& schedule, const Blocks& all, Block mine, std::int32_t ro
 
 void allgather(Schedule& schedule, Block mine, const Blocks& all) {
     schedule.copy(mine.data, all[schedule.rank].data, mine.bytes);
-    const Algorithm algorithm =
-        all.regular() ? choose(schedule, Collective::allgather, mine.bytes)
-                      : choose(schedule, Collective::allgatherv, 0);
+    const Algorithm algorithm = all.regular() ? choose(schedule, Collective::allgather, mine.bytes)
+                                              : choose(schedule, Collective::allgatherv, 0);
     switch (algorithm) {
         case Algorithm::bruck: return bruck_allgather(schedule, all);
         case Algorithm::ring: return ring_allgather(schedule, all);
@@ -86,7 +92,8 @@ void allgather(Schedule& schedule, Block mine, const Blocks& all) {
     }
 }
 
-void alltoall(Schedule& schedule, Collective what, const Blocks& out, const Blocks& in, bool in_place) {
+void alltoall(Schedule& schedule, Collective what, const Blocks& out, const Blocks& in,
+              bool in_place) {
     const Blocks from = in_place ? copied(schedule, out) : out;
     const std::uint64_t bytes = what == Collective::alltoall ? in[0].bytes : 0;
     switch (choose(schedule, what, bytes)) {

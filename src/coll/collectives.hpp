@@ -33,6 +33,7 @@ void gatherv(Schedule& schedule, Block mine, const Blocks& all, std::int32_t roo
 void scatterv(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
 void allgather(Schedule& schedule, Block mine, const Blocks& all);
 /// `in_place`: `out` is the same as `in`.
-void alltoall(Schedule& schedule, Collective what, const Blocks& out, const Blocks& in, bool in_place);
+void alltoall(Schedule& schedule, Collective what, const Blocks& out, const Blocks& in,
+              bool in_place);
 
 }  // namespace heddle::coll

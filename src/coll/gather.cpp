@@ -16,8 +16,11 @@ void direct_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32
 void binomial_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root) {
     const Tree tree(schedule, root);
     const std::uint64_t bytes = mine.bytes;
-    const auto blocks = [&](std::int32_t count) { return static_cast<std::uint64_t>(count) * bytes; };
-    if (tree.members() == 1 && !tree.is_root()) return schedule.send(mine.data, bytes, tree.parent());
+    const auto blocks = [&](std::int32_t count) {
+        return static_cast<std::uint64_t>(count) * bytes;
+    };
+    if (tree.members() == 1 && !tree.is_root())
+        return schedule.send(mine.data, bytes, tree.parent());
     // In the order of positions, which at rank 0 is that of ranks.
     const bool in_place = tree.is_root() && root == 0;
     std::byte* gathered = in_place ? all[0].data : schedule.scratch(blocks(tree.members()));

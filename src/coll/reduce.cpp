@@ -22,8 +22,10 @@ void binomial_reduce(Schedule& schedule, const std::byte* in, std::byte* out, st
     const Tree tree(schedule, root);
     Accumulator sum(schedule, in, tree.is_root() ? out : nullptr, count);
     gather_operands(schedule, tree, sum);
-    if (tree.is_root()) sum.finish(out);
-    else schedule.send(sum.value(), sum.bytes(), tree.parent());
+    if (tree.is_root())
+        sum.finish(out);
+    else
+        schedule.send(sum.value(), sum.bytes(), tree.parent());
 }
 
 void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
@@ -32,9 +34,12 @@ void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std
     const bool is_root = schedule.rank == root;
     Accumulator sum(schedule, in, is_root ? out : nullptr, count);
     gather_operands(schedule, tree, sum);
-    if (!tree.is_root()) schedule.send(sum.value(), sum.bytes(), tree.parent());
-    else if (!is_root) schedule.send(sum.value(), sum.bytes(), root);
-    else sum.finish(out);
+    if (!tree.is_root())
+        schedule.send(sum.value(), sum.bytes(), tree.parent());
+    else if (!is_root)
+        schedule.send(sum.value(), sum.bytes(), root);
+    else
+        sum.finish(out);
     if (is_root && !tree.is_root()) {
         schedule.wait();  // for what may be on its way out of `out`
         schedule.receive(out, sum.bytes(), 0);

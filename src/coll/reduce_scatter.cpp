@@ -22,7 +22,9 @@ void direct_reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* r
     const auto length = [&](std::int32_t of) {
         return starts[static_cast<std::size_t>(of) + 1] - starts[static_cast<std::size_t>(of)];
     };
-    const auto piece = [&](std::int32_t of) { return in + starts[static_cast<std::size_t>(of)] * extent; };
+    const auto piece = [&](std::int32_t of) {
+        return in + starts[static_cast<std::size_t>(of)] * extent;
+    };
 
     const std::uint64_t count = length(rank);
     const std::uint64_t bytes = count * extent;
@@ -32,8 +34,10 @@ void direct_reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* r
     const bool in_result = !reuse;
     std::byte* sum = in_result ? result : nullptr;
     if (rank == last) {
-        if (in_result) schedule.copy(piece(rank), result, bytes);
-        else sum = const_cast<std::byte*>(piece(rank));
+        if (in_result)
+            schedule.copy(piece(rank), result, bytes);
+        else
+            sum = const_cast<std::byte*>(piece(rank));
     } else if (sum == nullptr) {
         sum = schedule.scratch(bytes);
     }

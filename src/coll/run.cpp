@@ -40,7 +40,8 @@ public:
         if (used_ == 0) return;
         wait({local_, used_});
         used_ = 0;
-        if (many_.empty()) [[likely]] return;
+        if (many_.empty()) [[likely]]
+            return;
         wait(many_);
         many_.clear();
     }
@@ -49,8 +50,10 @@ private:
     static constexpr std::size_t few = 32;
 
     void wait(std::span<core::Request* const> requests) {
-        if (requests.size() == 1) p2p::wait_for(engine_, thread_, *requests[0]);
-        else progress::wait(engine_, thread_, p2p::AllRequests(engine_, requests));
+        if (requests.size() == 1)
+            p2p::wait_for(engine_, thread_, *requests[0]);
+        else
+            progress::wait(engine_, thread_, p2p::AllRequests(engine_, requests));
         for (core::Request* request : requests) {
             if (request->error != MPI_SUCCESS && failure_.error == MPI_SUCCESS) [[unlikely]]
                 failure_ = {request->error, request->source, request->capacity};
@@ -103,7 +106,8 @@ int run(core::Thread& thread, const Schedule& schedule) {
         }
     }
     messages.wait();
-    if (failure.error != MPI_SUCCESS) [[unlikely]] return raise(thread, communicator, failure);
+    if (failure.error != MPI_SUCCESS) [[unlikely]]
+        return raise(thread, communicator, failure);
     return MPI_SUCCESS;
 }
 

@@ -40,9 +40,8 @@ void doubling_scan(Schedule& schedule, const std::byte* in, std::byte* out, std:
     std::byte* block = schedule.scratch(bytes);
     schedule.copy(in, block, bytes);
     schedule.copy(in, out, bytes);
-    double_neighbourhoods(schedule, block, count, bytes, [&](const std::byte* operand) {
-        schedule.combine(operand, out, count);
-    });
+    double_neighbourhoods(schedule, block, count, bytes,
+                          [&](const std::byte* operand) { schedule.combine(operand, out, count); });
 }
 
 void doubling_exscan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
@@ -51,8 +50,10 @@ void doubling_exscan(Schedule& schedule, const std::byte* in, std::byte* out, st
     schedule.copy(in, block, bytes);
     bool first = true;
     double_neighbourhoods(schedule, block, count, bytes, [&](const std::byte* operand) {
-        if (std::exchange(first, false)) schedule.copy(operand, out, bytes);
-        else schedule.combine(operand, out, count);
+        if (std::exchange(first, false))
+            schedule.copy(operand, out, bytes);
+        else
+            schedule.combine(operand, out, count);
     });
 }
 

@@ -16,8 +16,11 @@ void direct_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int3
 void binomial_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root) {
     const Tree tree(schedule, root);
     const std::uint64_t bytes = mine.bytes;
-    const auto blocks = [&](std::int32_t count) { return static_cast<std::uint64_t>(count) * bytes; };
-    const std::byte* dealt = nullptr;  // in the order of positions, which at rank 0 is that of ranks
+    const auto blocks = [&](std::int32_t count) {
+        return static_cast<std::uint64_t>(count) * bytes;
+    };
+    const std::byte* dealt =
+        nullptr;  // in the order of positions, which at rank 0 is that of ranks
     if (tree.is_root() && root == 0) {
         dealt = all[0].data;
     } else if (tree.is_root()) {

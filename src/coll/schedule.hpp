@@ -94,7 +94,8 @@ private:
     static constexpr std::size_t few = 24;
 
     void add(const Step& step) {
-        if (used_ == room_) [[unlikely]] grow();
+        if (used_ == room_) [[unlikely]]
+            grow();
         first_[used_++] = step;
     }
     void grow();
@@ -110,7 +111,7 @@ private:
     std::uint64_t small_used_ = 0;
     std::vector<std::unique_ptr<std::byte, Free>> large_;
     std::vector<Step> many_;
-    Step local_[few];                       // without initialisation, like the scratch
+    Step local_[few];  // without initialisation, like the scratch
     alignas(alignment) std::byte small_[512];
 };
 

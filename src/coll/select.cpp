@@ -14,6 +14,7 @@ using enum Collective;
 using A = Algorithm;
 
 constexpr Line table[] = {
+    {barrier, A::direct, any_size, 8, false, "one round"},
     {barrier, A::dissemination, any_size, any_ranks, false, "fewest rounds"},
     {bcast, A::binomial, any_size, 2, false, "one message"},
     {bcast, A::binomial, 128 * KiB, any_ranks, false, "fewest rounds"},
@@ -21,6 +22,7 @@ constexpr Line table[] = {
     {reduce, A::binomial, 32 * KiB, any_ranks, true, "fewest rounds"},
     {reduce, A::ordered, 32 * KiB, any_ranks, false, "fewest rounds that keep the order"},
     {reduce, A::scattered, any_size, any_ranks, false, "everyone combines a piece"},
+    {allreduce, A::direct, 256, 4, false, "one round"},
     {allreduce, A::doubling, 16 * KiB, any_ranks, false, "fewest rounds"},
     {allreduce, A::scattered, any_size, any_ranks, false, "everyone combines a piece"},
     {gather, A::direct, any_size, 8, false, "fewest copies"},
@@ -50,8 +52,8 @@ constexpr Line table[] = {
 };
 
 constexpr bool fits(const Line& line, const Call& call) noexcept {
-    return line.what == call.what && call.bytes <= line.most_bytes && call.ranks <= line.most_ranks &&
-           (call.commutative || !line.needs_commutative);
+    return line.what == call.what && call.bytes <= line.most_bytes &&
+        call.ranks <= line.most_ranks && (call.commutative || !line.needs_commutative);
 }
 
 /// Where the lines of an operation begin.
@@ -80,17 +82,31 @@ const Line& select(const Call& call) noexcept {
 std::span<const Line> selection_table() noexcept { return table; }
 
 std::string_view name_of(Collective what) noexcept {
-    constexpr std::string_view names[] = {
-        "", "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Gatherv", "Allgather", "Allgatherv",
-        "Scatter", "Scatterv", "Alltoall", "Alltoallv", "Alltoallw", "Reduce_scatter_block",
-        "Reduce_scatter", "Scan", "Exscan"};
+    constexpr std::string_view names[] = {"",
+                                          "Barrier",
+                                          "Bcast",
+                                          "Reduce",
+                                          "Allreduce",
+                                          "Gather",
+                                          "Gatherv",
+                                          "Allgather",
+                                          "Allgatherv",
+                                          "Scatter",
+                                          "Scatterv",
+                                          "Alltoall",
+                                          "Alltoallv",
+                                          "Alltoallw",
+                                          "Reduce_scatter_block",
+                                          "Reduce_scatter",
+                                          "Scan",
+                                          "Exscan"};
     return names[static_cast<std::size_t>(what)];
 }
 
 std::string_view name_of(Algorithm algorithm) noexcept {
-    constexpr std::string_view names[] = {"dissemination", "binomial", "ordered", "direct", "ring",
-                                          "bruck", "pairwise", "doubling", "scattered",
-                                          "scatter-ring"};
+    constexpr std::string_view names[] = {"dissemination", "binomial",    "ordered",  "direct",
+                                          "ring",          "bruck",       "pairwise", "doubling",
+                                          "scattered",     "scatter-ring"};
     return names[static_cast<std::size_t>(algorithm)];
 }
 

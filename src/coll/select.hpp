@@ -13,22 +13,46 @@ namespace heddle::coll {
 
 /// The operations; also the tags of their messages, so that a report of a hang tells them apart.
 enum class Collective : std::uint8_t {
-    barrier = 1, bcast, reduce, allreduce, gather, gatherv, allgather, allgatherv, scatter, scatterv,
-    alltoall, alltoallv, alltoallw, reduce_scatter_block, reduce_scatter, scan, exscan,
+    barrier = 1,
+    bcast,
+    reduce,
+    allreduce,
+    gather,
+    gatherv,
+    allgather,
+    allgatherv,
+    scatter,
+    scatterv,
+    alltoall,
+    alltoallv,
+    alltoallw,
+    reduce_scatter_block,
+    reduce_scatter,
+    scan,
+    exscan,
 };
 constexpr std::int32_t tag_of(Collective what) noexcept { return static_cast<std::int32_t>(what); }
 
 enum class Algorithm : std::uint8_t {
-    dissemination, binomial, ordered, direct, ring, bruck, pairwise, doubling, scattered, scatter_ring,
+    dissemination,
+    binomial,
+    ordered,
+    direct,
+    ring,
+    bruck,
+    pairwise,
+    doubling,
+    scattered,
+    scatter_ring,
 };
 
 /// What a call looks like to the table.
 struct Call {
     Collective what;
     std::int32_t ranks;
-    std::uint64_t bytes = 0;   ///< of the buffer, or of one block where there is one for everyone;
-                               ///< 0 where blocks differ, since no process knows them all
-    bool commutative = true;   ///< where there is an operation
+    std::uint64_t bytes = 0;  ///< of the buffer, or of one block where there is one for everyone;
+                              ///< 0 where blocks differ, since no process knows them all
+    bool commutative = true;  ///< where there is an operation
 };
 
 struct Line {

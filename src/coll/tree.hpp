@@ -23,7 +23,9 @@ public:
     bool is_root() const noexcept { return position_ == 0; }
     std::int32_t position() const noexcept { return position_; }
     std::int32_t parent() const noexcept { return rank_of(position_ - span_); }
-    std::int32_t rank_of(std::int32_t position) const noexcept { return (position + root_) % size_; }
+    std::int32_t rank_of(std::int32_t position) const noexcept {
+        return (position + root_) % size_;
+    }
     /// Processes at and below this one, or a child at `distance`.
     std::int32_t members() const noexcept { return std::min(span_, size_ - position_); }
     std::int32_t members(std::int32_t distance) const noexcept {

@@ -13,7 +13,7 @@ namespace heddle::objects {
 namespace {
 
 // The types of the standard's table.
-enum Category : std::uint8_t {
+enum Category : std::uint16_t {
     unknown = 0,
     c_integer = 1,
     fortran_integer = 2,
@@ -23,9 +23,10 @@ enum Category : std::uint8_t {
     logical = 32,
     bytes = 64,
     pair = 128,
+    other = 256,  ///< only moved
 };
 constexpr unsigned ordered = c_integer | fortran_integer | multi_language | floating;
-constexpr unsigned every = 0xff;
+constexpr unsigned every = 0x1ff;
 
 constexpr std::array<unsigned, builtins> takes = {
     ordered | complex,                                     // sum
@@ -76,14 +77,18 @@ inline constexpr bool is_integer =
 /// What integers are added and multiplied in: unsigned, since overflow wraps around, and at least
 /// as wide as int, which narrower ones would be promoted to.
 template <class T>
-struct Wrapping : std::conditional<(sizeof(T) < sizeof(unsigned)), unsigned,
-                                   std::conditional_t<sizeof(T) == 4, std::uint32_t,
-                                       std::conditional_t<sizeof(T) == 8, std::uint64_t, Unsigned128>>> {};
+struct Wrapping
+    : std::conditional<
+          (sizeof(T) < sizeof(unsigned)), unsigned,
+          std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                             std::conditional_t<sizeof(T) == 8, std::uint64_t, Unsigned128>>> {};
 
 template <Builtin op, class T>
 T apply(T a, T b) noexcept {
-    if constexpr (op == Builtin::min) return b < a ? b : a;
-    else if constexpr (op == Builtin::max) return a < b ? b : a;
+    if constexpr (op == Builtin::min)
+        return b < a ? b : a;
+    else if constexpr (op == Builtin::max)
+        return a < b ? b : a;
     else if constexpr (op == Builtin::min_location || op == Builtin::max_location) {
         const bool first = op == Builtin::min_location ? a.value < b.value : b.value < a.value;
         if (first) return a;
@@ -110,12 +115,18 @@ T apply(T a, T b) noexcept {
         } else {
             return static_cast<T>(a * b);
         }
-    } else if constexpr (op == Builtin::bit_and) return static_cast<T>(a & b);
-    else if constexpr (op == Builtin::bit_or) return static_cast<T>(a | b);
-    else if constexpr (op == Builtin::bit_xor) return static_cast<T>(a ^ b);
-    else if constexpr (op == Builtin::logical_and) return static_cast<T>(a != 0 && b != 0);
-    else if constexpr (op == Builtin::logical_or) return static_cast<T>(a != 0 || b != 0);
-    else return static_cast<T>((a != 0) != (b != 0));
+    } else if constexpr (op == Builtin::bit_and)
+        return static_cast<T>(a & b);
+    else if constexpr (op == Builtin::bit_or)
+        return static_cast<T>(a | b);
+    else if constexpr (op == Builtin::bit_xor)
+        return static_cast<T>(a ^ b);
+    else if constexpr (op == Builtin::logical_and)
+        return static_cast<T>(a != 0 && b != 0);
+    else if constexpr (op == Builtin::logical_or)
+        return static_cast<T>(a != 0 || b != 0);
+    else
+        return static_cast<T>((a != 0) != (b != 0));
 }
 
 /// A value at any address.
@@ -153,9 +164,10 @@ struct Types {};
 using Representations =
     Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
           std::int64_t, std::uint64_t, Int128, Float16, float, double, long double, Float128,
-          Complex<Float16>, Complex<float>, Complex<double>, Complex<long double>, Complex<Float128>,
-          Unsigned128, Pair<float, int>, Pair<double, int>, Pair<long, int>, Pair<int, int>,
-          Pair<short, int>, Pair<long double, int>, Pair<float, float>, Pair<double, double>>;
+          Complex<Float16>, Complex<float>, Complex<double>, Complex<long double>,
+          Complex<Float128>, Unsigned128, Pair<float, int>, Pair<double, int>, Pair<long, int>,
+          Pair<int, int>, Pair<short, int>, Pair<long double, int>, Pair<float, float>,
+          Pair<double, double>>;
 
 template <class T, class... Ts>
 constexpr std::uint8_t index_in(Types<Ts...>) {
@@ -166,17 +178,27 @@ constexpr std::uint8_t index_in(Types<Ts...>) {
 
 template <Builtin op, class T>
 constexpr Kernel kernel_for() {
-    if constexpr (op == Builtin::replace) return replace<sizeof(T)>;
-    else if constexpr (op == Builtin::no_op) return keep;
+    if constexpr (op == Builtin::replace)
+        return replace<sizeof(T)>;
+    else if constexpr (op == Builtin::no_op)
+        return keep;
     else if constexpr (op == Builtin::min_location || op == Builtin::max_location) {
-        if constexpr (is_pair<T>) return kernel<op, T>;
-        else return nullptr;
-    } else if constexpr (is_pair<T>) return nullptr;
-    else if constexpr (op == Builtin::sum || op == Builtin::product) return kernel<op, T>;
-    else if constexpr (is_complex<T>) return nullptr;
-    else if constexpr (op == Builtin::min || op == Builtin::max) return kernel<op, T>;
-    else if constexpr (is_integer<T>) return kernel<op, T>;
-    else return nullptr;
+        if constexpr (is_pair<T>)
+            return kernel<op, T>;
+        else
+            return nullptr;
+    } else if constexpr (is_pair<T>)
+        return nullptr;
+    else if constexpr (op == Builtin::sum || op == Builtin::product)
+        return kernel<op, T>;
+    else if constexpr (is_complex<T>)
+        return nullptr;
+    else if constexpr (op == Builtin::min || op == Builtin::max)
+        return kernel<op, T>;
+    else if constexpr (is_integer<T>)
+        return kernel<op, T>;
+    else
+        return nullptr;
 }
 
 template <Builtin op, class... T>
@@ -190,23 +212,29 @@ constexpr auto rows(std::index_sequence<op...>) {
 constexpr auto kernels = rows(std::make_index_sequence<builtins>{});
 
 struct Entry {
-    std::uint8_t category = unknown;
+    std::uint16_t category = unknown;
     std::uint8_t representation = 0;
 };
 
 constexpr std::uintptr_t first_type = 0x200;
 constexpr std::size_t type_handles = 0x100;
 
-#define AS(handle, category, ...) \
-    table[reinterpret_cast<std::uintptr_t>(MPI_##handle) - first_type] = {category, index_in<__VA_ARGS__>(Representations{})}
+#define AS(handle, category, ...)                                          \
+    table[reinterpret_cast<std::uintptr_t>(MPI_##handle) - first_type] = { \
+        category, index_in<__VA_ARGS__>(Representations{})}
 
 template <std::size_t size, bool is_signed = true>
-using Int = std::conditional_t<size == 1, std::conditional_t<is_signed, std::int8_t, std::uint8_t>,
-    std::conditional_t<size == 2, std::conditional_t<is_signed, std::int16_t, std::uint16_t>,
-        std::conditional_t<size == 4, std::conditional_t<is_signed, std::int32_t, std::uint32_t>,
-            std::conditional_t<size == 8, std::conditional_t<is_signed, std::int64_t, std::uint64_t>,
-                std::conditional_t<is_signed, Int128, Unsigned128>>>>>;
-#define AS_C_INTEGER(handle, c_type) AS(handle, c_integer, Int<sizeof(c_type), std::is_signed_v<c_type>>)
+using Int = std::conditional_t<
+    size == 1, std::conditional_t<is_signed, std::int8_t, std::uint8_t>,
+    std::conditional_t<
+        size == 2, std::conditional_t<is_signed, std::int16_t, std::uint16_t>,
+        std::conditional_t<
+            size == 4, std::conditional_t<is_signed, std::int32_t, std::uint32_t>,
+            std::conditional_t<size == 8,
+                               std::conditional_t<is_signed, std::int64_t, std::uint64_t>,
+                               std::conditional_t<is_signed, Int128, Unsigned128>>>>>;
+#define AS_C_INTEGER(handle, c_type) \
+    AS(handle, c_integer, Int<sizeof(c_type), std::is_signed_v<c_type>>)
 
 std::array<Entry, type_handles> make_kinds() {
     std::array<Entry, type_handles> table{};
@@ -267,6 +295,10 @@ std::array<Entry, type_handles> make_kinds() {
     AS(LOGICAL8, logical, Int<8>);
     AS(LOGICAL16, logical, Int<16>);
     AS(BYTE, bytes, std::uint8_t);
+    AS(CHAR, other, std::uint8_t);
+    AS(CHARACTER, other, std::uint8_t);
+    AS(PACKED, other, std::uint8_t);
+    AS(WCHAR, other, Int<sizeof(wchar_t)>);
     AS(FLOAT_INT, pair, Pair<float, int>);
     AS(DOUBLE_INT, pair, Pair<double, int>);
     AS(LONG_INT, pair, Pair<long, int>);

@@ -18,11 +18,20 @@
 namespace heddle::objects {
 
 enum class Builtin : std::uint8_t {
-    sum, min, max, product,
-    bit_and, bit_or, bit_xor,
-    logical_and, logical_or, logical_xor,
-    min_location, max_location,
-    replace, no_op,
+    sum,
+    min,
+    max,
+    product,
+    bit_and,
+    bit_or,
+    bit_xor,
+    logical_and,
+    logical_or,
+    logical_xor,
+    min_location,
+    max_location,
+    replace,
+    no_op,
     none,  ///< the user's own
 };
 inline constexpr std::size_t builtins = static_cast<std::size_t>(Builtin::none);
@@ -33,7 +42,7 @@ struct Operation : core::Object {
     const char* name = "an operation of the user";
     Builtin builtin = Builtin::none;
     bool commutative = true;
-    MPI_User_function* function = nullptr;          ///< of the user; one of the two
+    MPI_User_function* function = nullptr;  ///< of the user; one of the two
     MPI_User_function_c* large_function = nullptr;
 };
 
@@ -52,11 +61,14 @@ struct Reduction {
     Reduction(const Operation& on, const Datatype& of) noexcept
         : operation(&on), type(&of), kernel(kernel_of(on.builtin, of)) {}
 
-    bool defined() const noexcept { return kernel != nullptr || operation->builtin == Builtin::none; }
+    bool defined() const noexcept {
+        return kernel != nullptr || operation->builtin == Builtin::none;
+    }
     bool commutative() const noexcept { return operation->commutative; }
     /// inout = in op inout, elementwise.
     void combine(const std::byte* in, std::byte* inout, std::size_t count) const {
-        if (kernel != nullptr) [[likely]] return kernel(in, inout, count);
+        if (kernel != nullptr) [[likely]]
+            return kernel(in, inout, count);
         call_user(in, inout, count);
     }
 

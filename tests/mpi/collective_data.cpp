@@ -21,7 +21,8 @@ struct Case {
     bool large;  ///< use the large-count form
 };
 
-void fill(Words& words, std::size_t at, std::size_t count, std::uint64_t round, int from, std::size_t first = 0) {
+void fill(Words& words, std::size_t at, std::size_t count, std::uint64_t round, int from,
+          std::size_t first = 0) {
     for (std::size_t i = 0; i < count; ++i) words[at + i] = word_of(round, from, first + i);
 }
 void expect(Words& words, std::size_t at, std::size_t count, std::uint64_t round, int from,
@@ -91,8 +92,10 @@ void alltoall(const Case& c) {
     Words in(c.count * size), out(c.count * size);
     Words& source = c.in_place ? out : in;
     for (int r = 0; r < size; ++r) fill(source, c.count * r, c.count, c.round, rank, first_for(r));
-    if (c.in_place) FORM(Alltoall, MPI_IN_PLACE, -5, MPI_DATATYPE_NULL, out.data(), N, T, comm);
-    else FORM(Alltoall, in.data(), N, T, out.data(), N, T, comm);
+    if (c.in_place)
+        FORM(Alltoall, MPI_IN_PLACE, -5, MPI_DATATYPE_NULL, out.data(), N, T, comm);
+    else
+        FORM(Alltoall, in.data(), N, T, out.data(), N, T, comm);
     for (int r = 0; r < size; ++r)
         expect(out, c.count * r, c.count, c.round, r, first_for(rank), "Alltoall");
 }
@@ -140,12 +143,14 @@ void gatherv(const Case& c) {
     if (rank == c.root && c.in_place) fill(out, u.places[rank], mine, c.round, rank);
     const void* from = rank == c.root && c.in_place ? MPI_IN_PLACE : in.data();
     if (c.large)
-        MPI_Gatherv_c(from, u.counts[rank], T, out.data(), u.large_counts.data(), u.large_places.data(), T,
-                      c.root, comm);
+        MPI_Gatherv_c(from, u.counts[rank], T, out.data(), u.large_counts.data(),
+                      u.large_places.data(), T, c.root, comm);
     else if (rank == c.root)
-        MPI_Gatherv(from, u.counts[rank], T, out.data(), u.counts.data(), u.places.data(), T, c.root, comm);
+        MPI_Gatherv(from, u.counts[rank], T, out.data(), u.counts.data(), u.places.data(), T,
+                    c.root, comm);
     else
-        MPI_Gatherv(from, u.counts[rank], T, nullptr, nullptr, nullptr, MPI_DATATYPE_NULL, c.root, comm);
+        MPI_Gatherv(from, u.counts[rank], T, nullptr, nullptr, nullptr, MPI_DATATYPE_NULL, c.root,
+                    comm);
     if (rank != c.root) return;
     for (int r = 0; r < size; ++r) expect(out, u.places[r], u.counts[r], c.round, r, 0, "Gatherv");
     CHECK(u.gaps_intact(out), "Gatherv");
@@ -161,10 +166,11 @@ void scatterv(const Case& c) {
     const bool in_place = rank == c.root && c.in_place;
     void* to = in_place ? MPI_IN_PLACE : out.data();
     if (c.large)
-        MPI_Scatterv_c(in.data(), u.large_counts.data(), u.large_places.data(), T, to, u.counts[rank], T,
-                       c.root, comm);
+        MPI_Scatterv_c(in.data(), u.large_counts.data(), u.large_places.data(), T, to,
+                       u.counts[rank], T, c.root, comm);
     else
-        MPI_Scatterv(in.data(), u.counts.data(), u.places.data(), T, to, u.counts[rank], T, c.root, comm);
+        MPI_Scatterv(in.data(), u.counts.data(), u.places.data(), T, to, u.counts[rank], T, c.root,
+                     comm);
     if (!in_place) expect(out, 0, mine, c.round, rank, 0, "Scatterv");
 }
 
@@ -177,10 +183,13 @@ void allgatherv(const Case& c) {
     if (c.in_place) fill(out, u.places[rank], mine, c.round, rank);
     const void* from = c.in_place ? MPI_IN_PLACE : in.data();
     if (c.large)
-        MPI_Allgatherv_c(from, u.counts[rank], T, out.data(), u.large_counts.data(), u.large_places.data(), T,
-                         comm);
-    else MPI_Allgatherv(from, u.counts[rank], T, out.data(), u.counts.data(), u.places.data(), T, comm);
-    for (int r = 0; r < size; ++r) expect(out, u.places[r], u.counts[r], c.round, r, 0, "Allgatherv");
+        MPI_Allgatherv_c(from, u.counts[rank], T, out.data(), u.large_counts.data(),
+                         u.large_places.data(), T, comm);
+    else
+        MPI_Allgatherv(from, u.counts[rank], T, out.data(), u.counts.data(), u.places.data(), T,
+                       comm);
+    for (int r = 0; r < size; ++r)
+        expect(out, u.places[r], u.counts[r], c.round, r, 0, "Allgatherv");
     CHECK(u.gaps_intact(out), "Allgatherv");
 }
 
@@ -217,19 +226,21 @@ void alltoallv(const Case& c) {
     const Exchange e(random, c.count, c.in_place);
     Words in(e.out.total), out(e.in.total);
     for (int r = 0; r < size; ++r) {
-        if (c.in_place) fill(out, e.in.places[r], e.in.counts[r], c.round, rank, first_for(r));
-        else fill(in, e.out.places[r], e.out.counts[r], c.round, rank, first_for(r));
+        if (c.in_place)
+            fill(out, e.in.places[r], e.in.counts[r], c.round, rank, first_for(r));
+        else
+            fill(in, e.out.places[r], e.out.counts[r], c.round, rank, first_for(r));
     }
     if (c.large)
         MPI_Alltoallv_c(c.in_place ? MPI_IN_PLACE : in.data(), e.out.large_counts.data(),
                         e.out.large_places.data(), T, out.data(), e.in.large_counts.data(),
                         e.in.large_places.data(), T, comm);
     else if (c.in_place)
-        MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, out.data(), e.in.counts.data(),
-                      e.in.places.data(), T, comm);
+        MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, out.data(),
+                      e.in.counts.data(), e.in.places.data(), T, comm);
     else
-        MPI_Alltoallv(in.data(), e.out.counts.data(), e.out.places.data(), T, out.data(), e.in.counts.data(),
-                      e.in.places.data(), T, comm);
+        MPI_Alltoallv(in.data(), e.out.counts.data(), e.out.places.data(), T, out.data(),
+                      e.in.counts.data(), e.in.places.data(), T, comm);
     for (int r = 0; r < size; ++r)
         expect(out, e.in.places[r], e.in.counts[r], c.round, r, first_for(rank), "Alltoallv");
     CHECK(e.in.gaps_intact(out), "Alltoallv");
@@ -242,8 +253,10 @@ void alltoallw(const Case& c) {
     Words in(e.out.total), out(e.in.total);
     std::vector<MPI_Datatype> out_types(size, T), in_types(size);
     for (int r = 0; r < size; ++r) {
-        if (c.in_place) fill(out, e.in.places[r], e.in.counts[r], c.round, rank, first_for(r));
-        else fill(in, e.out.places[r], e.out.counts[r], c.round, rank, first_for(r));
+        if (c.in_place)
+            fill(out, e.in.places[r], e.in.counts[r], c.round, rank, first_for(r));
+        else
+            fill(in, e.out.places[r], e.out.counts[r], c.round, rank, first_for(r));
     }
     Uneven bytes = e.in;
     for (int r = 0; r < size; ++r) {
@@ -256,12 +269,13 @@ void alltoallw(const Case& c) {
     e.out.finish();
     if (c.large)
         MPI_Alltoallw_c(c.in_place ? MPI_IN_PLACE : in.data(), e.out.large_counts.data(),
-                        e.out.large_places.data(), out_types.data(), out.data(), bytes.large_counts.data(),
-                        bytes.large_places.data(), in_types.data(), comm);
+                        e.out.large_places.data(), out_types.data(), out.data(),
+                        bytes.large_counts.data(), bytes.large_places.data(), in_types.data(),
+                        comm);
     else
-        MPI_Alltoallw(c.in_place ? MPI_IN_PLACE : in.data(), e.out.counts.data(), e.out.places.data(),
-                      out_types.data(), out.data(), bytes.counts.data(), bytes.places.data(), in_types.data(),
-                      comm);
+        MPI_Alltoallw(c.in_place ? MPI_IN_PLACE : in.data(), e.out.counts.data(),
+                      e.out.places.data(), out_types.data(), out.data(), bytes.counts.data(),
+                      bytes.places.data(), in_types.data(), comm);
     for (int r = 0; r < size; ++r)
         expect(out, e.in.places[r], e.in.counts[r], c.round, r, first_for(rank), "Alltoallw");
     CHECK(e.in.gaps_intact(out), "Alltoallw");
@@ -286,8 +300,9 @@ int main(int argc, char** argv) {
     comm = MPI_COMM_WORLD;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    void (*const tests[])(const Case&) = {bcast,    gather,     scatter,    allgather, alltoall, gatherv,
-                                          scatterv, allgatherv, alltoallv, alltoallw, barrier};
+    void (*const tests[])(const Case&) = {bcast,     gather,    scatter,  allgather,
+                                          alltoall,  gatherv,   scatterv, allgatherv,
+                                          alltoallv, alltoallw, barrier};
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 120;
     std::mt19937 random(7);
     for (int round = 1; round <= rounds; ++round) {

@@ -29,10 +29,11 @@ void fill(Words& words, const Case& c) {
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = operand(*c.op, c.round, rank, i);
 }
 /// `words` holds the results for elements `first` and following, of ranks 0 to `last`.
-void expect(Words& words, std::size_t count, std::size_t first, int last, const Case& c, const char* what) {
+void expect(Words& words, std::size_t count, std::size_t first, int last, const Case& c,
+            const char* what) {
     for (std::size_t i = 0; i < count; ++i)
-        CHECK(words[i] == folded(*c.op, c.round, 0, last, first + i), "%s with %s: element %zu of %zu, root %d",
-              what, c.op->name, i, count, c.root);
+        CHECK(words[i] == folded(*c.op, c.round, 0, last, first + i),
+              "%s with %s: element %zu of %zu, root %d", what, c.op->name, i, count, c.root);
     CHECK(words.intact(), "%s wrote beside its buffer", what);
 }
 void expect_input(Words& in, const Case& c, const char* what) {
@@ -57,7 +58,8 @@ void allreduce(const Case& c) {
     Words in(c.count), out(c.count);
     fill(in, c);
     if (c.in_place) fill(out, c);
-    FORM(Allreduce, c.in_place ? MPI_IN_PLACE : in.data(), out.data(), as_int(c.count), T, c.op->handle, comm);
+    FORM(Allreduce, c.in_place ? MPI_IN_PLACE : in.data(), out.data(), as_int(c.count), T,
+         c.op->handle, comm);
     expect(out, c.count, 0, size - 1, c, "Allreduce");
     expect_input(in, c, "Allreduce");
 }
@@ -66,7 +68,8 @@ void scan(const Case& c) {
     Words in(c.count), out(c.count);
     fill(in, c);
     if (c.in_place) fill(out, c);
-    FORM(Scan, c.in_place ? MPI_IN_PLACE : in.data(), out.data(), as_int(c.count), T, c.op->handle, comm);
+    FORM(Scan, c.in_place ? MPI_IN_PLACE : in.data(), out.data(), as_int(c.count), T, c.op->handle,
+         comm);
     expect(out, c.count, 0, rank, c, "Scan");
     expect_input(in, c, "Scan");
 }
@@ -75,7 +78,8 @@ void exscan(const Case& c) {
     Words in(c.count), out(c.count);
     fill(in, c);
     if (c.in_place) fill(out, c);
-    FORM(Exscan, c.in_place ? MPI_IN_PLACE : in.data(), out.data(), as_int(c.count), T, c.op->handle, comm);
+    FORM(Exscan, c.in_place ? MPI_IN_PLACE : in.data(), out.data(), as_int(c.count), T,
+         c.op->handle, comm);
     if (rank > 0) expect(out, c.count, 0, rank - 1, c, "Exscan");
     expect_input(in, c, "Exscan");
 }
@@ -85,9 +89,10 @@ void reduce_scatter_block(const Case& c) {
     Words in(all), out(c.in_place ? all : c.count);
     fill(in, c);
     if (c.in_place) fill(out, c);
-    FORM(Reduce_scatter_block, c.in_place ? MPI_IN_PLACE : in.data(), out.data(), as_int(c.count), T,
-         c.op->handle, comm);
-    expect(out, c.count, c.count * static_cast<std::size_t>(rank), size - 1, c, "Reduce_scatter_block");
+    FORM(Reduce_scatter_block, c.in_place ? MPI_IN_PLACE : in.data(), out.data(), as_int(c.count),
+         T, c.op->handle, comm);
+    expect(out, c.count, c.count * static_cast<std::size_t>(rank), size - 1, c,
+           "Reduce_scatter_block");
     expect_input(in, c, "Reduce_scatter_block");
 }
 
@@ -106,8 +111,10 @@ void reduce_scatter(const Case& c) {
     fill(in, c);
     if (c.in_place) fill(out, c);
     const void* from = c.in_place ? MPI_IN_PLACE : in.data();
-    if (c.large) MPI_Reduce_scatter_c(from, out.data(), large.data(), T, c.op->handle, comm);
-    else MPI_Reduce_scatter(from, out.data(), counts.data(), T, c.op->handle, comm);
+    if (c.large)
+        MPI_Reduce_scatter_c(from, out.data(), large.data(), T, c.op->handle, comm);
+    else
+        MPI_Reduce_scatter(from, out.data(), counts.data(), T, c.op->handle, comm);
     expect(out, mine, first, size - 1, c, "Reduce_scatter");
     expect_input(in, c, "Reduce_scatter");
 }
@@ -118,7 +125,8 @@ void reduce_local(const Case& c) {
     for (std::size_t i = 0; i < c.count; ++i) out[i] = operand(*c.op, c.round, rank + 1, i);
     FORM(Reduce_local, in.data(), out.data(), as_int(c.count), T, c.op->handle);
     for (std::size_t i = 0; i < c.count; ++i)
-        CHECK(out[i] == folded(*c.op, c.round, rank, rank + 1, i), "Reduce_local with %s", c.op->name);
+        CHECK(out[i] == folded(*c.op, c.round, rank, rank + 1, i), "Reduce_local with %s",
+              c.op->name);
     expect_input(in, c, "Reduce_local");
 }
 
@@ -127,7 +135,8 @@ void same_bits_everywhere() {
     for (std::size_t count : {1, 3, 100, 5000, 30000}) {
         std::vector<double> in(count), out(count), again(count), first(count);
         for (std::size_t i = 0; i < count; ++i)
-            in[i] = static_cast<double>(word_of(3, rank, i) % 1000003) * 1e-3 + (rank % 2 == 0 ? 1e17 : -1e17);
+            in[i] = static_cast<double>(word_of(3, rank, i) % 1000003) * 1e-3 +
+                (rank % 2 == 0 ? 1e17 : -1e17);
         MPI_Allreduce(in.data(), out.data(), as_int(count), MPI_DOUBLE, MPI_SUM, comm);
         MPI_Allreduce(in.data(), again.data(), as_int(count), MPI_DOUBLE, MPI_SUM, comm);
         first = out;
@@ -144,7 +153,9 @@ void extremes_with_places() {
         int place;
     };
     std::vector<Pair> in(100), least(100), most(100);
-    const auto value = [](int r, std::size_t i) { return static_cast<double>(word_of(5, r, i) % 4); };
+    const auto value = [](int r, std::size_t i) {
+        return static_cast<double>(word_of(5, r, i) % 4);
+    };
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = {value(rank, i), rank};
     MPI_Allreduce(in.data(), least.data(), 100, MPI_DOUBLE_INT, MPI_MINLOC, comm);
     MPI_Allreduce(in.data(), most.data(), 100, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
@@ -168,8 +179,8 @@ int main(int argc, char** argv) {
     MPI_Comm_size(comm, &size);
     {
         Operations operations;
-        void (*const tests[])(const Case&) = {reduce, allreduce, scan, exscan, reduce_scatter_block,
-                                              reduce_scatter, reduce_local};
+        void (*const tests[])(const Case&) = {
+            reduce, allreduce, scan, exscan, reduce_scatter_block, reduce_scatter, reduce_local};
         const int rounds = argc > 1 ? std::atoi(argv[1]) : 150;
         std::mt19937 random(11);
         for (int round = 1; round <= rounds; ++round) {
