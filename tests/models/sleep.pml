@@ -10,11 +10,13 @@
 
    Checked: nobody sleeps for ever (no invalid end state) while a message is left or a request is done.
 
-   Each switch takes one thing out of the protocol, and must make the check fail:
+   Sizes: MESSAGES (of each sender), HELPER_POLLS. UNLISTED: the rings start unused instead of polled.
+
+   Each of these takes something out of the protocol, and must make the check fail:
      NO_FENCE        heavy fences do nothing
      EARLY_UNLIST    a ring leaves the polled ones when it is cold, without a fence since it became so
-     EARLY_CLEAR     the door's bit is cleared before the ring is listed, and without the lock
-     SILENT_BATCH    who leaves messages behind in a cold ring does not tell the leader
+     CARELESS_HELPER the door's bit is cleared before the ring is listed, and without the lock, and who
+                     leaves messages behind in a cold ring does not tell the leader
      NO_HANDOVER     a leader that goes away does not ask another thread to lead                      */
 
 #ifndef MESSAGES
@@ -36,8 +38,13 @@
 byte published[2];
 byte buffered[2];           /* messages in the sender's store buffer */
 byte consumed[2];
+#ifdef UNLISTED
+bit hot[2];                 /* nobody has used the rings yet */
+bit listed[2];
+#else
 bit hot[2] = 1;             /* both rings have been polled lately */
 bit listed[2] = 1;
+#endif
 bit settled[2];
 bit moved_since[2];
 bit rung[2];
@@ -135,7 +142,7 @@ inline deliver_and_unlock(t, q) {
                 fi
             :: else
             fi;
-#ifndef SILENT_BATCH
+#ifndef CARELESS_HELPER
             if
             :: leader_sleeps -> ring_bell()
             :: else
@@ -165,7 +172,7 @@ inline visit(t, q) {
 inline answer(t, q) {
     if
     :: rung[q] ->
-#ifdef EARLY_CLEAR
+#ifdef CARELESS_HELPER
         d_step { drain_own(t); rung[q] = 0 };
         d_step { !locked[q] -> take(t, q); listed[q] = 1 };
         deliver_and_unlock(t, q)
