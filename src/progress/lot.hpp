@@ -10,17 +10,18 @@
 ///                gives up the lead before it locks the list to leave it. Whichever of the two comes
 ///                second in the list's lock sees the other's step.
 
-#include <atomic>
 #include <mutex>
 
 #include "core/thread.hpp"
+#include "sync/mutex.hpp"
 #include "sync/orders.hpp"
 
 namespace heddle::progress {
 
-class Lot {
+template <class World = sync::Native, class Thread = core::Thread>
+class BasicLot {
 public:
-    void enter(core::Thread& thread) noexcept {
+    void enter(Thread& thread) noexcept {
         std::lock_guard guard(lock_);
         thread.next = parked_;
         parked_ = &thread;
@@ -33,10 +34,10 @@ public:
 
     /// Takes the thread out of the list, and the lead from it if it has it. If nobody leads then, a
     /// parked thread is asked to: also one that never led may have been asked and goes away now.
-    void leave(core::Thread& thread, bool leading) noexcept {
+    void leave(Thread& thread, bool leading) noexcept {
         if (leading) led_.store(false, relaxed);  // the list's lock publishes it
         std::lock_guard guard(lock_);
-        for (core::Thread** at = &parked_; *at != nullptr; at = &(*at)->next) {
+        for (Thread** at = &parked_; *at != nullptr; at = &(*at)->next) {
             if (*at != &thread) continue;
             *at = thread.next;
             break;
@@ -45,12 +46,14 @@ public:
     }
 
     /// Whether the leader is asleep for as long as the bell does not ring. Written by the leader.
-    std::atomic<bool> leader_sleeps{false};
+    typename World::template Atom<bool> leader_sleeps{false};
 
 private:
-    sync::Mutex lock_;
-    core::Thread* parked_ = nullptr;
-    std::atomic<bool> led_{false};
+    sync::BasicMutex<World> lock_;
+    Thread* parked_ = nullptr;
+    typename World::template Atom<bool> led_{false};
 };
+
+using Lot = BasicLot<>;
 
 }  // namespace heddle::progress
