@@ -72,6 +72,7 @@ public:
         receive.source = pattern.source;
         receive.tag = pattern.tag;
         const int number = static_cast<int>(receives_.size()) - 1;
+        receive.count = static_cast<std::uint64_t>(number);
         const Message* message = matcher_.post(receive, pattern);
         ASSERT_EQ(number_of(message), rule_.post(number, pattern)) << "post " << number;
         if (message == nullptr) {
@@ -83,6 +84,7 @@ public:
         Message& message = messages_.emplace_back();
         message.envelope = envelope;
         const int number = static_cast<int>(messages_.size()) - 1;
+        message.length = static_cast<std::uint64_t>(number);
         core::Request* receive = matcher_.posted_for(envelope);
         ASSERT_EQ(matcher_.posted_for(envelope), receive) << "looking changes nothing";
         ASSERT_EQ(number_of(receive), rule_.arrive(number, envelope)) << "arrival " << number;
@@ -121,15 +123,12 @@ public:
     bool is_posted(int number) const { return rule_.is_posted(number); }
 
 private:
-    int number_of(const core::Request* receive) const {
-        for (std::size_t i = receives_.size(); i-- > 0;)
-            if (&receives_[i] == receive) return static_cast<int>(i);
-        return -1;
+    // Fields that matching does not touch hold the numbers.
+    static int number_of(const core::Request* receive) {
+        return receive == nullptr ? -1 : static_cast<int>(receive->count);
     }
-    int number_of(const Message* message) const {
-        for (std::size_t i = messages_.size(); i-- > 0;)
-            if (&messages_[i] == message) return static_cast<int>(i);
-        return -1;
+    static int number_of(const Message* message) {
+        return message == nullptr ? -1 : static_cast<int>(message->length);
     }
 
     Matcher matcher_;

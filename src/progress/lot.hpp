@@ -10,18 +10,22 @@
 ///                gives up the lead before it locks the list to leave it. Whichever of the two comes
 ///                second in the list's lock sees the other's step.
 
-#include <atomic>
 #include <cstdint>
 #include <mutex>
 
 #include "core/thread.hpp"
+#include "sync/mutex.hpp"
 #include "sync/orders.hpp"
 
 namespace heddle::progress {
 
-class Lot {
+template <class World = sync::Native, class Thread = core::Thread>
+class BasicLot {
 public:
-    void enter(core::Thread& thread) noexcept {
+    /// What the leader is about; a leader that is awake looks at every ring before it sleeps.
+    enum class Leader : std::uint8_t { none, awake, asleep };
+
+    void enter(Thread& thread) noexcept {
         std::lock_guard guard(lock_);
         thread.next = parked_;
         parked_ = &thread;
@@ -35,16 +39,14 @@ public:
     void set_leader_asleep(bool asleep) noexcept {
         leader_.store(asleep ? Leader::asleep : Leader::awake, relaxed);
     }
-    /// What the leader is about; a leader that is awake looks at every ring before it sleeps.
-    enum class Leader : std::uint8_t { none, awake, asleep };
     Leader leader() const noexcept { return leader_.load(relaxed); }
 
     /// Takes the thread out of the list, and the lead from it if it has it. If nobody leads then, a
     /// parked thread is asked to: also one that never led may have been asked and goes away now.
-    void leave(core::Thread& thread, bool leading) noexcept {
+    void leave(Thread& thread, bool leading) noexcept {
         if (leading) leader_.store(Leader::none, relaxed);  // the list's lock publishes it
         std::lock_guard guard(lock_);
-        for (core::Thread** at = &parked_; *at != nullptr; at = &(*at)->next) {
+        for (Thread** at = &parked_; *at != nullptr; at = &(*at)->next) {
             if (*at != &thread) continue;
             *at = thread.next;
             break;
@@ -53,9 +55,11 @@ public:
     }
 
 private:
-    sync::Mutex lock_;
-    core::Thread* parked_ = nullptr;
-    std::atomic<Leader> leader_{Leader::none};
+    sync::BasicMutex<World> lock_;
+    Thread* parked_ = nullptr;
+    typename World::template Atom<Leader> leader_{Leader::none};
 };
+
+using Lot = BasicLot<>;
 
 }  // namespace heddle::progress

@@ -211,11 +211,11 @@ struct SimulatedWorld {
 template <class SetUp>
 std::string try_seeds(std::uint64_t seeds, SimulationOptions options, SetUp&& set_up) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        options.spurious_wakeups = options.spurious_wakeups || (options.heavy_fences && seed % 16 == 0);
-        Simulation simulation(seed, options);
+        SimulationOptions mine = options;
+        mine.spurious_wakeups = mine.spurious_wakeups || (mine.heavy_fences && seed % 16 == 0);
+        Simulation simulation(seed, mine);
         [[maybe_unused]] const auto world = set_up(simulation);
         if (std::string finding = simulation.run(); !finding.empty()) return finding;
-        options.spurious_wakeups = false;
     }
     return {};
 }
