@@ -59,7 +59,6 @@ public:
     core::Arena<Group> groups;
     core::Arena<Datatype> datatypes;
     core::Arena<Errhandler> errhandlers;
-    core::Arena<Info> infos;
 
     Communicator* world = nullptr;
     Communicator* self = nullptr;
@@ -69,6 +68,11 @@ public:
     Errhandler* errors_return = nullptr;
     /// By handle, which is below this size for every predefined type.
     std::array<Datatype*, 1024> predefined_types{};
+
+    Contexts contexts;
+    Keyvals keyvals;
+    PredefinedAttributes predefined_attributes;
+    std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
 
     std::unique_ptr<p2p::Engine> engine;
 
@@ -91,7 +95,6 @@ public:
         if (handle == MPI_GROUP_EMPTY) return empty_group;
         return find(groups, handle, core::Kind::group);
     }
-    Info* info(MPI_Info handle) noexcept { return find(infos, handle, core::Kind::info); }
     Errhandler* errhandler(MPI_Errhandler handle) noexcept;
 
     /// A new object of the kind with one reference; nullptr when there is no room for one.
