@@ -53,6 +53,9 @@ int initialize(const char* call, int level) noexcept {
 
 int finalize(Thread& thread) {
     Process& process = *thread.process;
+    // First of all (MPI 5.0, 11.4): functions of the program may still use MPI.
+    if (const int failed = objects::delete_attributes(process, *process.self))
+        return objects::fail(thread, process.self, failed, "a function that deletes attributes failed");
     const int error = p2p::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
     process.node.page(static_cast<std::size_t>(process.rank()))

@@ -160,6 +160,10 @@ int fail(core::Thread& thread, Communicator* communicator, int error_class,
                            error_class, sentence(thread.call, where, error_class, detail));
 }
 
+int fail(core::Thread& thread, Communicator* communicator, int error_class, const char* detail) {
+    return fail(thread, communicator, error_class, std::string(detail));
+}
+
 int fail_outside(const char* call, int error_class, const std::string& detail) {
     std::fprintf(stderr, "heddle: %s\n", sentence(call, "", error_class, detail).c_str());
     std::fflush(nullptr);
