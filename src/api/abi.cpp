@@ -40,9 +40,13 @@ int get_info(Anytime&, Out<MPI_Info> result) {
 
 int set_fortran_info(Anytime& caller, Info info) {
     Fortran& all = fortran();
-    std::scoped_lock guard(all.lock, objects::info_lock());
-    if (all.known) return caller.fail(MPI_ERR_ABI, "the properties of Fortran have been set before");
+    std::unique_lock guard(all.lock);
+    if (all.known) {
+        guard.unlock();
+        return caller.fail(MPI_ERR_ABI, "the properties of Fortran have been set before");
+    }
     all.known = true;
+    std::lock_guard entries(objects::info_lock());
     all.info = info->entries;
     return MPI_SUCCESS;
 }
@@ -72,12 +76,12 @@ int set_fortran_booleans(Anytime& caller, Raw<int> size, Raw<void*> yes, Raw<voi
     if (yes.value == nullptr || no.value == nullptr)
         return caller.fail(MPI_ERR_ARG, "argument logical_true or logical_false: a null pointer");
     Fortran& all = fortran();
-    std::lock_guard guard(all.lock);
     const auto* first = static_cast<const unsigned char*>(yes.value);
     const auto* second = static_cast<const unsigned char*>(no.value);
-    const bool is_new =
-        all.booleans.try_emplace(size.value, Fortran::Booleans{{first, first + size.value}, {second, second + size.value}})
-            .second;
+    Fortran::Booleans values{{first, first + size.value}, {second, second + size.value}};
+    std::unique_lock guard(all.lock);
+    const bool is_new = all.booleans.try_emplace(size.value, std::move(values)).second;
+    guard.unlock();
     if (is_new) return MPI_SUCCESS;
     return caller.fail(MPI_ERR_ABI, "the values of this LOGICAL have been set before");
 }

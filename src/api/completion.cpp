@@ -7,15 +7,10 @@
 namespace heddle::api {
 
 int find_request(Thread& thread, MPI_Request handle, Request*& request) {
-    request = nullptr;
-    if (handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
-    auto* candidate = reinterpret_cast<Request*>(handle);
-    if (!engine_of(thread).is_request(candidate) ||
-        candidate->kind.load(relaxed) != core::Kind::request) [[unlikely]]
-        return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
-                             "argument request: no request, or one that has been completed or freed");
-    request = candidate;
-    return MPI_SUCCESS;
+    request = live_request(engine_of(thread), handle);
+    if (request != nullptr || handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
+    return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
+                         "argument request: no request, or one that has been completed or freed");
 }
 
 void make_progress(Thread& thread, std::span<Request* const> active) {
@@ -56,7 +51,7 @@ int look(const Request& request, MPI_Status* status) {
     }
 }
 
-int complete_quietly(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
+int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Engine& engine = engine_of(thread);
     int error = look(request, status);
     if (is_persistent(request)) {
@@ -127,9 +122,13 @@ int Selection::find(Thread& thread, std::int64_t count, const MPI_Request* handl
     Request** memory = size > few ? many_.data() : local_.data();
     requests = {memory, size};
     active = {memory + size, size};
+    const Engine& engine = engine_of(thread);
     for (std::size_t i = 0; i < size; ++i) {
-        if (const int error = find_request(thread, handles[i], requests[i])) return error;
-        active[i] = active_of(requests[i]);
+        Request* request = live_request(engine, handles[i]);
+        if (request == nullptr && handles[i] != MPI_REQUEST_NULL) [[unlikely]]
+            return find_request(thread, handles[i], request);  // which raises the error
+        requests[i] = request;
+        active[i] = active_of(request);
         any_active = any_active || active[i] != nullptr;
     }
     return MPI_SUCCESS;

@@ -88,7 +88,7 @@ template <auto function, class... Raw>
         int error = MPI_SUCCESS;
         // The first argument that is wrong ends the fold with what refuse() answers.
         const bool wrong = ((error = std::get<i>(arguments).error(communicator),
-                             error != MPI_SUCCESS
+                             __builtin_expect(error != MPI_SUCCESS, 0)
                                  ? (error = refuse(*thread, communicator, error, std::get<i>(arguments)), true)
                                  : false) ||
                             ...);

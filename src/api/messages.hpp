@@ -37,10 +37,8 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engi
                     MPI_Request& handle) {
     if (request == nullptr) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
-    if (!request->immortal) {
-        request->kind.store(core::Kind::request, relaxed);
-        request->communicator = &communicator;
-    }
+    request->kind.store(core::Kind::request, relaxed);
+    request->communicator = &communicator;
     handle = reinterpret_cast<MPI_Request>(request);
     return MPI_SUCCESS;
 }

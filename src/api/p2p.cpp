@@ -53,6 +53,10 @@ template <Mode mode>
         p2p::outbound(*comm, comm->context, buffer.address, bytes, dest.rank, tag.value);
     Request* request = mode == Mode::standard ? engine.start_send(thread, message)
                                               : engine.start_synchronous_send(thread, message);
+    if (request == &engine.completed_send()) [[likely]] {
+        *result = reinterpret_cast<MPI_Request>(request);
+        return MPI_SUCCESS;
+    }
     return hand_out(thread, *comm, request, *result);
 }
 
@@ -61,10 +65,9 @@ template <Mode mode>
     if (source.null()) return hand_out(thread, *comm, null_receive(thread), *result);
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    return hand_out(thread, *comm,
-                    p2p::start_receive(thread, *comm, comm->context, buffer.address, bytes,
-                                       source.rank, tag.value),
-                    *result);
+    const p2p::Inbound receive =
+        p2p::inbound(*comm, comm->context, buffer.address, bytes, source.rank, tag.value);
+    return hand_out(thread, *comm, engine_of(thread).start_receive(thread, receive), *result);
 }
 
 /// Waits for a receive, which no handle names, and says what came.
@@ -91,8 +94,8 @@ int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source so
     }
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    Request* request = p2p::start_receive(thread, *comm, comm->context, buffer.address, bytes,
-                                          source.rank, tag.value);
+    Request* request = engine_of(thread).start_receive(
+        thread, p2p::inbound(*comm, comm->context, buffer.address, bytes, source.rank, tag.value));
     return finish_receive(thread, *comm, request, status);
 }
 

@@ -29,6 +29,16 @@ Info& environment() {
 
 }  // namespace
 
+void Info::set(std::string_view key, std::string_view value) {
+    for (auto& [k, v] : entries)
+        if (k == key) return void(v = value);
+    entries.emplace_back(key, value);
+}
+
+bool Info::erase(std::string_view key) {
+    return std::erase_if(entries, [&](const auto& entry) { return entry.first == key; }) != 0;
+}
+
 core::Arena<Info>& infos() noexcept {
     // Never destroyed: info objects may be used after main().
     static core::Arena<Info>& all = *new core::Arena<Info>(std::size_t{1} << 20);
@@ -68,7 +78,10 @@ void free_info(Info& info) noexcept {
 void describe_environment(Info& info, const std::vector<std::string>& arguments) {
     if (!arguments.empty()) info.set("command", arguments.front());
     std::string rest;
-    for (std::size_t i = 1; i < arguments.size(); ++i) rest += (i == 1 ? "" : " ") + arguments[i];
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+        if (i > 1) rest += ' ';
+        rest += arguments[i];
+    }
     if (!rest.empty() && rest.size() < MPI_MAX_INFO_VAL) info.set("argv", rest);
     if (const char* size = std::getenv("PMI_SIZE")) info.set("maxprocs", size);
     char host[MPI_MAX_INFO_VAL] = "";

@@ -29,16 +29,8 @@ struct Info : core::Object {
             if (k == key) return v;
         return std::nullopt;
     }
-    void set(std::string_view key, std::string_view value) {
-        for (auto& [k, v] : entries)
-            if (k == key) return void(v = value);
-        entries.emplace_back(key, value);
-    }
-    bool erase(std::string_view key) {
-        for (auto at = entries.begin(); at != entries.end(); ++at)
-            if (at->first == key) return entries.erase(at), true;
-        return false;
-    }
+    void set(std::string_view key, std::string_view value);
+    bool erase(std::string_view key);
 };
 
 core::Arena<Info>& infos() noexcept;

@@ -83,6 +83,34 @@ void make_types(Process& process) {
     }
 }
 
+struct PredefinedOperation {
+    MPI_Op handle;
+    const char* name;
+    Builtin builtin;
+};
+
+#define OPERATION(name, builtin) {MPI_##name, "MPI_" #name, Builtin::builtin}
+const PredefinedOperation operations[] = {
+    OPERATION(SUM, sum), OPERATION(MIN, min), OPERATION(MAX, max), OPERATION(PROD, product),
+    OPERATION(BAND, bit_and), OPERATION(BOR, bit_or), OPERATION(BXOR, bit_xor),
+    OPERATION(LAND, logical_and), OPERATION(LOR, logical_or), OPERATION(LXOR, logical_xor),
+    OPERATION(MINLOC, min_location), OPERATION(MAXLOC, max_location), OPERATION(REPLACE, replace),
+    OPERATION(NO_OP, no_op),
+};
+#undef OPERATION
+
+void make_operations(Process& process) {
+    for (const PredefinedOperation& operation : operations) {
+        Operation* object = Process::make(process.operations, core::Kind::operation);
+        object->handle = operation.handle;
+        object->name = operation.name;
+        object->builtin = operation.builtin;
+        object->commutative =
+            operation.builtin != Builtin::replace && operation.builtin != Builtin::no_op;
+        process.predefined_operations[reinterpret_cast<std::uintptr_t>(operation.handle)] = object;
+    }
+}
+
 Communicator* make_predefined(Process& process, MPI_Comm handle, const char* name,
                               std::uint32_t context, Group& group) {
     Communicator* communicator = Process::make(process.communicators, core::Kind::communicator);
@@ -102,6 +130,7 @@ Communicator* make_predefined(Process& process, MPI_Comm handle, const char* nam
 
 void make_predefined(Process& process) {
     make_types(process);
+    make_operations(process);
     using Action = Errhandler::Action;
     process.errors_are_fatal = &make_errhandler(process, Action::fatal, nullptr);
     process.errors_abort = &make_errhandler(process, Action::abort, nullptr);

@@ -27,6 +27,7 @@
 #include "objects/errhandler.hpp"
 #include "objects/group.hpp"
 #include "objects/info.hpp"
+#include "objects/operation.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
@@ -59,6 +60,7 @@ public:
     core::Arena<Group> groups;
     core::Arena<Datatype> datatypes;
     core::Arena<Errhandler> errhandlers;
+    core::Arena<Operation> operations;
 
     Communicator* world = nullptr;
     Communicator* self = nullptr;
@@ -68,6 +70,7 @@ public:
     Errhandler* errors_return = nullptr;
     /// By handle, which is below this size for every predefined type.
     std::array<Datatype*, 1024> predefined_types{};
+    std::array<Operation*, 64> predefined_operations{};  ///< likewise
 
     Contexts contexts;
     Keyvals keyvals;
@@ -96,6 +99,11 @@ public:
         return find(groups, handle, core::Kind::group);
     }
     Errhandler* errhandler(MPI_Errhandler handle) noexcept;
+    Operation* operation(MPI_Op handle) noexcept {
+        const auto value = reinterpret_cast<std::uintptr_t>(handle);
+        if (value < predefined_operations.size()) [[likely]] return predefined_operations[value];
+        return find(operations, handle, core::Kind::operation);
+    }
 
     /// A new object of the kind with one reference; nullptr when there is no room for one.
     template <class T>

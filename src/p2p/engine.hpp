@@ -25,18 +25,10 @@
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
 #include "progress/lot.hpp"
+#include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
-
-/// What can be set from outside (tool/knobs.def).
-/// A longer message does not fit into a ring besides others.
-inline constexpr std::uint64_t most_eager_bytes = 8192;
-
-struct Settings {
-    std::uint64_t eager_limit = most_eager_bytes;  ///< bytes; longer messages wait for their receive
-    enum class SingleCopy { automatic, always, never } single_copy = SingleCopy::automatic;
-};
 
 /// A message to be sent.
 struct Outbound {
@@ -58,7 +50,7 @@ struct Inbound {
 class Engine {
 public:
     Engine(const transport::shm::Node& node, std::int32_t rank, core::Arena<core::Request>& requests,
-           Settings settings);
+           tool::Settings settings);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
@@ -68,16 +60,20 @@ public:
     /// Starts a send. The answer is completed_send() if it is already over, which holds nothing, or
     /// a request to wait for and free; nullptr when memory has run out.
     [[gnu::always_inline]] core::Request* start_send(core::Thread& thread, const Outbound& message) {
-        if (message.bytes <= settings_.eager_limit && message.process != rank_) [[likely]] {
+        if (message.bytes <= transport::shm::inline_payload && message.process != rank_) [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
-            if (post(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
+            if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
                 return &completed_send_;
         }
-        return start_send_slowly(thread, message, false);
+        return start_send_slowly(thread, message.envelope.context, message.envelope.source,
+                                 message.envelope.tag, message.process, message.data, message.bytes,
+                                 false);
     }
     /// The same; complete only when the message has been matched.
     core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
-        return start_send_slowly(thread, message, true);
+        return start_send_slowly(thread, message.envelope.context, message.envelope.source,
+                                 message.envelope.tag, message.process, message.data, message.bytes,
+                                 true);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
 
@@ -91,7 +87,7 @@ public:
         instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
         receive->instance = instance.number;
         lock(instance);
-        match::Message* message = instance.matcher.post(*receive);
+        match::Message* message = instance.matcher.post(*receive, inbound.pattern);
         instance.lock.unlock();
         if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
         return receive;
@@ -171,24 +167,30 @@ public:
     /// Whether nothing of this process waits for room in a ring any more.
     bool all_handed_over() const noexcept { return backlogged_.load(acquire) == 0; }
 
-    /// Threads of the program that have called MPI: while it is one, nobody else attends to rings.
-    std::atomic<std::uint32_t> threads{0};
+    /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
+    void count_thread(int change) noexcept;
+    /// Whether threads that wait take the cores from threads that have something to do.
+    bool short_of_cores() const noexcept { return short_of_cores_.load(relaxed); }
 
 private:
     // engine_send.cpp
+    /// `known_cells`: how many cells the message takes, where that is known beforehand.
+    template <std::size_t known_cells = 0>
     [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
                                      const Outbound& message, Kind kind, const void* prefix,
                                      std::uint32_t prefix_bytes) {
+        const std::size_t cells =
+            known_cells != 0 ? known_cells : transport::shm::cells_for(prefix_bytes + message.bytes);
         const auto way = instance.outbox.lock(thread.token);
-        instance::Channel& channel = pool_.channel(instance, message.process);
-        const bool open = channel.state == instance::Channel::State::open;
-        transport::shm::Cell* cell = open ? channel.ring.reserve(prefix_bytes + message.bytes) : nullptr;
-        if (cell == nullptr) [[unlikely]] {
+        instance::Channel& channel = instance.channels[message.process];
+        transport::shm::Cell* cell = nullptr;
+        if (channel.state != instance::Channel::State::open ||
+            (cell = channel.ring.reserve(cells)) == nullptr) [[unlikely]] {
             instance.outbox.unlock(thread.token, way);
             return Post::retry;
         }
         write(*cell, message, kind, prefix, prefix_bytes, platform::ordered_ticks());
-        channel.ring.publish(*cell);
+        channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
         instance.outbox.unlock(thread.token, way);
         if (cold) [[unlikely]] notify(message.process, instance);
@@ -206,8 +208,12 @@ private:
         if (message.bytes != 0) std::memcpy(cell.payload + prefix_bytes, message.data, message.bytes);
     }
     [[gnu::cold]] void notify(std::int32_t process, const instance::Instance& instance) noexcept;
-    [[gnu::cold]] core::Request* start_send_slowly(core::Thread& thread, const Outbound& message,
-                                                   bool synchronous);
+    /// Takes the message in pieces: handed over as a whole, it would have to lie in memory for the
+    /// fast path, too.
+    [[gnu::cold]] core::Request* start_send_slowly(core::Thread& thread, std::uint32_t context,
+                                                   std::int32_t source, std::int32_t tag,
+                                                   std::int32_t process, const std::byte* data,
+                                                   std::uint64_t bytes, bool synchronous);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
     /// Sends or queues; `completes` is done once the message is in the ring.
     void post_or_queue(core::Thread& thread, instance::Instance& instance, const Outbound& message,
@@ -215,6 +221,7 @@ private:
                        core::Request* completes, Turn& turn);
     void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                  const void* fields, std::uint32_t bytes);
+    void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
     void queue(instance::Instance& instance, instance::Channel& channel, const instance::Pending& what);
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
@@ -238,7 +245,16 @@ private:
         receive->any_tag = inbound.pattern.tag == match::any_tag;
         return receive;
     }
-    core::Request* match(instance::Instance& instance, const match::Envelope& envelope) noexcept;
+    /// The receive that gets a message with this envelope, taken out of where it was posted. The
+    /// instance is locked.
+    [[gnu::always_inline]] core::Request* match(instance::Instance& instance,
+                                                match::Envelope envelope) noexcept {
+        if (wildcards_.any()) [[unlikely]] return match_with_wildcards(instance, envelope);
+        core::Request* receive = instance.matcher.arrive(envelope);
+        if (receive != nullptr) [[likely]] receive->source = envelope.source;
+        return receive;
+    }
+    core::Request* match_with_wildcards(instance::Instance& instance, match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
     void deliver_control(Turn& turn, instance::Instance& instance, const transport::shm::Cell& cell);
@@ -294,7 +310,7 @@ private:
 
     const transport::shm::Node& node_;
     const std::int32_t rank_;
-    const Settings settings_;
+    const tool::Settings settings_;
     core::Arena<core::Request>& requests_;
     instance::Pool pool_;
     core::Request completed_send_;
@@ -317,6 +333,8 @@ private:
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};
 
+    std::atomic<int> threads_{0};
+    std::atomic<bool> short_of_cores_{false};
     std::atomic<std::uint32_t> parked_everywhere_{0};
     progress::Lot lot_;
 };

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "p2p/engine.hpp"
+#include "platform/cores.hpp"
 
 namespace heddle::p2p {
 
@@ -14,7 +15,7 @@ constexpr std::size_t most_messages = std::size_t{1} << 26;
 }  // namespace
 
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
-               core::Arena<core::Request>& requests, Settings settings)
+               core::Arena<core::Request>& requests, tool::Settings settings)
     : node_(node), rank_(rank), settings_(settings), requests_(requests), pool_(node, rank),
       messages_(most_messages) {
     sync::NodeFence::available();  // registers this process for the fences of the others
@@ -26,8 +27,18 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
 
 Engine::~Engine() = default;
 
+void Engine::count_thread(int change) noexcept {
+    const int threads = threads_.fetch_add(change, relaxed) + change;
+    // Processes that are bound have their cores to themselves; others share all there are.
+    const platform::Cores cores = platform::cores();
+    const bool bound = cores.allowed < cores.online;
+    const auto processes = bound ? 1 : static_cast<int>(node_.processes());
+    short_of_cores_.store(threads * processes > cores.allowed, relaxed);
+}
+
 void Engine::poll(core::Thread& thread, Instances which) {
-    if (std::has_single_bit(which)) [[likely]]
+    // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
+    if (which != 0 && (which & (which - 1)) == 0) [[likely]]
         visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
     else
         for_each(which & used(), [&](instance::Instance& instance) { visit(thread, instance); });
@@ -85,12 +96,16 @@ void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet
 }
 
 /// Spares senders the bell, unless somebody sleeps who depends on it. Instance locked.
+///
+/// A leader says that it goes to sleep before it cools rings, with this lock held: it will either
+/// find this ring hot and cool it, or is seen asleep here. A leader that is awake cools before it
+/// sleeps, and so does one who takes the lead.
 void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept {
-    if (instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0) return;
+    const auto leader = lot_.leader();
+    const bool sleepers = instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
+    if (sleepers && leader != progress::Lot::Leader::awake) return;
     inlet.ring.set_hot(true);
-    // The leader cools rings, with this lock held, after it has said that it sleeps: either it will
-    // see this ring, or this thread sees the leader asleep and has it keep an eye on the ring.
-    if (lot_.leader_sleeps.load(relaxed)) bell().ring();
+    if (leader == progress::Lot::Leader::asleep) bell().ring();  // to keep an eye on this ring
 }
 
 /// Looks at what senders have announced.
@@ -145,7 +160,7 @@ void Engine::cool(Instances which) {
 
 bool Engine::cool_idle() {
     bool busy = false;
-    const bool alone = threads.load(relaxed) <= 1;
+    const bool alone = threads_.load(relaxed) <= 1;
     for_each(used(), [&](instance::Instance& instance) {
         instance.lock.lock();
         const bool sleepers =

@@ -77,23 +77,18 @@ match::Pattern Engine::pattern_of(const core::Request& receive) {
     return pattern;
 }
 
-/// The receive that gets a message with this envelope, taken out of where it was posted. Its
-/// instance is locked.
-core::Request* Engine::match(instance::Instance& instance, const match::Envelope& envelope) noexcept {
-    core::Request* exact = instance.matcher.posted_for(envelope);
-    if (wildcards_.any()) [[unlikely]] {
-        const std::uint64_t before = exact == nullptr ? ~std::uint64_t{0} : exact->order;
-        if (core::Request* wildcard = wildcards_.take_for(envelope, before)) {
-            wildcard->source = envelope.source;
-            wildcard->tag = envelope.tag;
-            return wildcard;
-        }
-    }
-    if (exact == nullptr) return nullptr;
-    instance.matcher.take_posted(*exact);
-    exact->source = envelope.source;
-    return exact;
+core::Request* Engine::match_with_wildcards(instance::Instance& instance,
+                                            match::Envelope envelope) noexcept {
+    core::Request* receive = instance.matcher.posted_for(envelope);
+    const std::uint64_t before = receive == nullptr ? ~std::uint64_t{0} : receive->order;
+    if (core::Request* wildcard = wildcards_.take_for(envelope, before)) receive = wildcard;
+    else if (receive != nullptr) instance.matcher.take_posted(*receive);
+    if (receive == nullptr) return nullptr;
+    receive->source = envelope.source;
+    receive->tag = envelope.tag;
+    return receive;
 }
+
 
 /// Instance locked.
 void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
@@ -247,7 +242,7 @@ void Engine::pull(Turn& turn, const Pull& pull) {
 
 /// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
 bool Engine::read_from_sender(const Pull& pull, std::uint64_t bytes) {
-    using SingleCopy = Settings::SingleCopy;
+    using SingleCopy = tool::Settings::SingleCopy;
     if (settings_.single_copy == SingleCopy::never) return false;
     if (settings_.single_copy == SingleCopy::automatic &&
         copy_choice_.choose(bytes) == Way::pipelined)

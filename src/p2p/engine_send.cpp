@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t fragment_bytes = 8192;
 static_assert(fragment_bytes + sizeof(DataFields) <= transport::shm::most_payload);
+static_assert(tool::most_eager_bytes + sizeof(SenderField) <= transport::shm::most_payload);
 
 constexpr match::Envelope no_envelope{0, 0, 0};
 
@@ -18,11 +19,17 @@ void Engine::notify(std::int32_t process, const instance::Instance& instance) no
     node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process), instance.number);
 }
 
-core::Request* Engine::start_send_slowly(core::Thread& thread, const Outbound& message,
+core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t context,
+                                         std::int32_t source, std::int32_t tag, std::int32_t process,
+                                         const std::byte* data, std::uint64_t bytes,
                                          bool synchronous) {
+    const Outbound message{{context, source, tag}, process, data, bytes};
+    instance::Instance& instance = pool_.of(context, tag);
+    if (!synchronous && bytes <= settings_.eager_limit && process != rank_ &&
+        post(thread, instance, message, Kind::eager, nullptr, 0) == Post::done)
+        return &completed_send_;
     core::Request* send = take_request(thread);
     if (send == nullptr) return nullptr;
-    instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
     send->operation = core::Operation::send;
     send->instance = instance.number;
     send->any_tag = false;
@@ -59,6 +66,7 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, const Outbound& m
 void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
                            const Outbound& message, Kind kind, const void* prefix,
                            std::uint32_t prefix_bytes, core::Request* completes, Turn& turn) {
+    open_channel(thread, instance, message.process);
     if (post(thread, instance, message, kind, prefix, prefix_bytes) == Post::done) {
         if (completes != nullptr) turn.complete(*completes);
         return;
@@ -84,6 +92,12 @@ void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Ki
                      const void* fields, std::uint32_t bytes) {
     post_or_queue(turn.thread, pool_[instance], {no_envelope, process, nullptr, 0}, kind, fields,
                   bytes, nullptr, turn);
+}
+
+void Engine::open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process) {
+    const auto way = instance.outbox.lock(thread.token);
+    pool_.channel(instance, process);
+    instance.outbox.unlock(thread.token, way);
 }
 
 /// Outbox held.
@@ -136,11 +150,12 @@ bool Engine::flush_one(Turn& turn, instance::Instance&, instance::Channel& chann
     instance::Pending& pending = *channel.first;
     const bool streamed = pending.kind == static_cast<std::uint8_t>(Kind::data);
     const std::uint64_t bytes = streamed ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
-    transport::shm::Cell* cell = channel.ring.reserve(pending.prefix_bytes + bytes);
+    const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
+    transport::shm::Cell* cell = channel.ring.reserve(cells);
     if (cell == nullptr) return false;
     write(*cell, {pending.envelope, channel.process, pending.data, bytes},
           static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
-    channel.ring.publish(*cell);
+    channel.ring.publish(*cell, cells);
     if (streamed && bytes < pending.bytes) {
         pending.data += bytes;
         pending.bytes -= bytes;

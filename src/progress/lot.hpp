@@ -11,6 +11,7 @@
 ///                second in the list's lock sees the other's step.
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 #include "core/thread.hpp"
@@ -27,30 +28,34 @@ public:
     }
 
     [[nodiscard]] bool try_lead() noexcept {
-        bool expected = false;
-        return led_.compare_exchange_strong(expected, true, acq_rel, relaxed);
+        Leader nobody = Leader::none;
+        return leader_.compare_exchange_strong(nobody, Leader::awake, acq_rel, relaxed);
     }
+    /// By the leader, before it cools rings (whose instances' locks publish it) and after it slept.
+    void set_leader_asleep(bool asleep) noexcept {
+        leader_.store(asleep ? Leader::asleep : Leader::awake, relaxed);
+    }
+    /// What the leader is about; a leader that is awake looks at every ring before it sleeps.
+    enum class Leader : std::uint8_t { none, awake, asleep };
+    Leader leader() const noexcept { return leader_.load(relaxed); }
 
     /// Takes the thread out of the list, and the lead from it if it has it. If nobody leads then, a
     /// parked thread is asked to: also one that never led may have been asked and goes away now.
     void leave(core::Thread& thread, bool leading) noexcept {
-        if (leading) led_.store(false, relaxed);  // the list's lock publishes it
+        if (leading) leader_.store(Leader::none, relaxed);  // the list's lock publishes it
         std::lock_guard guard(lock_);
         for (core::Thread** at = &parked_; *at != nullptr; at = &(*at)->next) {
             if (*at != &thread) continue;
             *at = thread.next;
             break;
         }
-        if (parked_ != nullptr && !led_.load(relaxed)) parked_->slot.signal();
+        if (parked_ != nullptr && leader() == Leader::none) parked_->slot.signal();
     }
-
-    /// Whether the leader is asleep for as long as the bell does not ring. Written by the leader.
-    std::atomic<bool> leader_sleeps{false};
 
 private:
     sync::Mutex lock_;
     core::Thread* parked_ = nullptr;
-    std::atomic<bool> led_{false};
+    std::atomic<Leader> leader_{Leader::none};
 };
 
 }  // namespace heddle::progress

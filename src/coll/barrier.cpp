@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/algorithms.hpp"
+
+namespace heddle::coll {
+
+void dissemination_barrier(Schedule& schedule) {
+    for (std::int32_t distance = 1; distance < schedule.size; distance *= 2) {
+        schedule.receive(nullptr, 0, schedule.before(distance));
+        schedule.send(nullptr, 0, schedule.after(distance));
+        schedule.wait();
+    }
+}
+
+}  // namespace heddle::coll
