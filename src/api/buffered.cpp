@@ -133,6 +133,9 @@ int send_buffered(Thread& thread, Communicator& communicator, const p2p::Outboun
     if (buffer == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "no buffer is attached");
     if (buffer->send(thread, message)) return MPI_SUCCESS;
+    // Messages may have left without this process having looked.
+    engine_of(thread).poll_all(thread);
+    if (buffer->send(thread, message)) return MPI_SUCCESS;
     return objects::fail(thread, &communicator, MPI_ERR_BUFFER,
                          "a message of " + std::to_string(message.bytes) +
                              " bytes does not fit into what is left of the attached buffer of " +
