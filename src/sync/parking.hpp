@@ -72,7 +72,7 @@ public:
 
     /// Makes signal() ring `bell` until leave_bell(); false if signal() has already come.
     [[nodiscard]] bool enter_bell(Bell& bell) noexcept {
-        bell_ = &bell;
+        bell_.store(&bell, relaxed);
         std::uint32_t expected = running;
         return word_.compare_exchange_strong(expected, at_bell, acq_rel, acquire);
     }
@@ -86,7 +86,7 @@ public:
         // R1: pairs with A1; seeing at_bell, it also reads the bell_ stored before that.
         switch (word_.exchange(signal_came, acq_rel)) {
             case asleep: World::wake_one(word_); break;
-            case at_bell: bell_->ring(); break;
+            case at_bell: bell_.load(relaxed)->ring(); break;
             default: break;
         }
     }
@@ -98,7 +98,9 @@ private:
     static constexpr std::uint32_t signal_came = 3;
 
     typename World::template Atom<std::uint32_t> word_{running};
-    Bell* bell_ = nullptr;  // written by the owner before at_bell is stored, read after it was seen
+    // Written before at_bell is stored, read after it was seen: also by a late signaller, while the
+    // owner is writing the same value for its next sleep.
+    typename World::template Atom<Bell*> bell_{nullptr};
 };
 
 using Doorbell = BasicDoorbell<>;
