@@ -112,7 +112,9 @@ int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
         return error;
     }
     *result = made.handle;
-    return hand_out(thread, *comm, request, *handle);
+    if (!request->immortal) return hand_out(thread, *comm, request, *handle);
+    *handle = reinterpret_cast<MPI_Request>(request);  // the first member may have told everybody
+    return MPI_SUCCESS;
 }
 
 int idup(Thread& thread, Comm comm, Out<MPI_Comm> result, Out<MPI_Request> handle) {
