@@ -46,7 +46,7 @@ struct Count {
     static constexpr const char* name = "count";
     std::int64_t value;
 
-    Count(Process&, std::int64_t count) noexcept : value(count) {}
+    Count(const auto&, std::int64_t count) noexcept : value(count) {}
     int error(const Communicator*) const noexcept {
         if (value < 0) [[unlikely]] return MPI_ERR_COUNT;
         return MPI_SUCCESS;
@@ -158,7 +158,7 @@ struct Out {
     static constexpr const char* name = "result";
     T* place;
 
-    Out(Process&, T* raw) noexcept : place(raw) {}
+    Out(const auto&, T* raw) noexcept : place(raw) {}
     int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
     std::string wrong(const Communicator*) const { return "a null pointer where a result belongs"; }
     T& operator*() const noexcept { return *place; }
@@ -173,9 +173,20 @@ struct Status {
     static constexpr const char* name = "status";
     MPI_Status* place;
 
-    Status(Process&, MPI_Status* raw) noexcept : place(raw) {}
+    Status(const auto&, MPI_Status* raw) noexcept : place(raw) {}
     int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
     std::string wrong(const Communicator*) const { return {}; }
+};
+
+/// A status that a call has filled.
+struct FilledStatus {
+    static constexpr const char* name = "status";
+    const MPI_Status* place;
+
+    FilledStatus(const auto&, const MPI_Status* raw) noexcept : place(raw) {}
+    int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return "MPI_STATUS_IGNORE, which says nothing"; }
+    const MPI_Status& operator*() const noexcept { return *place; }
 };
 
 /// Passed on as it is; the implementation checks what there is to check.
@@ -184,7 +195,7 @@ struct Raw {
     static constexpr const char* name = "argument";
     T value;
 
-    Raw(Process&, T raw) noexcept : value(raw) {}
+    Raw(const auto&, T raw) noexcept : value(raw) {}
     int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
     std::string wrong(const Communicator*) const { return {}; }
 };

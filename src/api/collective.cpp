@@ -103,7 +103,7 @@ struct Site {
     }
     static std::string undefined(const Reduction& reduction) {
         return std::string("argument op: ") + reduction.operation->name + " is not defined for " +
-            (*reduction.type->name == '\0' ? "a derived datatype" : reduction.type->name);
+               (reduction.type->name.empty() ? "a derived datatype" : reduction.type->name);
     }
     /// A process sends to itself no more than it expects of itself.
     int fits(std::uint64_t sent, std::uint64_t expected) const {

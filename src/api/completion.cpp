@@ -2,6 +2,7 @@
 #include "api/completion.hpp"
 
 #include "p2p/generalized.hpp"
+#include "p2p/join.hpp"
 
 namespace heddle::api {
 
@@ -28,13 +29,23 @@ bool done_after_progress(Thread& thread, Request& active) {
     return active.completed();
 }
 
+namespace {
+
+void set_status_of_receive(MPI_Status* status, const Request& receive) noexcept {
+    if (receive.cancelled) objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
+    else objects::set_status(status, receive.source, receive.tag, receive.bytes, false);
+}
+
+}  // namespace
+
 int look(const Request& request, MPI_Status* status) {
     const Request& active = is_persistent(request) ? *request.inner : request;
     switch (active.operation) {
-        case core::Operation::receive:
-            if (active.cancelled) objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
-            else objects::set_status(status, active.source, active.tag, active.bytes, false);
-            return active.error;
+        case core::Operation::receive: set_status_of_receive(status, active); return active.error;
+        case core::Operation::join:
+            if (const Request* receive = p2p::receive_of_join(active)) set_status_of_receive(status, *receive);
+            else objects::set_empty_status(status);
+            return p2p::error_of_join(active);
         case core::Operation::generalized: return p2p::query_generalized(active, status);
         default: objects::set_empty_status(status); return active.error;
     }
@@ -42,15 +53,25 @@ int look(const Request& request, MPI_Status* status) {
 
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Engine& engine = engine_of(thread);
-    const int error = look(request, status);
+    int error = look(request, status);
     if (is_persistent(request)) {
         engine.free_request(thread, *request.inner);
         request.inner = nullptr;
         return error;
     }
     handle = MPI_REQUEST_NULL;
-    if (request.operation == core::Operation::generalized) p2p::free_generalized(request);
-    engine.free_request(thread, request);
+    switch (request.operation) {
+        case core::Operation::generalized: {
+            const int freed = p2p::collect_generalized(thread, request);
+            if (error == MPI_SUCCESS) error = freed;
+            break;
+        }
+        case core::Operation::join:
+            request.kind.store(core::Kind::none, relaxed);
+            p2p::let_go_of_join(thread, request);
+            break;
+        default: engine.free_request(thread, request);
+    }
     return error;
 }
 
@@ -72,12 +93,17 @@ int let_go(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
     if (is_persistent(request)) {
         if (request.inner != nullptr) engine.free_when_done(thread, *request.inner);
+        objects::drop(*thread.process, *request.communicator);
         engine.free_request(thread, request);
         return MPI_SUCCESS;
     }
     if (request.immortal) return MPI_SUCCESS;
+    // The program still has to say that a generalized one is complete, by a handle of its own.
+    if (request.operation == core::Operation::generalized)
+        return p2p::let_go_of_generalized(thread, request);
     request.kind.store(core::Kind::none, relaxed);
-    engine.free_when_done(thread, request);
+    if (request.operation == core::Operation::join) p2p::let_go_of_join(thread, request);
+    else engine.free_when_done(thread, request);
     return MPI_SUCCESS;
 }
 

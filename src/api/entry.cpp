@@ -49,4 +49,16 @@ int caught(core::Thread& thread) {
     }
 }
 
+Anytime::Anytime(const char* name) noexcept : call(name), thread(enter(name)) {}
+
+int Anytime::fail(int error_class, const std::string& detail) {
+    return thread != nullptr ? objects::fail(*thread, nullptr, error_class, detail)
+                             : objects::fail_outside(call, error_class, detail);
+}
+
+int Anytime::caught() {
+    if (thread != nullptr) return api::caught(*thread);
+    return objects::fail_outside(call, MPI_ERR_NO_MEM, "out of memory");
+}
+
 }  // namespace heddle::api

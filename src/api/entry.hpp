@@ -101,6 +101,52 @@ template <auto function, class... Raw>
     }(std::index_sequence_for<Raw...>{});
 }
 
+/// The same for functions that may be called at any time, also before MPI_Init and after
+/// MPI_Finalize. They take what they need to fail:
+///
+///   int info_create(Anytime&, Out<MPI_Info>);
+struct Anytime {
+    const char* call;
+    core::Thread* thread;  ///< nullptr: the process is not alive, or does not know the thread
+
+    explicit Anytime(const char* name) noexcept;
+    [[gnu::cold]] int fail(int error_class, const std::string& detail);
+    [[gnu::cold]] int caught();
+};
+
+template <class... Kinds>
+struct Implementation<int (*)(Anytime&, Kinds...)> {
+    static constexpr std::size_t arity = sizeof...(Kinds);
+    using Arguments = std::tuple<Kinds...>;
+};
+
+template <auto function, class... Raw>
+int call_anytime(const char* name, Raw... raw) noexcept {
+    using Callee = Implementation<decltype(function)>;
+    static_assert(Callee::arity == sizeof...(Raw), "as many arguments as the MPI function has");
+    using Arguments = typename Callee::Arguments;
+
+    Anytime caller(name);
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        Arguments arguments{std::tuple_element_t<i, Arguments>(caller, raw)...};
+        int error = MPI_SUCCESS;
+        const bool wrong =
+            ((error = std::get<i>(arguments).error(nullptr),
+              error != MPI_SUCCESS &&
+                  (error = caller.fail(error, "argument " +
+                                                  std::string(std::tuple_element_t<i, Arguments>::name) +
+                                                  ": " + std::get<i>(arguments).wrong(nullptr)),
+                   true)) ||
+             ...);
+        if (wrong) return error;
+        try {
+            return function(caller, std::get<i>(arguments)...);
+        } catch (...) {
+            return caller.caught();
+        }
+    }(std::index_sequence_for<Raw...>{});
+}
+
 /// The i-th parameter type of an MPI function.
 template <class Function, std::size_t i>
 struct Parameter;
@@ -152,3 +198,14 @@ struct Parameter<Result(Parameters...), i> {
 #define MPI_ENTRY_C(arity, X, ...)       \
     MPI_ENTRY(arity, X, __VA_ARGS__)     \
     MPI_ENTRY(arity, X##_c, __VA_ARGS__)
+
+#define MPI_ENTRY_ANYTIME(arity, X, ...)                                                          \
+    extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                                \
+        return ::heddle::api::call_anytime<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity);    \
+    }                                                                                             \
+    HEDDLE_ALIAS(X)
+
+/// A function without parameters.
+#define MPI_ENTRY_0(X, ...)                                                                       \
+    extern "C" int PMPI_##X(void) { return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X); }        \
+    HEDDLE_ALIAS(X)

@@ -43,6 +43,9 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engi
     return MPI_SUCCESS;
 }
 
+/// A buffered send: the message is in the buffer, or already away. MPI_SUCCESS, or the error raised.
+int send_buffered(Thread& thread, Communicator& communicator, const p2p::Outbound& message);
+
 /// A receive from MPI_PROC_NULL, already complete.
 Request* null_receive(Thread& thread);
 

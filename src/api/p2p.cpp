@@ -3,6 +3,7 @@
 
 #include "api/entry.hpp"
 #include "api/messages.hpp"
+#include "p2p/join.hpp"
 
 namespace heddle::api {
 
@@ -120,6 +121,44 @@ int sendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type typ
                     count, type, source, in_tag, comm, status);
 }
 
+int isendrecv_kept(Thread& thread, const std::byte* out, std::uint64_t out_bytes, Dest dest,
+                   SendTag out_tag, std::byte* in, std::uint64_t in_bytes, Source source,
+                   ReceiveTag in_tag, Comm comm, std::vector<std::byte> kept, MPI_Request& handle) {
+    Request* receive = source.null()
+                           ? null_receive(thread)
+                           : p2p::start_receive(thread, *comm, comm->context, in, in_bytes, source.rank,
+                                                in_tag.value);
+    Request* send = dest.null() ? &engine_of(thread).completed_send()
+                                : p2p::start_send(thread, *comm, comm->context, out, out_bytes, dest.rank,
+                                                  out_tag.value);
+    if (receive == nullptr || send == nullptr) return hand_out(thread, *comm, nullptr, handle);
+    Request* const parts[] = {receive, send};
+    return hand_out(thread, *comm, p2p::join(thread, parts, std::move(kept)), handle);
+}
+
+int isendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, Dest dest, SendTag out_tag,
+              ReceiveBuffer in, Count in_count, Type in_type, Source source, ReceiveTag in_tag, Comm comm,
+              Out<MPI_Request> handle) {
+    std::uint64_t out_bytes = 0;
+    std::uint64_t in_bytes = 0;
+    if (const int error = size_of(thread, *comm, out.address, out_count, out_type, out_bytes)) return error;
+    if (const int error = size_of(thread, *comm, in.address, in_count, in_type, in_bytes)) return error;
+    return isendrecv_kept(thread, out.address, out_bytes, dest, out_tag, in.address, in_bytes, source,
+                          in_tag, comm, {}, *handle);
+}
+
+/// The receive is posted first, and may be filled before the send has been read: hence a copy.
+int isendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Dest dest,
+                      SendTag out_tag, Source source, ReceiveTag in_tag, Comm comm,
+                      Out<MPI_Request> handle) {
+    std::uint64_t bytes = 0;
+    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
+    std::vector<std::byte> copy(buffer.address, buffer.address + bytes);
+    const std::byte* out = copy.data();
+    return isendrecv_kept(thread, out, bytes, dest, out_tag, buffer.address, bytes, source, in_tag, comm,
+                          std::move(copy), *handle);
+}
+
 }  // namespace
 }  // namespace heddle::api
 
@@ -135,3 +174,5 @@ MPI_ENTRY_C(7, Recv, recv)
 MPI_ENTRY_C(7, Irecv, irecv)
 MPI_ENTRY_C(12, Sendrecv, sendrecv)
 MPI_ENTRY_C(9, Sendrecv_replace, sendrecv_replace)
+MPI_ENTRY_C(12, Isendrecv, isendrecv)
+MPI_ENTRY_C(9, Isendrecv_replace, isendrecv_replace)

@@ -34,6 +34,13 @@ class Process;
 const char* class_name(int error_class) noexcept;
 const char* class_text(int error_class) noexcept;
 
+bool is_predefined_class(int code) noexcept;
+
+/// What the error handler of the communicator does with a code, without a call that fails
+/// (MPI_Comm_call_errhandler).
+int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
+                    const std::string& detail);
+
 /// "MPI_COMM_WORLD", a name that the user gave, or "communicator of N processes".
 std::string name_of(const Communicator& communicator);
 

@@ -62,8 +62,8 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       groups(1 << 20),
       datatypes(1 << 20),
       errhandlers(1 << 16),
-      infos(1 << 20),
       operations(1 << 16),
+      contexts(job.rank, job.size),
       engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())) {
     make_predefined(*this);
     launch::Page& page = node.page(static_cast<std::size_t>(job.rank));

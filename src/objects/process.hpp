@@ -60,7 +60,6 @@ public:
     core::Arena<Group> groups;
     core::Arena<Datatype> datatypes;
     core::Arena<Errhandler> errhandlers;
-    core::Arena<Info> infos;
     core::Arena<Operation> operations;
 
     Communicator* world = nullptr;
@@ -72,6 +71,11 @@ public:
     /// By handle, which is below this size for every predefined type.
     std::array<Datatype*, 1024> predefined_types{};
     std::array<Operation*, 64> predefined_operations{};  ///< likewise
+
+    Contexts contexts;
+    Keyvals keyvals;
+    PredefinedAttributes predefined_attributes;
+    std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
 
     std::unique_ptr<p2p::Engine> engine;
 
@@ -94,7 +98,6 @@ public:
         if (handle == MPI_GROUP_EMPTY) return empty_group;
         return find(groups, handle, core::Kind::group);
     }
-    Info* info(MPI_Info handle) noexcept { return find(infos, handle, core::Kind::info); }
     Errhandler* errhandler(MPI_Errhandler handle) noexcept;
     Operation* operation(MPI_Op handle) noexcept {
         const auto value = reinterpret_cast<std::uintptr_t>(handle);

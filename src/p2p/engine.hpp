@@ -104,6 +104,7 @@ public:
                                 core::Outcome& found);
     core::Request* receive_matched(core::Thread& thread, match::Message& message,
                                    const Inbound& receive);
+    core::Arena<match::Message>& messages() noexcept { return messages_; }
     bool is_message(const void* handle) const noexcept { return messages_.contains(handle); }
 
     /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
