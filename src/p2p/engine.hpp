@@ -229,9 +229,9 @@ private:
         return node_.held_back(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
     }
     /// Whether a message that was sent before this one may still come.
-    bool held_back(std::int32_t from, std::uint32_t context, std::uint64_t stamp) const noexcept {
-        return node_.held_back(static_cast<std::size_t>(from), static_cast<std::size_t>(rank_))
-            .holds(context, stamp);
+    bool held_back(const match::Message& message) const noexcept {
+        return node_.held_back(static_cast<std::size_t>(message.peer), static_cast<std::size_t>(rank_))
+            .holds(message.envelope.context, message.stamp);
     }
     void after_queueing(Turn& turn, instance::Instance& instance);
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
@@ -313,6 +313,8 @@ private:
     void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);
     void restore_order(Turn& turn);
     match::Message* earliest(const match::Pattern& pattern);
+    match::Message* earliest_in_order(Turn& turn, const match::Pattern& pattern);
+    void put_off_later(std::vector<match::Message*>& staged);
     void match_late(Turn& turn);
     core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
@@ -332,6 +334,8 @@ private:
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
 
     std::vector<HeldBackMessages> held_back_;  ///< by destination
+    /// Out of the rings, later than one that is held back by its sender; guarded by wildcards_.lock.
+    std::vector<match::Message*> put_off_;
     /// A message was passed over because an earlier one is held back: look again until none is.
     std::atomic<bool> look_again_{false};
 
