@@ -312,10 +312,11 @@ private:
     void list_all_rung();
     void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);
     void restore_order(Turn& turn);
+    match::Message* lowest(const match::Pattern& pattern);
     match::Message* earliest(const match::Pattern& pattern);
     match::Message* earliest_in_order(Turn& turn, const match::Pattern& pattern);
     void put_off_later(std::vector<match::Message*>& staged);
-    void match_late(Turn& turn);
+    void put_off_kept(const match::Envelope& first);
     core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                            bool take, core::Outcome& found);

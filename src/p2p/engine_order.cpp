@@ -130,12 +130,15 @@ void Engine::restore_order(Turn& turn) {
     lock_all();
     const bool look_again = look_again_.exchange(false, relaxed);
     drain_in_order(turn);
-    if (look_again) match_late(turn);
     unlock_all();
+    if (!look_again) return;
+    // What was put off is in no queue: those who probe have not heard of it.
+    std::lock_guard watchers(watchers_lock_);
+    for (const Watcher& watcher : watchers_) turn.wake(*watcher.slot);
 }
 
-/// The accepted message that was sent first, of those that no receive waited for. Everything locked.
-match::Message* Engine::earliest(const match::Pattern& pattern) {
+/// The message with the lowest stamp among those that each instance finds first. Everything locked.
+match::Message* Engine::lowest(const match::Pattern& pattern) {
     match::Message* first = nullptr;
     for_each(used(), [&](instance::Instance& instance) {
         match::Message* found = instance.matcher.find(pattern);
@@ -144,14 +147,23 @@ match::Message* Engine::earliest(const match::Pattern& pattern) {
     return first;
 }
 
-/// The same, when all that was sent before it has come, too; none as long as something is held back.
-/// Everything locked.
+/// An accepted message that no receive waited for, the first of its sender. Everything locked.
+match::Message* Engine::earliest(const match::Pattern& pattern) {
+    match::Message* first = lowest(pattern);
+    // In an instance, what one sender sent first may have arrived after a message of another sender.
+    if (first == nullptr || pattern.source != match::any_source) return first;
+    return lowest({pattern.context, first->envelope.source, match::any_tag});
+}
+
+/// The same, when all that was sent before it has come, too. Messages that are later than one held
+/// back are put off meanwhile, to be matched in their turn. Everything locked.
 match::Message* Engine::earliest_in_order(Turn& turn, const match::Pattern& pattern) {
     drain_in_order(turn);
     for (match::Message* first = earliest(pattern); first != nullptr;) {
         if (held_back(*first)) {
-            look_again_.store(true, relaxed);
-            return nullptr;
+            put_off_kept(match::Envelope(first->envelope));
+            first = earliest(pattern);
+            continue;
         }
         // What was held back until just before the question is in the rings now.
         drain_in_order(turn);
@@ -162,19 +174,17 @@ match::Message* Engine::earliest_in_order(Turn& turn, const match::Pattern& patt
     return nullptr;
 }
 
-/// Gives wildcards the messages that were passed over when they were posted. Those who probe look
-/// again for themselves. Everything locked.
-void Engine::match_late(Turn& turn) {
-    for (core::Request* receive : wildcards_.ordered()) {
-        match::Message* message =
-            earliest_in_order(turn, {receive->context, receive->source, match::any_tag});
-        // It may have got a message meanwhile.
-        if (message == nullptr || !wildcards_.cancel(*receive)) continue;
-        pool_[message->instance].matcher.take(*message);
-        consume(turn, *receive, *message);
-    }
-    std::lock_guard guard(watchers_lock_);
-    for (const Watcher& watcher : watchers_) turn.wake(*watcher.slot);
+/// Takes the messages of this sender out of the queues, the first of which is too early.
+void Engine::put_off_kept(const match::Envelope& first) {
+    for_each(used(), [&](instance::Instance& instance) {
+        const match::Pattern sender{first.context, first.source, match::any_tag};
+        while (match::Message* message = instance.matcher.find(sender)) {
+            instance.matcher.take(*message);
+            wildcards_.demand_order(message->envelope.context, +1);
+            put_off_.push_back(message);
+        }
+    });
+    look_again_.store(true, relaxed);
 }
 
 core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {

@@ -152,12 +152,11 @@ bool Engine::flush_backlog(Turn& turn, instance::Instance& instance) {
 bool Engine::flush(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
     bool moved = false;
     while (channel.first != nullptr && flush_one(turn, instance, channel)) moved = true;
-    if (moved && channel.ring.cold()) notify(channel.process, instance);
     return moved;
 }
 
 /// The first pending message of the channel, or one fragment of it. Outbox held.
-bool Engine::flush_one(Turn& turn, instance::Instance&, instance::Channel& channel) {
+bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
     instance::Pending& pending = *channel.first;
     const bool streamed = pending.kind == static_cast<std::uint8_t>(Kind::data);
     const std::uint64_t bytes = streamed ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
@@ -167,6 +166,8 @@ bool Engine::flush_one(Turn& turn, instance::Instance&, instance::Channel& chann
     write(*cell, {pending.envelope, channel.process, pending.data, bytes},
           static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
     channel.ring.publish(*cell, cells);
+    // Before the send completes: what its thread sends next must not be seen before this.
+    if (channel.ring.cold()) notify(channel.process, instance);
     if (streamed && bytes < pending.bytes) {
         pending.data += bytes;
         pending.bytes -= bytes;

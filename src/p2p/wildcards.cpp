@@ -37,14 +37,6 @@ bool Wildcards::cancel(core::Request& receive) noexcept {
     return false;
 }
 
-std::vector<core::Request*> Wildcards::ordered() {
-    std::lock_guard guard(list_lock_);
-    std::vector<core::Request*> found;
-    for (core::Request* at = first_; at != nullptr; at = at->next)
-        if (at->synchronous) found.push_back(at);
-    return found;
-}
-
 void Wildcards::demand_order(std::uint32_t context, int change) noexcept {
     std::lock_guard guard(list_lock_);
     count_reason(context, change);

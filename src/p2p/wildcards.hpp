@@ -13,7 +13,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include "core/request.hpp"
 #include "match/message.hpp"
@@ -36,9 +35,6 @@ public:
 
     /// The first wildcard that accepts the message and was posted before order `before`, taken out.
     core::Request* take_for(const match::Envelope& message, std::uint64_t before) noexcept;
-
-    /// Those that want order, in the order of posting. With `lock` and the instances' locks held.
-    std::vector<core::Request*> ordered();
 
     /// Has messages of this context delivered in order, wildcards or not: one reason more or less.
     void demand_order(std::uint32_t context, int change) noexcept;
