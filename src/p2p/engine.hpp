@@ -127,6 +127,8 @@ public:
     }
     /// Frees a request that its user no longer wants when its operation completes.
     void free_when_done(core::Thread& thread, core::Request& request);
+    /// Whether there are sends among those that are not complete yet.
+    bool has_abandoned_sends(core::Thread& thread);
     bool is_request(const void* handle) const noexcept {
         return requests_.contains(handle) || handle == &completed_send_;
     }
@@ -144,8 +146,9 @@ public:
                    ? all
                    : Instances{1} << pool_.number_of(pattern.context, pattern.tag);
     }
-    /// Progress on these instances, and on whatever stands at the door. Cheap when nothing came.
-    void poll(core::Thread& thread, Instances which);
+    /// Progress on these instances, and on whatever stands at the door; true if there was any. Cheap
+    /// when nothing came.
+    bool poll(core::Thread& thread, Instances which);
     /// Progress on every instance in use.
     void poll_all(core::Thread& thread);
     /// Makes senders ring for messages to these instances; takes effect with a heavy node fence.
@@ -289,7 +292,7 @@ private:
     void answer_door(Turn& turn);
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
-    void visit(core::Thread& thread, instance::Instance& instance);
+    bool visit(core::Thread& thread, instance::Instance& instance);
     void finish(Turn& turn);
     void reap(core::Thread& thread);
 
