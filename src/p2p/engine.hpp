@@ -317,6 +317,7 @@ private:
             function(pool_[static_cast<std::size_t>(std::countr_zero(which))]);
     }
     Instances used() const noexcept { return used_.load(acquire); }
+    Instances backlogged() const noexcept { return backlogged_.load(acquire); }
     void drain_in_order(Turn& turn);
     void list_all_rung();
     void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);

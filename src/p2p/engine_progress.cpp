@@ -42,7 +42,9 @@ bool Engine::poll(core::Thread& thread, Instances which) {
     if (which != 0 && (which & (which - 1)) == 0) [[likely]]
         moved = visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
     else
-        for_each(which & used(), [&](instance::Instance& instance) { moved |= visit(thread, instance); });
+        // An instance that only sends is not in use, but may have a backlog.
+        for_each(which & (used() | backlogged()),
+                 [&](instance::Instance& instance) { moved |= visit(thread, instance); });
     if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) [[unlikely]] {
         Turn turn(thread);
         answer_door(turn);
@@ -53,7 +55,7 @@ bool Engine::poll(core::Thread& thread, Instances which) {
 }
 
 void Engine::poll_all(core::Thread& thread) {
-    poll(thread, used() | backlogged_.load(relaxed));
+    poll(thread, all);
     if (look_again_.load(relaxed)) [[unlikely]] {
         Turn turn(thread);
         turn.needs_order = true;
@@ -213,14 +215,14 @@ void Engine::add_parked(Instances which, int change) noexcept {
 }
 
 Engine::Instances Engine::announce_backlog(core::Thread& thread) {
-    const Instances backlogged = backlogged_.load(acquire);
-    for_each(backlogged, [&](instance::Instance& instance) {
+    const Instances announced = backlogged();
+    for_each(announced, [&](instance::Instance& instance) {
         const auto way = instance.outbox.lock(thread.token);
         for (auto* channel = instance.backlogged; channel != nullptr; channel = channel->next_backlogged)
             channel->ring.starve();
         instance.outbox.unlock(thread.token, way);
     });
-    return backlogged;
+    return announced;
 }
 
 bool Engine::something_to_do(core::Thread& thread, Instances announced) {
@@ -229,11 +231,11 @@ bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     for_each(used(), [&](instance::Instance& instance) { found = found || instance.something_came(); });
     if (found || all_handed_over()) return found;
     Turn turn(thread);
-    for_each(backlogged_.load(acquire), [&](instance::Instance& instance) {
+    for_each(backlogged(), [&](instance::Instance& instance) {
         found = flush_backlog(turn, instance) || found;
     });
     finish(turn);
-    return found || (backlogged_.load(acquire) & ~announced) != 0;
+    return found || (backlogged() & ~announced) != 0;
 }
 
 void Engine::free_when_done(core::Thread& thread, core::Request& request) {

@@ -126,7 +126,8 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
         condition.announce(&thread.slot);
         engine.announce_backlog(thread);  // the leader may have gone to sleep before there was one
         sync::NodeFence::heavy();         // F2, as in lead()
-        engine.poll(thread, instances);
+        // All of them: room may have come just before it was asked for.
+        engine.poll_all(thread);
         if (condition.holds()) {
             condition.announce(nullptr);
             engine.add_parked(instances, -1);
