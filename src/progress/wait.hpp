@@ -43,20 +43,23 @@ concept Condition = requires(C condition, sync::Slot* slot, char* text, std::siz
 
 inline constexpr std::uint32_t burst = 64;          ///< polls between two offers of the core
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
+inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
 inline constexpr std::uint32_t most_polls = 256;    ///< before sleeping, on an idle core
 inline constexpr std::uint32_t fewest_polls = 16;
 inline constexpr std::uint32_t most_offers = 48;    ///< before sleeping, on a crowded core
 inline constexpr std::chrono::milliseconds watch_period{1};
 inline constexpr std::chrono::microseconds long_sleep{50};
 
-/// Offers the core; notes whether somebody took it.
-inline void offer_core(core::Patience& patience) noexcept {
+/// Offers the core; notes whether somebody took it. False if they kept it for long: they compute, and a
+/// thread that sleeps gets the core back sooner than one that offers it.
+inline bool offer_core(core::Patience& patience) noexcept {
     const std::uint64_t before = platform::ticks();
     sync::Native::yield();
     const auto took = static_cast<std::uint32_t>(platform::ticks() - before);
     if (patience.quick_offer == 0 || took < patience.quick_offer) patience.quick_offer = took;
     // An offer that nobody takes costs one system call, twice that is still one.
     patience.crowded = took > 2 * patience.quick_offer;
+    return took < long_offer;
 }
 
 /// True if the condition came to hold within the thread's patience.
@@ -79,7 +82,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
         }
         engine.poll_all(thread);
         if (condition.holds()) return true;
-        offer_core(patience);
+        if (!offer_core(patience)) return condition.holds();
         ++offers;
         // On a crowded core polls cost little and the offers count.
         polls += crowded ? patience.polls / most_offers + 1 : burst;
