@@ -78,7 +78,7 @@ Threads around(const std::vector<Core>& cores, const Core& home, Map map) {
 
 std::vector<std::vector<int>> place(const Placement& placement, const std::vector<Core>& cores,
                                     int ranks) {
-    const std::size_t count = static_cast<std::size_t>(ranks);
+    const auto count = static_cast<std::size_t>(ranks);
     std::vector<Threads> result(count);
     Bind bind = placement.bind;
     if (bind == Bind::share && placement.cores_per_rank > 0) bind = Bind::core;

@@ -58,7 +58,7 @@ private:
     }
 
     void tell_keeper(int signal) {
-        const unsigned char byte = static_cast<unsigned char>(signal);
+        const auto byte = static_cast<unsigned char>(signal);
         (void)!::write(to_keeper_.get(), &byte,
                        1);  // when it fails the keeper is dead: SIGCHLD comes
     }

@@ -82,7 +82,7 @@ int Keeper::milliseconds_to_wait() const {
 // ---- starting ----
 
 RankStart Keeper::prepare(int rank, int pmi, int output, int error) {
-    const std::size_t index = static_cast<std::size_t>(rank);
+    const auto index = static_cast<std::size_t>(rank);
     Environment environment = environments_[ranks_[index].program];
     const std::string size = std::to_string(job_.size());
     environment.set("PMI_FD", std::to_string(pmi));
@@ -207,10 +207,11 @@ bool Keeper::is_waited_for(int rank, bool others_in_job) const {
     return others_in_job && phase(rank) == Phase::before;
 }
 
-/// All ranks have ended, but something that they started has not.
+/// All ranks have ended, but something that they started has not: it is asked to end, too.
 void Keeper::end_leftovers() {
-    if (ending() || !all_started() || number_alive() > 0) return;
-    kill_at_ = now_ms() + grace_ms;
+    if (leftovers_asked_ || number_alive() > 0 || !(all_started() || ending())) return;
+    leftovers_asked_ = true;
+    if (!ending()) kill_at_ = now_ms() + grace_ms;
     signal_descendants(SIGTERM);
     signal_descendants(SIGCONT);
 }

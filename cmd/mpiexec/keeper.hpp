@@ -86,6 +86,7 @@ private:
     std::vector<Environment> environments_;  ///< of the programs
     std::size_t started_ = 0;
     bool childless_ = false;  ///< all started and nothing of the job is left
+    bool leftovers_asked_ = false;
     bool kill_now_ = false;
     bool guard_gone_ = false;
     int exit_code_ = 0;

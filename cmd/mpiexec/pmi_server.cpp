@@ -15,7 +15,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-constexpr std::size_t longest_line = 64 * 1024;  // far above any legal one
+constexpr std::size_t longest_line = 65536;  // far above any legal one
 
 int number(const std::string& text, int otherwise) {
     int value = otherwise;
@@ -148,7 +148,7 @@ void PmiServer::get(int rank, const std::string& key) {
 }
 
 void PmiServer::get_by_index(int rank, const std::string& index) {
-    const std::size_t at = static_cast<std::size_t>(number(index, -1));
+    const auto at = static_cast<std::size_t>(number(index, -1));
     if (at >= keys_.size()) return reply(rank, "cmd=getbyidx_results rc=-2 reason=no_more_keyvals");
     reply(rank,
           fmt::format("cmd=getbyidx_results rc=0 nextidx={} key={} val={}", at + 1, keys_[at],

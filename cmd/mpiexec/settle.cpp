@@ -70,8 +70,8 @@ std::string search_path(const Program& program, const std::string& name) {
     while (true) {
         const std::size_t end = std::min(rest.find(':'), rest.size());
         const std::string folder = end == 0 ? "." : std::string(rest.substr(0, end));
-        const std::string file = from_directory(program, folder + "/" + name);
-        if (is_executable_file(file)) return folder + "/" + name;
+        std::string file = fmt::format("{}/{}", folder, name);
+        if (is_executable_file(from_directory(program, file))) return file;
         if (end == rest.size()) not_in_path(program, name);
         rest.remove_prefix(end + 1);
     }

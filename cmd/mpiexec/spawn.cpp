@@ -70,7 +70,7 @@ private:
     /// A script without a first line "#!" is the shell's, as everywhere.
     static void run_by_shell(const char* file, char* const* arguments, char* const* environment) {
         std::vector<char*> command{const_cast<char*>("/bin/sh"), const_cast<char*>(file)};
-        while (*arguments != nullptr && *++arguments != nullptr) command.push_back(*arguments);
+        for (char* const* word = arguments + 1; *word != nullptr; ++word) command.push_back(*word);
         command.push_back(nullptr);
         ::execve("/bin/sh", command.data(), environment);
     }
@@ -104,6 +104,7 @@ Spawner::Spawner() {
 
 pid_t Spawner::start(RankStart& rank) {
     std::vector<char*> arguments;
+    arguments.reserve(rank.program.command.size() + 1);
     for (const std::string& word : rank.program.command)
         arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);

@@ -46,10 +46,11 @@ std::string describe(int rank, pid_t pid, const std::string& program) {
 Verdict judge_abort(const RankEnd& end) {
     // An aborted job never counts as success, whatever code was asked for.
     const int code = (end.abort_code & 0xff) != 0 ? end.abort_code & 0xff : exit_failed;
-    const std::string reason = end.abort_reason.empty() ? "" : ": " + end.abort_reason;
+    const std::string who = describe(end.rank, end.pid, end.program);
     return {code,
-            fmt::format("{} called MPI_Abort with code {}{}",
-                        describe(end.rank, end.pid, end.program), end.abort_code, reason),
+            end.abort_reason.empty()
+                ? fmt::format("{} called MPI_Abort with code {}", who, end.abort_code)
+                : fmt::format("{} ended the job with code {}: {}", who, end.abort_code, end.abort_reason),
             true};
 }
 

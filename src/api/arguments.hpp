@@ -29,7 +29,10 @@ struct Comm {
     Communicator* object;
 
     Comm(Process& process, MPI_Comm handle) noexcept : object(process.communicator(handle)), null(handle == MPI_COMM_NULL) {}
-    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_COMM : MPI_SUCCESS; }
+    int error(const Communicator*) const noexcept {
+        if (object == nullptr) [[unlikely]] return MPI_ERR_COMM;
+        return MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const {
         return null ? "MPI_COMM_NULL" : "no communicator, or one that has been freed";
     }
@@ -43,8 +46,11 @@ struct Count {
     static constexpr const char* name = "count";
     std::int64_t value;
 
-    Count(Process&, std::int64_t count) noexcept : value(count) {}
-    int error(const Communicator*) const noexcept { return value < 0 ? MPI_ERR_COUNT : MPI_SUCCESS; }
+    Count(const auto&, std::int64_t count) noexcept : value(count) {}
+    int error(const Communicator*) const noexcept {
+        if (value < 0) [[unlikely]] return MPI_ERR_COUNT;
+        return MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const { return std::to_string(value) + " is negative"; }
 };
 
@@ -54,7 +60,8 @@ struct Type {
 
     Type(Process& process, MPI_Datatype handle) noexcept : object(process.datatype(handle)) {}
     int error(const Communicator*) const noexcept {
-        return object == nullptr || !object->committed ? MPI_ERR_TYPE : MPI_SUCCESS;
+        if (object == nullptr || !object->committed) [[unlikely]] return MPI_ERR_TYPE;
+        return MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const {
         return object == nullptr ? "no datatype, or one that has been freed"
@@ -78,7 +85,8 @@ struct Dest {
     Dest(Process&, int raw) noexcept : rank(raw) {}
     bool null() const noexcept { return rank == MPI_PROC_NULL; }
     int error(const Communicator* communicator) const noexcept {
-        return is_rank(rank, communicator) || rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
+        if (is_rank(rank, communicator) || rank == MPI_PROC_NULL) [[likely]] return MPI_SUCCESS;
+        return MPI_ERR_RANK;
     }
     std::string wrong(const Communicator* communicator) const;
 };
@@ -91,7 +99,7 @@ struct Source {
     Source(Process&, int raw) noexcept : rank(raw) {}
     bool null() const noexcept { return rank == MPI_PROC_NULL; }
     int error(const Communicator* communicator) const noexcept {
-        if (is_rank(rank, communicator) || rank == MPI_PROC_NULL) return MPI_SUCCESS;
+        if (is_rank(rank, communicator) || rank == MPI_PROC_NULL) [[likely]] return MPI_SUCCESS;
         return rank == MPI_ANY_SOURCE && !communicator->hints.no_any_source ? MPI_SUCCESS : MPI_ERR_RANK;
     }
     std::string wrong(const Communicator* communicator) const;
@@ -105,7 +113,10 @@ struct SendTag {
     std::int32_t value;
 
     SendTag(Process&, int tag) noexcept : value(tag) {}
-    int error(const Communicator*) const noexcept { return value < 0 ? MPI_ERR_TAG : MPI_SUCCESS; }
+    int error(const Communicator*) const noexcept {
+        if (value < 0) [[unlikely]] return MPI_ERR_TAG;
+        return MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const;
 };
 
@@ -147,7 +158,7 @@ struct Out {
     static constexpr const char* name = "result";
     T* place;
 
-    Out(Process&, T* raw) noexcept : place(raw) {}
+    Out(const auto&, T* raw) noexcept : place(raw) {}
     int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
     std::string wrong(const Communicator*) const { return "a null pointer where a result belongs"; }
     T& operator*() const noexcept { return *place; }
@@ -162,9 +173,20 @@ struct Status {
     static constexpr const char* name = "status";
     MPI_Status* place;
 
-    Status(Process&, MPI_Status* raw) noexcept : place(raw) {}
+    Status(const auto&, MPI_Status* raw) noexcept : place(raw) {}
     int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
     std::string wrong(const Communicator*) const { return {}; }
+};
+
+/// A status that a call has filled.
+struct FilledStatus {
+    static constexpr const char* name = "status";
+    const MPI_Status* place;
+
+    FilledStatus(const auto&, const MPI_Status* raw) noexcept : place(raw) {}
+    int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return "MPI_STATUS_IGNORE, which says nothing"; }
+    const MPI_Status& operator*() const noexcept { return *place; }
 };
 
 /// Passed on as it is; the implementation checks what there is to check.
@@ -173,7 +195,7 @@ struct Raw {
     static constexpr const char* name = "argument";
     T value;
 
-    Raw(Process&, T raw) noexcept : value(raw) {}
+    Raw(const auto&, T raw) noexcept : value(raw) {}
     int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
     std::string wrong(const Communicator*) const { return {}; }
 };

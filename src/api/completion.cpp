@@ -2,19 +2,15 @@
 #include "api/completion.hpp"
 
 #include "p2p/generalized.hpp"
+#include "p2p/join.hpp"
 
 namespace heddle::api {
 
 int find_request(Thread& thread, MPI_Request handle, Request*& request) {
-    request = nullptr;
-    if (handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
-    auto* candidate = reinterpret_cast<Request*>(handle);
-    if (!engine_of(thread).is_request(candidate) ||
-        candidate->kind.load(relaxed) != core::Kind::request) [[unlikely]]
-        return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
-                             "argument request: no request, or one that has been completed or freed");
-    request = candidate;
-    return MPI_SUCCESS;
+    request = live_request(engine_of(thread), handle);
+    if (request != nullptr || handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
+    return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
+                         "argument request: no request, or one that has been completed or freed");
 }
 
 void make_progress(Thread& thread, std::span<Request* const> active) {
@@ -33,29 +29,49 @@ bool done_after_progress(Thread& thread, Request& active) {
     return active.completed();
 }
 
+namespace {
+
+void set_status_of_receive(MPI_Status* status, const Request& receive) noexcept {
+    if (receive.cancelled) objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
+    else objects::set_status(status, receive.source, receive.tag, receive.bytes, false);
+}
+
+}  // namespace
+
 int look(const Request& request, MPI_Status* status) {
     const Request& active = is_persistent(request) ? *request.inner : request;
     switch (active.operation) {
-        case core::Operation::receive:
-            if (active.cancelled) objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
-            else objects::set_status(status, active.source, active.tag, active.bytes, false);
-            return active.error;
+        case core::Operation::receive: set_status_of_receive(status, active); return active.error;
+        case core::Operation::join:
+            if (const Request* receive = p2p::receive_of_join(active)) set_status_of_receive(status, *receive);
+            else objects::set_empty_status(status);
+            return p2p::error_of_join(active);
         case core::Operation::generalized: return p2p::query_generalized(active, status);
         default: objects::set_empty_status(status); return active.error;
     }
 }
 
-int complete_quietly(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
+int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Engine& engine = engine_of(thread);
-    const int error = look(request, status);
+    int error = look(request, status);
     if (is_persistent(request)) {
         engine.free_request(thread, *request.inner);
         request.inner = nullptr;
         return error;
     }
     handle = MPI_REQUEST_NULL;
-    if (request.operation == core::Operation::generalized) p2p::free_generalized(request);
-    engine.free_request(thread, request);
+    switch (request.operation) {
+        case core::Operation::generalized: {
+            const int freed = p2p::collect_generalized(thread, request);
+            if (error == MPI_SUCCESS) error = freed;
+            break;
+        }
+        case core::Operation::join:
+            request.kind.store(core::Kind::none, relaxed);
+            p2p::let_go_of_join(thread, request);
+            break;
+        default: engine.free_request(thread, request);
+    }
     return error;
 }
 
@@ -77,12 +93,17 @@ int let_go(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
     if (is_persistent(request)) {
         if (request.inner != nullptr) engine.free_when_done(thread, *request.inner);
+        objects::drop(*thread.process, *request.communicator);
         engine.free_request(thread, request);
         return MPI_SUCCESS;
     }
     if (request.immortal) return MPI_SUCCESS;
+    // The program still has to say that a generalized one is complete, by a handle of its own.
+    if (request.operation == core::Operation::generalized)
+        return p2p::let_go_of_generalized(thread, request);
     request.kind.store(core::Kind::none, relaxed);
-    engine.free_when_done(thread, request);
+    if (request.operation == core::Operation::join) p2p::let_go_of_join(thread, request);
+    else engine.free_when_done(thread, request);
     return MPI_SUCCESS;
 }
 
@@ -101,9 +122,13 @@ int Selection::find(Thread& thread, std::int64_t count, const MPI_Request* handl
     Request** memory = size > few ? many_.data() : local_.data();
     requests = {memory, size};
     active = {memory + size, size};
+    const Engine& engine = engine_of(thread);
     for (std::size_t i = 0; i < size; ++i) {
-        if (const int error = find_request(thread, handles[i], requests[i])) return error;
-        active[i] = active_of(requests[i]);
+        Request* request = live_request(engine, handles[i]);
+        if (request == nullptr && handles[i] != MPI_REQUEST_NULL) [[unlikely]]
+            return find_request(thread, handles[i], request);  // which raises the error
+        requests[i] = request;
+        active[i] = active_of(request);
         any_active = any_active || active[i] != nullptr;
     }
     return MPI_SUCCESS;

@@ -16,6 +16,12 @@ namespace heddle::api {
 
 /// The request behind a handle; nullptr for MPI_REQUEST_NULL. An error has been raised.
 int find_request(Thread& thread, MPI_Request handle, Request*& request);
+/// The same without raising: nullptr for what is no request, MPI_REQUEST_NULL among it.
+[[gnu::always_inline]] inline Request* live_request(const Engine& engine, MPI_Request handle) noexcept {
+    auto* candidate = reinterpret_cast<Request*>(handle);
+    return engine.is_request(candidate) && candidate->kind.load(relaxed) == core::Kind::request ? candidate
+                                                                                               : nullptr;
+}
 
 inline bool is_persistent(const Request& request) noexcept {
     return request.operation == core::Operation::persistent_send ||
@@ -34,7 +40,22 @@ bool done_after_progress(Thread& thread, Request& active);
 int look(const Request& request, MPI_Status* status);
 
 /// The same, then frees the operation; the handle becomes null unless the request is persistent.
-int complete_quietly(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
+int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
+[[gnu::always_inline]] inline int complete_quietly(Thread& thread, MPI_Request& handle,
+                                                   Request& request, MPI_Status* status) {
+    if (request.immortal) {
+        handle = MPI_REQUEST_NULL;
+        objects::set_empty_status(status);
+        return MPI_SUCCESS;
+    }
+    if (request.operation != core::Operation::receive || request.cancelled) [[unlikely]]
+        return complete_uncommon(thread, handle, request, status);
+    handle = MPI_REQUEST_NULL;
+    objects::set_status(status, request.source, request.tag, request.bytes, false);
+    const int error = request.error;
+    engine_of(thread).free_request(thread, request);
+    return error;
+}
 /// The same, and raises the error.
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
 

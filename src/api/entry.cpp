@@ -5,23 +5,32 @@
 
 namespace heddle::api {
 
-core::Thread* enter_first(const char* call, int& error) {
+namespace {
+
+Process* process_here() noexcept {
+    return objects::current_thread != nullptr ? objects::current_thread->process
+                                              : objects::process_of_program();
+}
+
+}  // namespace
+
+core::Thread* enter_first(const char* call) {
     using Life = objects::Process::Life;
-    Process* process = objects::current_thread != nullptr ? objects::current_thread->process
-                                                          : objects::process_of_program();
-    const Life life = process == nullptr ? Life::fresh : process->life.load(acquire);
-    if (life != Life::initialized) {
-        error = objects::fail_outside(call, MPI_ERR_OTHER,
-                                      life == Life::fresh ? "called before MPI_Init"
-                                                          : "called after MPI_Finalize");
-        return nullptr;
-    }
+    Process* process = process_here();
+    if (process == nullptr || process->life.load(acquire) != Life::initialized) return nullptr;
     try {
         return &objects::attach(*process);
     } catch (const std::exception& problem) {
-        error = objects::fail_outside(call, MPI_ERR_NO_MEM, problem.what());
+        objects::fail_outside(call, MPI_ERR_NO_MEM, problem.what());
         return nullptr;
     }
+}
+
+int refuse_outside(const char* call) {
+    Process* process = process_here();
+    const bool over = process != nullptr && process->life.load(acquire) == Process::Life::finalized;
+    return objects::fail_outside(call, MPI_ERR_OTHER,
+                                 over ? "called after MPI_Finalize" : "called before MPI_Init");
 }
 
 int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,
@@ -38,6 +47,18 @@ int caught(core::Thread& thread) {
     } catch (const std::exception& problem) {
         return objects::fail(thread, nullptr, MPI_ERR_INTERN, problem.what());
     }
+}
+
+Anytime::Anytime(const char* name) noexcept : call(name), thread(enter(name)) {}
+
+int Anytime::fail(int error_class, const std::string& detail) {
+    return thread != nullptr ? objects::fail(*thread, nullptr, error_class, detail)
+                             : objects::fail_outside(call, error_class, detail);
+}
+
+int Anytime::caught() {
+    if (thread != nullptr) return api::caught(*thread);
+    return objects::fail_outside(call, MPI_ERR_NO_MEM, "out of memory");
 }
 
 }  // namespace heddle::api

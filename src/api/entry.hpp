@@ -29,19 +29,28 @@
 
 namespace heddle::api {
 
-/// The calling thread if its process is alive; else fails `call` and answers nullptr.
-[[gnu::cold]] core::Thread* enter_first(const char* call, int& error);
+/// The calling thread if its process is alive, attached if need be; else nullptr.
+[[gnu::cold]] core::Thread* enter_first(const char* call);
+/// Fails `call`, for which enter_first() had no thread.
+[[gnu::cold]] int refuse_outside(const char* call);
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,
                          const char* argument, const std::string& detail);
 [[gnu::cold]] int caught(core::Thread& thread);
 
-inline core::Thread* enter(const char* call, int& error) {
+[[gnu::always_inline]] inline core::Thread* enter(const char* call) {
     core::Thread* thread = objects::current_thread;
     if (thread == nullptr ||
         thread->process->life.load(relaxed) != objects::Process::Life::initialized) [[unlikely]]
-        thread = enter_first(call, error);
+        thread = enter_first(call);
     if (thread != nullptr) [[likely]] thread->call = call;
     return thread;
+}
+
+/// By value, so that arguments that are right never need an address.
+template <class Kind>
+[[gnu::cold, gnu::noinline]] int refuse(core::Thread& thread, objects::Communicator* communicator,
+                                        int error_class, Kind argument) {
+    return refuse(thread, communicator, error_class, Kind::name, argument.wrong(communicator));
 }
 
 template <class Function>
@@ -66,29 +75,74 @@ objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence
 }
 
 template <auto function, class... Raw>
-int call(const char* name, Raw... raw) noexcept {
+[[gnu::always_inline]] inline int call(const char* name, Raw... raw) noexcept {
     using Callee = Implementation<decltype(function)>;
     static_assert(Callee::arity == sizeof...(Raw), "as many arguments as the MPI function has");
     using Arguments = typename Callee::Arguments;
 
-    int error = MPI_SUCCESS;
-    core::Thread* thread = enter(name, error);
-    if (thread == nullptr) [[unlikely]] return error;
-    return [&]<std::size_t... i>(std::index_sequence<i...> all) {
+    core::Thread* thread = enter(name);
+    if (thread == nullptr) [[unlikely]] return refuse_outside(name);
+    return [&]<std::size_t... i>(std::index_sequence<i...> all) __attribute__((always_inline)) {
         Arguments arguments{std::tuple_element_t<i, Arguments>(*thread->process, raw)...};
         [[maybe_unused]] objects::Communicator* communicator = communicator_of(arguments, all);
+        int error = MPI_SUCCESS;
+        // The first argument that is wrong ends the fold with what refuse() answers.
         const bool wrong = ((error = std::get<i>(arguments).error(communicator),
-                             error != MPI_SUCCESS &&
-                                 (error = refuse(*thread, communicator, error,
-                                                 std::tuple_element_t<i, Arguments>::name,
-                                                 std::get<i>(arguments).wrong(communicator)),
-                                  true)) ||
+                             __builtin_expect(error != MPI_SUCCESS, 0)
+                                 ? (error = refuse(*thread, communicator, error, std::get<i>(arguments)), true)
+                                 : false) ||
                             ...);
         if (wrong) [[unlikely]] return error;
         try {
             return function(*thread, std::get<i>(arguments)...);
         } catch (...) {
             return caught(*thread);
+        }
+    }(std::index_sequence_for<Raw...>{});
+}
+
+/// The same for functions that may be called at any time, also before MPI_Init and after
+/// MPI_Finalize. They take what they need to fail:
+///
+///   int info_create(Anytime&, Out<MPI_Info>);
+struct Anytime {
+    const char* call;
+    core::Thread* thread;  ///< nullptr: the process is not alive, or does not know the thread
+
+    explicit Anytime(const char* name) noexcept;
+    [[gnu::cold]] int fail(int error_class, const std::string& detail);
+    [[gnu::cold]] int caught();
+};
+
+template <class... Kinds>
+struct Implementation<int (*)(Anytime&, Kinds...)> {
+    static constexpr std::size_t arity = sizeof...(Kinds);
+    using Arguments = std::tuple<Kinds...>;
+};
+
+template <auto function, class... Raw>
+int call_anytime(const char* name, Raw... raw) noexcept {
+    using Callee = Implementation<decltype(function)>;
+    static_assert(Callee::arity == sizeof...(Raw), "as many arguments as the MPI function has");
+    using Arguments = typename Callee::Arguments;
+
+    Anytime caller(name);
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        Arguments arguments{std::tuple_element_t<i, Arguments>(caller, raw)...};
+        int error = MPI_SUCCESS;
+        const bool wrong =
+            ((error = std::get<i>(arguments).error(nullptr),
+              error != MPI_SUCCESS &&
+                  (error = caller.fail(error, "argument " +
+                                                  std::string(std::tuple_element_t<i, Arguments>::name) +
+                                                  ": " + std::get<i>(arguments).wrong(nullptr)),
+                   true)) ||
+             ...);
+        if (wrong) return error;
+        try {
+            return function(caller, std::get<i>(arguments)...);
+        } catch (...) {
+            return caller.caught();
         }
     }(std::index_sequence_for<Raw...>{});
 }
@@ -144,3 +198,14 @@ struct Parameter<Result(Parameters...), i> {
 #define MPI_ENTRY_C(arity, X, ...)       \
     MPI_ENTRY(arity, X, __VA_ARGS__)     \
     MPI_ENTRY(arity, X##_c, __VA_ARGS__)
+
+#define MPI_ENTRY_ANYTIME(arity, X, ...)                                                          \
+    extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                                \
+        return ::heddle::api::call_anytime<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity);    \
+    }                                                                                             \
+    HEDDLE_ALIAS(X)
+
+/// A function without parameters.
+#define MPI_ENTRY_0(X, ...)                                                                       \
+    extern "C" int PMPI_##X(void) { return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X); }        \
+    HEDDLE_ALIAS(X)

@@ -10,6 +10,7 @@
 
 #include "api/entry.hpp"
 #include "launch/job.hpp"
+#include "p2p/buffered.hpp"
 #include "p2p/finalize.hpp"
 
 namespace heddle::api {
@@ -51,8 +52,21 @@ int initialize(const char* call, int level) noexcept {
     }
 }
 
+/// Buffers that are still attached are detached (MPI 5.0, 3.6).
+void flush_buffers(Thread& thread) {
+    Process& process = *thread.process;
+    if (process.buffer != nullptr) (void)process.buffer->flush(thread);
+    for (std::size_t i = 0; Communicator* communicator = process.communicators.numbered(i); ++i)
+        if (communicator->is(core::Kind::communicator) && communicator->buffer != nullptr)
+            (void)communicator->buffer->flush(thread);
+}
+
 int finalize(Thread& thread) {
     Process& process = *thread.process;
+    // First of all (MPI 5.0, 11.4): functions of the program may still use MPI.
+    if (const int failed = objects::delete_attributes(process, *process.self))
+        return objects::fail(thread, process.self, failed, "a function that deletes attributes failed");
+    flush_buffers(thread);
     const int error = p2p::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
     process.node.page(static_cast<std::size_t>(process.rank()))
@@ -63,7 +77,7 @@ int finalize(Thread& thread) {
 }
 
 int abort_job(Thread& thread, Comm, Raw<int> code) {
-    objects::end_job(*thread.process, code.value, "called MPI_Abort with code " + std::to_string(code.value));
+    objects::end_job(*thread.process, code.value, "");
 }
 
 int query_thread(Thread& thread, Out<int> provided) {

@@ -20,7 +20,7 @@ using p2p::Engine;
 inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engine; }
 
 /// Bytes of `count` elements. MPI_SUCCESS, or the error that was raised: no buffer, too large.
-inline int size_of(Thread& thread, Communicator& communicator, const void* buffer, Count count,
+[[gnu::always_inline]] inline int size_of(Thread& thread, Communicator& communicator, const void* buffer, Count count,
                    Type type, std::uint64_t& bytes) {
     std::int64_t product = 0;
     if (__builtin_mul_overflow(count.value, type->extent, &product)) [[unlikely]]
@@ -33,17 +33,18 @@ inline int size_of(Thread& thread, Communicator& communicator, const void* buffe
 }
 
 /// Hands a started request to the user.
-inline int hand_out(Thread& thread, Communicator& communicator, Request* request,
+[[gnu::always_inline]] inline int hand_out(Thread& thread, Communicator& communicator, Request* request,
                     MPI_Request& handle) {
     if (request == nullptr) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
-    if (!request->immortal) {
-        request->kind.store(core::Kind::request, relaxed);
-        request->communicator = &communicator;
-    }
+    request->kind.store(core::Kind::request, relaxed);
+    request->communicator = &communicator;
     handle = reinterpret_cast<MPI_Request>(request);
     return MPI_SUCCESS;
 }
+
+/// A buffered send: the message is in the buffer, or already away. MPI_SUCCESS, or the error raised.
+int send_buffered(Thread& thread, Communicator& communicator, const p2p::Outbound& message);
 
 /// A receive from MPI_PROC_NULL, already complete.
 Request* null_receive(Thread& thread);

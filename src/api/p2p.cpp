@@ -3,6 +3,7 @@
 
 #include "api/entry.hpp"
 #include "api/messages.hpp"
+#include "p2p/join.hpp"
 
 namespace heddle::api {
 
@@ -25,7 +26,7 @@ namespace {
 enum class Mode { standard, synchronous };
 
 template <Mode mode>
-int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
+[[gnu::always_inline]] inline int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
@@ -39,7 +40,7 @@ int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, S
 }
 
 template <Mode mode>
-int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
+[[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
           Out<MPI_Request> result) {
     Engine& engine = engine_of(thread);
     std::uint64_t bytes = 0;
@@ -52,18 +53,21 @@ int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, 
         p2p::outbound(*comm, comm->context, buffer.address, bytes, dest.rank, tag.value);
     Request* request = mode == Mode::standard ? engine.start_send(thread, message)
                                               : engine.start_synchronous_send(thread, message);
+    if (request == &engine.completed_send()) [[likely]] {
+        *result = reinterpret_cast<MPI_Request>(request);
+        return MPI_SUCCESS;
+    }
     return hand_out(thread, *comm, request, *result);
 }
 
-int irecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
+[[gnu::always_inline]] inline int irecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
           Comm comm, Out<MPI_Request> result) {
     if (source.null()) return hand_out(thread, *comm, null_receive(thread), *result);
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    return hand_out(thread, *comm,
-                    p2p::start_receive(thread, *comm, comm->context, buffer.address, bytes,
-                                       source.rank, tag.value),
-                    *result);
+    const p2p::Inbound receive =
+        p2p::inbound(*comm, comm->context, buffer.address, bytes, source.rank, tag.value);
+    return hand_out(thread, *comm, engine_of(thread).start_receive(thread, receive), *result);
 }
 
 /// Waits for a receive, which no handle names, and says what came.
@@ -90,8 +94,8 @@ int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source so
     }
     std::uint64_t bytes = 0;
     if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    Request* request = p2p::start_receive(thread, *comm, comm->context, buffer.address, bytes,
-                                          source.rank, tag.value);
+    Request* request = engine_of(thread).start_receive(
+        thread, p2p::inbound(*comm, comm->context, buffer.address, bytes, source.rank, tag.value));
     return finish_receive(thread, *comm, request, status);
 }
 
@@ -117,6 +121,44 @@ int sendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type typ
                     count, type, source, in_tag, comm, status);
 }
 
+int isendrecv_kept(Thread& thread, const std::byte* out, std::uint64_t out_bytes, Dest dest,
+                   SendTag out_tag, std::byte* in, std::uint64_t in_bytes, Source source,
+                   ReceiveTag in_tag, Comm comm, std::vector<std::byte> kept, MPI_Request& handle) {
+    Request* receive = source.null()
+                           ? null_receive(thread)
+                           : p2p::start_receive(thread, *comm, comm->context, in, in_bytes, source.rank,
+                                                in_tag.value);
+    Request* send = dest.null() ? &engine_of(thread).completed_send()
+                                : p2p::start_send(thread, *comm, comm->context, out, out_bytes, dest.rank,
+                                                  out_tag.value);
+    if (receive == nullptr || send == nullptr) return hand_out(thread, *comm, nullptr, handle);
+    Request* const parts[] = {receive, send};
+    return hand_out(thread, *comm, p2p::join(thread, parts, std::move(kept)), handle);
+}
+
+int isendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, Dest dest, SendTag out_tag,
+              ReceiveBuffer in, Count in_count, Type in_type, Source source, ReceiveTag in_tag, Comm comm,
+              Out<MPI_Request> handle) {
+    std::uint64_t out_bytes = 0;
+    std::uint64_t in_bytes = 0;
+    if (const int error = size_of(thread, *comm, out.address, out_count, out_type, out_bytes)) return error;
+    if (const int error = size_of(thread, *comm, in.address, in_count, in_type, in_bytes)) return error;
+    return isendrecv_kept(thread, out.address, out_bytes, dest, out_tag, in.address, in_bytes, source,
+                          in_tag, comm, {}, *handle);
+}
+
+/// The receive is posted first, and may be filled before the send has been read: hence a copy.
+int isendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Dest dest,
+                      SendTag out_tag, Source source, ReceiveTag in_tag, Comm comm,
+                      Out<MPI_Request> handle) {
+    std::uint64_t bytes = 0;
+    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
+    std::vector<std::byte> copy(buffer.address, buffer.address + bytes);
+    const std::byte* out = copy.data();
+    return isendrecv_kept(thread, out, bytes, dest, out_tag, buffer.address, bytes, source, in_tag, comm,
+                          std::move(copy), *handle);
+}
+
 }  // namespace
 }  // namespace heddle::api
 
@@ -132,3 +174,5 @@ MPI_ENTRY_C(7, Recv, recv)
 MPI_ENTRY_C(7, Irecv, irecv)
 MPI_ENTRY_C(12, Sendrecv, sendrecv)
 MPI_ENTRY_C(9, Sendrecv_replace, sendrecv_replace)
+MPI_ENTRY_C(12, Isendrecv, isendrecv)
+MPI_ENTRY_C(9, Isendrecv_replace, isendrecv_replace)

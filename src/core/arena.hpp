@@ -36,6 +36,15 @@ public:
         return offset < used_.load(relaxed) * sizeof(T) && offset % sizeof(T) == 0;
     }
 
+    /// Numbers for objects, and back: where an object is, it stays.
+    std::size_t number_of(const T* object) const noexcept {
+        return static_cast<std::size_t>(object - first_);
+    }
+    /// nullptr if there is none with that number.
+    T* numbered(std::size_t number) const noexcept {
+        return number < used_.load(relaxed) ? first_ + number : nullptr;
+    }
+
     /// A list of up to `count` free or new objects, linked by next; nullptr if there are none.
     T* take(std::size_t count = 1) noexcept {
         mutex_.lock();

@@ -34,6 +34,8 @@ enum class Operation : std::uint8_t {
     persistent_receive,
     generalized,
     schedule,  ///< a nonblocking collective
+    join,      ///< complete when several operations are (p2p/join.hpp)
+    flush,     ///< complete when buffered messages are on their way (p2p/buffered.hpp)
 };
 
 /// What is known of a completed operation; becomes an MPI_Status.

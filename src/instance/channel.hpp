@@ -27,7 +27,8 @@ struct Pending {
     core::Request* completes = nullptr;      ///< done once the message is in the ring
 };
 
-struct Channel {
+/// Its size is a power of two, which makes finding one by its number short.
+struct alignas(4 * cache_line) Channel {
     enum class State : std::uint8_t {
         unbound = 0,  ///< never used: zeroed memory is a valid channel
         open,

@@ -31,7 +31,8 @@ struct alignas(cache_line) Inlet {
     std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
 };
 
-struct alignas(cache_line) Instance {
+/// Its size is a power of two, which makes finding one by its number short.
+struct alignas(4 * cache_line) Instance {
     // The inbox: held by whoever makes progress here or posts a receive.
     sync::Mutex lock;
     std::uint8_t number = 0;

@@ -23,7 +23,7 @@ public:
     /// those of communicators that use the same tags.
     std::uint8_t number_of(std::uint32_t context, std::int32_t tag) const noexcept {
         const auto t = static_cast<std::uint32_t>(tag);
-        return static_cast<std::uint8_t>((t + (t >> 6) * 11 + (t >> 12) * 5 + context * 9) & mask_);
+        return static_cast<std::uint8_t>((t + (t >> 6) * 5 + context * 9) & mask_);
     }
     Instance& of(std::uint32_t context, std::int32_t tag) noexcept {
         return instances_[number_of(context, tag)];

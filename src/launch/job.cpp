@@ -77,6 +77,7 @@ Job join() {
     if (const char* descriptor = std::getenv(node_descriptor_variable)) {
         Job job;
         job.node_descriptor = std::atoi(descriptor);
+        job.board_is_read = true;
         job.rank = number("PMI_RANK");
         job.size = number("PMI_SIZE");
         return job;
@@ -90,7 +91,7 @@ void leave(Job& job) noexcept {
 
 void abort(Job& job, int code, const std::string& reason) noexcept {
     std::fflush(stdout);
-    std::fprintf(stderr, "heddle: %s\n", reason.c_str());
+    if (!job.board_is_read) std::fprintf(stderr, "heddle: %s\n", reason.c_str());
     std::fflush(nullptr);
     if (job.pmi) job.pmi->abort(code);
     _exit((code & 0xff) == 0 ? 1 : code & 0xff);

@@ -17,6 +17,7 @@ struct Job {
     int rank = 0;
     int size = 1;
     int node_descriptor = -1;         ///< shared memory of all ranks
+    bool board_is_read = false;       ///< the launcher reports what stands on the board
     std::shared_ptr<PmiClient> pmi;   ///< to say good-bye to; empty if nobody listens
 };
 
@@ -27,7 +28,8 @@ Job join();
 /// Tells the launcher that this process leaves the job in order.
 void leave(Job& job) noexcept;
 
-/// Ends the whole job: tells the launcher, and exits with `code` (1 if its low byte is zero).
+/// Ends the whole job: tells the launcher, and exits with `code` (1 if its low byte is zero). The
+/// reason goes to stderr, unless the launcher has it from the board.
 [[noreturn]] void abort(Job& job, int code, const std::string& reason) noexcept;
 
 }  // namespace heddle::launch

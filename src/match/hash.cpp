@@ -12,7 +12,7 @@ namespace heddle::match {
 HashMatcher::HashMatcher()
     : HashMatcher(platform::ticks() * 0x9e3779b97f4a7c15U ^ reinterpret_cast<std::uintptr_t>(this)) {}
 
-HashMatcher::Queue* HashMatcher::search(const Envelope& key) noexcept {
+HashMatcher::Queue* HashMatcher::search(Envelope key) noexcept {
     if (slots_ == 0) return nullptr;
     for (std::size_t i = hash(key) & (slots_ - 1);; i = (i + 1) & (slots_ - 1)) {
         if (!table_[i].used) return nullptr;
@@ -20,7 +20,7 @@ HashMatcher::Queue* HashMatcher::search(const Envelope& key) noexcept {
     }
 }
 
-HashMatcher::Queue& HashMatcher::search_or_add(const Envelope& key) noexcept {
+HashMatcher::Queue& HashMatcher::search_or_add(Envelope key) noexcept {
     if (Queue* found = search(key)) return *found;
     if (used_ * 2 >= slots_) rebuild();
     std::size_t i = hash(key) & (slots_ - 1);
@@ -47,6 +47,12 @@ void HashMatcher::rebuild() noexcept {
     slots_ = slots;
     used_ = live;
     latest_ = nullptr;
+}
+
+core::Request* HashMatcher::arrive_at_either(Envelope envelope) noexcept {
+    core::Request* first = posted_for(envelope);
+    if (first != nullptr) take_posted(*first);
+    return first;
 }
 
 core::Request* HashMatcher::earlier(core::Request* exact, const Envelope& envelope) noexcept {

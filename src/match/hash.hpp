@@ -29,10 +29,10 @@ public:
     HashMatcher(const HashMatcher&) = delete;
     HashMatcher& operator=(const HashMatcher&) = delete;
 
-    Message* post(core::Request& receive) noexcept {
+    Message* post(core::Request& receive, Pattern pattern) noexcept {
         receive.order = ++order_;
         receive.next = nullptr;
-        Queue& queue = queue_of({receive.context, receive.source, receive.tag});
+        Queue& queue = queue_of(pattern);
         if (queue.messages != nullptr) [[unlikely]] {
             Message* message = queue.messages;
             take(*message);
@@ -40,8 +40,17 @@ public:
         }
         (queue.last_receive == nullptr ? queue.receives : queue.last_receive->next) = &receive;
         queue.last_receive = &receive;
-        if (receive.source == any_source) ++any_source_receives_;
+        if (pattern.source == any_source) ++any_source_receives_;
         return nullptr;
+    }
+
+    [[gnu::always_inline]] core::Request* arrive(Envelope envelope) noexcept {
+        Queue* exact = lookup(envelope);
+        if (any_source_receives_ != 0) [[unlikely]] return arrive_at_either(envelope);
+        if (exact == nullptr) [[unlikely]] return nullptr;
+        core::Request* first = exact->receives;
+        if (first != nullptr && (exact->receives = first->next) == nullptr) exact->last_receive = nullptr;
+        return first;
     }
 
     core::Request* posted_for(const Envelope& envelope) noexcept {
@@ -81,7 +90,7 @@ private:
         bool holds_something() const noexcept { return receives != nullptr || messages != nullptr; }
     };
 
-    static bool same(const Envelope& a, const Envelope& b) noexcept {
+    static bool same(const Envelope& a, Envelope b) noexcept {
         return a.tag == b.tag && a.source == b.source && a.context == b.context;
     }
     std::size_t hash(const Envelope& key) const noexcept {
@@ -92,17 +101,18 @@ private:
         return mixed ^ mixed >> 32;
     }
     /// The queue of this key, or nullptr.
-    Queue* lookup(const Envelope& key) noexcept {
+    Queue* lookup(Envelope key) noexcept {
         if (latest_ != nullptr && same(latest_->key, key)) [[likely]] return latest_;
         return search(key);
     }
     /// The queue of this key, made if need be.
-    Queue& queue_of(const Envelope& key) noexcept {
+    Queue& queue_of(Envelope key) noexcept {
         if (latest_ != nullptr && same(latest_->key, key)) [[likely]] return *latest_;
         return search_or_add(key);
     }
-    Queue* search(const Envelope& key) noexcept;
-    Queue& search_or_add(const Envelope& key) noexcept;
+    Queue* search(Envelope key) noexcept;
+    Queue& search_or_add(Envelope key) noexcept;
+    core::Request* arrive_at_either(Envelope envelope) noexcept;
     core::Request* earlier(core::Request* exact, const Envelope& envelope) noexcept;
     void rebuild() noexcept;
 

@@ -13,10 +13,10 @@ class ListMatcher {
 public:
     static constexpr std::string_view name = "list";
 
-    Message* post(core::Request& receive) noexcept {
+    Message* post(core::Request& receive, Pattern pattern) noexcept {
         receive.order = ++order_;
         receive.next = nullptr;
-        if (Message* message = find({receive.context, receive.source, receive.tag})) {
+        if (Message* message = find(pattern)) {
             take(*message);
             return message;
         }
@@ -30,6 +30,11 @@ public:
         return nullptr;
     }
     void take_posted(core::Request& receive) noexcept { cancel(receive); }
+    core::Request* arrive(const Envelope& envelope) noexcept {
+        core::Request* first = posted_for(envelope);
+        if (first != nullptr) take_posted(*first);
+        return first;
+    }
     bool cancel(core::Request& receive) noexcept {
         for (core::Request** at = &receives_; *at != nullptr; at = &(*at)->next) {
             if (*at != &receive) continue;

@@ -26,9 +26,12 @@ concept Matcher = std::default_initializable<M> &&
     requires(M matcher, core::Request& receive, Message& message, const Envelope& envelope,
              std::uint64_t order) {
         { M::name } -> std::convertible_to<std::string_view>;  // the knob value selecting it
-        /// The message that the receive gets, taken out of the queue; nullptr: the receive is queued.
-        { matcher.post(receive) } noexcept -> std::same_as<Message*>;
-        /// The receive that gets a message with this envelope, not taken out; nullptr: none.
+        /// The message that the receive, which holds this pattern, gets, taken out of the queue;
+        /// nullptr: the receive is queued.
+        { matcher.post(receive, envelope) } noexcept -> std::same_as<Message*>;
+        /// The receive that gets a message with this envelope, taken out of the queue; nullptr: none.
+        { matcher.arrive(envelope) } noexcept -> std::same_as<core::Request*>;
+        /// The same, not taken out.
         { matcher.posted_for(envelope) } noexcept -> std::same_as<core::Request*>;
         /// Takes out what posted_for() has just answered.
         { matcher.take_posted(receive) } noexcept -> std::same_as<void>;

@@ -53,6 +53,7 @@ struct Message {
     std::uint64_t address = 0;     ///< the sender's buffer, in the sending process
     std::byte* payload = nullptr;  ///< copied payload: `small`, or owned
     std::byte small[48];
+    void* communicator = nullptr;  ///< while an MPI_Message names it: where it was probed
     Message* next = nullptr;       ///< in a list of free messages, or staged ones
 };
 

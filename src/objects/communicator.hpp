@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// A communicator (MPI 5.0, 7): who takes part, and a context that keeps its messages apart.
+///
+/// Life           its handle is good until MPI_Comm_free; the object lives until nobody refers to it,
+///                since persistent requests may still be started. Operations on their way need only
+///                its context ids.
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string>
 
 #include "core/object.hpp"
+#include "objects/attributes.hpp"
+#include "objects/contexts.hpp"
 #include "objects/errhandler.hpp"
 #include "objects/group.hpp"
 
+namespace heddle::p2p {
+class BsendBuffer;
+}  // namespace heddle::p2p
+
 namespace heddle::objects {
 
-/// Context ids come in pairs: an even one for point-to-point, the odd one after it for collectives.
-inline constexpr std::uint32_t library_context = 0;  ///< of the library itself (MPI_Finalize)
-inline constexpr std::uint32_t world_context = 2;
-inline constexpr std::uint32_t self_context = 4;
-inline constexpr std::uint32_t first_free_context = 6;
+struct Info;
 
 /// Assertions of the user (MPI 5.0, 7.4.4), as info keys mpi_assert_*.
 struct Hints {
@@ -32,19 +38,33 @@ struct Communicator : core::Object {
     std::int32_t rank = 0;          ///< of this process, in the local group
     std::int32_t peers = 0;         ///< size of the group that messages go to (the remote one, if any)
     const std::int32_t* processes = nullptr;  ///< rank in that group -> rank in the world
-    Hints hints;
+    Hints hints;                    ///< written by MPI_Comm_set_info, too
     // ----
     Communicator* next = nullptr;
     Group* group = nullptr;         ///< local group, counted
     Group* remote = nullptr;        ///< of an intercommunicator, counted; nullptr: intracommunicator
-    Errhandler* errhandler = nullptr;  ///< counted
+    Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
     MPI_Comm handle = MPI_COMM_NULL;   ///< what the user calls it
-    std::string name;
-    std::map<int, void*> attributes;   ///< keyval -> value, guarded by the process's set-up lock
-    std::map<std::string, std::string> info;  ///< hints in effect, guarded likewise
+    std::string name;                  ///< guarded likewise
+    Attributes attributes;             ///< guarded likewise
+    std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Comm_attach_buffer; guarded likewise
     std::uint32_t collectives = 0;  ///< collective calls so far: their tags, one thread at a time
 
     std::int32_t size() const noexcept { return group->size(); }
 };
+
+/// A communicator of `group`, whose reference it takes over, with the error handler of `parent` and
+/// one reference: the handle's. Throws std::bad_alloc.
+Communicator& make_communicator(Process& process, const Communicator& parent, std::uint32_t context,
+                                Group& group);
+/// Drops a reference; the last one destroys.
+void drop(Process& process, Communicator& communicator) noexcept;
+/// Makes the handle invalid, and drops its reference.
+void close_handle(Process& process, Communicator& communicator) noexcept;
+
+/// Takes the hints that it understands from `info`; a hint that is absent stays as it is.
+void apply_hints(Communicator& communicator, const Info& info);
+/// The hints in effect, for MPI_Comm_get_info.
+void report_hints(const Communicator& communicator, Info& info);
 
 }  // namespace heddle::objects

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "launch/job.hpp"
+#include "objects/error_codes.hpp"
 #include "objects/process.hpp"
 
 namespace heddle::objects {
@@ -98,14 +99,17 @@ std::string sentence(const char* call, const std::string& where, int error_class
 
 }  // namespace
 
+bool is_predefined_class(int code) noexcept { return entry_of(code) != nullptr; }
+
 const char* class_name(int error_class) noexcept {
     const ClassEntry* entry = entry_of(error_class);
-    return entry == nullptr ? "user-defined error" : entry->name;
+    return entry == nullptr ? "an error that the program defined" : entry->name;
 }
 
 const char* class_text(int error_class) noexcept {
     const ClassEntry* entry = entry_of(error_class);
-    return entry == nullptr ? "user-defined error" : entry->text;
+    if (entry != nullptr) return entry->text;
+    return is_user_code(error_class) ? user_text(error_class) : "unknown error code";
 }
 
 std::string name_of(const Communicator& communicator) {
@@ -118,23 +122,48 @@ void end_job(Process& process, int code, const std::string& reason) noexcept {
     page.abort_code.store(code, relaxed);
     std::snprintf(page.abort_reason, sizeof page.abort_reason, "%s", reason.c_str());
     page.stage.store(launch::Stage::aborted, release);
-    launch::abort(process.job, code, "rank " + std::to_string(process.rank()) + ": " + reason);
+    launch::abort(process.job, code,
+                  "rank " + std::to_string(process.rank()) + ": " +
+                      (reason.empty() ? "called MPI_Abort with code " + std::to_string(code) : reason));
+}
+
+int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
+                    const std::string& detail) {
+    Process& process = *thread.process;
+    Errhandler* handler = nullptr;
+    {
+        // Another thread may set another one meanwhile.
+        std::lock_guard guard(process.set_up);
+        handler = communicator.errhandler;
+        handler->retain();
+    }
+    switch (handler->action) {
+        case Errhandler::Action::give_back: break;
+        case Errhandler::Action::call: {
+            MPI_Comm handle = communicator.handle;
+            int given = code;
+            handler->function(&handle, &given);
+            break;
+        }
+        default: end_job(process, code, detail);
+    }
+    drop(process, *handler);
+    return code;
 }
 
 int fail(core::Thread& thread, Communicator* communicator, int error_class,
          const std::string& detail) {
-    Process& process = *thread.process;
-    Communicator* concerned = communicator == nullptr ? process.self : communicator;
-    Errhandler& handler = *concerned->errhandler;
-    if (handler.action == Errhandler::Action::give_back) return error_class;
-    if (handler.action == Errhandler::Action::call) {
-        MPI_Comm handle = concerned->handle;
-        int code = error_class;
-        handler.function(&handle, &code);
-        return error_class;
+    std::string where;
+    if (communicator != nullptr) {
+        std::lock_guard guard(thread.process->set_up);  // for the name
+        where = " on " + name_of(*communicator);
     }
-    const std::string where = communicator == nullptr ? "" : " on " + name_of(*communicator);
-    end_job(process, error_class, sentence(thread.call, where, error_class, detail));
+    return call_errhandler(thread, communicator == nullptr ? *thread.process->self : *communicator,
+                           error_class, sentence(thread.call, where, error_class, detail));
+}
+
+int fail(core::Thread& thread, Communicator* communicator, int error_class, const char* detail) {
+    return fail(thread, communicator, error_class, std::string(detail));
 }
 
 int fail_outside(const char* call, int error_class, const std::string& detail) {

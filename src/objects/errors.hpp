@@ -20,16 +20,26 @@ class Process;
 /// Answers what the MPI function returns, unless the handler ends the program.
 [[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
                        const std::string& detail);
+[[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
+                       const char* detail);
 
 /// The same where no thread is attached: before MPI_Init and after MPI_Finalize.
 [[gnu::cold]] int fail_outside(const char* call, int error_class, const std::string& detail);
 
-/// Ends the whole job with an exit code, having said why on stderr and on the board.
+/// Ends the whole job with an exit code, having said why on the board or on stderr. No reason: the
+/// program has called MPI_Abort.
 [[noreturn]] void end_job(Process& process, int code, const std::string& reason) noexcept;
 
 /// "MPI_ERR_RANK" and what it means, for an error class or a code of ours.
 const char* class_name(int error_class) noexcept;
 const char* class_text(int error_class) noexcept;
+
+bool is_predefined_class(int code) noexcept;
+
+/// What the error handler of the communicator does with a code, without a call that fails
+/// (MPI_Comm_call_errhandler).
+int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
+                    const std::string& detail);
 
 /// "MPI_COMM_WORLD", a name that the user gave, or "communicator of N processes".
 std::string name_of(const Communicator& communicator);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// An ordered set of processes (MPI 5.0, 7.2). Immutable once made.
+/// An ordered set of processes (MPI 5.0, 7.2). Immutable once made, so that communicators and handles
+/// share one, counted.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/object.hpp"
+#include "mpi.h"
 
 namespace heddle::objects {
+
+class Process;
 
 struct Group : core::Object {
     Group* next = nullptr;
@@ -16,5 +21,24 @@ struct Group : core::Object {
 
     std::int32_t size() const noexcept { return static_cast<std::int32_t>(processes.size()); }
 };
+
+/// A group of these processes (ranks in the world), with one reference. Throws std::bad_alloc.
+Group& make_group(Process& process, std::vector<std::int32_t> processes);
+/// Drops a reference; the last one destroys.
+void drop(Process& process, Group& group) noexcept;
+/// The handle that the user gets for a group that is made for it: MPI_GROUP_EMPTY for an empty one.
+MPI_Group handle_of(Process& process, Group& group) noexcept;
+
+// The algebra of groups, on ranks in the world (MPI 5.0, 7.3.2).
+
+using Members = std::vector<std::int32_t>;
+
+/// Rank in `group` of each of `processes`; MPI_UNDEFINED for those outside.
+Members ranks_of(std::span<const std::int32_t> processes, const Members& group);
+Members united(const Members& first, const Members& second);
+Members intersected(const Members& first, const Members& second);
+Members without(const Members& first, const Members& second);
+/// MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
+int compared(const Members& first, const Members& second);
 
 }  // namespace heddle::objects

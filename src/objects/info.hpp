@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Key and value pairs (MPI 5.0, 10), in the order in which the keys were first set.
+///
+/// Programs may make info objects before MPI_Init and use them after MPI_Finalize, so they belong to
+/// the program and not to a Process.
+///
+/// Thread safety  entries are read and changed with info_lock() held. It is a leaf.
 
 #include <mutex>
 #include <optional>
@@ -9,29 +14,36 @@
 #include <utility>
 #include <vector>
 
+#include "core/arena.hpp"
 #include "core/object.hpp"
+#include "mpi.h"
 
 namespace heddle::objects {
 
 struct Info : core::Object {
     Info* next = nullptr;
-    std::vector<std::pair<std::string, std::string>> entries;  ///< guarded by the process's set-up lock
+    std::vector<std::pair<std::string, std::string>> entries;
 
     std::optional<std::string_view> get(std::string_view key) const {
         for (const auto& [k, v] : entries)
             if (k == key) return v;
         return std::nullopt;
     }
-    void set(std::string_view key, std::string_view value) {
-        for (auto& [k, v] : entries)
-            if (k == key) return void(v = value);
-        entries.emplace_back(key, value);
-    }
-    bool erase(std::string_view key) {
-        for (auto at = entries.begin(); at != entries.end(); ++at)
-            if (at->first == key) return entries.erase(at), true;
-        return false;
-    }
+    void set(std::string_view key, std::string_view value);
+    bool erase(std::string_view key);
 };
+
+core::Arena<Info>& infos() noexcept;
+std::mutex& info_lock() noexcept;
+
+/// The object behind a handle; MPI_INFO_ENV has one, too. nullptr: none.
+Info* find_info(MPI_Info handle) noexcept;
+/// An empty object. Throws std::bad_alloc.
+Info& make_info();
+void free_info(Info& info) noexcept;
+inline MPI_Info handle_of(Info& info) noexcept { return reinterpret_cast<MPI_Info>(&info); }
+
+/// What MPI_INFO_ENV says: how the program was started. For an argument list: of that.
+void describe_environment(Info& info, const std::vector<std::string>& arguments);
 
 }  // namespace heddle::objects

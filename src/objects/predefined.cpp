@@ -2,7 +2,9 @@
 #include "objects/predefined.hpp"
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 
 #include "objects/process.hpp"
 
@@ -14,6 +16,8 @@ struct PredefinedType {
     const char* name;
     std::int64_t size;
     std::int64_t extent;
+    std::int64_t value = 0;  ///< of a pair: bytes of its value
+    std::int64_t true_extent = extent;
 };
 
 template <class Value, class Index>
@@ -22,10 +26,19 @@ struct Pair {
     Index index;
 };
 
+/// Bytes from the beginning of the value to the end of the index.
+template <class Value, class Index>
+constexpr std::int64_t end_of_index() {
+    using Both = Pair<Value, Index>;
+    return offsetof(Both, index) + sizeof(Index);
+}
+
 #define TYPE(name, c_type) {MPI_##name, "MPI_" #name, sizeof(c_type), sizeof(c_type)}
 #define PAIR(name, value, index) \
-    {MPI_##name, "MPI_" #name, sizeof(value) + sizeof(index), sizeof(Pair<value, index>)}
+    {MPI_##name, "MPI_" #name, sizeof(value) + sizeof(index), sizeof(Pair<value, index>), \
+     sizeof(value), end_of_index<value, index>()}
 #define BYTES(name, bytes) {MPI_##name, "MPI_" #name, bytes, bytes}
+#define TWO(name, bytes) {MPI_##name, "MPI_" #name, 2 * bytes, 2 * bytes, bytes}
 const PredefinedType types[] = {
     TYPE(AINT, MPI_Aint), TYPE(COUNT, MPI_Count), TYPE(OFFSET, MPI_Offset), BYTES(PACKED, 1),
     TYPE(SHORT, short), TYPE(INT, int), TYPE(LONG, long), TYPE(LONG_LONG, long long),
@@ -38,8 +51,8 @@ const PredefinedType types[] = {
     TYPE(CXX_LONG_DOUBLE_COMPLEX, std::complex<long double>),
     // Fortran's, in the sizes that its compilers give them unless told otherwise.
     BYTES(LOGICAL, 4), BYTES(INTEGER, 4), BYTES(REAL, 4), BYTES(COMPLEX, 8),
-    BYTES(DOUBLE_PRECISION, 8), BYTES(DOUBLE_COMPLEX, 16), BYTES(CHARACTER, 1), BYTES(2REAL, 8),
-    BYTES(2DOUBLE_PRECISION, 16), BYTES(2INTEGER, 8),
+    BYTES(DOUBLE_PRECISION, 8), BYTES(DOUBLE_COMPLEX, 16), BYTES(CHARACTER, 1), TWO(2REAL, 4),
+    TWO(2DOUBLE_PRECISION, 8), TWO(2INTEGER, 4),
     PAIR(FLOAT_INT, float, int), PAIR(DOUBLE_INT, double, int), PAIR(LONG_INT, long, int),
     PAIR(2INT, int, int), PAIR(SHORT_INT, short, int), PAIR(LONG_DOUBLE_INT, long double, int),
     TYPE(C_BOOL, bool), TYPE(CXX_BOOL, bool), TYPE(WCHAR, wchar_t), TYPE(CHAR, char),
@@ -54,6 +67,7 @@ const PredefinedType types[] = {
 #undef TYPE
 #undef PAIR
 #undef BYTES
+#undef TWO
 
 void make_types(Process& process) {
     for (const PredefinedType& type : types) {
@@ -62,54 +76,74 @@ void make_types(Process& process) {
         object->name = type.name;
         object->size = type.size;
         object->extent = type.extent;
+        object->true_extent = type.true_extent;
+        object->unit = {type.extent, type.value};
         object->contiguous = type.size == type.extent;
         process.predefined_types[reinterpret_cast<std::uintptr_t>(type.handle)] = object;
     }
 }
 
-Errhandler* make_errhandler(Process& process, Errhandler::Action action) {
-    Errhandler* handler = Process::make(process.errhandlers, core::Kind::errhandler);
-    handler->action = action;
-    return handler;
+struct PredefinedOperation {
+    MPI_Op handle;
+    const char* name;
+    Builtin builtin;
+};
+
+#define OPERATION(name, builtin) {MPI_##name, "MPI_" #name, Builtin::builtin}
+const PredefinedOperation operations[] = {
+    OPERATION(SUM, sum), OPERATION(MIN, min), OPERATION(MAX, max), OPERATION(PROD, product),
+    OPERATION(BAND, bit_and), OPERATION(BOR, bit_or), OPERATION(BXOR, bit_xor),
+    OPERATION(LAND, logical_and), OPERATION(LOR, logical_or), OPERATION(LXOR, logical_xor),
+    OPERATION(MINLOC, min_location), OPERATION(MAXLOC, max_location), OPERATION(REPLACE, replace),
+    OPERATION(NO_OP, no_op),
+};
+#undef OPERATION
+
+void make_operations(Process& process) {
+    for (const PredefinedOperation& operation : operations) {
+        Operation* object = Process::make(process.operations, core::Kind::operation);
+        object->handle = operation.handle;
+        object->name = operation.name;
+        object->builtin = operation.builtin;
+        object->commutative =
+            operation.builtin != Builtin::replace && operation.builtin != Builtin::no_op;
+        process.predefined_operations[reinterpret_cast<std::uintptr_t>(operation.handle)] = object;
+    }
 }
 
-Communicator* make_communicator(Process& process, MPI_Comm handle, const char* name,
-                                std::uint32_t context, Group* group) {
+Communicator* make_predefined(Process& process, MPI_Comm handle, const char* name,
+                              std::uint32_t context, Group& group) {
     Communicator* communicator = Process::make(process.communicators, core::Kind::communicator);
     communicator->handle = handle;
     communicator->name = name;
     communicator->context = context;
-    communicator->group = group;
-    communicator->rank = group->rank;
-    communicator->peers = group->size();
-    communicator->processes = group->processes.data();
+    communicator->group = &group;
+    communicator->rank = group.rank;
+    communicator->peers = group.size();
+    communicator->processes = group.processes.data();
     communicator->errhandler = process.errors_are_fatal;
     process.errors_are_fatal->retain();
     return communicator;
-}
-
-Group* make_group(Process& process, std::vector<std::int32_t> processes, std::int32_t rank) {
-    Group* group = Process::make(process.groups, core::Kind::group);
-    group->processes = std::move(processes);
-    group->rank = rank;
-    return group;
 }
 
 }  // namespace
 
 void make_predefined(Process& process) {
     make_types(process);
-    process.errors_are_fatal = make_errhandler(process, Errhandler::Action::fatal);
-    process.errors_abort = make_errhandler(process, Errhandler::Action::abort);
-    process.errors_return = make_errhandler(process, Errhandler::Action::give_back);
+    make_operations(process);
+    using Action = Errhandler::Action;
+    process.errors_are_fatal = &make_errhandler(process, Action::fatal, nullptr);
+    process.errors_abort = &make_errhandler(process, Action::abort, nullptr);
+    process.errors_return = &make_errhandler(process, Action::give_back, nullptr);
 
-    std::vector<std::int32_t> everyone(static_cast<std::size_t>(process.size()));
-    for (std::int32_t i = 0; i < process.size(); ++i) everyone[static_cast<std::size_t>(i)] = i;
-    process.empty_group = make_group(process, {}, MPI_UNDEFINED);
-    process.world = make_communicator(process, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context,
-                                      make_group(process, std::move(everyone), process.rank()));
-    process.self = make_communicator(process, MPI_COMM_SELF, "MPI_COMM_SELF", self_context,
-                                     make_group(process, {process.rank()}, 0));
+    Members everyone(static_cast<std::size_t>(process.size()));
+    std::iota(everyone.begin(), everyone.end(), 0);
+    process.empty_group = &make_group(process, {});
+    process.world = make_predefined(process, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context,
+                                    make_group(process, std::move(everyone)));
+    process.self = make_predefined(process, MPI_COMM_SELF, "MPI_COMM_SELF", self_context,
+                                   make_group(process, {process.rank()}));
+    process.predefined_attributes.universe_size = process.size();
 }
 
 }  // namespace heddle::objects

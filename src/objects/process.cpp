@@ -28,7 +28,7 @@ struct Detach {
         current_thread = nullptr;
         Process& process = *thread->process;
         thread->requests.drain(process.requests);
-        process.engine->threads.fetch_sub(1, relaxed);
+        process.engine->count_thread(-1);
         thread->next = nullptr;
         process.threads.give(thread);
     }
@@ -62,8 +62,9 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       groups(1 << 20),
       datatypes(1 << 20),
       errhandlers(1 << 16),
-      infos(1 << 20),
-      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::engine_settings())) {
+      operations(1 << 16),
+      contexts(job.rank, job.size),
+      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())) {
     make_predefined(*this);
     launch::Page& page = node.page(static_cast<std::size_t>(job.rank));
     page.pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
@@ -86,7 +87,7 @@ core::Thread& attach(Process& process) {
     thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
     thread->page = &process.node.page(static_cast<std::size_t>(process.job.rank));
     thread->patience = {};
-    process.engine->threads.fetch_add(1, relaxed);
+    process.engine->count_thread(+1);
     current_thread = thread;
     detach_at_exit.thread = thread;
     return *thread;

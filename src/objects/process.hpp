@@ -27,6 +27,7 @@
 #include "objects/errhandler.hpp"
 #include "objects/group.hpp"
 #include "objects/info.hpp"
+#include "objects/operation.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
@@ -59,7 +60,7 @@ public:
     core::Arena<Group> groups;
     core::Arena<Datatype> datatypes;
     core::Arena<Errhandler> errhandlers;
-    core::Arena<Info> infos;
+    core::Arena<Operation> operations;
 
     Communicator* world = nullptr;
     Communicator* self = nullptr;
@@ -69,6 +70,12 @@ public:
     Errhandler* errors_return = nullptr;
     /// By handle, which is below this size for every predefined type.
     std::array<Datatype*, 1024> predefined_types{};
+    std::array<Operation*, 64> predefined_operations{};  ///< likewise
+
+    Contexts contexts;
+    Keyvals keyvals;
+    PredefinedAttributes predefined_attributes;
+    std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
 
     std::unique_ptr<p2p::Engine> engine;
 
@@ -91,8 +98,12 @@ public:
         if (handle == MPI_GROUP_EMPTY) return empty_group;
         return find(groups, handle, core::Kind::group);
     }
-    Info* info(MPI_Info handle) noexcept { return find(infos, handle, core::Kind::info); }
     Errhandler* errhandler(MPI_Errhandler handle) noexcept;
+    Operation* operation(MPI_Op handle) noexcept {
+        const auto value = reinterpret_cast<std::uintptr_t>(handle);
+        if (value < predefined_operations.size()) [[likely]] return predefined_operations[value];
+        return find(operations, handle, core::Kind::operation);
+    }
 
     /// A new object of the kind with one reference; nullptr when there is no room for one.
     template <class T>

@@ -41,6 +41,13 @@ inline std::uint64_t bytes_of(const MPI_Status& status) noexcept {
     return bytes;
 }
 
+inline void set_bytes(MPI_Status& status, std::uint64_t bytes) noexcept {
+    std::memcpy(status.MPI_internal, &bytes, sizeof bytes);
+}
+
+inline void set_cancelled(MPI_Status& status, bool cancelled) noexcept {
+    status.MPI_internal[2] = cancelled;
+}
 inline bool cancelled(const MPI_Status& status) noexcept { return status.MPI_internal[2] != 0; }
 
 }  // namespace heddle::objects

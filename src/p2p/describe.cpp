@@ -46,6 +46,9 @@ void describe_request(Engine& engine, const core::Request& request, char* text, 
                           static_cast<unsigned long long>(request.capacity),
                           communicator_of(request.context).c_str());
             return;
+        case core::Operation::flush:
+            std::snprintf(text, bytes, "(buffered messages wait for their receives)");
+            return;
         default: std::snprintf(text, bytes, "()"); return;
     }
 }

@@ -20,23 +20,16 @@
 #include "instance/pool.hpp"
 #include "match/message.hpp"
 #include "p2p/copy_choice.hpp"
+#include "p2p/held_back.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/turn.hpp"
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
 #include "progress/lot.hpp"
+#include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
-
-/// What can be set from outside (tool/knobs.def).
-/// A longer message does not fit into a ring besides others.
-inline constexpr std::uint64_t most_eager_bytes = 8192;
-
-struct Settings {
-    std::uint64_t eager_limit = most_eager_bytes;  ///< bytes; longer messages wait for their receive
-    enum class SingleCopy { automatic, always, never } single_copy = SingleCopy::automatic;
-};
 
 /// A message to be sent.
 struct Outbound {
@@ -58,7 +51,7 @@ struct Inbound {
 class Engine {
 public:
     Engine(const transport::shm::Node& node, std::int32_t rank, core::Arena<core::Request>& requests,
-           Settings settings);
+           tool::Settings settings);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
@@ -67,23 +60,39 @@ public:
 
     /// Starts a send. The answer is completed_send() if it is already over, which holds nothing, or
     /// a request to wait for and free; nullptr when memory has run out.
-    core::Request* start_send(core::Thread& thread, const Outbound& message) {
-        if (message.bytes <= settings_.eager_limit && message.process != rank_) [[likely]] {
+    [[gnu::always_inline]] core::Request* start_send(core::Thread& thread, const Outbound& message) {
+        if (message.bytes <= transport::shm::inline_payload && message.process != rank_) [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
-            if (post(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
+            if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
                 return &completed_send_;
         }
-        return start_send_slowly(thread, message, false);
+        return start_send_slowly(thread, message.envelope.context, message.envelope.source,
+                                 message.envelope.tag, message.process, message.data, message.bytes,
+                                 false);
     }
     /// The same; complete only when the message has been matched.
     core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
-        return start_send_slowly(thread, message, true);
+        return start_send_slowly(thread, message.envelope.context, message.envelope.source,
+                                 message.envelope.tag, message.process, message.data, message.bytes,
+                                 true);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
 
     // --- receiving ---
 
-    core::Request* start_receive(core::Thread& thread, const Inbound& receive);
+    /// Posts a receive. The answer is to be waited for and freed; nullptr when memory has run out.
+    [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread, const Inbound& inbound) {
+        core::Request* receive = new_receive(thread, inbound);
+        if (receive == nullptr) [[unlikely]] return nullptr;
+        if (receive->any_tag) [[unlikely]] return post_any_tag(thread, *receive, !inbound.allow_overtaking);
+        instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
+        receive->instance = instance.number;
+        lock(instance);
+        match::Message* message = instance.matcher.post(*receive, inbound.pattern);
+        instance.lock.unlock();
+        if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
+        return receive;
+    }
     /// Takes a posted receive back; false if it was matched before.
     bool cancel_receive(core::Thread& thread, core::Request& receive);
 
@@ -95,6 +104,7 @@ public:
                                 core::Outcome& found);
     core::Request* receive_matched(core::Thread& thread, match::Message& message,
                                    const Inbound& receive);
+    core::Arena<match::Message>& messages() noexcept { return messages_; }
     bool is_message(const void* handle) const noexcept { return messages_.contains(handle); }
 
     /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
@@ -103,7 +113,7 @@ public:
 
     // --- requests ---
 
-    core::Request* take_request(core::Thread& thread) noexcept {
+    [[gnu::always_inline]] core::Request* take_request(core::Thread& thread) noexcept {
         core::Request* request = thread.requests.take(requests_);
         if (request == nullptr) [[unlikely]] return nullptr;
         request->waiter.store(nullptr, relaxed);
@@ -144,10 +154,11 @@ public:
     /// call: true if there are such.
     bool cool_idle();
     void add_parked(Instances which, int change) noexcept;
-    /// Asks for a ring of the bell when full rings have room again; likewise.
-    void announce_backlog(core::Thread& thread);
-    /// Whether progress would find something to do.
-    bool something_to_do(core::Thread& thread);
+    /// Asks for a ring of the bell when full rings have room again; likewise. Answers which instances'
+    /// backlogs it has announced.
+    Instances announce_backlog(core::Thread& thread);
+    /// Whether progress would find something to do, or there is a backlog besides those announced.
+    bool something_to_do(core::Thread& thread, Instances announced);
     sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
     progress::Lot& lot() noexcept { return lot_; }
 
@@ -158,29 +169,36 @@ public:
     /// Whether nothing of this process waits for room in a ring any more.
     bool all_handed_over() const noexcept { return backlogged_.load(acquire) == 0; }
 
-    /// Threads of the program that have called MPI: while it is one, nobody else attends to rings.
-    std::atomic<std::uint32_t> threads{0};
+    /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
+    void count_thread(int change) noexcept;
+    /// Whether threads that wait take the cores from threads that have something to do.
+    bool short_of_cores() const noexcept { return short_of_cores_.load(relaxed); }
 
 private:
     // engine_send.cpp
-    Post post(core::Thread& thread, instance::Instance& instance, const Outbound& message, Kind kind,
-              const void* prefix, std::uint32_t prefix_bytes) {
+    /// `known_cells`: how many cells the message takes, where that is known beforehand.
+    template <std::size_t known_cells = 0>
+    [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
+                                     const Outbound& message, Kind kind, const void* prefix,
+                                     std::uint32_t prefix_bytes) {
+        const std::size_t cells =
+            known_cells != 0 ? known_cells : transport::shm::cells_for(prefix_bytes + message.bytes);
         const auto way = instance.outbox.lock(thread.token);
-        instance::Channel& channel = pool_.channel(instance, message.process);
-        const bool open = channel.state == instance::Channel::State::open;
-        transport::shm::Cell* cell = open ? channel.ring.reserve(prefix_bytes + message.bytes) : nullptr;
-        if (cell == nullptr) [[unlikely]] {
+        instance::Channel& channel = instance.channels[message.process];
+        transport::shm::Cell* cell = nullptr;
+        if (channel.state != instance::Channel::State::open ||
+            (cell = channel.ring.reserve(cells)) == nullptr) [[unlikely]] {
             instance.outbox.unlock(thread.token, way);
             return Post::retry;
         }
         write(*cell, message, kind, prefix, prefix_bytes, platform::ordered_ticks());
-        channel.ring.publish(*cell);
+        channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
         instance.outbox.unlock(thread.token, way);
         if (cold) [[unlikely]] notify(message.process, instance);
         return Post::done;
     }
-    static void write(transport::shm::Cell& cell, const Outbound& message, Kind kind,
+    [[gnu::always_inline]] static void write(transport::shm::Cell& cell, const Outbound& message, Kind kind,
                       const void* prefix, std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept {
         cell.context = message.envelope.context;
         cell.tag = message.envelope.tag;
@@ -191,10 +209,13 @@ private:
         if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
         if (message.bytes != 0) std::memcpy(cell.payload + prefix_bytes, message.data, message.bytes);
     }
-    void notify(std::int32_t process, const instance::Instance& instance) noexcept {
-        node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process), instance.number);
-    }
-    core::Request* start_send_slowly(core::Thread& thread, const Outbound& message, bool synchronous);
+    [[gnu::cold]] void notify(std::int32_t process, const instance::Instance& instance) noexcept;
+    /// Takes the message in pieces: handed over as a whole, it would have to lie in memory for the
+    /// fast path, too.
+    [[gnu::cold]] core::Request* start_send_slowly(core::Thread& thread, std::uint32_t context,
+                                                   std::int32_t source, std::int32_t tag,
+                                                   std::int32_t process, const std::byte* data,
+                                                   std::uint64_t bytes, bool synchronous);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
     /// Sends or queues; `completes` is done once the message is in the ring.
     void post_or_queue(core::Thread& thread, instance::Instance& instance, const Outbound& message,
@@ -202,15 +223,49 @@ private:
                        core::Request* completes, Turn& turn);
     void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                  const void* fields, std::uint32_t bytes);
+    void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
     void queue(instance::Instance& instance, instance::Channel& channel, const instance::Pending& what);
+    transport::shm::HeldBack& held_back_for(std::int32_t process) const noexcept {
+        return node_.held_back(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
+    }
+    /// Whether a message that was sent before this one may still come.
+    bool held_back(std::int32_t from, std::uint32_t context, std::uint64_t stamp) const noexcept {
+        return node_.held_back(static_cast<std::size_t>(from), static_cast<std::size_t>(rank_))
+            .holds(context, stamp);
+    }
+    void after_queueing(Turn& turn, instance::Instance& instance);
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_backlog(Turn& turn, instance::Instance& instance);
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
 
     // engine_receive.cpp
-    core::Request* new_receive(core::Thread& thread, const Inbound& receive) noexcept;
-    core::Request* match(instance::Instance& instance, const match::Envelope& envelope) noexcept;
+    [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
+                                                      const Inbound& inbound) noexcept {
+        core::Request* receive = take_request(thread);
+        if (receive == nullptr) [[unlikely]] return nullptr;
+        receive->operation = core::Operation::receive;
+        receive->context = inbound.pattern.context;
+        receive->source = inbound.pattern.source;
+        receive->tag = inbound.pattern.tag;
+        receive->buffer = inbound.data;
+        receive->capacity = inbound.bytes;
+        receive->communicator = inbound.communicator;
+        receive->error = 0;
+        receive->cancelled = false;
+        receive->any_tag = inbound.pattern.tag == match::any_tag;
+        return receive;
+    }
+    /// The receive that gets a message with this envelope, taken out of where it was posted. The
+    /// instance is locked.
+    [[gnu::always_inline]] core::Request* match(instance::Instance& instance,
+                                                match::Envelope envelope) noexcept {
+        if (wildcards_.any()) [[unlikely]] return match_with_wildcards(instance, envelope);
+        core::Request* receive = instance.matcher.arrive(envelope);
+        if (receive != nullptr) [[likely]] receive->source = envelope.source;
+        return receive;
+    }
+    core::Request* match_with_wildcards(instance::Instance& instance, match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
     void deliver_control(Turn& turn, instance::Instance& instance, const transport::shm::Cell& cell);
@@ -239,7 +294,7 @@ private:
     void reap(core::Thread& thread);
 
     // engine_order.cpp
-    void lock(instance::Instance& instance) {
+    [[gnu::always_inline]] void lock(instance::Instance& instance) {
         instance.lock.lock();
         if (!instance.used) [[unlikely]] first_use(instance);
     }
@@ -258,7 +313,8 @@ private:
     void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);
     void restore_order(Turn& turn);
     match::Message* earliest(const match::Pattern& pattern);
-    void post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
+    void match_late(Turn& turn);
+    core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                            bool take, core::Outcome& found);
     void deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,
@@ -266,7 +322,7 @@ private:
 
     const transport::shm::Node& node_;
     const std::int32_t rank_;
-    const Settings settings_;
+    const tool::Settings settings_;
     core::Arena<core::Request>& requests_;
     instance::Pool pool_;
     core::Request completed_send_;
@@ -274,6 +330,10 @@ private:
     alignas(cache_line) Wildcards wildcards_;
     std::atomic<Instances> used_{0};  ///< instances that have ever held anything
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
+
+    std::vector<HeldBackMessages> held_back_;  ///< by destination
+    /// A message was passed over because an earlier one is held back: look again until none is.
+    std::atomic<bool> look_again_{false};
 
     struct Watcher {
         match::Pattern pattern;
@@ -289,6 +349,8 @@ private:
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};
 
+    std::atomic<int> threads_{0};
+    std::atomic<bool> short_of_cores_{false};
     std::atomic<std::uint32_t> parked_everywhere_{0};
     progress::Lot lot_;
 };

@@ -57,6 +57,7 @@ void Engine::stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64
             while (transport::shm::Cell* cell = inlet.ring.front()) {
                 if (is_control(static_cast<Kind>(cell->kind))) deliver_control(turn, instance, *cell);
                 else if (cell->stamp > last_stamp) break;
+                else if (held_back(inlet.process, cell->context, cell->stamp)) break;
                 else staged.push_back(&copy_of(*cell, inlet.process, instance.number));
                 inlet.ring.pop(*cell);
                 moved = true;
@@ -97,20 +98,39 @@ void Engine::restore_order(Turn& turn) {
     std::lock_guard guard(wildcards_.lock);
     lock_all();
     drain_in_order(turn);
+    if (look_again_.load(relaxed)) match_late(turn);
     unlock_all();
 }
 
-/// The accepted message that was sent first, of those that no receive waited for. Everything locked.
+/// The accepted message that was sent first, of those that no receive waited for; none as long as an
+/// earlier one from the same process may still come. Everything locked.
 match::Message* Engine::earliest(const match::Pattern& pattern) {
     match::Message* first = nullptr;
     for_each(used(), [&](instance::Instance& instance) {
         match::Message* found = instance.matcher.find(pattern);
-        if (found != nullptr && (first == nullptr || found->stamp < first->stamp)) first = found;
+        if (found == nullptr || (first != nullptr && first->stamp < found->stamp)) return;
+        if (held_back(found->peer, found->envelope.context, found->stamp)) look_again_.store(true, relaxed);
+        else first = found;
     });
     return first;
 }
 
-void Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
+/// Gives wildcards the messages that earliest() passed over when they were posted, once nothing is
+/// held back any more. Those who probe look again for themselves. Everything locked.
+void Engine::match_late(Turn& turn) {
+    look_again_.store(false, relaxed);
+    wildcards_.take_if([&](core::Request& receive) {
+        match::Message* message = earliest({receive.context, receive.source, match::any_tag});
+        if (message == nullptr) return false;
+        pool_[message->instance].matcher.take(*message);
+        consume(turn, receive, *message);
+        return true;
+    });
+    std::lock_guard guard(watchers_lock_);
+    for (const Watcher& watcher : watchers_) turn.wake(*watcher.slot);
+}
+
+core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
     Turn turn(thread);
     wildcards_.lock.lock();
     lock_all();
@@ -131,6 +151,7 @@ void Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_
     wildcards_.lock.unlock();
     if (message != nullptr) consume(turn, receive, *message);
     finish(turn);
+    return &receive;
 }
 
 /// The first message that the pattern accepts; taken out of its queue if `take`.

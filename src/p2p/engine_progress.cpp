@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "p2p/engine.hpp"
+#include "platform/cores.hpp"
 
 namespace heddle::p2p {
 
@@ -14,9 +15,9 @@ constexpr std::size_t most_messages = std::size_t{1} << 26;
 }  // namespace
 
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
-               core::Arena<core::Request>& requests, Settings settings)
+               core::Arena<core::Request>& requests, tool::Settings settings)
     : node_(node), rank_(rank), settings_(settings), requests_(requests), pool_(node, rank),
-      messages_(most_messages) {
+      held_back_(node.processes()), messages_(most_messages) {
     sync::NodeFence::available();  // registers this process for the fences of the others
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
@@ -26,8 +27,18 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
 
 Engine::~Engine() = default;
 
+void Engine::count_thread(int change) noexcept {
+    const int threads = threads_.fetch_add(change, relaxed) + change;
+    // Processes that are bound have their cores to themselves; others share all there are.
+    const platform::Cores cores = platform::cores();
+    const bool bound = cores.allowed < cores.online;
+    const auto processes = bound ? 1 : static_cast<int>(node_.processes());
+    short_of_cores_.store(threads * processes > cores.allowed, relaxed);
+}
+
 void Engine::poll(core::Thread& thread, Instances which) {
-    if (std::has_single_bit(which)) [[likely]]
+    // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
+    if (which != 0 && (which & (which - 1)) == 0) [[likely]]
         visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
     else
         for_each(which & used(), [&](instance::Instance& instance) { visit(thread, instance); });
@@ -40,6 +51,11 @@ void Engine::poll(core::Thread& thread, Instances which) {
 
 void Engine::poll_all(core::Thread& thread) {
     poll(thread, used() | backlogged_.load(relaxed));
+    if (look_again_.load(relaxed)) [[unlikely]] {
+        Turn turn(thread);
+        turn.needs_order = true;
+        finish(turn);
+    }
     if (abandoned_count_.load(relaxed) != 0) reap(thread);
 }
 
@@ -79,7 +95,7 @@ void Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
     if (delivered != 0) after_draining(instance, inlet);
     // Nobody will be told of what is left in a cold ring, and this thread may go away. The leader says
     // that it sleeps before it takes this lock for a last look.
-    if (delivered == batch && lot_.leader_sleeps.load(relaxed)) [[unlikely]] bell().ring();
+    if (delivered == batch && lot_.leader() == progress::Lot::Leader::asleep) [[unlikely]] bell().ring();
 }
 
 void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept {
@@ -88,13 +104,17 @@ void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet
 }
 
 /// Spares senders the bell, unless somebody sleeps who depends on it. Instance locked.
+///
+/// A leader says that it goes to sleep before it cools rings, with this lock held: it will either
+/// find this ring hot and cool it, or is seen asleep here. A leader that is awake cools before it
+/// sleeps, and so does one who takes the lead.
 void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept {
-    if (instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0) return;
+    const auto leader = lot_.leader();
+    const bool sleepers = instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
+    if (sleepers && leader != progress::Lot::Leader::awake) return;
     inlet.ring.set_hot(true);
     inlet.settled = false;
-    // The leader cools rings, with this lock held, after it has said that it sleeps: either it will
-    // see this ring, or this thread sees the leader asleep and has it keep an eye on the ring.
-    if (lot_.leader_sleeps.load(relaxed)) bell().ring();
+    if (leader == progress::Lot::Leader::asleep) bell().ring();  // to keep an eye on this ring
 }
 
 /// Looks at what senders have announced.
@@ -153,7 +173,7 @@ void Engine::cool(Instances which) {
 
 bool Engine::cool_idle() {
     bool busy = false;
-    const bool alone = threads.load(relaxed) <= 1;
+    const bool alone = threads_.load(relaxed) <= 1;
     for_each(used(), [&](instance::Instance& instance) {
         instance.lock.lock();
         const bool sleepers =
@@ -188,17 +208,20 @@ void Engine::add_parked(Instances which, int change) noexcept {
     });
 }
 
-void Engine::announce_backlog(core::Thread& thread) {
-    for_each(backlogged_.load(acquire), [&](instance::Instance& instance) {
+Engine::Instances Engine::announce_backlog(core::Thread& thread) {
+    const Instances backlogged = backlogged_.load(acquire);
+    for_each(backlogged, [&](instance::Instance& instance) {
         const auto way = instance.outbox.lock(thread.token);
         for (auto* channel = instance.backlogged; channel != nullptr; channel = channel->next_backlogged)
             channel->ring.starve();
         instance.outbox.unlock(thread.token, way);
     });
+    return backlogged;
 }
 
-bool Engine::something_to_do(core::Thread& thread) {
-    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0;
+bool Engine::something_to_do(core::Thread& thread, Instances announced) {
+    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
+                 look_again_.load(relaxed);
     for_each(used(), [&](instance::Instance& instance) { found = found || instance.something_came(); });
     if (found || all_handed_over()) return found;
     Turn turn(thread);
@@ -206,7 +229,7 @@ bool Engine::something_to_do(core::Thread& thread) {
         found = flush_backlog(turn, instance) || found;
     });
     finish(turn);
-    return found;
+    return found || (backlogged_.load(acquire) & ~announced) != 0;
 }
 
 void Engine::free_when_done(core::Thread& thread, core::Request& request) {

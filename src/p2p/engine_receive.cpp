@@ -31,40 +31,6 @@ void fill(core::Request& receive, const std::byte* data, std::uint64_t bytes) no
 
 }  // namespace
 
-core::Request* Engine::new_receive(core::Thread& thread, const Inbound& inbound) noexcept {
-    core::Request* receive = take_request(thread);
-    if (receive == nullptr) return nullptr;
-    receive->operation = core::Operation::receive;
-    receive->context = inbound.pattern.context;
-    receive->source = inbound.pattern.source;
-    receive->tag = inbound.pattern.tag;
-    receive->buffer = inbound.data;
-    receive->capacity = inbound.bytes;
-    receive->bytes = 0;
-    receive->communicator = inbound.communicator;
-    receive->error = 0;
-    receive->cancelled = false;
-    receive->any_tag = inbound.pattern.tag == match::any_tag;
-    return receive;
-}
-
-core::Request* Engine::start_receive(core::Thread& thread, const Inbound& inbound) {
-    core::Request* receive = new_receive(thread, inbound);
-    if (receive == nullptr) [[unlikely]] return nullptr;
-    match::Message* message = nullptr;
-    if (receive->any_tag) [[unlikely]] {
-        post_any_tag(thread, *receive, !inbound.allow_overtaking);
-        return receive;
-    }
-    instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
-    receive->instance = instance.number;
-    lock(instance);
-    message = instance.matcher.post(*receive);
-    instance.lock.unlock();
-    if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
-    return receive;
-}
-
 void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Message& message) {
     Turn turn(thread);
     consume(turn, receive, message);
@@ -111,23 +77,18 @@ match::Pattern Engine::pattern_of(const core::Request& receive) {
     return pattern;
 }
 
-/// The receive that gets a message with this envelope, taken out of where it was posted. Its
-/// instance is locked.
-core::Request* Engine::match(instance::Instance& instance, const match::Envelope& envelope) noexcept {
-    core::Request* exact = instance.matcher.posted_for(envelope);
-    if (wildcards_.any()) [[unlikely]] {
-        const std::uint64_t before = exact == nullptr ? ~std::uint64_t{0} : exact->order;
-        if (core::Request* wildcard = wildcards_.take_for(envelope, before)) {
-            wildcard->source = envelope.source;
-            wildcard->tag = envelope.tag;
-            return wildcard;
-        }
-    }
-    if (exact == nullptr) return nullptr;
-    instance.matcher.take_posted(*exact);
-    exact->source = envelope.source;
-    return exact;
+core::Request* Engine::match_with_wildcards(instance::Instance& instance,
+                                            match::Envelope envelope) noexcept {
+    core::Request* receive = instance.matcher.posted_for(envelope);
+    const std::uint64_t before = receive == nullptr ? ~std::uint64_t{0} : receive->order;
+    if (core::Request* wildcard = wildcards_.take_for(envelope, before)) receive = wildcard;
+    else if (receive != nullptr) instance.matcher.take_posted(*receive);
+    if (receive == nullptr) return nullptr;
+    receive->source = envelope.source;
+    receive->tag = envelope.tag;
+    return receive;
 }
+
 
 /// Instance locked.
 void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
@@ -281,7 +242,7 @@ void Engine::pull(Turn& turn, const Pull& pull) {
 
 /// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
 bool Engine::read_from_sender(const Pull& pull, std::uint64_t bytes) {
-    using SingleCopy = Settings::SingleCopy;
+    using SingleCopy = tool::Settings::SingleCopy;
     if (settings_.single_copy == SingleCopy::never) return false;
     if (settings_.single_copy == SingleCopy::automatic &&
         copy_choice_.choose(bytes) == Way::pipelined)

@@ -9,16 +9,27 @@ namespace {
 
 constexpr std::uint64_t fragment_bytes = 8192;
 static_assert(fragment_bytes + sizeof(DataFields) <= transport::shm::most_payload);
+static_assert(tool::most_eager_bytes + sizeof(SenderField) <= transport::shm::most_payload);
 
 constexpr match::Envelope no_envelope{0, 0, 0};
 
 }  // namespace
 
-core::Request* Engine::start_send_slowly(core::Thread& thread, const Outbound& message,
+void Engine::notify(std::int32_t process, const instance::Instance& instance) noexcept {
+    node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process), instance.number);
+}
+
+core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t context,
+                                         std::int32_t source, std::int32_t tag, std::int32_t process,
+                                         const std::byte* data, std::uint64_t bytes,
                                          bool synchronous) {
+    const Outbound message{{context, source, tag}, process, data, bytes};
+    instance::Instance& instance = pool_.of(context, tag);
+    if (!synchronous && bytes <= settings_.eager_limit && process != rank_ &&
+        post(thread, instance, message, Kind::eager, nullptr, 0) == Post::done)
+        return &completed_send_;
     core::Request* send = take_request(thread);
     if (send == nullptr) return nullptr;
-    instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
     send->operation = core::Operation::send;
     send->instance = instance.number;
     send->any_tag = false;
@@ -55,6 +66,7 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, const Outbound& m
 void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
                            const Outbound& message, Kind kind, const void* prefix,
                            std::uint32_t prefix_bytes, core::Request* completes, Turn& turn) {
+    open_channel(thread, instance, message.process);
     if (post(thread, instance, message, kind, prefix, prefix_bytes) == Post::done) {
         if (completes != nullptr) turn.complete(*completes);
         return;
@@ -73,7 +85,15 @@ void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
     instance::Channel& channel = pool_.channel(instance, message.process);
     queue(instance, channel, pending);
     instance.outbox.unlock(thread.token, way);
-    flush_backlog(turn, instance);  // room may have come meanwhile
+    after_queueing(turn, instance);
+}
+
+void Engine::after_queueing(Turn& turn, instance::Instance& instance) {
+    // Room may have come meanwhile. If not, the receiver must be asked to tell when it has: a thread
+    // that parks does that, but this one may go away, and the leader may sleep without knowing.
+    flush_backlog(turn, instance);
+    std::atomic_thread_fence(seq_cst);  // the leader says that it sleeps, passes a fence, then looks
+    if (lot_.leader() == progress::Lot::Leader::asleep) bell().ring();
 }
 
 void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
@@ -82,10 +102,19 @@ void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Ki
                   bytes, nullptr, turn);
 }
 
+void Engine::open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process) {
+    const auto way = instance.outbox.lock(thread.token);
+    pool_.channel(instance, process);
+    instance.outbox.unlock(thread.token, way);
+}
+
 /// Outbox held.
 void Engine::queue(instance::Instance& instance, instance::Channel& channel,
                    const instance::Pending& what) {
     auto* pending = new instance::Pending(what);
+    if (!is_control(static_cast<Kind>(what.kind)))
+        held_back_[static_cast<std::size_t>(channel.process)].add(held_back_for(channel.process), what.stamp,
+                                                                  what.envelope.context);
     (channel.last == nullptr ? channel.first : channel.last->next) = pending;
     channel.last = pending;
     if (channel.state == instance::Channel::State::backlogged) return;
@@ -131,11 +160,12 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     instance::Pending& pending = *channel.first;
     const bool streamed = pending.kind == static_cast<std::uint8_t>(Kind::data);
     const std::uint64_t bytes = streamed ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
-    transport::shm::Cell* cell = channel.ring.reserve(pending.prefix_bytes + bytes);
+    const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
+    transport::shm::Cell* cell = channel.ring.reserve(cells);
     if (cell == nullptr) return false;
     write(*cell, {pending.envelope, channel.process, pending.data, bytes},
           static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
-    channel.ring.publish(*cell);
+    channel.ring.publish(*cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
     if (channel.ring.cold()) notify(channel.process, instance);
     if (streamed && bytes < pending.bytes) {
@@ -149,6 +179,9 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     }
     channel.first = pending.next;
     if (channel.first == nullptr) channel.last = nullptr;
+    if (!is_control(static_cast<Kind>(pending.kind)))
+        held_back_[static_cast<std::size_t>(channel.process)].remove(held_back_for(channel.process),
+                                                                     pending.stamp, pending.envelope.context);
     if (pending.completes != nullptr) turn.complete(*pending.completes);
     delete &pending;
     return true;
@@ -168,7 +201,7 @@ void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& f
     const auto way = instance.outbox.lock(turn.thread.token);
     queue(instance, pool_.channel(instance, send.peer), pending);
     instance.outbox.unlock(turn.thread.token, way);
-    flush_backlog(turn, instance);
+    after_queueing(turn, instance);
 }
 
 void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbound& message) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/generalized.hpp"
 
+#include <atomic>
 #include <memory>
 
+#include "objects/process.hpp"
 #include "objects/status.hpp"
 #include "p2p/turn.hpp"
 
@@ -10,14 +12,38 @@ namespace heddle::p2p {
 namespace {
 
 struct Functions {
+    Functions(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
+              MPI_Grequest_cancel_function* cancel, void* extra_state) noexcept
+        : query(query), free(free), cancel(cancel), extra_state(extra_state) {}
+
     MPI_Grequest_query_function* query;
     MPI_Grequest_free_function* free;
     MPI_Grequest_cancel_function* cancel;
     void* extra_state;
+    std::atomic<std::uint32_t> ended{0};
 };
+
+// Who has ended its part, in Functions::ended.
+constexpr std::uint32_t completed = 1;
+constexpr std::uint32_t collected = 2;  ///< and the free function has been called
+constexpr std::uint32_t let_go = 4;     ///< the free function is to be called when it is complete
+
+Functions& functions_of(core::Request& request) noexcept {
+    return *static_cast<Functions*>(request.extra);
+}
 
 const Functions& functions_of(const core::Request& request) noexcept {
     return *static_cast<const Functions*>(request.extra);
+}
+
+int call_free(const Functions& functions) {
+    return functions.free == nullptr ? MPI_SUCCESS : functions.free(functions.extra_state);
+}
+
+void destroy(core::Thread& thread, core::Request& request) noexcept {
+    delete &functions_of(request);
+    request.extra = nullptr;
+    thread.process->engine->free_request(thread, request);
 }
 
 }  // namespace
@@ -25,7 +51,7 @@ const Functions& functions_of(const core::Request& request) noexcept {
 core::Request* start_generalized(Engine& engine, core::Thread& thread, MPI_Grequest_query_function* query,
                                  MPI_Grequest_free_function* free, MPI_Grequest_cancel_function* cancel,
                                  void* extra_state) {
-    auto functions = std::make_unique<Functions>(Functions{query, free, cancel, extra_state});
+    auto functions = std::make_unique<Functions>(query, free, cancel, extra_state);
     core::Request* request = engine.take_request(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::generalized;
@@ -37,10 +63,16 @@ core::Request* start_generalized(Engine& engine, core::Thread& thread, MPI_Grequ
     return request;
 }
 
-void complete_generalized(core::Thread& thread, core::Request& request) {
+int complete_generalized(core::Thread& thread, core::Request& request) {
     Turn turn(thread);
     turn.complete(request);
     turn.wake_all();
+    // Acquire and release on both sides: the second sees all that the first did.
+    const std::uint32_t before = functions_of(request).ended.fetch_or(completed, acq_rel);
+    if (before == 0) return MPI_SUCCESS;
+    const int error = before == let_go ? call_free(functions_of(request)) : MPI_SUCCESS;
+    destroy(thread, request);
+    return error;
 }
 
 int query_generalized(const core::Request& request, MPI_Status* status) {
@@ -51,10 +83,18 @@ int query_generalized(const core::Request& request, MPI_Status* status) {
     return functions.query == nullptr ? MPI_SUCCESS : functions.query(functions.extra_state, filled);
 }
 
-int free_generalized(core::Request& request) {
-    const std::unique_ptr<Functions> functions(static_cast<Functions*>(request.extra));
-    request.extra = nullptr;
-    return functions->free == nullptr ? MPI_SUCCESS : functions->free(functions->extra_state);
+int collect_generalized(core::Thread& thread, core::Request& request) {
+    const int error = call_free(functions_of(request));
+    request.kind.store(core::Kind::none, relaxed);
+    if (functions_of(request).ended.fetch_or(collected, acq_rel) != 0) destroy(thread, request);
+    return error;
+}
+
+int let_go_of_generalized(core::Thread& thread, core::Request& request) {
+    if (functions_of(request).ended.fetch_or(let_go, acq_rel) == 0) return MPI_SUCCESS;
+    const int error = call_free(functions_of(request));
+    destroy(thread, request);
+    return error;
 }
 
 int cancel_generalized(core::Request& request) {

@@ -32,8 +32,10 @@ struct Turn {
     void complete(core::Request& request) noexcept {
         request.done.store(true, release);  // R1: pairs with A1 in Request::completed()
         sync::ProcessFence::light();        // F1: pairs with the heavy fence in progress/lot.hpp
-        if (sync::Slot* slot = request.waiter.load(relaxed)) [[unlikely]] wake(*slot);
+        if (sync::Slot* slot = request.waiter.load(relaxed)) [[unlikely]] tell(request, *slot);
     }
+    /// Wakes a thread, or has a listener do what it does (p2p/listener.hpp).
+    void tell(core::Request& request, sync::Slot& waiter) noexcept;
     void wake(sync::Slot& slot) noexcept {
         if (sleepers == slots.size()) return slot.signal();
         slots[sleepers++] = &slot;

@@ -36,6 +36,20 @@ public:
     /// The first wildcard that accepts the message and was posted before order `before`, taken out.
     core::Request* take_for(const match::Envelope& message, std::uint64_t before) noexcept;
 
+    /// Takes out those for which `function(receive)` answers true, asked in the order of posting.
+    template <class Function>
+    void take_if(Function&& function) {
+        list_lock_.lock();
+        core::Request* before = nullptr;
+        for (core::Request* at = first_; at != nullptr;) {
+            core::Request* next = at->next;
+            if (function(*at)) unlink(before, *at);
+            else before = at;
+            at = next;
+        }
+        list_lock_.unlock();
+    }
+
     /// Takes `receive` out; false if it is not there.
     bool cancel(core::Request& receive) noexcept;
 

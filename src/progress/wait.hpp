@@ -2,8 +2,9 @@
 #pragma once
 /// Waiting: spin while that is likely to pay, then sleep until the event comes.
 ///
-/// Spinning       in bursts of polls; between bursts the core is offered to others. If somebody took
-///                it, the core is crowded, and from then on each poll is followed by such an offer.
+/// Spinning       in bursts of polls; between bursts the core is offered to others. Where there are
+///                more threads than cores, or when somebody took the offer, each poll is followed by
+///                one: a thread that spins keeps the core from those who have something to do.
 ///                How many polls a wait may take before it sleeps is learned by each thread: waits
 ///                that ended in a long sleep shorten it, waits that ended in time lengthen it.
 /// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads: it
@@ -64,8 +65,8 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
     if (patience.polls == 0) patience.polls = most_polls;
     std::uint32_t offers = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
-        const std::uint32_t pause_after = patience.crowded ? 1 : burst;
-        for (std::uint32_t i = 0; i < pause_after; ++i) {
+        const bool crowded = patience.crowded || engine.short_of_cores();
+        for (std::uint32_t i = 0; i < (crowded ? 1 : burst); ++i) {
             engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
                 patience.polls = std::min(most_polls, patience.polls + 8);
@@ -78,7 +79,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
         offer_core(patience);
         ++offers;
         // On a crowded core polls cost little and the offers count.
-        polls += patience.crowded ? patience.polls / most_offers + 1 : burst;
+        polls += crowded ? patience.polls / most_offers + 1 : burst;
     }
     return false;
 }
@@ -89,20 +90,22 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
     sync::Doorbell& bell = engine.bell();
     while (!condition.holds()) {
         bell.prepare();
-        if (!thread.slot.enter_bell(bell)) break;         // signalled
-        engine.lot().leader_sleeps.store(true, relaxed);  // the instances' locks publish it
+        if (!thread.slot.enter_bell(bell)) break;  // signalled
+        engine.lot().set_leader_asleep(true);
         const bool watching = engine.cool_idle();
-        engine.announce_backlog(thread);
+        const auto announced = engine.announce_backlog(thread);
         sync::NodeFence::heavy();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
-        if (!engine.something_to_do(thread) && !condition.holds()) {
+        if (!engine.something_to_do(thread, announced) && !condition.holds()) {
             if (watching) bell.sleep_for(watch_period);
             else bell.sleep();
         }
         bell.cancel();
-        engine.lot().leader_sleeps.store(false, relaxed);
+        engine.lot().set_leader_asleep(false);
         thread.slot.leave_bell();
         engine.poll_all(thread);
-        if (thread.slot.signalled()) break;
+        if (thread.slot.signalled() || condition.holds()) break;
+        // Messages come in bursts; while the leader is up, senders need not ring for each.
+        if (!watching && spin(engine, thread, condition)) break;
     }
     bell.cancel();
 }

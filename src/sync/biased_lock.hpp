@@ -38,7 +38,9 @@ public:
             if (owner_.load(relaxed) == &me) [[likely]] return Way::biased;
             me.inside.store(nullptr, relaxed);  // nothing was touched
         }
-        lock_mutex();
+        // A lock that nobody has the bias of is taken right here.
+        if (owner_.load(relaxed) != nullptr || !mutex_.try_lock()) [[unlikely]] lock_slowly();
+        else if (owner_.load(relaxed) != nullptr) [[unlikely]] revoke();
         return Way::mutex;
     }
 
@@ -47,33 +49,36 @@ public:
             me.inside.store(nullptr, release);  // R1: pairs with A1 in revoke()
             return;
         }
-        consider_bias(me);
+        if (last_ != &me) [[unlikely]] see_another(me);
+        else if (++streak_ == patience_) [[unlikely]] give_bias(me);
         mutex_.unlock();
     }
 
 private:
-    [[gnu::noinline]] void lock_mutex() noexcept {
+    [[gnu::noinline]] void lock_slowly() noexcept {
         mutex_.lock();
-        if (Token* owner = owner_.load(relaxed); owner != nullptr) revoke(*owner);
+        if (owner_.load(relaxed) != nullptr) revoke();
     }
 
-    /// Called with mutex_ held.
-    void revoke(Token& owner) noexcept {
+    // The rest is called with mutex_ held.
+
+    [[gnu::noinline]] void revoke() noexcept {
+        Token& owner = *owner_.load(relaxed);
         owner_.store(nullptr, relaxed);  // ordered by F2
         World::Fence::heavy();           // F2: pairs with F1
         while (owner.inside.load(acquire) == this) World::yield();  // A1: pairs with R1
         if (patience_ < most_patience) patience_ *= 2;
         streak_ = 0;
     }
-
-    /// Gives the lock to `me` when it has been alone long enough. Called with mutex_ held.
-    [[gnu::noinline]] void consider_bias(Token& me) noexcept {
-        if (last_ != &me) {
-            last_ = &me;
-            streak_ = 0;
-        } else if (++streak_ >= patience_ && World::Fence::available()) {
-            owner_.store(&me, relaxed);  // others read it under mutex_, `me` reads its own store
-        }
+    [[gnu::noinline]] void see_another(Token& me) noexcept {
+        last_ = &me;
+        streak_ = 0;
+    }
+    /// `me` has been alone long enough.
+    [[gnu::noinline]] void give_bias(Token& me) noexcept {
+        streak_ = 0;
+        // Others read it with mutex_ held; `me` reads its own store.
+        if (World::Fence::available()) owner_.store(&me, relaxed);
     }
 
     static constexpr unsigned first_patience = 8;

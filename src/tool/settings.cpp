@@ -14,8 +14,8 @@ namespace {
     throw std::runtime_error(std::string(variable) + "=" + std::string(value) + ": allowed are " + allowed);
 }
 
-p2p::Settings::SingleCopy single_copy(std::string_view value) {
-    using Choice = p2p::Settings::SingleCopy;
+Settings::SingleCopy single_copy(std::string_view value) {
+    using Choice = Settings::SingleCopy;
     if (value == "auto") return Choice::automatic;
     if (value == "always") return Choice::always;
     if (value == "never") return Choice::never;
@@ -25,15 +25,15 @@ p2p::Settings::SingleCopy single_copy(std::string_view value) {
 std::uint64_t eager_limit(std::string_view value) {
     std::uint64_t bytes = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
-    if (error != std::errc{} || end != value.data() + value.size() || bytes > p2p::most_eager_bytes)
+    if (error != std::errc{} || end != value.data() + value.size() || bytes > most_eager_bytes)
         wrong("HEDDLE_EAGER_LIMIT", value, "bytes from 0 to 8192");
     return bytes;
 }
 
 }  // namespace
 
-p2p::Settings engine_settings() {
-    p2p::Settings settings;
+Settings settings_from_environment() {
+    Settings settings;
     if (const char* value = std::getenv("HEDDLE_EAGER_LIMIT")) settings.eager_limit = eager_limit(value);
     if (const char* value = std::getenv("HEDDLE_SINGLE_COPY")) settings.single_copy = single_copy(value);
     return settings;

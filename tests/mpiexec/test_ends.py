@@ -63,7 +63,7 @@ class Abort(LaunchTest):
         code, _, err = self.run_job("-n", 2, DOUBLE, "board:initialized", "1@board-abort:42:the grid is too coarse",
                                     "1@exit:1", "wait")
         self.assertEqual(code, 42)
-        self.assertRegex(err, r"rank 1 .* called MPI_Abort with code 42: the grid is too coarse; the job is ended\n")
+        self.assertRegex(err, r"rank 1 .* ended the job with code 42: the grid is too coarse; the job is ended\n")
 
     def test_by_pmi(self):
         code, _, err = self.run_job("-n", 2, DOUBLE, "init", "1@abort:9", "wait")

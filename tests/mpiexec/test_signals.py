@@ -57,7 +57,10 @@ class Terminal:
         self.leader, self.master = pty.fork()
         if self.leader == 0:
             os.environ["HEDDLE_TEST_MARK"] = mark
-            self.shell(arguments)
+            try:
+                self.shell(arguments)
+            finally:
+                os._exit(99)      # an exception must not let two processes run the tests
         self.text = b""
         flags = fcntl.fcntl(self.master, fcntl.F_GETFL)
         fcntl.fcntl(self.master, fcntl.F_SETFL, flags | os.O_NONBLOCK)
@@ -81,8 +84,7 @@ class Terminal:
             os.tcsetpgrp(0, pid)
             os.kill(-pid, signal.SIGCONT)
         os.write(1, b"<code %d>\n" % os.waitstatus_to_exitcode(status))
-        os.read(0, 100)       # stays until the test has read everything
-        os._exit(0)
+        signal.pause()        # until the test has read everything
 
     def type(self, text):
         os.write(self.master, text)

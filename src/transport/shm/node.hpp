@@ -31,6 +31,19 @@ struct Door {
     alignas(cache_line) std::atomic<std::uint64_t> rung;
 };
 
+/// What a sender says of messages to one process that it could not put into their rings yet.
+struct HeldBack {
+    std::atomic<std::uint64_t> earliest;  ///< stamp of the first of them; 0: there are none
+    std::atomic<std::uint64_t> contexts;  ///< bit i: there are some of contexts i modulo 64
+
+    /// Whether something of this context may still come that was sent before `stamp`. To be asked
+    /// after a message with that stamp has been seen; if not, everything earlier is in the rings.
+    bool holds(std::uint32_t context, std::uint64_t stamp) const noexcept {
+        const std::uint64_t first = earliest.load(acquire);  // A1: pairs with R1, R2
+        return first != 0 && first < stamp && (contexts.load(acquire) >> (context & 63) & 1) != 0;
+    }
+};
+
 class Node {
 public:
     /// Maps the node's memory of `processes` processes behind `descriptor`.
@@ -54,6 +67,10 @@ public:
         return words[instance * source_words_ + word];
     }
     std::size_t source_words() const noexcept { return source_words_; }
+    /// Written by `from` for `to`.
+    HeldBack& held_back(std::size_t from, std::size_t to) const noexcept {
+        return reinterpret_cast<HeldBack*>(at(held_back_))[to * processes_ + from];
+    }
 
     Producer producer(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
         const std::size_t ring = index(from, to, instance);
@@ -85,7 +102,7 @@ private:
 
     std::shared_ptr<platform::Mapping> memory_;  ///< shared by copies of this object
     std::size_t processes_ = 0, instances_ = 0, source_words_ = 0;
-    std::size_t doors_ = 0, door_bytes_ = 0, controls_ = 0, cells_ = 0;
+    std::size_t doors_ = 0, door_bytes_ = 0, held_back_ = 0, controls_ = 0, cells_ = 0;
 };
 
 }  // namespace heddle::transport::shm

@@ -17,8 +17,19 @@ Cell* Producer::reserve_at_start(std::size_t cells) noexcept {
 }
 
 void Producer::note_payload(std::size_t cells) noexcept {
-    for (std::size_t i = 1; i < cells; ++i)
-        carried_payload_[(tail_ + i) & (ring_slots - 1)] = true;
+    for (std::size_t i = 1; i < cells; ++i) {
+        auto carried = carried_payload_[(tail_ + i) & (ring_slots - 1)];
+        if (!carried) ++payload_cells_;
+        carried = true;
+    }
+}
+
+void Producer::wipe(std::uint64_t position) noexcept {
+    const std::size_t place = position & (ring_slots - 1);
+    if (!carried_payload_[place]) return;
+    cells_[place].sequence.store(0, relaxed);  // R1 orders it before the message before it
+    carried_payload_[place] = false;
+    --payload_cells_;
 }
 
 }  // namespace heddle::transport::shm

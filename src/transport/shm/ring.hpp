@@ -67,9 +67,9 @@ public:
     Producer() = default;
     Producer(Control& control, Cell* cells) noexcept : control_(&control), cells_(cells) {}
 
-    /// Cells for a message of `bytes` of payload (at most most_payload), or nullptr if it is full.
-    [[nodiscard]] Cell* reserve(std::size_t bytes) noexcept {
-        const std::size_t cells = cells_for(bytes);
+    /// Room for a message of `cells` cells (at most cells_for(most_payload)), or nullptr if there is
+    /// none.
+    [[nodiscard, gnu::always_inline]] Cell* reserve(std::size_t cells) noexcept {
         const std::size_t place = tail_ & (ring_slots - 1);
         if (place + cells > ring_slots) [[unlikely]] return reserve_at_start(cells);
         if (!has_room(cells)) [[unlikely]] return nullptr;
@@ -77,12 +77,11 @@ public:
     }
 
     /// Hands a reserved and written message over. Everything but sequence and cells is written.
-    void publish(Cell& cell) noexcept {
-        const std::size_t cells = cells_for(cell.length);
+    [[gnu::always_inline]] void publish(Cell& cell, std::size_t cells) noexcept {
         cell.cells = static_cast<std::uint16_t>(cells);
         const std::uint64_t next = tail_ + cells;
         if (cells > 1) [[unlikely]] note_payload(cells);
-        wipe(next);
+        if (payload_cells_ != 0) [[unlikely]] wipe(next);
         // R1: publishes cell and payload; pairs with A1 in front().
         cell.sequence.store(static_cast<std::uint32_t>(tail_ + 1), release);
         tail_ = next;
@@ -106,18 +105,13 @@ private:
     }
     Cell* reserve_at_start(std::size_t cells) noexcept;
     void note_payload(std::size_t cells) noexcept;
-    void wipe(std::uint64_t position) noexcept {
-        const std::size_t place = position & (ring_slots - 1);
-        if (carried_payload_[place]) [[unlikely]] {
-            cells_[place].sequence.store(0, relaxed);  // R1 orders it before the message before it
-            carried_payload_[place] = false;
-        }
-    }
+    void wipe(std::uint64_t position) noexcept;
 
     Control* control_ = nullptr;
     Cell* cells_ = nullptr;
     std::uint64_t tail_ = 0;
     std::uint64_t seen_head_ = 0;
+    std::size_t payload_cells_ = 0;  ///< cells of which carried_payload_ is set
     std::bitset<ring_slots> carried_payload_;
 };
 

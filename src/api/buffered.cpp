@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Buffered sends and the buffers they use (MPI 5.0, 3.6).
+
+#include <limits>
+
+#include "api/entry.hpp"
+#include "api/messages.hpp"
+#include "api/object_arguments.hpp"
+#include "p2p/buffered.hpp"
+
+namespace heddle::api {
+namespace {
+
+using Buffer = std::shared_ptr<p2p::BsendBuffer>;
+
+/// Where a buffer is attached: to a communicator, or else (nullptr) to the process.
+Buffer& place_of(Thread& thread, Communicator* communicator) noexcept {
+    return communicator != nullptr ? communicator->buffer : thread.process->buffer;
+}
+
+Buffer attached(Thread& thread, Communicator* communicator) {
+    std::lock_guard guard(thread.process->set_up);
+    return place_of(thread, communicator);
+}
+
+int no_memory(Thread& thread, Communicator* communicator) {
+    return objects::fail(thread, communicator, MPI_ERR_NO_MEM, "no memory for a request");
+}
+
+int attach_to(Thread& thread, Communicator* communicator, void* memory, std::int64_t size) {
+    if (size < 0)
+        return objects::fail(thread, communicator, MPI_ERR_ARG,
+                             "argument size: " + std::to_string(size) + " is negative");
+    if (memory == nullptr && size != 0)
+        return objects::fail(thread, communicator, MPI_ERR_BUFFER, "argument buffer: a null pointer");
+    auto buffer = std::make_shared<p2p::BsendBuffer>(
+        memory, memory == MPI_BUFFER_AUTOMATIC ? 0 : static_cast<std::uint64_t>(size));
+    {
+        std::lock_guard guard(thread.process->set_up);
+        Buffer& place = place_of(thread, communicator);
+        if (place == nullptr) {
+            place = std::move(buffer);
+            return MPI_SUCCESS;
+        }
+    }
+    return objects::fail(thread, communicator, MPI_ERR_BUFFER, "a buffer is attached already");
+}
+
+/// Waits, asleep, until every message has left the buffer.
+template <class Size>
+int detach_from(Thread& thread, Communicator* communicator, void** memory, Size& size) {
+    Buffer buffer;
+    {
+        std::lock_guard guard(thread.process->set_up);
+        buffer = place_of(thread, communicator);
+        if (buffer != nullptr && buffer->bytes() <= std::numeric_limits<Size>::max())
+            place_of(thread, communicator) = nullptr;
+    }
+    if (buffer == nullptr)
+        return objects::fail(thread, communicator, MPI_ERR_BUFFER, "no buffer is attached");
+    if (buffer->bytes() > std::numeric_limits<Size>::max())
+        return objects::fail(thread, communicator, MPI_ERR_VALUE_TOO_LARGE,
+                             "argument size: the buffer has " + std::to_string(buffer->bytes()) +
+                                 " bytes, which an int does not hold");
+    if (!buffer->flush(thread)) return no_memory(thread, communicator);
+    *memory = buffer->memory();
+    size = static_cast<Size>(buffer->bytes());
+    return MPI_SUCCESS;
+}
+
+int flush_of(Thread& thread, Communicator* communicator) {
+    const Buffer buffer = attached(thread, communicator);
+    if (buffer == nullptr || buffer->flush(thread)) return MPI_SUCCESS;
+    return no_memory(thread, communicator);
+}
+
+int iflush_of(Thread& thread, Communicator* communicator, MPI_Request& handle) {
+    const Buffer buffer = attached(thread, communicator);
+    Request* request = buffer == nullptr ? &engine_of(thread).completed_send()
+                                         : buffer->start_flush(thread);
+    if (request == nullptr) return no_memory(thread, communicator);
+    if (!request->immortal) request->kind.store(core::Kind::request, relaxed);
+    handle = reinterpret_cast<MPI_Request>(request);
+    return MPI_SUCCESS;
+}
+
+// --- calls ---
+
+int buffer_attach(Thread& thread, Raw<void*> memory, Raw<std::int64_t> size) {
+    return attach_to(thread, nullptr, memory.value, size.value);
+}
+int comm_attach_buffer(Thread& thread, Comm comm, Raw<void*> memory, Raw<std::int64_t> size) {
+    return attach_to(thread, comm.object, memory.value, size.value);
+}
+
+template <class Size>
+int buffer_detach(Thread& thread, OutPointer memory, Out<Size> size) {
+    return detach_from(thread, nullptr, memory.place, *size);
+}
+template <class Size>
+int comm_detach_buffer(Thread& thread, Comm comm, OutPointer memory, Out<Size> size) {
+    return detach_from(thread, comm.object, memory.place, *size);
+}
+
+int buffer_flush(Thread& thread) { return flush_of(thread, nullptr); }
+int comm_flush_buffer(Thread& thread, Comm comm) { return flush_of(thread, comm.object); }
+int buffer_iflush(Thread& thread, Out<MPI_Request> request) { return iflush_of(thread, nullptr, *request); }
+int comm_iflush_buffer(Thread& thread, Comm comm, Out<MPI_Request> request) {
+    return iflush_of(thread, comm.object, *request);
+}
+
+int bsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
+    if (dest.null()) return MPI_SUCCESS;
+    std::uint64_t bytes = 0;
+    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
+    return send_buffered(thread, *comm, p2p::outbound(*comm, comm->context, buffer.address, bytes,
+                                                      dest.rank, tag.value));
+}
+
+/// Complete at once: the message is in the buffer.
+int ibsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
+           Out<MPI_Request> request) {
+    const int error = bsend(thread, buffer, count, type, dest, tag, comm);
+    if (error == MPI_SUCCESS) *request = reinterpret_cast<MPI_Request>(&engine_of(thread).completed_send());
+    return error;
+}
+
+}  // namespace
+
+int send_buffered(Thread& thread, Communicator& communicator, const p2p::Outbound& message) {
+    Buffer buffer = attached(thread, &communicator);
+    if (buffer == nullptr) buffer = attached(thread, nullptr);
+    if (buffer == nullptr)
+        return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "no buffer is attached");
+    if (buffer->send(thread, message)) return MPI_SUCCESS;
+    // Messages may have left without this process having looked.
+    engine_of(thread).poll_all(thread);
+    if (buffer->send(thread, message)) return MPI_SUCCESS;
+    return objects::fail(thread, &communicator, MPI_ERR_BUFFER,
+                         "a message of " + std::to_string(message.bytes) +
+                             " bytes does not fit into what is left of the attached buffer of " +
+                             std::to_string(buffer->bytes()) + " bytes");
+}
+
+}  // namespace heddle::api
+
+using namespace heddle::api;
+
+MPI_ENTRY_C(2, Buffer_attach, buffer_attach)
+MPI_ENTRY(2, Buffer_detach, buffer_detach<int>)
+MPI_ENTRY(2, Buffer_detach_c, buffer_detach<MPI_Count>)
+MPI_ENTRY_0(Buffer_flush, buffer_flush)
+MPI_ENTRY(1, Buffer_iflush, buffer_iflush)
+MPI_ENTRY_C(3, Comm_attach_buffer, comm_attach_buffer)
+MPI_ENTRY(3, Comm_detach_buffer, comm_detach_buffer<int>)
+MPI_ENTRY(3, Comm_detach_buffer_c, comm_detach_buffer<MPI_Count>)
+MPI_ENTRY(1, Comm_flush_buffer, comm_flush_buffer)
+MPI_ENTRY(2, Comm_iflush_buffer, comm_iflush_buffer)
+MPI_ENTRY_C(6, Bsend, bsend)
+MPI_ENTRY_C(7, Ibsend, ibsend)

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Kinds of arguments of collective calls (see arguments.hpp), and what is made of them.
+///
+/// What is significant only at the root, or only without MPI_IN_PLACE, is looked up like any other
+/// argument but checked by the implementation when it is needed: Later<Kind>::check().
+
+#include <cstdint>
+#include <string>
+
+#include "api/entry.hpp"
+#include "coll/schedule.hpp"
+
+namespace heddle::api {
+
+using core::Thread;
+
+struct Root {
+    static constexpr const char* name = "root";
+    std::int32_t rank;
+
+    Root(Process&, int raw) noexcept : rank(raw) {}
+    int error(const Communicator* communicator) const noexcept {
+        return is_rank(rank, communicator) ? MPI_SUCCESS : MPI_ERR_ROOT;
+    }
+    std::string wrong(const Communicator* communicator) const {
+        return "rank " + std::to_string(rank) +
+            " is not in the communicator, which has ranks 0 to " +
+            std::to_string(communicator->peers - 1);
+    }
+};
+
+struct Op {
+    static constexpr const char* name = "op";
+    objects::Operation* object;
+    bool null;
+
+    Op(Process& process, MPI_Op handle) noexcept
+        : object(process.operation(handle)), null(handle == MPI_OP_NULL) {}
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_OP : MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator*) const {
+        return null ? "MPI_OP_NULL" : "no operation, or one that has been freed";
+    }
+    objects::Operation* operator->() const noexcept { return object; }
+    objects::Operation& operator*() const noexcept { return *object; }
+};
+
+template <class Kind>
+struct Later : Kind {
+    using Kind::Kind;
+    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
+    int check(Thread& thread, Communicator& communicator) const {
+        const int error = Kind::error(&communicator);
+        if (error == MPI_SUCCESS) [[likely]]
+            return MPI_SUCCESS;
+        return refuse(thread, &communicator, error, Kind::name, Kind::wrong(&communicator));
+    }
+};
+
+/// One value for each process, int or wide.
+struct Values {
+    const int* narrow = nullptr;
+    const std::int64_t* wide = nullptr;
+
+    explicit Values(const int* raw) noexcept : narrow(raw) {}
+    explicit Values(const std::int64_t* raw) noexcept : wide(raw) {}
+    bool missing() const noexcept { return narrow == nullptr && wide == nullptr; }
+    std::int64_t operator[](std::int32_t rank) const noexcept {
+        return narrow != nullptr ? narrow[rank] : wide[rank];
+    }
+};
+
+struct Counts : Values {
+    static constexpr const char* name = "counts";
+    template <class T>
+    Counts(Process&, const T* raw) noexcept : Values(raw) {}
+    int error(const Communicator* communicator) const noexcept {
+        if (communicator == nullptr) return MPI_SUCCESS;  // an error of its own
+        if (missing()) return MPI_ERR_ARG;
+        for (std::int32_t rank = 0; rank < communicator->peers; ++rank)
+            if ((*this)[rank] < 0) return MPI_ERR_COUNT;
+        return MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator* communicator) const {
+        for (std::int32_t rank = 0; !missing() && rank < communicator->peers; ++rank)
+            if ((*this)[rank] < 0)
+                return std::to_string((*this)[rank]) + " at index " + std::to_string(rank) +
+                    " is negative";
+        return "a null pointer";
+    }
+};
+
+struct Displacements : Values {
+    static constexpr const char* name = "displs";
+    template <class T>
+    Displacements(Process&, const T* raw) noexcept : Values(raw) {}
+    int error(const Communicator*) const noexcept { return missing() ? MPI_ERR_ARG : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return "a null pointer"; }
+};
+
+/// A datatype for each process.
+struct TypeList {
+    static constexpr const char* name = "types";
+    Process& process;
+    const MPI_Datatype* handles;
+
+    TypeList(Process& owner, const MPI_Datatype* raw) noexcept : process(owner), handles(raw) {}
+    Type operator[](std::int32_t rank) const noexcept { return Type(process, handles[rank]); }
+    int error(const Communicator* communicator) const noexcept {
+        if (handles == nullptr) return MPI_ERR_ARG;
+        for (std::int32_t rank = 0; rank < communicator->peers; ++rank)
+            if (const int error = (*this)[rank].error(communicator)) return error;
+        return MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator* communicator) const {
+        for (std::int32_t rank = 0; handles != nullptr && rank < communicator->peers; ++rank)
+            if ((*this)[rank].error(communicator) != MPI_SUCCESS)
+                return "index " + std::to_string(rank) + ": " + (*this)[rank].wrong(communicator);
+        return "a null pointer";
+    }
+};
+
+/// The same kinds by the names of the standard.
+#define HEDDLE_NAMED(Kind, Base, mpi_name)            \
+    struct Kind : Base {                              \
+        static constexpr const char* name = mpi_name; \
+        using Base::Base;                             \
+    };
+HEDDLE_NAMED(BcastBuffer, ReceiveBuffer, "buffer")
+HEDDLE_NAMED(In, SendBuffer, "sendbuf")
+HEDDLE_NAMED(Result, ReceiveBuffer, "recvbuf")
+HEDDLE_NAMED(InCount, Count, "sendcount")
+HEDDLE_NAMED(ResultCount, Count, "recvcount")
+HEDDLE_NAMED(InType, Type, "sendtype")
+HEDDLE_NAMED(ResultType, Type, "recvtype")
+HEDDLE_NAMED(InCounts, Counts, "sendcounts")
+HEDDLE_NAMED(ResultCounts, Counts, "recvcounts")
+HEDDLE_NAMED(InDisplacements, Displacements, "sdispls")
+HEDDLE_NAMED(ResultDisplacements, Displacements, "rdispls")
+HEDDLE_NAMED(InTypes, TypeList, "sendtypes")
+HEDDLE_NAMED(ResultTypes, TypeList, "recvtypes")
+HEDDLE_NAMED(LocalIn, SendBuffer, "inbuf")
+HEDDLE_NAMED(LocalResult, ReceiveBuffer, "inoutbuf")
+#undef HEDDLE_NAMED
+
+inline bool is_in_place(const void* address) noexcept { return address == MPI_IN_PLACE; }
+
+}  // namespace heddle::api

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Datatypes (MPI 5.0, 5): predefined ones and contiguous ones of them; what a status says in elements.
+
+#include <limits>
+
+#include "api/entry.hpp"
+#include "api/object_arguments.hpp"
+#include "objects/status.hpp"
+
+namespace heddle::api {
+namespace {
+
+using core::Thread;
+using objects::Datatype;
+
+/// A type that need not be committed.
+struct AnyType : Type {
+    using Type::Type;
+    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS; }
+};
+
+/// MPI_UNDEFINED where it does not fit.
+template <class T>
+T or_undefined(std::int64_t value) noexcept {
+    return value > std::numeric_limits<T>::max() ? static_cast<T>(MPI_UNDEFINED) : static_cast<T>(value);
+}
+
+template <class T>
+int type_size(Thread&, AnyType type, Out<T> size) {
+    *size = or_undefined<T>(type->size);
+    return MPI_SUCCESS;
+}
+
+template <class T>
+int type_extent(Thread&, AnyType type, Out<T> lower, Out<T> extent) {
+    *lower = 0;
+    *extent = or_undefined<T>(type->extent);
+    return MPI_SUCCESS;
+}
+
+template <class T>
+int type_true_extent(Thread&, AnyType type, Out<T> lower, Out<T> extent) {
+    *lower = 0;
+    *extent = or_undefined<T>(type->true_extent);
+    return MPI_SUCCESS;
+}
+
+int type_get_name(Thread& thread, AnyType type, Out<char> name, Out<int> length) {
+    std::lock_guard guard(thread.process->set_up);
+    *length = write_text(type->name, name.place, MPI_MAX_OBJECT_NAME);
+    return MPI_SUCCESS;
+}
+
+int type_set_name(Thread& thread, AnyType type, Text name) {
+    std::lock_guard guard(thread.process->set_up);
+    type->name = std::string(name.value).substr(0, MPI_MAX_OBJECT_NAME - 1);
+    return MPI_SUCCESS;
+}
+
+int type_contiguous(Thread& thread, Count count, AnyType old, Out<MPI_Datatype> result) {
+    Datatype* made = objects::make_contiguous(*thread.process, count.value, *old);
+    if (made == nullptr)
+        return objects::fail(thread, nullptr, MPI_ERR_COUNT,
+                             "argument count: the type would have more than 2^63 bytes");
+    *result = made->handle;
+    return MPI_SUCCESS;
+}
+
+int type_dup(Thread& thread, AnyType old, Out<MPI_Datatype> result) {
+    *result = objects::duplicate(*thread.process, *old).handle;
+    return MPI_SUCCESS;
+}
+
+int type_commit(Thread& thread, InOut<MPI_Datatype> handle) {
+    const AnyType type(*thread.process, *handle);
+    if (type.object == nullptr)
+        return objects::fail(thread, nullptr, MPI_ERR_TYPE, "argument datatype: " + type.wrong(nullptr));
+    type.object->committed = true;
+    return MPI_SUCCESS;
+}
+
+int type_free(Thread& thread, InOut<MPI_Datatype> handle) {
+    const AnyType type(*thread.process, *handle);
+    if (type.object == nullptr)
+        return objects::fail(thread, nullptr, MPI_ERR_TYPE, "argument datatype: " + type.wrong(nullptr));
+    if (type->handle != reinterpret_cast<MPI_Datatype>(type.object))
+        return objects::fail(thread, nullptr, MPI_ERR_TYPE,
+                             "argument datatype: " + std::string(type->name) + " cannot be freed");
+    objects::drop(*thread.process, *type.object);
+    *handle = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+
+// --- statuses ---
+
+template <class T>
+int get_count(Thread&, FilledStatus status, AnyType type, Out<T> count) {
+    *count = or_undefined<T>(objects::count_in(objects::bytes_of(*status), *type.object));
+    return MPI_SUCCESS;
+}
+
+template <class T>
+int get_elements(Thread&, FilledStatus status, AnyType type, Out<T> count) {
+    *count = or_undefined<T>(objects::elements_in(objects::bytes_of(*status), *type.object));
+    return MPI_SUCCESS;
+}
+
+int set_elements(Thread& thread, Out<MPI_Status> status, AnyType type, Count count) {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(count.value, objects::bytes_per_element(*type.object), &bytes))
+        return objects::fail(thread, nullptr, MPI_ERR_COUNT, "argument count: more than 2^63 bytes");
+    objects::set_bytes(*status, static_cast<std::uint64_t>(bytes));
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace heddle::api
+
+using namespace heddle::api;
+
+MPI_ENTRY(2, Type_size, type_size<int>)
+MPI_ENTRY(2, Type_size_c, type_size<MPI_Count>)
+MPI_ENTRY(2, Type_size_x, type_size<MPI_Count>)
+MPI_ENTRY(3, Type_get_extent, type_extent<MPI_Aint>)
+MPI_ENTRY(3, Type_get_extent_c, type_extent<MPI_Count>)
+MPI_ENTRY(3, Type_get_extent_x, type_extent<MPI_Count>)
+MPI_ENTRY(3, Type_get_true_extent, type_true_extent<MPI_Aint>)
+MPI_ENTRY(3, Type_get_true_extent_c, type_true_extent<MPI_Count>)
+MPI_ENTRY(3, Type_get_true_extent_x, type_true_extent<MPI_Count>)
+MPI_ENTRY(3, Type_get_name, type_get_name)
+MPI_ENTRY(2, Type_set_name, type_set_name)
+MPI_ENTRY_C(3, Type_contiguous, type_contiguous)
+MPI_ENTRY(2, Type_dup, type_dup)
+MPI_ENTRY(1, Type_commit, type_commit)
+MPI_ENTRY(1, Type_free, type_free)
+MPI_ENTRY(3, Get_count, get_count<int>)
+MPI_ENTRY(3, Get_count_c, get_count<MPI_Count>)
+MPI_ENTRY(3, Get_elements, get_elements<int>)
+MPI_ENTRY(3, Get_elements_c, get_elements<MPI_Count>)
+MPI_ENTRY(3, Get_elements_x, get_elements<MPI_Count>)
+MPI_ENTRY_C(3, Status_set_elements, set_elements)
+MPI_ENTRY(3, Status_set_elements_x, set_elements)

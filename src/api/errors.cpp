@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Error handlers, classes and codes (MPI 5.0, 9.3 to 9.5).
+
+#include <cstring>
+
+#include "api/entry.hpp"
+#include "api/object_arguments.hpp"
+#include "objects/error_codes.hpp"
+
+namespace heddle::api {
+namespace {
+
+using core::Thread;
+
+// --- handlers ---
+
+int create_errhandler(Thread& thread, Raw<MPI_Comm_errhandler_function*> function,
+                      Out<MPI_Errhandler> result) {
+    if (function.value == nullptr)
+        return objects::fail(thread, nullptr, MPI_ERR_ARG,
+                             "argument comm_errhandler_fn: a null pointer");
+    *result = reinterpret_cast<MPI_Errhandler>(&objects::make_errhandler(
+        *thread.process, objects::Errhandler::Action::call, function.value));
+    return MPI_SUCCESS;
+}
+
+int set_errhandler(Thread& thread, Comm comm, ErrorHandler handler) {
+    handler->retain();
+    objects::Errhandler* old = nullptr;
+    {
+        std::lock_guard guard(thread.process->set_up);
+        old = std::exchange(comm->errhandler, handler.object);
+    }
+    objects::drop(*thread.process, *old);
+    return MPI_SUCCESS;
+}
+
+int get_errhandler(Thread& thread, Comm comm, Out<MPI_Errhandler> result) {
+    std::lock_guard guard(thread.process->set_up);
+    *result = objects::handle_of(*thread.process, *comm->errhandler);
+    if (*result == reinterpret_cast<MPI_Errhandler>(comm->errhandler)) comm->errhandler->retain();
+    return MPI_SUCCESS;
+}
+
+int call_errhandler(Thread& thread, Comm comm, Raw<int> code) {
+    objects::call_errhandler(thread, *comm, code.value,
+                             "called MPI_Comm_call_errhandler with error " +
+                                 std::to_string(code.value) + " (" + objects::class_text(code.value) +
+                                 ")");
+    return MPI_SUCCESS;
+}
+
+int errhandler_free(Thread& thread, InOut<MPI_Errhandler> handle) {
+    const ErrorHandler handler(*thread.process, *handle);
+    if (handler.object == nullptr)
+        return objects::fail(thread, nullptr, MPI_ERR_ERRHANDLER,
+                             "argument errhandler: " + handler.wrong(nullptr));
+    // The predefined ones stay; a handle to one may be freed like any other.
+    if (objects::handle_of(*thread.process, *handler) == reinterpret_cast<MPI_Errhandler>(handler.object))
+        objects::drop(*thread.process, *handler);
+    *handle = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
+}
+
+// --- classes and codes ---
+
+int unknown_code(Anytime& caller, int code) {
+    return caller.fail(MPI_ERR_ARG, "argument errorcode: " + std::to_string(code) +
+                                        " is no error code, or not one that a program added");
+}
+
+int error_class(Anytime& caller, Raw<int> code, Out<int> result) {
+    const int found = objects::class_of(code.value);
+    if (found == MPI_ERR_LASTCODE && code.value != MPI_ERR_LASTCODE) {
+        *result = MPI_ERR_UNKNOWN;
+        return unknown_code(caller, code.value);
+    }
+    *result = found;
+    return MPI_SUCCESS;
+}
+
+int error_string(Anytime& caller, Raw<int> code, Out<char> place, Out<int> length) {
+    std::string text;
+    if (objects::is_predefined_class(code.value))
+        text = std::string(objects::class_name(code.value)) + ": " + objects::class_text(code.value);
+    else if (objects::is_user_code(code.value)) text = objects::user_text(code.value);
+    else return unknown_code(caller, code.value);
+    *length = write_text(text, place.place, MPI_MAX_ERROR_STRING);
+    return MPI_SUCCESS;
+}
+
+int add_error_class(Anytime&, Out<int> result) {
+    *result = objects::add_error_class();
+    return MPI_SUCCESS;
+}
+
+int add_error_code(Anytime& caller, Raw<int> error_class, Out<int> result) {
+    const int code = objects::add_error_code(error_class.value);
+    if (code == 0)
+        return caller.fail(MPI_ERR_ARG, "argument errorclass: " + std::to_string(error_class.value) +
+                                            " is no error class");
+    *result = code;
+    return MPI_SUCCESS;
+}
+
+int add_error_string(Anytime& caller, Raw<int> code, Text text) {
+    if (std::strlen(text.value) >= MPI_MAX_ERROR_STRING)
+        return caller.fail(MPI_ERR_ARG, "argument string: longer than " +
+                                            std::to_string(MPI_MAX_ERROR_STRING - 1) + " characters");
+    return objects::add_error_string(code.value, text.value) ? MPI_SUCCESS
+                                                              : unknown_code(caller, code.value);
+}
+
+template <int (*function)(int)>
+int remove(Anytime& caller, Raw<int> code) {
+    switch (function(code.value)) {
+        case MPI_SUCCESS: return MPI_SUCCESS;
+        case MPI_ERR_OTHER: return caller.fail(MPI_ERR_OTHER, "the class still has error codes");
+        default: return unknown_code(caller, code.value);
+    }
+}
+
+}  // namespace
+}  // namespace heddle::api
+
+using namespace heddle::api;
+namespace objects = heddle::objects;
+
+MPI_ENTRY(2, Comm_create_errhandler, create_errhandler)
+MPI_ENTRY(2, Comm_set_errhandler, set_errhandler)
+MPI_ENTRY(2, Comm_get_errhandler, get_errhandler)
+MPI_ENTRY(2, Comm_call_errhandler, call_errhandler)
+MPI_ENTRY(1, Errhandler_free, errhandler_free)
+MPI_ENTRY_ANYTIME(2, Error_class, error_class)
+MPI_ENTRY_ANYTIME(3, Error_string, error_string)
+MPI_ENTRY_ANYTIME(1, Add_error_class, add_error_class)
+MPI_ENTRY_ANYTIME(2, Add_error_code, add_error_code)
+MPI_ENTRY_ANYTIME(2, Add_error_string, add_error_string)
+MPI_ENTRY_ANYTIME(1, Remove_error_class, remove<objects::remove_error_class>)
+MPI_ENTRY_ANYTIME(1, Remove_error_code, remove<objects::remove_error_code>)
+MPI_ENTRY_ANYTIME(1, Remove_error_string, remove<objects::remove_error_string>)

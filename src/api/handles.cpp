@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Handles as integers, for Fortran (MPI 5.0, 20.3.3).
+///
+/// A predefined handle is its own integer. Any other names an object that has a place in an arena:
+/// its number there, counted from `first_number`, is the integer. So nothing is kept in a table, and
+/// the integer names what the handle names, for as long. What names nothing becomes 0, which is no
+/// handle of any kind.
+
+#include <cstdint>
+#include <limits>
+
+#include "api/entry.hpp"
+#include "p2p/engine.hpp"
+
+namespace heddle::api {
+namespace {
+
+constexpr std::uintptr_t first_number = 4096;  ///< predefined handles are below
+
+Process* process_here() noexcept {
+    return objects::current_thread != nullptr ? objects::current_thread->process
+                                              : objects::process_of_program();
+}
+
+template <class Handle>
+bool is_predefined(Handle handle) noexcept {
+    return reinterpret_cast<std::uintptr_t>(handle) < first_number;
+}
+template <class Handle>
+int constant(Handle handle) noexcept {
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(handle));
+}
+template <class Handle>
+Handle constant_handle(int number) noexcept {
+    return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
+}
+
+template <class T, class Handle>
+int to_int(core::Arena<T>& arena, Handle handle) noexcept {
+    if (is_predefined(handle)) return constant(handle);
+    const auto* object = reinterpret_cast<const T*>(handle);
+    return arena.contains(object) ? static_cast<int>(first_number + arena.number_of(object)) : 0;
+}
+template <class Handle, class T>
+Handle from_int(core::Arena<T>& arena, int number, Handle null) noexcept {
+    if (number >= 0 && static_cast<std::uintptr_t>(number) < first_number) return constant_handle<Handle>(number);
+    T* object = number < 0 ? nullptr : arena.numbered(static_cast<std::size_t>(number) - first_number);
+    return object == nullptr ? null : reinterpret_cast<Handle>(object);
+}
+
+/// Objects of a Process, which is not there before MPI_Init: only constants are handles then.
+template <auto arena, class Handle>
+int process_to_int(Handle handle) noexcept {
+    Process* process = process_here();
+    if (process == nullptr) return is_predefined(handle) ? constant(handle) : 0;
+    return to_int(process->*arena, handle);
+}
+template <auto arena, class Handle>
+Handle process_from_int(int number, Handle null) noexcept {
+    Process* process = process_here();
+    if (process != nullptr) return from_int(process->*arena, number, null);
+    return number >= 0 && static_cast<std::uintptr_t>(number) < first_number
+               ? constant_handle<Handle>(number)
+               : null;
+}
+
+/// Kinds without objects so far.
+template <class Handle>
+int constant_to_int(Handle handle) noexcept {
+    return is_predefined(handle) ? constant(handle) : 0;
+}
+template <class Handle>
+Handle constant_from_int(int number, Handle null) noexcept {
+    return number >= 0 && static_cast<std::uintptr_t>(number) < first_number
+               ? constant_handle<Handle>(number)
+               : null;
+}
+
+/// The send that is always complete lies in no arena: the largest integer.
+constexpr int completed_send = std::numeric_limits<int>::max();
+
+int request_to_int(MPI_Request handle) noexcept {
+    Process* process = process_here();
+    if (process != nullptr && handle == reinterpret_cast<MPI_Request>(&process->engine->completed_send()))
+        return completed_send;
+    return process_to_int<&Process::requests>(handle);
+}
+MPI_Request request_from_int(int number) noexcept {
+    Process* process = process_here();
+    if (process != nullptr && number == completed_send)
+        return reinterpret_cast<MPI_Request>(&process->engine->completed_send());
+    return process_from_int<&Process::requests>(number, MPI_REQUEST_NULL);
+}
+
+int message_to_int(MPI_Message handle) noexcept {
+    Process* process = process_here();
+    if (process == nullptr || is_predefined(handle)) return constant_to_int(handle);
+    return to_int(process->engine->messages(), handle);
+}
+MPI_Message message_from_int(int number) noexcept {
+    Process* process = process_here();
+    if (process == nullptr) return constant_from_int(number, MPI_MESSAGE_NULL);
+    return from_int(process->engine->messages(), number, MPI_MESSAGE_NULL);
+}
+
+}  // namespace
+}  // namespace heddle::api
+
+using namespace heddle::api;
+
+#define HANDLE(X, Handle, to, from)                          \
+    extern "C" int PMPI_##X##_toint(Handle handle) {         \
+        return to;                                           \
+    }                                                        \
+    extern "C" Handle PMPI_##X##_fromint(int number) {       \
+        return from;                                         \
+    }                                                        \
+    HEDDLE_ALIAS(X##_toint)                                  \
+    HEDDLE_ALIAS(X##_fromint)
+#define IN_PROCESS(X, Handle, arena, null)                            \
+    HANDLE(X, Handle, process_to_int<&Process::arena>(handle),        \
+           (process_from_int<&Process::arena, Handle>(number, null)))
+#define CONSTANTS_ONLY(X, Handle, null) \
+    HANDLE(X, Handle, constant_to_int(handle), constant_from_int(number, null))
+
+IN_PROCESS(Comm, MPI_Comm, communicators, MPI_COMM_NULL)
+IN_PROCESS(Group, MPI_Group, groups, MPI_GROUP_NULL)
+IN_PROCESS(Type, MPI_Datatype, datatypes, MPI_DATATYPE_NULL)
+IN_PROCESS(Errhandler, MPI_Errhandler, errhandlers, MPI_ERRHANDLER_NULL)
+IN_PROCESS(Op, MPI_Op, operations, MPI_OP_NULL)
+HANDLE(Info, MPI_Info, to_int(heddle::objects::infos(), handle),
+       from_int(heddle::objects::infos(), number, MPI_INFO_NULL))
+HANDLE(Request, MPI_Request, request_to_int(handle), request_from_int(number))
+HANDLE(Message, MPI_Message, message_to_int(handle), message_from_int(number))
+CONSTANTS_ONLY(Win, MPI_Win, MPI_WIN_NULL)
+CONSTANTS_ONLY(File, MPI_File, MPI_FILE_NULL)
+CONSTANTS_ONLY(Session, MPI_Session, MPI_SESSION_NULL)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Kinds of arguments that name objects other than communicators and datatypes, and text.
+
+#include <string>
+
+#include "api/arguments.hpp"
+#include "objects/errhandler.hpp"
+#include "objects/group.hpp"
+#include "objects/info.hpp"
+#include "objects/process.hpp"
+
+namespace heddle::api {
+
+struct Group {
+    static constexpr const char* name = "group";
+    objects::Group* object;
+    bool null;
+
+    Group(Process& process, MPI_Group handle) noexcept
+        : object(process.group(handle)), null(handle == MPI_GROUP_NULL) {}
+    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_GROUP : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const {
+        return null ? "MPI_GROUP_NULL" : "no group, or one that has been freed";
+    }
+    objects::Group* operator->() const noexcept { return object; }
+    objects::Group& operator*() const noexcept { return *object; }
+};
+
+struct Info {
+    static constexpr const char* name = "info";
+    objects::Info* object;
+    bool null;
+
+    Info(const auto&, MPI_Info handle) noexcept
+        : object(objects::find_info(handle)), null(handle == MPI_INFO_NULL) {}
+    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_INFO : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const {
+        return null ? "MPI_INFO_NULL" : "no info object, or one that has been freed";
+    }
+    objects::Info* operator->() const noexcept { return object; }
+    objects::Info& operator*() const noexcept { return *object; }
+};
+
+/// MPI_INFO_NULL is welcome: no hints.
+struct Hints : Info {
+    using Info::Info;
+    int error(const Communicator* communicator) const noexcept {
+        return null ? MPI_SUCCESS : Info::error(communicator);
+    }
+};
+
+struct ErrorHandler {
+    static constexpr const char* name = "errhandler";
+    objects::Errhandler* object;
+    bool null;
+
+    ErrorHandler(Process& process, MPI_Errhandler handle) noexcept
+        : object(process.errhandler(handle)), null(handle == MPI_ERRHANDLER_NULL) {}
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_ERRHANDLER : MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator*) const {
+        return null ? "MPI_ERRHANDLER_NULL" : "no error handler, or one that has been freed";
+    }
+    objects::Errhandler* operator->() const noexcept { return object; }
+    objects::Errhandler& operator*() const noexcept { return *object; }
+};
+
+struct Text {
+    static constexpr const char* name = "string";
+    const char* value;
+
+    Text(const auto&, const char* raw) noexcept : value(raw) {}
+    int error(const Communicator*) const noexcept { return value == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return "a null pointer where text belongs"; }
+};
+
+/// The address of a pointer, which the standard declares as void*.
+struct OutPointer {
+    static constexpr const char* name = "result";
+    void** place;
+
+    OutPointer(const auto&, void* raw) noexcept : place(static_cast<void**>(raw)) {}
+    int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return "a null pointer where a result belongs"; }
+};
+
+/// Writes text where a result of `room` characters belongs, cut if need be; answers its length.
+inline int write_text(const std::string& text, char* place, std::size_t room) noexcept {
+    const std::size_t length = text.copy(place, room - 1);
+    place[length] = '\0';
+    return static_cast<int>(length);
+}
+
+}  // namespace heddle::api

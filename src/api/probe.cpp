@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Probing, and receiving what a probe has found (MPI 5.0, 3.8).
+
+#include "api/completion.hpp"
+#include "api/entry.hpp"
+#include "api/messages.hpp"
+
+namespace heddle::api {
+namespace {
+
+match::Pattern pattern_of(const Comm& comm, Source source, ReceiveTag tag) noexcept {
+    return {comm->context, source.rank, tag.value};
+}
+
+bool in_order(const Comm& comm) noexcept { return !comm->hints.allow_overtaking; }
+
+/// A loop of probes that find nothing is a wait in disguise (api/completion.hpp).
+void found_nothing(Thread& thread) { make_progress(thread, {}); }
+
+int probe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Status status) {
+    if (source.null()) {
+        objects::set_null_status(status.place);
+        return MPI_SUCCESS;
+    }
+    p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm), false);
+    progress::wait(engine_of(thread), thread, probed);
+    objects::set_status(status.place, probed.outcome);
+    return MPI_SUCCESS;
+}
+
+int iprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> flag, Status status) {
+    if (source.null()) {
+        *flag = 1;
+        objects::set_null_status(status.place);
+        return MPI_SUCCESS;
+    }
+    core::Outcome found{};
+    *flag = engine_of(thread).probe(thread, pattern_of(comm, source, tag), in_order(comm), found);
+    if (*flag) objects::set_status(status.place, found);
+    else found_nothing(thread);
+    return MPI_SUCCESS;
+}
+
+void hand_out(match::Message& message, Comm& comm, MPI_Message& handle) {
+    message.communicator = comm.object;
+    handle = reinterpret_cast<MPI_Message>(&message);
+}
+
+int mprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<MPI_Message> message,
+           Status status) {
+    if (source.null()) {
+        *message = MPI_MESSAGE_NO_PROC;
+        objects::set_null_status(status.place);
+        return MPI_SUCCESS;
+    }
+    p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm), true);
+    progress::wait(engine_of(thread), thread, probed);
+    hand_out(*probed.message, comm, *message);
+    objects::set_status(status.place, probed.outcome);
+    return MPI_SUCCESS;
+}
+
+int improbe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> flag,
+            Out<MPI_Message> message, Status status) {
+    *flag = 1;
+    if (source.null()) {
+        *message = MPI_MESSAGE_NO_PROC;
+        objects::set_null_status(status.place);
+        return MPI_SUCCESS;
+    }
+    core::Outcome outcome{};
+    match::Message* found =
+        engine_of(thread).take_probed(thread, pattern_of(comm, source, tag), in_order(comm), outcome);
+    *flag = found != nullptr;
+    if (found == nullptr) {
+        *message = MPI_MESSAGE_NULL;
+        found_nothing(thread);
+        return MPI_SUCCESS;
+    }
+    hand_out(*found, comm, *message);
+    objects::set_status(status.place, outcome);
+    return MPI_SUCCESS;
+}
+
+/// Starts the receive of a message that was probed. `communicator`: where, if it still is there.
+int start_matched(Thread& thread, ReceiveBuffer buffer, Count count, Type type, MPI_Message& handle,
+                  Communicator*& communicator, Request*& request) {
+    communicator = nullptr;
+    request = nullptr;
+    if (handle == MPI_MESSAGE_NO_PROC) {
+        request = null_receive(thread);
+    } else {
+        auto* message = reinterpret_cast<match::Message*>(handle);
+        if (handle == MPI_MESSAGE_NULL || !engine_of(thread).is_message(message) ||
+            message->kind.load(relaxed) != core::Kind::message)
+            return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
+                                 handle == MPI_MESSAGE_NULL
+                                     ? "argument message: MPI_MESSAGE_NULL"
+                                     : "argument message: no message, or one that has been received");
+        auto* where = static_cast<Communicator*>(message->communicator);
+        if (where->is(core::Kind::communicator)) communicator = where;
+        std::uint64_t bytes = 0;
+        if (const int error = size_of(thread, communicator != nullptr ? *communicator : *thread.process->self,
+                                      buffer.address, count, type, bytes))
+            return error;
+        request = engine_of(thread).receive_matched(
+            thread, *message, {{}, false, buffer.address, bytes, communicator});
+    }
+    if (request == nullptr)
+        return objects::fail(thread, communicator, MPI_ERR_NO_MEM, "no memory for a request");
+    handle = MPI_MESSAGE_NULL;
+    request->communicator = communicator;
+    request->kind.store(core::Kind::request, relaxed);
+    return MPI_SUCCESS;
+}
+
+int imrecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, InOut<MPI_Message> message,
+           Out<MPI_Request> handle) {
+    Communicator* communicator = nullptr;
+    Request* request = nullptr;
+    if (const int error = start_matched(thread, buffer, count, type, *message, communicator, request))
+        return error;
+    *handle = reinterpret_cast<MPI_Request>(request);
+    return MPI_SUCCESS;
+}
+
+int mrecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, InOut<MPI_Message> message,
+          Status status) {
+    Communicator* communicator = nullptr;
+    Request* request = nullptr;
+    if (const int error = start_matched(thread, buffer, count, type, *message, communicator, request))
+        return error;
+    p2p::wait_for(engine_of(thread), thread, *request);
+    auto handle = reinterpret_cast<MPI_Request>(request);
+    return complete(thread, handle, *request, status.place);
+}
+
+}  // namespace
+}  // namespace heddle::api
+
+using namespace heddle::api;
+
+MPI_ENTRY(4, Probe, probe)
+MPI_ENTRY(5, Iprobe, iprobe)
+MPI_ENTRY(5, Mprobe, mprobe)
+MPI_ENTRY(6, Improbe, improbe)
+MPI_ENTRY_C(5, Mrecv, mrecv)
+MPI_ENTRY_C(5, Imrecv, imrecv)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The algorithms: each writes into a schedule what the process of that schedule does.
+///
+/// An algorithm with a family of its own lies in the file named after the family. Which one is used
+/// when is decided in select.hpp; the functions that do that and then write are in collectives.hpp.
+///
+/// Buffers        of the user are named in and out; `in` is only read, and is equal to `out` where
+///                the user passed MPI_IN_PLACE.
+/// Order          reductions combine operands in the order of ranks. One, binomial_reduce(), starts
+///                at the root and goes around: it is for commutative operations.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "coll/blocks.hpp"
+#include "coll/schedule.hpp"
+
+namespace heddle::coll {
+
+// barrier.cpp
+
+/// One round, in which everyone tells everyone. Where ranks share cores a round costs more than its
+/// messages, since each needs every rank to run.
+void direct_barrier(Schedule& schedule);
+/// ceil(log2 p) rounds; in round k everyone tells the rank 2^k above (Hensgen, Finkel, Manber 1988).
+void dissemination_barrier(Schedule& schedule);
+
+// bcast.cpp
+
+void binomial_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
+/// The root deals pieces out, and all pass them around a ring: nobody sends everything twice.
+void scatter_ring_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes,
+                        std::int32_t root);
+
+// reduce.cpp
+
+/// A tree with the root on top, which turns ranks around: for commutative operations.
+void binomial_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                     std::int32_t root);
+/// A tree with rank 0 on top, which sends the result to the root.
+void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                    std::int32_t root);
+/// direct_reduce_scatter(), and the pieces to the root.
+void scattered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                      std::int32_t root);
+
+// allreduce.cpp
+
+/// One round: everyone sends its operand to everyone, and all combine all of them.
+void direct_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
+/// Pairs at distance 1, 2, 4, ... exchange what they have. Ranks above a power of two
+/// hand theirs to a neighbour first.
+void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                        std::uint64_t count);
+/// direct_reduce_scatter(), and everyone gives its piece to everyone.
+void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                         std::uint64_t count);
+
+// reduce_scatter.cpp
+
+/// Everyone gets the operands of its piece from everyone, and combines them. `starts`:
+/// where the pieces begin, in elements, and where the last one ends. The result goes to `result`,
+/// which may be the start of `in` or the piece itself if `reuse` allows to overwrite the input.
+void direct_reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* result,
+                           std::span<const std::uint64_t> starts, bool reuse);
+/// Pieces of equal size, but for a remainder.
+std::span<const std::uint64_t> even_pieces(Schedule& schedule, std::uint64_t count);
+
+// gather.cpp
+
+/// The root receives from all. `mine` is the block of this process.
+void direct_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root);
+/// Equal blocks: a tree, in which the sum of blocks below a process goes up as one message.
+void binomial_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root);
+
+// scatter.cpp
+
+void direct_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
+void binomial_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
+
+// allgather.cpp: the block of this process is in its place in `all`
+
+/// Everyone sends to everyone.
+void direct_allgather(Schedule& schedule, const Blocks& all);
+/// p - 1 rounds, each between neighbours. `complete`: a process that has everything already.
+void ring_allgather(Schedule& schedule, const Blocks& all, std::int32_t complete = -1);
+/// Equal blocks, ceil(log2 p) rounds, each passing on all that has been gathered
+/// (Bruck, Ho, Kipnis, Upfal, Weathersby 1997).
+void bruck_allgather(Schedule& schedule, const Blocks& all);
+
+// alltoall.cpp
+
+/// Everything at once.
+void direct_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in);
+/// p - 1 rounds; in each, everyone sends to one and receives from one.
+void pairwise_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in);
+/// A copy of the blocks that go to others, for exchanges in place.
+Blocks copied(Schedule& schedule, const Blocks& blocks);
+
+// scan.cpp
+
+/// Ranks at distance 1, 2, 4, ... exchange the combination of their neighbourhoods.
+void doubling_scan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
+void doubling_exscan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
+
+}  // namespace heddle::coll

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/accumulator.hpp"
+#include "coll/algorithms.hpp"
+#include "coll/tree.hpp"
+
+namespace heddle::coll {
+namespace {
+
+/// What lies below a child stands to the right of what has been combined before.
+void gather_operands(Schedule& schedule, const Tree& tree, Accumulator& sum) {
+    tree.each_child([&](std::int32_t child, std::int32_t) {
+        schedule.receive(sum.spare(), sum.bytes(), child);
+        schedule.wait();
+        sum.combine_right();
+    });
+}
+
+}  // namespace
+
+void binomial_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                     std::int32_t root) {
+    const Tree tree(schedule, root);
+    Accumulator sum(schedule, in, tree.is_root() ? out : nullptr, count);
+    gather_operands(schedule, tree, sum);
+    if (tree.is_root())
+        sum.finish(out);
+    else
+        schedule.send(sum.value(), sum.bytes(), tree.parent());
+}
+
+void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                    std::int32_t root) {
+    const Tree tree(schedule, 0);
+    const bool is_root = schedule.rank == root;
+    Accumulator sum(schedule, in, is_root ? out : nullptr, count);
+    gather_operands(schedule, tree, sum);
+    if (!tree.is_root())
+        schedule.send(sum.value(), sum.bytes(), tree.parent());
+    else if (!is_root)
+        schedule.send(sum.value(), sum.bytes(), root);
+    else
+        sum.finish(out);
+    if (is_root && !tree.is_root()) {
+        schedule.wait();  // for what may be on its way out of `out`
+        schedule.receive(out, sum.bytes(), 0);
+    }
+}
+
+void scattered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                      std::int32_t root) {
+    const auto extent = static_cast<std::uint64_t>(schedule.reduction.type->extent);
+    const std::span<const std::uint64_t> starts = even_pieces(schedule, count);
+    const auto piece = [&](std::int32_t rank) {
+        const auto i = static_cast<std::size_t>(rank);
+        return Block{out + starts[i] * extent, (starts[i + 1] - starts[i]) * extent};
+    };
+    if (schedule.rank == root) {
+        direct_reduce_scatter(schedule, in, piece(root).data, starts, in == out);
+        schedule.wait();
+        for (std::int32_t rank = 0; rank < schedule.size; ++rank)
+            if (rank != root) schedule.receive(piece(rank).data, piece(rank).bytes, rank);
+        return;
+    }
+    const std::uint64_t bytes = piece(schedule.rank).bytes;
+    std::byte* result = schedule.scratch(bytes);
+    direct_reduce_scatter(schedule, in, result, starts, false);
+    schedule.send(result, bytes, root);
+}
+
+}  // namespace heddle::coll

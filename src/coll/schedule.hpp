@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A schedule: what one process does in a collective operation, as a straight program.
+///
+/// Steps          send, receive  start a message and go on
+///                wait           until every message started so far is complete
+///                copy, combine  happen when they are reached; what they touch is waited for before
+/// Whoever runs it (run.hpp) keeps a position and the messages under way, nothing else: a blocking
+/// call runs it to the end, a nonblocking one from wait to wait, a persistent one again and again.
+/// Everything that an algorithm decides is decided while it writes; steps name memory and ranks.
+///
+/// Messages       go by (communicator, tag). Between two processes, those of one schedule are
+///                received in the order in which they are sent.
+/// Memory         steps and scratch lie in the object itself while they are few: a small collective
+///                allocates nothing. A schedule stays where it is made.
+/// Errors         std::bad_alloc while writing.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "objects/communicator.hpp"
+#include "objects/operation.hpp"
+
+namespace heddle::coll {
+
+struct Step {
+    enum class Kind : std::uint8_t { send, receive, wait, copy, combine };
+    Kind kind;
+    std::int32_t peer;      ///< rank in the communicator
+    const std::byte* from;  ///< sent, copied; the left operand
+    std::byte* to;          ///< received, copied to; the right operand and the result
+    std::uint64_t size;     ///< bytes; elements of combine
+};
+
+class Schedule {
+public:
+    Schedule(objects::Communicator& communicator, std::int32_t tag) noexcept
+        : communicator(communicator), tag(tag), rank(communicator.rank), size(communicator.peers) {}
+    Schedule(const Schedule&) = delete;
+    Schedule& operator=(const Schedule&) = delete;
+
+    objects::Communicator& communicator;
+    const std::int32_t tag;
+    const std::int32_t rank;
+    const std::int32_t size;
+    objects::Reduction reduction;  ///< of combine steps
+
+    void send(const std::byte* data, std::uint64_t bytes, std::int32_t to) {
+        add({Step::Kind::send, to, data, nullptr, bytes});
+    }
+    void receive(std::byte* data, std::uint64_t bytes, std::int32_t from) {
+        add({Step::Kind::receive, from, nullptr, data, bytes});
+    }
+    void wait() { add({Step::Kind::wait, 0, nullptr, nullptr, 0}); }
+    /// The two may overlap.
+    void copy(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+        if (from != to && bytes != 0) add({Step::Kind::copy, 0, from, to, bytes});
+    }
+    /// inout = in op inout
+    void combine(const std::byte* in, std::byte* inout, std::uint64_t count) {
+        if (count != 0) add({Step::Kind::combine, 0, in, inout, count});
+    }
+
+    /// Memory that lives as long as the schedule, aligned for any type.
+    std::byte* scratch(std::uint64_t bytes) {
+        bytes = (bytes + alignment - 1) & ~(alignment - 1);
+        if (bytes <= sizeof small_ - small_used_) {
+            std::byte* memory = small_ + small_used_;
+            small_used_ += bytes;
+            return memory;
+        }
+        return large_scratch(bytes);
+    }
+    template <class T>
+    std::span<T> scratch_of(std::size_t count) {
+        return {new (scratch(count * sizeof(T))) T[count], count};
+    }
+
+    std::span<const Step> steps() const noexcept { return {first_, used_}; }
+
+    // Ranks around this one.
+    std::int32_t after(std::int32_t distance) const noexcept { return (rank + distance) % size; }
+    std::int32_t before(std::int32_t distance) const noexcept {
+        return (rank - distance + size) % size;
+    }
+
+private:
+    static constexpr std::uint64_t alignment = 16;
+    static constexpr std::size_t few = 24;
+
+    void add(const Step& step) {
+        if (used_ == room_) [[unlikely]]
+            grow();
+        first_[used_++] = step;
+    }
+    void grow();
+    std::byte* large_scratch(std::uint64_t bytes);
+
+    struct Free {
+        void operator()(void* memory) const noexcept { std::free(memory); }
+    };
+
+    std::size_t used_ = 0;
+    std::size_t room_ = few;
+    Step* first_ = local_;
+    std::uint64_t small_used_ = 0;
+    std::vector<std::unique_ptr<std::byte, Free>> large_;
+    std::vector<Step> many_;
+    Step local_[few];  // without initialisation, like the scratch
+    alignas(alignment) std::byte small_[512];
+};
+
+}  // namespace heddle::coll

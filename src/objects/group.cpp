@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "objects/group.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "objects/process.hpp"
+
+namespace heddle::objects {
+namespace {
+
+class Ranks {
+public:
+    explicit Ranks(const Members& group) {
+        ranks_.reserve(group.size());
+        for (std::size_t i = 0; i < group.size(); ++i)
+            ranks_.emplace(group[i], static_cast<std::int32_t>(i));
+    }
+    std::int32_t of(std::int32_t process) const {
+        const auto at = ranks_.find(process);
+        return at == ranks_.end() ? MPI_UNDEFINED : at->second;
+    }
+    bool holds(std::int32_t process) const { return ranks_.contains(process); }
+
+private:
+    std::unordered_map<std::int32_t, std::int32_t> ranks_;
+};
+
+/// Those of `first` that are, or are not, in `second`.
+Members filtered(const Members& first, const Members& second, bool in_second) {
+    const Ranks other(second);
+    Members result;
+    for (const std::int32_t process : first)
+        if (other.holds(process) == in_second) result.push_back(process);
+    return result;
+}
+
+}  // namespace
+
+Group& make_group(Process& process, std::vector<std::int32_t> processes) {
+    Group* group = Process::make(process.groups, core::Kind::group);
+    if (group == nullptr) throw std::bad_alloc();
+    const auto at = std::find(processes.begin(), processes.end(), process.rank());
+    group->rank = at == processes.end() ? MPI_UNDEFINED
+                                        : static_cast<std::int32_t>(at - processes.begin());
+    group->processes = std::move(processes);
+    return *group;
+}
+
+void drop(Process& process, Group& group) noexcept {
+    if (!group.release_reference()) return;
+    group.processes = {};
+    Process::destroy(process.groups, group);
+}
+
+MPI_Group handle_of(Process& process, Group& group) noexcept {
+    if (group.size() != 0) return reinterpret_cast<MPI_Group>(&group);
+    if (&group != process.empty_group) drop(process, group);
+    return MPI_GROUP_EMPTY;
+}
+
+Members ranks_of(std::span<const std::int32_t> processes, const Members& group) {
+    const Ranks ranks(group);
+    Members result;
+    result.reserve(processes.size());
+    for (const std::int32_t process : processes) result.push_back(ranks.of(process));
+    return result;
+}
+
+Members united(const Members& first, const Members& second) {
+    Members result = first;
+    const Members rest = filtered(second, first, false);
+    result.insert(result.end(), rest.begin(), rest.end());
+    return result;
+}
+
+Members intersected(const Members& first, const Members& second) {
+    return filtered(first, second, true);
+}
+
+Members without(const Members& first, const Members& second) {
+    return filtered(first, second, false);
+}
+
+int compared(const Members& first, const Members& second) {
+    if (first == second) return MPI_IDENT;
+    if (first.size() != second.size()) return MPI_UNEQUAL;
+    return intersected(first, second).size() == first.size() ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
+}  // namespace heddle::objects

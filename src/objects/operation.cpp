@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "objects/operation.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace heddle::objects {
+
+void Reduction::call_user(const std::byte* in, std::byte* inout, std::size_t count) const {
+    MPI_Datatype handle = type->handle;
+    auto* left = const_cast<std::byte*>(in);  // the signature is older than const
+    if (operation->large_function != nullptr) {
+        auto length = static_cast<MPI_Count>(count);
+        if (count != 0) operation->large_function(left, inout, &length, &handle);
+        return;
+    }
+    constexpr std::size_t most = std::numeric_limits<int>::max();
+    for (std::size_t done = 0; done < count;) {
+        auto length = static_cast<int>(std::min(count - done, most));
+        const auto offset = static_cast<std::ptrdiff_t>(done) * type->extent;
+        operation->function(left + offset, inout + offset, &length, &handle);
+        done += static_cast<std::size_t>(length);
+    }
+}
+
+}  // namespace heddle::objects

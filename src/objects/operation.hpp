@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// An operation of reductions and accumulations (MPI 5.0, 6.9): predefined, or the user's own.
+///
+/// Order          combine(in, inout) makes inout = in op inout: `in` holds the left operand, which
+///                comes from the lower rank. Nobody swaps operands of an operation, commutative or
+///                not, so that every rank that combines the same values gets the same bits.
+/// Kernels        a predefined operation on a type it is defined for is one function on arrays.
+///                A kernel asks for no alignment; its arrays do not overlap.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/object.hpp"
+#include "mpi.h"
+#include "objects/datatype.hpp"
+
+namespace heddle::objects {
+
+enum class Builtin : std::uint8_t {
+    sum,
+    min,
+    max,
+    product,
+    bit_and,
+    bit_or,
+    bit_xor,
+    logical_and,
+    logical_or,
+    logical_xor,
+    min_location,
+    max_location,
+    replace,
+    no_op,
+    none,  ///< the user's own
+};
+inline constexpr std::size_t builtins = static_cast<std::size_t>(Builtin::none);
+
+struct Operation : core::Object {
+    Operation* next = nullptr;
+    MPI_Op handle = MPI_OP_NULL;
+    const char* name = "an operation of the user";
+    Builtin builtin = Builtin::none;
+    bool commutative = true;
+    MPI_User_function* function = nullptr;  ///< of the user; one of the two
+    MPI_User_function_c* large_function = nullptr;
+};
+
+using Kernel = void (*)(const std::byte* in, std::byte* inout, std::size_t count) noexcept;
+
+/// nullptr if the operation is not defined for the type, or is the user's own.
+Kernel kernel_of(Builtin operation, const Datatype& type) noexcept;
+
+/// An operation on a type, ready to be applied.
+struct Reduction {
+    const Operation* operation = nullptr;
+    const Datatype* type = nullptr;
+    Kernel kernel = nullptr;  ///< nullptr: the user's function is called
+
+    Reduction() = default;
+    Reduction(const Operation& on, const Datatype& of) noexcept
+        : operation(&on), type(&of), kernel(kernel_of(on.builtin, of)) {}
+
+    bool defined() const noexcept {
+        return kernel != nullptr || operation->builtin == Builtin::none;
+    }
+    bool commutative() const noexcept { return operation->commutative; }
+    /// inout = in op inout, elementwise.
+    void combine(const std::byte* in, std::byte* inout, std::size_t count) const {
+        if (kernel != nullptr) [[likely]]
+            return kernel(in, inout, count);
+        call_user(in, inout, count);
+    }
+
+private:
+    void call_user(const std::byte* in, std::byte* inout, std::size_t count) const;
+};
+
+}  // namespace heddle::objects

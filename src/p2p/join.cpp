@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/join.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "mpi.h"
+#include "objects/process.hpp"
+#include "p2p/listener.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+class Join final : public Listener {
+public:
+    Join(core::Request& whole, std::span<core::Request* const> parts, std::vector<std::byte> kept)
+        : whole_(whole), parts_(parts.begin(), parts.end()), kept_(std::move(kept)),
+          left_(static_cast<std::uint32_t>(parts.size())) {}
+
+    void start(Turn& turn) noexcept {
+        for (core::Request* part : parts_) {
+            if (part->immortal) completed(turn, *part);
+            else listen(turn, *part, *this);
+        }
+    }
+    void completed(Turn& turn, core::Request&) noexcept override {
+        // Release for this part's outcome, acquire for the others'.
+        if (left_.fetch_sub(1, acq_rel) != 1) return;
+        turn.complete(whole_);
+        end(turn.thread, by_completion);
+    }
+    /// Called once for each of both ends; the second destroys.
+    void end(core::Thread& thread, std::uint32_t which) noexcept {
+        if ((ended_.fetch_or(which, acq_rel) | which) != (by_completion | by_owner)) return;
+        Engine& engine = *thread.process->engine;
+        for (core::Request* part : parts_) engine.free_request(thread, *part);
+        engine.free_request(thread, whole_);
+        delete this;
+    }
+    const std::vector<core::Request*>& parts() const noexcept { return parts_; }
+
+    static constexpr std::uint32_t by_completion = 1;
+    static constexpr std::uint32_t by_owner = 2;
+
+private:
+    core::Request& whole_;
+    std::vector<core::Request*> parts_;
+    std::vector<std::byte> kept_;
+    std::atomic<std::uint32_t> left_;
+    std::atomic<std::uint32_t> ended_{0};
+};
+
+Join& join_of(const core::Request& whole) noexcept { return *static_cast<Join*>(whole.extra); }
+
+}  // namespace
+
+core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
+                    std::vector<std::byte> kept) {
+    Engine& engine = *thread.process->engine;
+    const auto over = [](const core::Request* part) { return part->immortal; };
+    if (!parts.empty() && std::all_of(parts.begin() + 1, parts.end(), over)) return parts.front();
+    core::Request* whole = engine.take_request(thread);
+    if (whole == nullptr) return nullptr;
+    auto owner = std::make_unique<Join>(*whole, parts, std::move(kept));
+    whole->operation = core::Operation::join;
+    whole->error = 0;
+    whole->cancelled = false;
+    whole->any_tag = true;  // its parts are in several instances
+    whole->communicator = nullptr;
+    whole->capacity = parts.empty() ? 0 : parts.front()->capacity;
+    whole->extra = owner.get();
+    Turn turn(thread);
+    // The owner's end is still to come: the join lives at least as long as this function.
+    owner.release()->start(turn);
+    turn.wake_all();
+    return whole;
+}
+
+const core::Request* receive_of_join(const core::Request& whole) noexcept {
+    const core::Request* first = join_of(whole).parts().front();
+    return first->operation == core::Operation::receive ? first : nullptr;
+}
+
+int error_of_join(const core::Request& whole) noexcept {
+    for (const core::Request* part : join_of(whole).parts())
+        if (part->error != MPI_SUCCESS) return part->error;
+    return MPI_SUCCESS;
+}
+
+void let_go_of_join(core::Thread& thread, core::Request& whole) noexcept {
+    join_of(whole).end(thread, Join::by_owner);
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// One request for several operations that have been started: complete when they all are
+/// (MPI_Isendrecv, MPI_Comm_idup).
+
+#include <span>
+#include <vector>
+
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+
+/// Takes over `parts`, whose first gives the status if it is a receive, and `kept`, which is kept
+/// until then. Answers the one part if the others are complete sends; nullptr when memory has run out.
+core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
+                    std::vector<std::byte> kept = {});
+
+/// Of a request that join() made, once it is complete: the receive that gives the status, or nullptr.
+const core::Request* receive_of_join(const core::Request& whole) noexcept;
+/// The error of the first part that failed.
+int error_of_join(const core::Request& whole) noexcept;
+
+/// Its handle is gone: everything is freed now, or when it is complete.
+void let_go_of_join(core::Thread& thread, core::Request& whole) noexcept;
+
+}  // namespace heddle::p2p

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace heddle::transport::shm;
+
+/// A ring in zeroed memory, as shared memory is.
+struct Ring {
+    std::unique_ptr<Cell[]> cells{new Cell[ring_slots]()};
+    Control control{};
+    Producer producer{control, cells.get()};
+    Consumer consumer;
+
+    Ring() { consumer.bind(control, cells.get()); }
+};
+
+std::vector<unsigned char> payload(std::size_t bytes, std::uint32_t number) {
+    std::vector<unsigned char> data(bytes);
+    // All bit patterns, those of sequence numbers among them.
+    for (std::size_t i = 0; i < bytes; ++i)
+        data[i] = static_cast<unsigned char>((number + i / 4) >> (i % 4 * 8));
+    return data;
+}
+
+bool push(Producer& producer, std::uint32_t number, std::size_t bytes) {
+    const std::size_t cells = cells_for(bytes);
+    Cell* cell = producer.reserve(cells);
+    if (cell == nullptr) return false;
+    cell->context = number;
+    cell->length = static_cast<std::uint32_t>(bytes);
+    cell->kind = 1;
+    const auto data = payload(bytes, number);
+    if (bytes != 0) std::memcpy(cell->payload, data.data(), bytes);
+    producer.publish(*cell, cells);
+    return true;
+}
+
+void expect_front(Consumer& consumer, std::uint32_t number, std::size_t bytes) {
+    Cell* cell = consumer.front();
+    ASSERT_NE(cell, nullptr);
+    ASSERT_EQ(cell->context, number);
+    ASSERT_EQ(cell->length, bytes);
+    const auto data = payload(bytes, number);
+    ASSERT_EQ(bytes == 0 ? 0 : std::memcmp(cell->payload, data.data(), bytes), 0) << "message " << number;
+    consumer.pop(*cell);
+}
+
+std::size_t random_size(std::mt19937& random) {
+    switch (random() % 4) {
+        case 0: return 0;
+        case 1: return random() % (inline_payload + 1);
+        case 2: return random() % 300;
+        default: return random() % (most_payload + 1);
+    }
+}
+
+TEST(Ring, an_empty_ring_is_cold_and_has_nothing) {
+    Ring ring;
+    EXPECT_EQ(ring.consumer.front(), nullptr);
+    EXPECT_FALSE(ring.consumer.ready());
+    EXPECT_TRUE(ring.producer.cold());
+    ring.consumer.set_hot(true);
+    EXPECT_FALSE(ring.producer.cold());
+}
+
+TEST(Ring, a_full_ring_refuses_and_loses_nothing) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{200}, most_payload}) {
+        Ring ring;
+        std::uint32_t pushed = 0, popped = 0;
+        for (int lap = 0; lap < 20; ++lap) {
+            while (push(ring.producer, pushed, bytes)) ++pushed;
+            ASSERT_LE(pushed - popped, ring_slots);
+            ASSERT_GE(pushed - popped, 2U);
+            for (std::uint32_t i = pushed - popped; i > 0; --i) expect_front(ring.consumer, popped++, bytes);
+            ASSERT_EQ(ring.consumer.front(), nullptr);
+        }
+    }
+}
+
+TEST(Ring, a_starving_producer_is_noticed_once) {
+    Ring ring;
+    std::uint32_t pushed = 0;
+    while (push(ring.producer, pushed, 0)) ++pushed;
+    ring.producer.starve();
+    int noticed = 0;
+    for (std::uint32_t i = 0; i < pushed; ++i) {
+        expect_front(ring.consumer, i, 0);
+        noticed += ring.consumer.producer_starves();
+    }
+    EXPECT_EQ(noticed, 1);
+    EXPECT_TRUE(push(ring.producer, 0, 0));
+}
+
+TEST(Ring, random_messages_from_one_thread_to_another) {
+    constexpr std::uint32_t messages = 60000;
+    Ring ring;
+    std::thread sender([&] {
+        std::mt19937 sizes(7);
+        for (std::uint32_t i = 0; i < messages; ++i) {
+            const std::size_t bytes = random_size(sizes);
+            while (!push(ring.producer, i, bytes)) std::this_thread::yield();
+        }
+    });
+    std::mt19937 sizes(7);
+    for (std::uint32_t i = 0; i < messages; ++i) {
+        const std::size_t bytes = random_size(sizes);
+        while (ring.consumer.front() == nullptr) std::this_thread::yield();
+        expect_front(ring.consumer, i, bytes);
+        if (HasFatalFailure()) break;
+    }
+    sender.join();
+}
+
+TEST(Ring, payload_that_looks_like_a_sequence_is_not_read_as_a_header) {
+    // Payload lines filled with the sequence numbers that the next lap will expect there.
+    Ring ring;
+    std::uint64_t position = 0;
+    for (int i = 0; i < 2000; ++i) {
+        const std::size_t bytes = inline_payload + heddle::cache_line * 3;
+        const std::size_t cells = cells_for(bytes);
+        Cell* cell = ring.producer.reserve(cells);
+        ASSERT_NE(cell, nullptr);
+        const auto place = static_cast<std::uint64_t>(cell - ring.cells.get());
+        while (position % ring_slots != place) ++position;  // a filler was put in
+        cell->kind = 1;
+        cell->length = static_cast<std::uint32_t>(bytes);
+        for (std::size_t k = 1; k < cells; ++k)
+            cell[k].sequence.store(static_cast<std::uint32_t>(position + k + ring_slots + 1));
+        ring.producer.publish(*cell, cells);
+        position += cells;
+        // One small message, so that headers fall on all lines of former payload.
+        ASSERT_TRUE(push(ring.producer, static_cast<std::uint32_t>(i), 0));
+        position += 1;
+        Cell* first = ring.consumer.front();
+        ASSERT_EQ(first, cell);
+        ring.consumer.pop(*first);
+        expect_front(ring.consumer, static_cast<std::uint32_t>(i), 0);
+        ASSERT_EQ(ring.consumer.front(), nullptr) << "after message " << i;
+    }
+}
+
+}  // namespace

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tests of MPI calls share: a condition that ends the job with a clear message. */
+#ifndef HEDDLE_TESTS_CHECK_H
+#define HEDDLE_TESTS_CHECK_H
+
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                                        \
+    do {                                                                                        \
+        if (!(condition)) {                                                                     \
+            int rank_ = -1;                                                                     \
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank_);                                              \
+            fprintf(stderr, "rank %d, %s:%d: not true: %s\n", rank_, __FILE__, __LINE__, #condition); \
+            fflush(stderr);                                                                     \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                       \
+        }                                                                                       \
+    } while (0)
+
+/* The call succeeds. */
+#define OK(call) CHECK((call) == MPI_SUCCESS)
+
+/* The call fails with an error of this class. */
+#define FAILS(call, error_class)                                                     \
+    do {                                                                             \
+        int code_ = (call);                                                          \
+        int class_ = MPI_SUCCESS;                                                    \
+        MPI_Error_class(code_, &class_);                                             \
+        if (class_ != (error_class)) {                                               \
+            fprintf(stderr, "%s:%d: %s answered %d, class %d, not %s\n", __FILE__, __LINE__, #call, \
+                    code_, class_, #error_class);                                    \
+            fflush(stderr);                                                          \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                            \
+        }                                                                            \
+    } while (0)
+
+static inline void start(int* rank, int* size, int level) {
+    int provided = -1;
+    MPI_Init_thread(NULL, NULL, level, &provided);
+    CHECK(provided == level);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, size);
+}
+
+#endif

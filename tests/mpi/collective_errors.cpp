@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Wrong arguments of collective calls: each gives its class, and nothing is sent, so that calls after
+   it work. Messages that are too long are reported by who receives them. */
+
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static int rank, size, failed;
+
+#define EXPECT(expected, call)                                                                    \
+    do {                                                                                          \
+        const int got = (call);                                                                   \
+        if (got != (expected)) {                                                                  \
+            fprintf(stderr, "rank %d, line %d: %s gave %d, not %s\n", rank, __LINE__, #call, got, \
+                    #expected);                                                                   \
+            failed = 1;                                                                           \
+        }                                                                                         \
+    } while (0)
+
+static void keep_left(void* in, void* inout, int* length, MPI_Datatype* type) {
+    (void)type;
+    memcpy(inout, in, sizeof(int) * (size_t)*length);
+}
+
+int main(int argc, char** argv) {
+    int in[64] = {0}, out[1024] = {0}, ones[16], minus[16], zeros[16];
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Op op = MPI_OP_NULL, freed;
+    int i, commutes;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(world, &rank);
+    MPI_Comm_size(world, &size);
+    if (MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN) != MPI_SUCCESS) return 77;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    for (i = 0; i < 16; ++i) {
+        ones[i] = 1;
+        zeros[i] = 0;
+        minus[i] = i == size - 1 ? -1 : 1;
+    }
+
+    EXPECT(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
+    EXPECT(MPI_ERR_COMM, MPI_Bcast(in, 1, MPI_INT, 0, MPI_COMM_NULL));
+    EXPECT(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, size, world));
+    EXPECT(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, -1, world));
+    EXPECT(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, MPI_ROOT, world));
+    EXPECT(MPI_ERR_COUNT, MPI_Bcast(in, -1, MPI_INT, 0, world));
+    EXPECT(MPI_ERR_COUNT, MPI_Bcast_c(in, (MPI_Count)1 << 62, MPI_INT, 0, world));
+    EXPECT(MPI_ERR_TYPE, MPI_Bcast(in, 1, MPI_DATATYPE_NULL, 0, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Bcast(NULL, 1, MPI_INT, 0, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, world));
+
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, world));
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, (MPI_Op)in, world));
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_FLOAT, MPI_BAND, world));
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_DOUBLE_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, MPI_MAXLOC, world));
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_CHAR, MPI_SUM, world));
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_C_FLOAT_COMPLEX, MPI_MAX, world));
+    EXPECT(MPI_ERR_OP, MPI_Reduce_scatter(in, out, ones, MPI_BYTE, MPI_SUM, world));
+    EXPECT(MPI_ERR_OP, MPI_Reduce_local(in, out, 1, MPI_BYTE, MPI_SUM));
+    EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(NULL, out, 1, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_BUFFER,
+           MPI_Reduce(MPI_IN_PLACE, rank == 0 ? NULL : out, 1, MPI_INT, MPI_SUM, 0, world));
+    EXPECT(MPI_ERR_COUNT, MPI_Reduce_scatter(in, out, minus, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_ARG, MPI_Reduce_scatter(in, out, NULL, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_COUNT, MPI_Reduce_scatter_block(in, out, -3, MPI_INT, MPI_SUM, world));
+
+    EXPECT(MPI_ERR_COUNT, MPI_Allgather(in, -1, MPI_INT, out, 1, MPI_INT, world));
+    EXPECT(MPI_ERR_COUNT, MPI_Allgather(in, 1, MPI_INT, out, -1, MPI_INT, world));
+    EXPECT(MPI_ERR_TYPE, MPI_Allgather(in, 1, MPI_DATATYPE_NULL, out, 1, MPI_INT, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Allgather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, world));
+    EXPECT(MPI_ERR_TRUNCATE, MPI_Allgather(in, 2, MPI_INT, out, 1, MPI_INT, world));
+    EXPECT(MPI_ERR_COUNT, MPI_Allgatherv(in, 1, MPI_INT, out, minus, ones, MPI_INT, world));
+    EXPECT(MPI_ERR_ARG, MPI_Allgatherv(in, 1, MPI_INT, out, ones, NULL, MPI_INT, world));
+    EXPECT(MPI_ERR_ARG, MPI_Alltoallv(in, NULL, zeros, MPI_INT, out, ones, zeros, MPI_INT, world));
+    EXPECT(MPI_ERR_COUNT,
+           MPI_Alltoallv(in, ones, zeros, MPI_INT, out, minus, zeros, MPI_INT, world));
+    EXPECT(MPI_ERR_TRUNCATE, MPI_Alltoall(in, 4, MPI_INT, out, 3, MPI_INT, world));
+    if (rank == size - 1) {
+        EXPECT(MPI_ERR_BUFFER, MPI_Gather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, rank, world));
+        EXPECT(MPI_ERR_COUNT, MPI_Gatherv(in, 1, MPI_INT, out, minus, ones, MPI_INT, rank, world));
+        EXPECT(MPI_ERR_BUFFER, MPI_Scatter(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, rank, world));
+        EXPECT(MPI_ERR_BUFFER,
+               MPI_Scatterv(NULL, ones, zeros, MPI_INT, out, 1, MPI_INT, rank, world));
+    } else {
+        EXPECT(MPI_ERR_BUFFER,
+               MPI_Gather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, size - 1, world));
+        EXPECT(MPI_ERR_BUFFER,
+               MPI_Scatter(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, size - 1, world));
+        EXPECT(MPI_ERR_BUFFER, MPI_Reduce(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, size - 1, world));
+    }
+
+    EXPECT(MPI_ERR_ARG, MPI_Op_create(NULL, 1, &op));
+    EXPECT(MPI_ERR_ARG, MPI_Op_create(keep_left, 1, NULL));
+    EXPECT(MPI_SUCCESS, MPI_Op_create(keep_left, 0, &op));
+    EXPECT(MPI_SUCCESS, MPI_Op_commutative(op, &commutes));
+    EXPECT(0, commutes);
+    freed = op;
+    EXPECT(MPI_SUCCESS, MPI_Op_free(&op));
+    EXPECT(1, op == MPI_OP_NULL);
+    EXPECT(MPI_ERR_OP, MPI_Op_free(&op));
+    EXPECT(MPI_ERR_OP, MPI_Op_free(&freed));
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, freed, world));
+    op = MPI_SUM;
+    EXPECT(MPI_ERR_OP, MPI_Op_free(&op));
+    EXPECT(1, op == MPI_SUM);
+    EXPECT(MPI_ERR_OP, MPI_Op_commutative(MPI_OP_NULL, &commutes));
+
+    /* Rank 0 sends more than the others expect: they get what fits, and nobody hangs. */
+    for (i = 0; i < 64; ++i) in[i] = rank == 0 ? i + 1 : 0;
+    EXPECT(rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE,
+           MPI_Bcast(in, rank == 0 ? 20 : 10, MPI_INT, 0, world));
+    EXPECT(10, in[9]);
+    EXPECT(rank == 0 ? 11 : 0, in[10]);
+
+    for (i = 0; i < 64; ++i) in[i] = rank;
+    EXPECT(MPI_SUCCESS, MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, world));
+    EXPECT(size * (size - 1) / 2, out[0]);
+    MPI_Finalize();
+    return failed;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Error handlers, classes, codes and strings (MPI 5.0, 9.3 to 9.5). */
+#include "check.h"
+
+static int calls, last_code;
+static MPI_Comm last_comm;
+
+static void note(MPI_Comm* comm, int* code, ...) {
+    ++calls;
+    last_comm = *comm;
+    last_code = *code;
+}
+
+static void handlers(void) {
+    MPI_Errhandler mine, got;
+    MPI_Comm comm, child;
+    int number;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_get_errhandler(comm, &got));
+    CHECK(got == MPI_ERRORS_RETURN); /* from the parent */
+    OK(MPI_Errhandler_free(&got));
+    CHECK(got == MPI_ERRHANDLER_NULL);
+    OK(MPI_Comm_create_errhandler(note, &mine));
+    OK(MPI_Comm_set_errhandler(comm, mine));
+    OK(MPI_Comm_get_errhandler(comm, &got));
+    CHECK(got == mine);
+    OK(MPI_Errhandler_free(&got));
+    OK(MPI_Errhandler_free(&mine)); /* still in use */
+    CHECK(MPI_Send(&number, 1, MPI_INT, 12345, 0, comm) != MPI_SUCCESS);
+    CHECK(calls == 1 && last_comm == comm && last_code == MPI_ERR_RANK);
+    OK(MPI_Comm_dup(comm, &child));
+    CHECK(MPI_Send(&number, -1, MPI_INT, 0, 0, child) != MPI_SUCCESS);
+    CHECK(calls == 2 && last_comm == child && last_code == MPI_ERR_COUNT);
+    OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
+    CHECK(calls == 3 && last_code == MPI_ERR_OTHER);
+    OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
+    CHECK(calls == 3);
+    OK(MPI_Comm_free(&child));
+    OK(MPI_Comm_free(&comm));
+
+    /* A call without a communicator: the handler of MPI_COMM_SELF. */
+    OK(MPI_Comm_create_errhandler(note, &mine));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, mine));
+    CHECK(MPI_Comm_size(MPI_COMM_NULL, &number) == MPI_ERR_COMM);
+    CHECK(calls == 4 && last_comm == MPI_COMM_SELF && last_code == MPI_ERR_COMM);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    OK(MPI_Errhandler_free(&mine));
+
+    mine = MPI_ERRHANDLER_NULL;
+    FAILS(MPI_Errhandler_free(&mine), MPI_ERR_ERRHANDLER);
+    FAILS(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRHANDLER_NULL), MPI_ERR_ERRHANDLER);
+    FAILS(MPI_Comm_create_errhandler(NULL, &mine), MPI_ERR_ARG);
+    for (int i = 0; i < 3; ++i) {
+        const MPI_Errhandler fixed[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
+        OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, fixed[i]));
+        OK(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got));
+        CHECK(got == fixed[i]);
+    }
+}
+
+static void predefined_strings(void) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length, class;
+    OK(MPI_Error_string(MPI_ERR_TRUNCATE, text, &length));
+    CHECK(strncmp(text, "MPI_ERR_TRUNCATE: ", 18) == 0 && length == (int)strlen(text));
+    OK(MPI_Error_class(MPI_ERR_TAG, &class));
+    CHECK(class == MPI_ERR_TAG);
+}
+
+static void added(int level_of_use) {
+    int class, code, other, got, length;
+    char text[MPI_MAX_ERROR_STRING];
+    OK(MPI_Add_error_class(&class));
+    CHECK(class > MPI_ERR_LASTCODE);
+    OK(MPI_Add_error_code(class, &code));
+    OK(MPI_Add_error_code(MPI_ERR_IO, &other));
+    CHECK(code > class && other > code);
+    OK(MPI_Error_class(code, &got));
+    CHECK(got == class);
+    OK(MPI_Error_class(other, &got));
+    CHECK(got == MPI_ERR_IO);
+    OK(MPI_Error_string(code, text, &length));
+    CHECK(length == 0);
+    OK(MPI_Add_error_string(code, "the shuttle has flown out"));
+    OK(MPI_Error_string(code, text, &length));
+    CHECK(strcmp(text, "the shuttle has flown out") == 0);
+    if (level_of_use == 0) return; /* not initialized: errors would be fatal */
+
+    int* last = NULL;
+    int flag = 0;
+    OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
+    CHECK(flag && *last >= other);
+    FAILS(MPI_Remove_error_class(class), MPI_ERR_OTHER); /* has a code */
+    OK(MPI_Remove_error_string(code));
+    OK(MPI_Error_string(code, text, &length));
+    CHECK(length == 0);
+    OK(MPI_Remove_error_code(code));
+    OK(MPI_Remove_error_code(other));
+    OK(MPI_Remove_error_class(class));
+    FAILS(MPI_Error_string(code, text, &length), MPI_ERR_ARG);
+    FAILS(MPI_Remove_error_code(MPI_ERR_IO), MPI_ERR_ARG);
+    FAILS(MPI_Remove_error_class(MPI_ERR_IO), MPI_ERR_ARG);
+    FAILS(MPI_Add_error_string(MPI_ERR_IO, "x"), MPI_ERR_ARG);
+    FAILS(MPI_Add_error_code(class, &code), MPI_ERR_ARG);
+}
+
+int main(void) {
+    int rank, size;
+    added(0);
+    predefined_strings();
+    start(&rank, &size, MPI_THREAD_SINGLE);
+    predefined_strings();
+    added(1);
+    handlers();
+    MPI_Finalize();
+    predefined_strings();
+    return 0;
+}
