@@ -30,7 +30,7 @@ void posted(benchmark::State& state, From from, std::int32_t source) {
             receive.context = 2;
             receive.source = source;
             receive.tag = tag;
-            benchmark::DoNotOptimize(matcher.post(receive));
+            benchmark::DoNotOptimize(matcher.post(receive, {receive.context, receive.source, receive.tag}));
         }
         for (std::int32_t i = 0; i < depth; ++i) {
             core::Request* receive = matcher.posted_for({2, 1, from == From::front ? i : depth - 1 - i});
@@ -56,7 +56,7 @@ void unexpected(benchmark::State& state, From from, std::int32_t source) {
         for (std::int32_t i = 0; i < depth; ++i) {
             receive.source = source;
             receive.tag = from == From::front ? i : depth - 1 - i;
-            benchmark::DoNotOptimize(matcher.post(receive));
+            benchmark::DoNotOptimize(matcher.post(receive, {receive.context, receive.source, receive.tag}));
         }
     }
     state.SetItemsProcessed(state.iterations() * depth);

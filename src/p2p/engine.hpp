@@ -127,6 +127,8 @@ public:
     }
     /// Frees a request that its user no longer wants when its operation completes.
     void free_when_done(core::Thread& thread, core::Request& request);
+    /// Whether there are sends among those that are not complete yet.
+    bool has_abandoned_sends(core::Thread& thread);
     bool is_request(const void* handle) const noexcept {
         return requests_.contains(handle) || handle == &completed_send_;
     }
@@ -144,8 +146,9 @@ public:
                    ? all
                    : Instances{1} << pool_.number_of(pattern.context, pattern.tag);
     }
-    /// Progress on these instances, and on whatever stands at the door. Cheap when nothing came.
-    void poll(core::Thread& thread, Instances which);
+    /// Progress on these instances, and on whatever stands at the door; true if there was any. Cheap
+    /// when nothing came.
+    bool poll(core::Thread& thread, Instances which);
     /// Progress on every instance in use.
     void poll_all(core::Thread& thread);
     /// Makes senders ring for messages to these instances; takes effect with a heavy node fence.
@@ -229,9 +232,9 @@ private:
         return node_.held_back(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
     }
     /// Whether a message that was sent before this one may still come.
-    bool held_back(std::int32_t from, std::uint32_t context, std::uint64_t stamp) const noexcept {
-        return node_.held_back(static_cast<std::size_t>(from), static_cast<std::size_t>(rank_))
-            .holds(context, stamp);
+    bool held_back(const match::Message& message) const noexcept {
+        return node_.held_back(static_cast<std::size_t>(message.peer), static_cast<std::size_t>(rank_))
+            .holds(message.envelope.context, message.stamp);
     }
     void after_queueing(Turn& turn, instance::Instance& instance);
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
@@ -289,7 +292,7 @@ private:
     void answer_door(Turn& turn);
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
-    void visit(core::Thread& thread, instance::Instance& instance);
+    bool visit(core::Thread& thread, instance::Instance& instance);
     void finish(Turn& turn);
     void reap(core::Thread& thread);
 
@@ -312,8 +315,11 @@ private:
     void list_all_rung();
     void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);
     void restore_order(Turn& turn);
+    match::Message* lowest(const match::Pattern& pattern);
     match::Message* earliest(const match::Pattern& pattern);
-    void match_late(Turn& turn);
+    match::Message* earliest_in_order(Turn& turn, const match::Pattern& pattern);
+    void put_off_later(std::vector<match::Message*>& staged);
+    void put_off_kept(const match::Envelope& first);
     core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                            bool take, core::Outcome& found);
@@ -332,6 +338,8 @@ private:
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
 
     std::vector<HeldBackMessages> held_back_;  ///< by destination
+    /// Out of the rings, later than one that is held back by its sender; guarded by wildcards_.lock.
+    std::vector<match::Message*> put_off_;
     /// A message was passed over because an earlier one is held back: look again until none is.
     std::atomic<bool> look_again_{false};
 

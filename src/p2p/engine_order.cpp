@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <mutex>
+#include <utility>
 
 #include "p2p/engine.hpp"
 
@@ -57,7 +59,6 @@ void Engine::stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64
             while (transport::shm::Cell* cell = inlet.ring.front()) {
                 if (is_control(static_cast<Kind>(cell->kind))) deliver_control(turn, instance, *cell);
                 else if (cell->stamp > last_stamp) break;
-                else if (held_back(inlet.process, cell->context, cell->stamp)) break;
                 else staged.push_back(&copy_of(*cell, inlet.process, instance.number));
                 inlet.ring.pop(*cell);
                 moved = true;
@@ -70,22 +71,32 @@ void Engine::stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64
 /// Matches everything that has come in the order in which it was sent. Everything locked.
 ///
 /// Two messages of one thread, or of threads that synchronised, may lie in rings of different
-/// instances. When the later one is seen, the earlier one has been published, but may have been
-/// missed by a pass that had already been at its ring: hence more passes, up to the latest stamp of
-/// the first, until one finds nothing. What is left in the rings then was not sent before anything
-/// that was staged.
+/// instances. When the later one is seen, the earlier one has been published, or its sender says that
+/// it is held back. A pass may already have left the earlier one's ring: hence passes, up to the
+/// latest stamp of the first, until one finds nothing. Then it is asked what is held back, and one more
+/// pass finds what was published just before that. Messages that are later than one held back are put
+/// off.
 void Engine::drain_in_order(Turn& turn) {
     std::vector<match::Message*> staged;
+    staged.swap(put_off_);
+    for (const match::Message* message : staged) wildcards_.demand_order(message->envelope.context, -1);
     stage(turn, staged, ~std::uint64_t{0});
     if (staged.empty()) return;
     const auto by_stamp = [](const match::Message* a, const match::Message* b) {
         return a->stamp < b->stamp;
     };
     const std::uint64_t latest = (*std::max_element(staged.begin(), staged.end(), by_stamp))->stamp;
+    std::vector<bool> early;
     for (std::size_t before = 0; before != staged.size();) {
         before = staged.size();
+        early.clear();
+        for (const match::Message* message : staged) early.push_back(held_back(*message));
         stage(turn, staged, latest);
     }
+    for (std::size_t i = 0; i < staged.size(); ++i)
+        if (early[i]) put_off_.push_back(std::exchange(staged[i], nullptr));
+    std::erase(staged, nullptr);
+    put_off_later(staged);
     std::stable_sort(staged.begin(), staged.end(), by_stamp);
     for (match::Message* message : staged) {
         instance::Instance& instance = pool_[message->instance];
@@ -94,48 +105,94 @@ void Engine::drain_in_order(Turn& turn) {
     }
 }
 
+/// What is held back may change while it is asked for one message after the other: puts those off,
+/// too, that were sent by the same process after one that is put off.
+void Engine::put_off_later(std::vector<match::Message*>& staged) {
+    if (put_off_.empty()) return;
+    std::map<std::int32_t, std::uint64_t> first;
+    for (const match::Message* message : put_off_) {
+        const auto [at, added] = first.try_emplace(message->peer, message->stamp);
+        if (!added) at->second = std::min(at->second, message->stamp);
+    }
+    std::erase_if(staged, [&](match::Message* message) {
+        const auto at = first.find(message->peer);
+        if (at == first.end() || message->stamp < at->second) return false;
+        put_off_.push_back(message);
+        return true;
+    });
+    // Later messages of these contexts must not pass them by.
+    for (const match::Message* message : put_off_) wildcards_.demand_order(message->envelope.context, +1);
+    look_again_.store(true, relaxed);
+}
+
 void Engine::restore_order(Turn& turn) {
     std::lock_guard guard(wildcards_.lock);
     lock_all();
+    const bool look_again = look_again_.exchange(false, relaxed);
     drain_in_order(turn);
-    if (look_again_.load(relaxed)) match_late(turn);
     unlock_all();
+    if (!look_again) return;
+    // What was put off is in no queue: those who probe have not heard of it.
+    std::lock_guard watchers(watchers_lock_);
+    for (const Watcher& watcher : watchers_) turn.wake(*watcher.slot);
 }
 
-/// The accepted message that was sent first, of those that no receive waited for; none as long as an
-/// earlier one from the same process may still come. Everything locked.
-match::Message* Engine::earliest(const match::Pattern& pattern) {
+/// The message with the lowest stamp among those that each instance finds first. Everything locked.
+match::Message* Engine::lowest(const match::Pattern& pattern) {
     match::Message* first = nullptr;
     for_each(used(), [&](instance::Instance& instance) {
         match::Message* found = instance.matcher.find(pattern);
-        if (found == nullptr || (first != nullptr && first->stamp < found->stamp)) return;
-        if (held_back(found->peer, found->envelope.context, found->stamp)) look_again_.store(true, relaxed);
-        else first = found;
+        if (found != nullptr && (first == nullptr || found->stamp < first->stamp)) first = found;
     });
     return first;
 }
 
-/// Gives wildcards the messages that earliest() passed over when they were posted, once nothing is
-/// held back any more. Those who probe look again for themselves. Everything locked.
-void Engine::match_late(Turn& turn) {
-    look_again_.store(false, relaxed);
-    wildcards_.take_if([&](core::Request& receive) {
-        match::Message* message = earliest({receive.context, receive.source, match::any_tag});
-        if (message == nullptr) return false;
-        pool_[message->instance].matcher.take(*message);
-        consume(turn, receive, *message);
-        return true;
+/// An accepted message that no receive waited for, the first of its sender. Everything locked.
+match::Message* Engine::earliest(const match::Pattern& pattern) {
+    match::Message* first = lowest(pattern);
+    // In an instance, what one sender sent first may have arrived after a message of another sender.
+    if (first == nullptr || pattern.source != match::any_source) return first;
+    return lowest({pattern.context, first->envelope.source, match::any_tag});
+}
+
+/// The same, when all that was sent before it has come, too. Messages that are later than one held
+/// back are put off meanwhile, to be matched in their turn. Everything locked.
+match::Message* Engine::earliest_in_order(Turn& turn, const match::Pattern& pattern) {
+    drain_in_order(turn);
+    for (match::Message* first = earliest(pattern); first != nullptr;) {
+        if (held_back(*first)) {
+            put_off_kept(match::Envelope(first->envelope));
+            first = earliest(pattern);
+            continue;
+        }
+        // What was held back until just before the question is in the rings now.
+        drain_in_order(turn);
+        match::Message* now = earliest(pattern);
+        if (now == first) return first;
+        first = now;
+    }
+    return nullptr;
+}
+
+/// Takes the messages of this sender out of the queues, the first of which is too early.
+void Engine::put_off_kept(const match::Envelope& first) {
+    for_each(used(), [&](instance::Instance& instance) {
+        const match::Pattern sender{first.context, first.source, match::any_tag};
+        while (match::Message* message = instance.matcher.find(sender)) {
+            instance.matcher.take(*message);
+            wildcards_.demand_order(message->envelope.context, +1);
+            put_off_.push_back(message);
+        }
     });
-    std::lock_guard guard(watchers_lock_);
-    for (const Watcher& watcher : watchers_) turn.wake(*watcher.slot);
+    look_again_.store(true, relaxed);
 }
 
 core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
     Turn turn(thread);
     wildcards_.lock.lock();
     lock_all();
-    if (in_order) drain_in_order(turn);
-    match::Message* message = earliest({receive.context, receive.source, receive.tag});
+    const match::Pattern pattern{receive.context, receive.source, receive.tag};
+    match::Message* message = in_order ? earliest_in_order(turn, pattern) : earliest(pattern);
     if (message != nullptr) {
         pool_[message->instance].matcher.take(*message);
     } else {
@@ -167,8 +224,7 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
     if (pattern.tag == match::any_tag) {
         std::lock_guard guard(wildcards_.lock);
         lock_all();
-        if (in_order) drain_in_order(turn);
-        message = earliest(pattern);
+        message = in_order ? earliest_in_order(turn, pattern) : earliest(pattern);
         look();
         unlock_all();
     } else {

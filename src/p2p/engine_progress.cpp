@@ -36,17 +36,20 @@ void Engine::count_thread(int change) noexcept {
     short_of_cores_.store(threads * processes > cores.allowed, relaxed);
 }
 
-void Engine::poll(core::Thread& thread, Instances which) {
+bool Engine::poll(core::Thread& thread, Instances which) {
+    bool moved = false;
     // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
     if (which != 0 && (which & (which - 1)) == 0) [[likely]]
-        visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
+        moved = visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
     else
-        for_each(which & used(), [&](instance::Instance& instance) { visit(thread, instance); });
+        for_each(which & used(), [&](instance::Instance& instance) { moved |= visit(thread, instance); });
     if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) [[unlikely]] {
         Turn turn(thread);
         answer_door(turn);
         finish(turn);
+        moved = true;
     }
+    return moved;
 }
 
 void Engine::poll_all(core::Thread& thread) {
@@ -60,9 +63,9 @@ void Engine::poll_all(core::Thread& thread) {
 }
 
 /// Makes progress on the instance if there is any to be made and nobody else does.
-void Engine::visit(core::Thread& thread, instance::Instance& instance) {
+bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
     const bool backlog = instance.backlog.load(relaxed) != 0;
-    if (!instance.something_came() && !backlog) return;
+    if (!instance.something_came() && !backlog) return false;
     Turn turn(thread);
     if (instance.lock.try_lock()) {
         drain(turn, instance);
@@ -70,6 +73,7 @@ void Engine::visit(core::Thread& thread, instance::Instance& instance) {
     }
     if (backlog) flush_backlog(turn, instance);
     finish(turn);
+    return true;
 }
 
 void Engine::drain(Turn& turn, instance::Instance& instance) {
@@ -237,6 +241,14 @@ void Engine::free_when_done(core::Thread& thread, core::Request& request) {
     std::lock_guard guard(abandoned_lock_);
     abandoned_.push_back(&request);
     abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
+}
+
+bool Engine::has_abandoned_sends(core::Thread& thread) {
+    reap(thread);
+    std::lock_guard guard(abandoned_lock_);
+    return std::any_of(abandoned_.begin(), abandoned_.end(), [](const core::Request* request) {
+        return request->operation == core::Operation::send;
+    });
 }
 
 void Engine::reap(core::Thread& thread) {

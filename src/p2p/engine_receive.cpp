@@ -51,6 +51,7 @@ core::Request* Engine::receive_matched(core::Thread& thread, match::Message& mes
 bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
     bool taken = false;
     if (receive.any_tag) {
+        std::lock_guard guard(wildcards_.lock);
         taken = wildcards_.cancel(receive);
     } else {
         instance::Instance& instance = pool_[receive.instance];

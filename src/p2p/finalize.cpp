@@ -8,20 +8,22 @@
 namespace heddle::p2p {
 namespace {
 
-/// Nothing waits for room in a ring any more. (Bells ring when there is room: Engine::announce_backlog.)
+/// Nothing that was sent waits for room in a ring, or for its receiver to take it. (Bells ring when there
+/// is room, see Engine::announce_backlog, and for what receivers answer.)
 class HandedOver {
 public:
-    explicit HandedOver(Engine& engine) noexcept : engine_(engine) {}
-    bool holds() const noexcept { return engine_.all_handed_over(); }
+    HandedOver(Engine& engine, core::Thread& thread) noexcept : engine_(engine), thread_(thread) {}
+    bool holds() const { return engine_.all_handed_over() && !engine_.has_abandoned_sends(thread_); }
     Engine::Instances instances() const noexcept { return Engine::all; }
     Engine::Instances likely_instances() const noexcept { return Engine::all; }
     void announce(sync::Slot*) const noexcept {}
     void describe(char* text, std::size_t bytes) const {
-        std::snprintf(text, bytes, "(messages that were sent wait for room at their receivers)");
+        std::snprintf(text, bytes, "(messages that were sent have not been taken by their receivers)");
     }
 
 private:
     Engine& engine_;
+    core::Thread& thread_;
 };
 
 }  // namespace
@@ -29,7 +31,7 @@ private:
 int say_goodbye(core::Thread& thread) {
     objects::Communicator& world = *thread.process->world;
     Engine& engine = *thread.process->engine;
-    progress::wait(engine, thread, HandedOver(engine));
+    progress::wait(engine, thread, HandedOver(engine, thread));
     // Dissemination: after round k everybody has heard, indirectly, of the 2^(k+1) ranks before it.
     for (std::int32_t step = 1, round = 0; step < world.peers; step *= 2, ++round) {
         const std::int32_t next = (world.rank + step) % world.peers;
@@ -38,7 +40,8 @@ int say_goodbye(core::Thread& thread) {
                                    0, before, round);
         if (error != MPI_SUCCESS) return error;
     }
-    progress::wait(engine, thread, HandedOver(engine));
+    // Nobody depends on this process any more: what is still on its way answers operations that their
+    // processes have given up.
     return MPI_SUCCESS;
 }
 

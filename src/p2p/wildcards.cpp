@@ -11,8 +11,7 @@ void Wildcards::append(core::Request& receive, bool ordered) noexcept {
     receive.synchronous = ordered;  // remembered for unlink(); receives have no other use for it
     (last_ == nullptr ? first_ : last_->next) = &receive;
     last_ = &receive;
-    const std::uint32_t bit = receive.context & 63;
-    if (ordered && ordered_[bit]++ == 0) filter_.fetch_or(std::uint64_t{1} << bit, relaxed);
+    if (ordered) count_reason(receive.context, +1);
     count_.fetch_add(1, relaxed);  // the instances' locks, still held, publish it
 }
 
@@ -38,12 +37,23 @@ bool Wildcards::cancel(core::Request& receive) noexcept {
     return false;
 }
 
+void Wildcards::demand_order(std::uint32_t context, int change) noexcept {
+    std::lock_guard guard(list_lock_);
+    count_reason(context, change);
+}
+
+void Wildcards::count_reason(std::uint32_t context, int change) noexcept {
+    const std::uint32_t place = context & 63;
+    ordered_[place] += static_cast<std::uint32_t>(change);
+    const std::uint64_t bit = std::uint64_t{1} << place;
+    if (ordered_[place] != 0) filter_.fetch_or(bit, relaxed);
+    else filter_.fetch_and(~bit, relaxed);
+}
+
 void Wildcards::unlink(core::Request* before, core::Request& receive) noexcept {
     (before == nullptr ? first_ : before->next) = receive.next;
     if (last_ == &receive) last_ = before;
-    const std::uint32_t bit = receive.context & 63;
-    if (receive.synchronous && --ordered_[bit] == 0)
-        filter_.fetch_and(~(std::uint64_t{1} << bit), relaxed);
+    if (receive.synchronous) count_reason(receive.context, -1);
     count_.fetch_sub(1, relaxed);
 }
 

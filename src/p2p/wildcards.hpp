@@ -36,32 +36,22 @@ public:
     /// The first wildcard that accepts the message and was posted before order `before`, taken out.
     core::Request* take_for(const match::Envelope& message, std::uint64_t before) noexcept;
 
-    /// Takes out those for which `function(receive)` answers true, asked in the order of posting.
-    template <class Function>
-    void take_if(Function&& function) {
-        list_lock_.lock();
-        core::Request* before = nullptr;
-        for (core::Request* at = first_; at != nullptr;) {
-            core::Request* next = at->next;
-            if (function(*at)) unlink(before, *at);
-            else before = at;
-            at = next;
-        }
-        list_lock_.unlock();
-    }
+    /// Has messages of this context delivered in order, wildcards or not: one reason more or less.
+    void demand_order(std::uint32_t context, int change) noexcept;
 
-    /// Takes `receive` out; false if it is not there.
+    /// Takes `receive` out; false if it is not there. With `lock` held.
     bool cancel(core::Request& receive) noexcept;
 
     std::uint64_t latest_order = 0;  ///< of the wildcards so far; guarded by `lock`
 
 private:
     void unlink(core::Request* before, core::Request& receive) noexcept;
+    void count_reason(std::uint32_t context, int change) noexcept;
 
     sync::Mutex list_lock_;
     core::Request* first_ = nullptr;
     core::Request* last_ = nullptr;
-    std::array<std::uint32_t, 64> ordered_{};  ///< ordered wildcards by context; list_lock_
+    std::array<std::uint32_t, 64> ordered_{};  ///< reasons for order by context; list_lock_
     std::atomic<std::uint64_t> filter_{0};     ///< bit i: ordered_[i] > 0
     std::atomic<std::uint32_t> count_{0};
 };

@@ -42,6 +42,7 @@ concept Condition = requires(C condition, sync::Slot* slot, char* text, std::siz
 };
 
 inline constexpr std::uint32_t burst = 64;          ///< polls between two offers of the core
+inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
 inline constexpr std::uint32_t most_polls = 256;    ///< before sleeping, on an idle core
 inline constexpr std::uint32_t fewest_polls = 16;
 inline constexpr std::uint32_t most_offers = 48;    ///< before sleeping, on a crowded core
@@ -66,12 +67,14 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
     std::uint32_t offers = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
-        for (std::uint32_t i = 0; i < (crowded ? 1 : burst); ++i) {
-            engine.poll(thread, condition.likely_instances());
+        for (std::uint32_t left = crowded ? 1 : burst; left > 0; --left) {
+            const bool moved = engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
                 patience.polls = std::min(most_polls, patience.polls + 8);
                 return true;
             }
+            // Messages keep coming: changing threads now would cost more than waiting for the next.
+            if (moved && left <= polls_after_progress) left = polls_after_progress + 1;
             platform::pause();
         }
         engine.poll_all(thread);

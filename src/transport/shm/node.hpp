@@ -37,7 +37,8 @@ struct HeldBack {
     std::atomic<std::uint64_t> contexts;  ///< bit i: there are some of contexts i modulo 64
 
     /// Whether something of this context may still come that was sent before `stamp`. To be asked
-    /// after a message with that stamp has been seen; if not, everything earlier is in the rings.
+    /// after a message with that stamp has been seen; if not, everything earlier is in the rings, and
+    /// a look at them that begins later finds it.
     bool holds(std::uint32_t context, std::uint64_t stamp) const noexcept {
         const std::uint64_t first = earliest.load(acquire);  // A1: pairs with R1, R2
         return first != 0 && first < stamp && (contexts.load(acquire) >> (context & 63) & 1) != 0;
