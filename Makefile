@@ -57,7 +57,7 @@ install: release  ## install to PREFIX (default /usr/local)
 
 .PHONY: bench
 bench: release  ## the benchmarks; bench/ says what they measure
-	bench/run.sh $(BUILD)
+	bench/compare.py --build $(BUILD) --brief
 
 .PHONY: stress
 stress: release  ## the stress tests, for STRESS_SECONDS (default 600)

@@ -85,7 +85,10 @@ public:
 
     /// The objects behind handles; nullptr for what is no live object of the kind.
     Communicator* communicator(MPI_Comm handle) noexcept {
-        if (handle == MPI_COMM_WORLD) [[likely]] return world;
+        if (handle == MPI_COMM_WORLD) [[likely]] {
+            if (world == nullptr) __builtin_unreachable();  // it lives as long as the process
+            return world;
+        }
         if (handle == MPI_COMM_SELF) return self;
         return find(communicators, handle, core::Kind::communicator);
     }

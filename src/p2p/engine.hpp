@@ -189,8 +189,14 @@ private:
         const auto way = instance.outbox.lock(thread.token);
         instance::Channel& channel = instance.channels[message.process];
         transport::shm::Cell* cell = nullptr;
-        if (channel.state != instance::Channel::State::open ||
-            (cell = channel.ring.reserve(cells)) == nullptr) [[unlikely]] {
+        bool room = channel.state == instance::Channel::State::open;
+        if constexpr (known_cells == 1) {
+            room = room && channel.ring.has_room_for_one();
+            cell = &channel.ring.at_tail();
+        } else {
+            room = room && (cell = channel.ring.reserve(cells)) != nullptr;
+        }
+        if (!room) [[unlikely]] {
             instance.outbox.unlock(thread.token, way);
             return Post::retry;
         }

@@ -76,6 +76,10 @@ public:
         return &cells_[place];
     }
 
+    /// The same for a message of one cell: whether there is room, and where it is then.
+    [[nodiscard, gnu::always_inline]] bool has_room_for_one() noexcept { return has_room(1); }
+    [[nodiscard, gnu::always_inline]] Cell& at_tail() noexcept { return cells_[tail_ & (ring_slots - 1)]; }
+
     /// Hands a reserved and written message over. Everything but sequence and cells is written.
     [[gnu::always_inline]] void publish(Cell& cell, std::size_t cells) noexcept {
         cell.cells = static_cast<std::uint16_t>(cells);
