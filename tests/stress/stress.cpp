@@ -199,7 +199,7 @@ private:
     void complete_scattered(Receive& receive, const MPI_Status& status);
     void settle_in_order();
     void complete_some(bool may_block);
-    void probe_scattered();
+    void probe_scattered(bool may_block);
 
     const int number_;
     const MPI_Comm scatter_, streams_;
@@ -355,7 +355,7 @@ void Thread::complete_some(bool may_block) {
     for (auto& [receive, status] : came) complete_scattered(*receive, status);
 }
 
-void Thread::probe_scattered() {
+void Thread::probe_scattered([[maybe_unused]] bool may_block) {
 #ifndef HEDDLE_STRESS_WITHOUT_PROBES
     // With receives posted, their order against what is taken here would be unknown.
     if (!posted_.empty()) return;
@@ -364,7 +364,7 @@ void Thread::probe_scattered() {
     int flag = 0;
     const bool any = dice(2) == 0;
     const int tag = any ? MPI_ANY_TAG : static_cast<int>(dice(scatter_tags));
-    if (any && dice(3) == 0) {
+    if (any && may_block && dice(3) == 0) {
         step("MPI_Mprobe");
         MPI_Mprobe(MPI_ANY_SOURCE, tag, scatter_, &message, &status);
         flag = 1;
@@ -403,9 +403,10 @@ void Thread::scatter(int round) {
                 for (int to = 0; to < ranks; ++to)
                     send_scattered(Kind::over, to, shared->sent_to[static_cast<std::size_t>(to)], 0);
         }
-        if (options.probes && dice(4) == 0) probe_scattered();
+        if (options.probes && dice(4) == 0) probe_scattered(sent == quota);
         step("scatter: posting");
-        // A wildcard must be there before the thread may block: a message of kind stop will come.
+        // A thread may block once it has sent everything, or for sends of its own to complete: others
+        // may wait for its messages. A wildcard must be there, for which a stop will come in the end.
         bool wildcard = false;
         for (const Receive& r : posted_) wildcard = wildcard || (r.any && !r.complete);
         while (posted_.size() < 4 && dice(3) != 0) {
@@ -413,7 +414,7 @@ void Thread::scatter(int round) {
             post_scattered(any);
             wildcard = wildcard || posted_.back().any;
         }
-        const bool may_block = wildcard && (sent == quota || dice(2) == 0);
+        const bool may_block = wildcard && (sent == quota || (!sends_.empty() && dice(2) == 0));
         step(may_block ? "scatter: completing, blocking" : "scatter: completing");
         if (!shared->done || !may_block) complete_some(may_block);
         settle_in_order();
