@@ -192,7 +192,6 @@ private:
         bool room = channel.state == instance::Channel::State::open;
         if constexpr (known_cells == 1) {
             room = room && channel.ring.has_room_for_one();
-            cell = &channel.ring.at_tail();
         } else {
             room = room && (cell = channel.ring.reserve(cells)) != nullptr;
         }
@@ -200,6 +199,7 @@ private:
             instance.outbox.unlock(thread.token, way);
             return Post::retry;
         }
+        if constexpr (known_cells == 1) cell = &channel.ring.at_tail();
         write(*cell, message, kind, prefix, prefix_bytes, platform::ordered_ticks());
         channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
@@ -292,8 +292,8 @@ private:
     void free_message(match::Message& message) noexcept;
 
     // engine_progress.cpp
-    void drain(Turn& turn, instance::Instance& instance);
-    void drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet);
+    bool drain(Turn& turn, instance::Instance& instance);
+    bool drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet);
     void after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept;
     void answer_door(Turn& turn);
     void list_rung(instance::Instance& instance);

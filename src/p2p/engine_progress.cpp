@@ -64,28 +64,32 @@ void Engine::poll_all(core::Thread& thread) {
     if (abandoned_count_.load(relaxed) != 0) reap(thread);
 }
 
-/// Makes progress on the instance if there is any to be made and nobody else does.
+/// Makes progress on the instance if there is any to be made and nobody else does. A backlog that finds
+/// no room is no progress.
 bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
     const bool backlog = instance.backlog.load(relaxed) != 0;
     if (!instance.something_came() && !backlog) return false;
     Turn turn(thread);
+    bool moved = false;
     if (instance.lock.try_lock()) {
-        drain(turn, instance);
+        moved = drain(turn, instance);
         instance.lock.unlock();
     }
-    if (backlog) flush_backlog(turn, instance);
+    if (backlog && flush_backlog(turn, instance)) moved = true;
     finish(turn);
-    return true;
+    return moved;
 }
 
-void Engine::drain(Turn& turn, instance::Instance& instance) {
+bool Engine::drain(Turn& turn, instance::Instance& instance) {
     const std::uint32_t count = instance.polled_count.load(relaxed);
+    bool moved = false;
     for (std::uint32_t i = 0; i < count; ++i)
-        drain(turn, instance, *instance.polled[i].load(relaxed));
+        if (drain(turn, instance, *instance.polled[i].load(relaxed))) moved = true;
+    return moved;
 }
 
-/// Delivers what has come through one ring. Instance locked.
-void Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet) {
+/// Delivers what has come through one ring; true if that was anything. Instance locked.
+bool Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet) {
     int delivered = 0;
     for (; delivered < batch; ++delivered) {
         transport::shm::Cell* cell = inlet.ring.front();
@@ -102,6 +106,7 @@ void Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
     // Nobody will be told of what is left in a cold ring, and this thread may go away. The leader says
     // that it sleeps before it takes this lock for a last look.
     if (delivered == batch && lot_.leader() == progress::Lot::Leader::asleep) [[unlikely]] bell().ring();
+    return delivered != 0;
 }
 
 void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept {

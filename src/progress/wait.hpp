@@ -70,6 +70,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
     std::uint32_t offers = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
+        std::uint32_t more = burst;  // but other instances must have their turn
         for (std::uint32_t left = crowded ? 1 : burst; left > 0; --left) {
             const bool moved = engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
@@ -77,7 +78,10 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
                 return true;
             }
             // Messages keep coming: changing threads now would cost more than waiting for the next.
-            if (moved && left <= polls_after_progress) left = polls_after_progress + 1;
+            if (moved && left <= polls_after_progress && more > 0) {
+                left = polls_after_progress + 1;
+                --more;
+            }
             platform::pause();
         }
         engine.poll_all(thread);

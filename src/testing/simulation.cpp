@@ -182,7 +182,7 @@ std::string Simulation::run() {
     return finding_;
 }
 
-void Simulation::fail(const std::string& what) {
+void Simulation::fail(const char* what) {
     Simulation& s = *simulation;
     if (s.finding_.empty()) s.finding_ = s.report(what);
     s.running_->state = Fiber::State::asleep;

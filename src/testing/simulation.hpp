@@ -59,7 +59,7 @@ public:
 
     /// The simulation that the caller is a thread of; nullptr outside.
     static Simulation* current() noexcept;
-    static void fail(const std::string& what);
+    static void fail(const char* what);  ///< holds nothing: its caller never returns
     /// Not one of the primitives' own: a point where others may run.
     static void point() { if (Simulation* s = current()) s->schedule(); }
     unsigned random(unsigned below) noexcept { return static_cast<unsigned>(random_() % below); }

@@ -30,12 +30,18 @@ std::uint64_t eager_limit(std::string_view value) {
     return bytes;
 }
 
+/// The value of the variable; nullptr if it is not set, or empty.
+const char* given(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
 }  // namespace
 
 Settings settings_from_environment() {
     Settings settings;
-    if (const char* value = std::getenv("HEDDLE_EAGER_LIMIT")) settings.eager_limit = eager_limit(value);
-    if (const char* value = std::getenv("HEDDLE_SINGLE_COPY")) settings.single_copy = single_copy(value);
+    if (const char* value = given("HEDDLE_EAGER_LIMIT")) settings.eager_limit = eager_limit(value);
+    if (const char* value = given("HEDDLE_SINGLE_COPY")) settings.single_copy = single_copy(value);
     return settings;
 }
 
