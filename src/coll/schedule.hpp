@@ -9,7 +9,7 @@
 /// call runs it to the end, a nonblocking one from wait to wait, a persistent one again and again.
 /// Everything that an algorithm decides is decided while it writes; steps name memory and ranks.
 ///
-/// Messages       go by (communicator, tag). Between two processes, those of one schedule are
+/// Messages       go by (communicator, tag): see Schedule::tag. Between two processes, those of one schedule are
 ///                received in the order in which they are sent.
 /// Memory         steps and scratch lie in the object itself while they are few: a small collective
 ///                allocates nothing. A schedule stays where it is made.
@@ -39,13 +39,15 @@ struct Step {
 
 class Schedule {
 public:
-    Schedule(objects::Communicator& communicator, std::int32_t tag) noexcept
+    explicit Schedule(objects::Communicator& communicator, std::int32_t tag = 0) noexcept
         : communicator(communicator), tag(tag), rank(communicator.rank), size(communicator.peers) {}
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
     objects::Communicator& communicator;
-    const std::int32_t tag;
+    /// A blocking call, which is over before the next one, takes that of its operation; others take
+    /// one by their number among the calls on the communicator (execution.hpp).
+    std::int32_t tag;
     const std::int32_t rank;
     const std::int32_t size;
     objects::Reduction reduction;  ///< of combine steps

@@ -46,6 +46,9 @@ struct Operation : core::Object {
     MPI_User_function_c* large_function = nullptr;
 };
 
+/// Drops a reference; the last one destroys.
+void drop(Process& process, Operation& operation) noexcept;
+
 using Kernel = void (*)(const std::byte* in, std::byte* inout, std::size_t count) noexcept;
 
 /// nullptr if the operation is not defined for the type, or is the user's own.
