@@ -5,6 +5,18 @@
 
 namespace heddle::api {
 
+void Site::pack(const objects::Datatype& type, std::uint64_t count, std::int64_t blocks, Use use,
+                Data& data) const {
+    std::byte* const elements = data.address;
+    data.bytes = count * static_cast<std::uint64_t>(type.size);
+    data.address = schedule.packed(type, elements, data.bytes * static_cast<std::uint64_t>(blocks),
+                                   use == Use::in || use == Use::in_out, use != Use::in);
+    if (use != Use::own_in) return;
+    const auto own = static_cast<std::uint64_t>(schedule.rank);
+    schedule.pack(type, elements + static_cast<std::int64_t>(own * count) * type.extent,
+                  data.address + own * data.bytes, data.bytes);
+}
+
 int hand_out_collective(Thread& thread, std::unique_ptr<coll::Execution> execution,
                         MPI_Request& handle) {
     Communicator& communicator = execution->schedule.communicator;
@@ -27,15 +39,20 @@ namespace {
 using coll::Collective;
 
 int barrier(const Site& site) {
-    coll::barrier(site.schedule);
+    if (site.inter()) coll::inter::barrier(site.schedule);
+    else coll::barrier(site.schedule);
     return MPI_SUCCESS;
 }
 
 int bcast(const Site& site, BcastBuffer buffer, Count count, Type type, Root root) {
+    const Part part = site.part(root);
     Data data;
-    const Use use = site.is(root) ? Use::in : Use::out;
-    if (const int error = site.measure(buffer, count, type, 1, use, data)) return error;
-    coll::bcast(site.schedule, data.address, data.bytes, root.rank);
+    if (part.root || part.member)
+        if (const int error =
+                site.measure(buffer, count, type, 1, part.root ? Use::in : Use::out, data))
+            return error;
+    if (site.inter()) coll::inter::bcast(site.schedule, data.address, data.bytes, root.rank);
+    else coll::bcast(site.schedule, data.address, data.bytes, root.rank);
     return MPI_SUCCESS;
 }
 

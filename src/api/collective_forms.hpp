@@ -13,6 +13,7 @@
 #include "api/messages.hpp"
 #include "api/object_arguments.hpp"
 #include "coll/execution.hpp"
+#include "coll/inter.hpp"
 #include "coll/run.hpp"
 
 namespace heddle::api {
@@ -50,8 +51,9 @@ struct Forms<what, plan, int (*)(const Site&, Kinds...)> {
 private:
     static int write(Thread& thread, coll::Schedule& schedule, Kinds... arguments) {
         const Site site(thread, schedule);
-        if (const int error = site.supported()) return error;
-        return plan(site, arguments...);
+        const int error = plan(site, arguments...);
+        schedule.finish();
+        return error;
     }
 };
 

@@ -19,15 +19,20 @@ enum class Use : std::uint8_t {
     in_out,  ///< reads and fills it
 };
 
-/// A buffer of equal blocks.
+/// A buffer of equal blocks, or a packed copy of it.
 struct Data {
     std::byte* address = nullptr;
     std::uint64_t bytes = 0;  ///< of one block, as it travels
-    std::uint64_t all = 0;    ///< of all blocks
-    const objects::Datatype* gaps = nullptr;  ///< elements do not lie one after the other
 
     coll::Block block() const noexcept { return {address, bytes}; }
     coll::Blocks blocks() const noexcept { return {address, bytes}; }
+};
+
+/// The root has all blocks or the result, a member has a block or an operand. On an intracommunicator
+/// the root is a member; on an intercommunicator some processes are neither.
+struct Part {
+    bool root;
+    bool member;
 };
 
 struct Site {
@@ -41,23 +46,18 @@ struct Site {
     int fail(int error_class, const std::string& detail) const {
         return objects::fail(thread, &communicator, error_class, detail);
     }
-    int supported() const {
-        if (communicator.remote == nullptr) [[likely]]
-            return MPI_SUCCESS;
-        return fail(MPI_ERR_UNSUPPORTED_OPERATION, "not supported yet on an intercommunicator");
+    bool inter() const noexcept { return communicator.remote != nullptr; }
+    /// What the process has to do in an operation with a root.
+    Part part(const Root& root) const noexcept {
+        if (inter()) [[unlikely]]
+            return {root.rank == MPI_ROOT, root.rank >= 0};
+        return {communicator.rank == root.rank, true};
     }
-    bool is(const Root& root) const noexcept { return communicator.rank == root.rank; }
+    /// Whether an argument is MPI_IN_PLACE where that is allowed.
+    bool in_place(const void* address) const noexcept {
+        return is_in_place(address) && !inter();
+    }
 
-    /// Whether elements lie one after the other. (The seam for datatypes with gaps: what is built on
-    /// this moves bytes.)
-    int dense(const objects::Datatype& type, const char* name) const {
-        const bool predefined = reinterpret_cast<std::uintptr_t>(type.handle) < 1024;
-        if (type.contiguous || predefined) [[likely]]
-            return MPI_SUCCESS;
-        return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                    std::string("argument ") + name + ": collectives do not support " +
-                        "datatypes with gaps yet");
-    }
     template <class Buffer>
     int present(const Buffer& buffer, bool needed) const {
         if (buffer.address == nullptr && needed) [[unlikely]]
@@ -69,20 +69,26 @@ struct Site {
                 std::string("argument ") + Buffer::name + ": MPI_IN_PLACE is not allowed here");
         return MPI_SUCCESS;
     }
-    /// A buffer with `blocks` blocks of count elements.
+    /// A buffer with `blocks` blocks of count elements. `packed`: elements travel in packed form.
     template <class Buffer, class CountKind, class TypeKind>
     int measure(const Buffer& buffer, const CountKind& count, const TypeKind& type,
-                std::int64_t blocks, Use, Data& data) const {
+                std::int64_t blocks, Use use, bool packed, Data& data) const {
         std::int64_t one = 0, all = 0;
         if (__builtin_mul_overflow(count.value, type->extent, &one) ||
             __builtin_mul_overflow(one, blocks, &all)) [[unlikely]]
             return fail(MPI_ERR_COUNT,
                         std::string("argument ") + CountKind::name +
                             ": the buffer has more than 2^63 bytes");
-        if (const int error = present(buffer, all != 0)) return error;
-        data = {writable(buffer.address), static_cast<std::uint64_t>(one),
-                static_cast<std::uint64_t>(all)};
-        return dense(*type, TypeKind::name);
+        if (const int error = present(buffer, all != 0 && !packed)) return error;
+        data = {writable(buffer.address), static_cast<std::uint64_t>(one)};
+        if (packed) [[unlikely]]
+            pack(*type, static_cast<std::uint64_t>(count.value), blocks, use, data);
+        return MPI_SUCCESS;
+    }
+    template <class Buffer, class CountKind, class TypeKind>
+    int measure(const Buffer& buffer, const CountKind& count, const TypeKind& type,
+                std::int64_t blocks, Use use, Data& data) const {
+        return measure(buffer, count, type, blocks, use, !type->contiguous, data);
     }
     /// The same where count and type have not been checked.
     template <class Buffer, class CountKind, class TypeKind>
@@ -91,7 +97,7 @@ struct Site {
         if (const int error = count.check(thread, communicator)) return error;
         if (const int error = type.check(thread, communicator)) return error;
         return measure(buffer, static_cast<const CountKind&>(count),
-                       static_cast<const TypeKind&>(type), blocks, use, data);
+                       static_cast<const TypeKind&>(type), blocks, use, !type->contiguous, data);
     }
     /// Blocks of different sizes; the list lies in the schedule.
     template <class Buffer, class CountsKind, class DisplacementsKind, class TypeKind>
@@ -119,24 +125,33 @@ struct Site {
     }
     /// `place` answers type and offset of a rank's block.
     template <class CountsKind, class Buffer, class Place>
-    int list_blocks(const Buffer& buffer, Use, std::span<coll::Block>& blocks,
+    int list_blocks(const Buffer& buffer, Use use, std::span<coll::Block>& blocks,
                     const Values& counts, Place&& place) const {
         blocks = schedule.scratch_of<coll::Block>(static_cast<std::size_t>(schedule.size));
         bool needed = false;
         for (std::int32_t rank = 0; rank < schedule.size; ++rank) {
             const auto [type, offset] = place(rank);
-            if (const int error = dense(*type, CountsKind::name)) return error;
             std::int64_t bytes = 0;
             if (__builtin_mul_overflow(counts[rank], type->extent, &bytes)) [[unlikely]]
                 return fail(MPI_ERR_COUNT,
                             std::string("argument ") + CountsKind::name +
                                 ": a block has more than 2^63 bytes");
-            blocks[static_cast<std::size_t>(rank)] = {writable(buffer.address) + offset,
-                                                      static_cast<std::uint64_t>(bytes)};
-            needed = needed || bytes != 0;
+            Data block{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes)};
+            if (type->contiguous) [[likely]]
+                needed = needed || bytes != 0;
+            else
+                pack(*type, static_cast<std::uint64_t>(counts[rank]), 1,
+                     use != Use::own_in        ? use
+                     : rank == schedule.rank ? Use::in_out
+                                               : Use::out,
+                     block);
+            blocks[static_cast<std::size_t>(rank)] = block.block();
         }
         return present(buffer, needed);
     }
+    /// Puts a packed copy in the place of `blocks` blocks of count elements.
+    [[gnu::cold]] void pack(const objects::Datatype& type, std::uint64_t count, std::int64_t blocks,
+                            Use use, Data& data) const;
     /// A process sends to itself no more than it expects of itself.
     int fits(std::uint64_t sent, std::uint64_t expected) const {
         if (sent <= expected) [[likely]]

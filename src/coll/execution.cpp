@@ -10,7 +10,8 @@ namespace {
 
 /// Above the tags of blocking calls and of agreements (p2p/agreement.hpp).
 constexpr std::uint32_t first_tag = 1u << 16;
-constexpr std::uint32_t tags = 1u << 30;
+constexpr std::uint32_t tags = 1u << 29;
+static_assert(first_tag + tags < within_group);
 
 Execution& execution_of(core::Request& request) noexcept {
     return *static_cast<Execution*>(request.extra);
@@ -33,6 +34,8 @@ void Execution::prepare() {
     objects::Communicator& communicator = schedule.communicator;
     schedule.tag = static_cast<std::int32_t>(first_tag + communicator.collectives++ % tags);
     const objects::Reduction& reduction = schedule.reduction;
+    for (const objects::Datatype* type : schedule.types())
+        types_.push_back(const_cast<objects::Datatype*>(type));
     if (reduction.type != nullptr) types_.push_back(const_cast<objects::Datatype*>(reduction.type));
     for (objects::Datatype* type : types_) type->retain();
     if (reduction.operation != nullptr) const_cast<objects::Operation*>(reduction.operation)->retain();

@@ -570,18 +570,48 @@ void persistent_round(unsigned round) {
     for (MPI_Request& request : requests) MPI_Request_free(&request);
 }
 
+void add_layout(MPI_Datatype type, std::vector<long> offsets, long lower, long extent) {
+    MPI_Datatype resized;
+    MPI_Type_create_resized(type, 8 * lower, 8 * extent, &resized);
+    MPI_Type_commit(&resized);
+    MPI_Type_free(&type);
+    layouts().push_back({resized, std::move(offsets), extent});
+}
+
 void make_layouts() {
     layouts().push_back({MPI_UINT64_T, {0}, 1});
     MPI_Datatype type;
     MPI_Type_contiguous(3, MPI_UINT64_T, &type);
-    MPI_Type_commit(&type);
-    layouts().push_back({type, {0, 1, 2}, 3});
+    add_layout(type, {0, 1, 2}, 0, 3);
+    MPI_Type_vector(2, 1, 2, MPI_UINT64_T, &type);
+    add_layout(type, {0, 2}, 0, 4);
+    // Data in front of the element's address, and not in the order of addresses.
+    const int places[] = {2, -1, 0};
+    MPI_Type_create_indexed_block(3, 1, places, MPI_UINT64_T, &type);
+    add_layout(type, {2, -1, 0}, -1, 5);
+    // One element reaches into the next.
+    const int apart[] = {0, 3};
+    MPI_Type_create_indexed_block(2, 1, apart, MPI_UINT64_T, &type);
+    add_layout(type, {0, 3}, 0, 2);
+}
+
+/// Those with rank below `border` on one side, the others on the other.
+void add_intercommunicator(int border) {
+    int rank = 0;
+    MPI_Comm group, both;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const bool low = rank < border;
+    MPI_Comm_split(MPI_COMM_WORLD, low, rank, &group);
+    MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, low ? border : 0, 9, &both);
+    shapes.emplace_back(both, low ? 0 : 1);
+    MPI_Comm_free(&group);
 }
 
 void make_shapes() {
-    int rank = 0;
+    int rank = 0, size = 0;
     MPI_Comm comm;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     shapes.emplace_back(MPI_COMM_WORLD);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     shapes.emplace_back(comm);
@@ -589,6 +619,9 @@ void make_shapes() {
     shapes.emplace_back(comm);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
     shapes.emplace_back(comm);
+    if (size < 20) return;
+    add_intercommunicator(1);
+    add_intercommunicator((size + 1) / 2);
 }
 
 void make_operations() {
