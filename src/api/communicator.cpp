@@ -2,15 +2,26 @@
 /// Communicators (MPI 5.0, 7.4).
 
 #include <cstring>
-#include <numeric>
+#include <span>
 
 #include "api/entry.hpp"
+#include "api/making.hpp"
 #include "api/messages.hpp"
 #include "api/object_arguments.hpp"
-#include "p2p/agreement.hpp"
 #include "p2p/buffered.hpp"
 
 namespace heddle::api {
+
+MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part) {
+    if (part.local.empty()) return MPI_COMM_NULL;
+    Process& process = *thread.process;
+    objects::Group& group = objects::make_group(process, std::move(part.local));
+    objects::Group* remote = part.remote.empty()
+                                 ? nullptr
+                                 : &objects::make_group(process, std::move(part.remote));
+    return objects::make_communicator(process, parent, part.context, group, remote).handle;
+}
+
 namespace {
 
 using objects::Members;
@@ -30,7 +41,11 @@ int compare(Thread&, Comm first, Comm second, Out<int> result) {
         *result = MPI_IDENT;
         return MPI_SUCCESS;
     }
-    const int groups = objects::compared(first->group->processes, second->group->processes);
+    int groups = objects::compared(first->group->processes, second->group->processes);
+    if ((first->remote == nullptr) != (second->remote == nullptr)) groups = MPI_UNEQUAL;
+    else if (first->remote != nullptr)
+        groups = objects::weaker(
+            groups, objects::compared(first->remote->processes, second->remote->processes));
     *result = groups == MPI_IDENT ? MPI_CONGRUENT : groups;
     return MPI_SUCCESS;
 }
@@ -43,6 +58,10 @@ int test_inter(Thread&, Comm comm, Out<int> flag) {
 int not_inter(Thread& thread, Communicator& communicator) {
     return objects::fail(thread, &communicator, MPI_ERR_COMM,
                          "argument comm: not an intercommunicator");
+}
+
+int not_intra(Thread& thread, Communicator& communicator) {
+    return objects::fail(thread, &communicator, MPI_ERR_COMM, "argument comm: an intercommunicator");
 }
 
 int remote_size(Thread& thread, Comm comm, Out<int> size) {
@@ -63,7 +82,8 @@ int remote_group(Thread& thread, Comm comm, Out<MPI_Group> group) {
 /// One like `parent` but for its context, which is still to be agreed on.
 Communicator& twin(Thread& thread, Communicator& parent) {
     parent.group->retain();
-    return objects::make_communicator(*thread.process, parent, 0, *parent.group);
+    if (parent.remote != nullptr) parent.remote->retain();
+    return objects::make_communicator(*thread.process, parent, 0, *parent.group, parent.remote);
 }
 
 /// Copies attributes and takes hints; on failure the new communicator is gone.
@@ -76,17 +96,11 @@ int furnish(Thread& thread, Communicator& parent, Communicator& made, const Hint
     return objects::fail(thread, &parent, error, "a function that copies attributes failed");
 }
 
-/// Everybody in the parent, in order.
-Members everybody(const Communicator& parent) {
-    Members members(static_cast<std::size_t>(parent.size()));
-    std::iota(members.begin(), members.end(), 0);
-    return members;
-}
-
 int dup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     std::uint32_t context = 0;
-    if (const int error = p2p::agree_on_context(thread, *comm, everybody(*comm), comm->rank,
+    const p2p::Circle circle(*comm);
+    if (const int error = p2p::agree_on_context(thread, circle, p2p::everybody(circle), circle.me(),
                                                 p2p::dup_agreement, context))
         return error;
     Communicator& made = twin(thread, *comm);
@@ -107,7 +121,7 @@ int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
     Communicator& made = twin(thread, *comm);
     if (const int error = furnish(thread, *comm, made, hints)) return error;
     Request* request = nullptr;
-    if (const int error = p2p::start_to_agree(thread, *comm, made.context, request)) {
+    if (const int error = p2p::start_to_agree(thread, p2p::Circle(*comm), made.context, request)) {
         objects::close_handle(*thread.process, made);
         return error;
     }
@@ -121,21 +135,11 @@ int idup(Thread& thread, Comm comm, Out<MPI_Comm> result, Out<MPI_Request> handl
     return idup_with_info(thread, comm, Hints(thread, MPI_INFO_NULL), result, handle);
 }
 
-/// Of these ranks of the parent, in this order.
-MPI_Comm make_part(Thread& thread, Communicator& parent, const Members& ranks, std::uint32_t context) {
-    Members processes;
-    for (const std::int32_t rank : ranks)
-        processes.push_back(parent.group->processes[static_cast<std::size_t>(rank)]);
-    objects::Group& group = objects::make_group(*thread.process, std::move(processes));
-    return objects::make_communicator(*thread.process, parent, context, group).handle;
-}
-
 int split_by(Thread& thread, Communicator& parent, int color, int key, MPI_Comm& result) {
     result = MPI_COMM_NULL;
-    Members members;
-    std::uint32_t context = 0;
-    if (const int error = p2p::split(thread, parent, color, key, members, context)) return error;
-    if (color != MPI_UNDEFINED) result = make_part(thread, parent, members, context);
+    p2p::Part part;
+    if (const int error = p2p::split(thread, p2p::Circle(parent), color, key, part)) return error;
+    result = make(thread, parent, std::move(part));
     return MPI_SUCCESS;
 }
 
@@ -169,28 +173,43 @@ int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hin
     return split_by(thread, *comm, color, key.value, *result);
 }
 
-/// Nothing is said to processes outside the group.
-int create_by(Thread& thread, Communicator& parent, const objects::Group& group, std::int32_t tag,
-              MPI_Comm& result) {
-    result = MPI_COMM_NULL;
-    const Members ranks = objects::ranks_of(group.processes, parent.group->processes);
+/// Ranks of the parent's local group, all of which must be there.
+int ranks_in(Thread& thread, Communicator& parent, const objects::Group& group, Members& ranks) {
+    ranks = objects::ranks_of(group.processes, parent.group->processes);
     for (const std::int32_t rank : ranks)
         if (rank == MPI_UNDEFINED)
             return objects::fail(thread, &parent, MPI_ERR_GROUP,
                                  "argument group: a process of the group is not in the communicator");
-    if (group.rank == MPI_UNDEFINED) return MPI_SUCCESS;
-    std::uint32_t context = 0;
-    if (const int error = p2p::agree_on_context(thread, parent, ranks, group.rank, tag, context))
-        return error;
-    result = make_part(thread, parent, ranks, context);
     return MPI_SUCCESS;
 }
 
+/// Nothing is said to processes outside the group.
+int create_by(Thread& thread, Communicator& parent, const objects::Group& group, std::int32_t tag,
+              MPI_Comm& result) {
+    result = MPI_COMM_NULL;
+    p2p::Part part;
+    Members ranks;
+    if (const int error = ranks_in(thread, parent, group, ranks)) return error;
+    if (group.rank == MPI_UNDEFINED) return MPI_SUCCESS;
+    if (const int error = p2p::agree_on_context(thread, p2p::Circle(parent), ranks, group.rank, tag,
+                                                part.context))
+        return error;
+    part.local = group.processes;
+    result = make(thread, parent, std::move(part));
+    return MPI_SUCCESS;
+}
+
+/// Of an intercommunicator everybody must know both groups: a split by place in the group does it.
 int create(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
-    return create_by(thread, *comm, *group, p2p::create_agreement, *result);
+    if (comm->remote == nullptr) return create_by(thread, *comm, *group, p2p::create_agreement, *result);
+    *result = MPI_COMM_NULL;
+    Members ranks;
+    if (const int error = ranks_in(thread, *comm, *group, ranks)) return error;
+    return split_by(thread, *comm, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, *result);
 }
 
 int create_group(Thread& thread, Comm comm, Group group, SendTag tag, Out<MPI_Comm> result) {
+    if (comm->remote != nullptr) return not_intra(thread, *comm);
     return create_by(thread, *comm, *group, p2p::create_group_agreement(tag.value), *result);
 }
 

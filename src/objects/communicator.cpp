@@ -23,14 +23,16 @@ constexpr Hint hints[] = {
 }  // namespace
 
 Communicator& make_communicator(Process& process, const Communicator& parent, std::uint32_t context,
-                                Group& group) {
+                                Group& group, Group* remote) {
     Communicator* communicator = Process::make(process.communicators, core::Kind::communicator);
     if (communicator == nullptr) throw std::bad_alloc();
     communicator->context = context;
     communicator->group = &group;
     communicator->rank = group.rank;
-    communicator->peers = group.size();
-    communicator->processes = group.processes.data();
+    communicator->remote = remote;
+    const Group& others = remote == nullptr ? group : *remote;
+    communicator->peers = others.size();
+    communicator->processes = others.processes.data();
     communicator->hints = {};
     communicator->handle = reinterpret_cast<MPI_Comm>(communicator);
     communicator->collectives = 0;
@@ -40,10 +42,25 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
     return *communicator;
 }
 
+Communicator& local_communicator(Process& process, Communicator& inter) {
+    if (Communicator* made = inter.local.load(acquire)) return *made;  // A1: pairs with R1
+    inter.group->retain();
+    Communicator& mine =
+        make_communicator(process, inter, inter.context | local_group_context, *inter.group);
+    mine.handle = inter.handle;
+    Communicator* first = nullptr;
+    if (inter.local.compare_exchange_strong(first, &mine, acq_rel, acquire)) return mine;  // R1
+    drop(process, mine);
+    return *first;
+}
+
 void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
+    if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
     drop(process, *communicator.group);
+    if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);
+    communicator.remote = nullptr;
     communicator.group = nullptr;
     communicator.errhandler = nullptr;
     communicator.name.clear();

@@ -12,7 +12,7 @@
 /// Unique         an id is taken once in its life, under its owner's lock, and by nobody else.
 /// No deadlock    the lock is held while a number is counted up. All that is waited for is a message
 ///                from the first member, which waits for nobody before it sends it.
-/// Exhaustion     with n processes each makes about 2^30 / n communicators as first member; then take()
+/// Exhaustion     with n processes each makes about 2^29 / n communicators as first member; then take()
 ///                answers 0. Ids of freed communicators are not used again: nobody could say that
 ///                no message to one is on its way without asking everybody.
 /// Processes that are started later (MPI_Comm_spawn) will need numbers of their own: n is of the job.
@@ -28,7 +28,9 @@ inline constexpr std::uint32_t library_context = 0;  ///< of the library itself 
 inline constexpr std::uint32_t world_context = 2;
 inline constexpr std::uint32_t self_context = 4;
 inline constexpr std::uint32_t first_free_context = 6;
-inline constexpr std::uint32_t most_context = 0x7ffffffe;
+inline constexpr std::uint32_t most_context = 0x3ffffffe;
+/// With this bit: of the local groups of an intercommunicator, which have no process in common.
+inline constexpr std::uint32_t local_group_context = 0x40000000;
 
 class Contexts {
 public:
