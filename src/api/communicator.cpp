@@ -2,13 +2,15 @@
 /// Communicators (MPI 5.0, 7.4).
 
 #include <cstring>
-#include <span>
+#include <limits>
 
 #include "api/entry.hpp"
 #include "api/making.hpp"
 #include "api/messages.hpp"
 #include "api/object_arguments.hpp"
 #include "p2p/buffered.hpp"
+#include "p2p/recycling.hpp"
+#include "platform/hardware.hpp"
 
 namespace heddle::api {
 
@@ -151,20 +153,63 @@ int split(Thread& thread, Comm comm, Raw<int> color, Raw<int> key, Out<MPI_Comm>
     return split_by(thread, *comm, color.value, key.value, *result);
 }
 
-/// The part of the machine that a split by hardware asks for: the memory that processes share is all
-/// that is known here, and every process of the job has it (one machine).
+/// Where a split by hardware puts a process.
+int color_of_hardware(const std::string& kind) {
+    if (kind == "mpi_shared_memory") return 0;  // every process of the job: one machine
+    const int number = platform::hardware_of_process(kind);
+    return number < 0 ? MPI_UNDEFINED : number;
+}
+
+/// Process sets are those of every session.
+int color_of_set(const Process& process, const std::string& name) {
+    if (name == "mpi://WORLD") return 0;
+    return name == "mpi://SELF" ? process.rank() : MPI_UNDEFINED;
+}
+
+std::string value_of(Hints hints, const char* key) {
+    if (hints.object == nullptr) return {};
+    std::lock_guard guard(objects::info_lock());
+    return std::string(hints->get(key).value_or(""));
+}
+
+/// The largest kind of hardware that divides the processes (MPI 5.0, 7.4.2), which the info object then
+/// names. Who is bound within no single one of the kind is in no part.
+int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, MPI_Comm& result) {
+    constexpr int nowhere = std::numeric_limits<int>::max();
+    result = MPI_COMM_NULL;
+    objects::Contexts& contexts = thread.process->contexts;
+    for (const char* kind : platform::kinds_of_hardware) {
+        const int number = platform::hardware_of_process(kind);
+        p2p::Part part;
+        if (const int error = p2p::split(thread, p2p::Circle(parent), number < 0 ? nowhere : number, key, part))
+            return error;
+        const bool divided = static_cast<std::int32_t>(part.local.size()) != parent.size();
+        if (divided && number >= 0) {
+            result = make(thread, parent, std::move(part));
+            if (hints.object == nullptr) return MPI_SUCCESS;
+            std::lock_guard guard(objects::info_lock());
+            hints->set("mpi_hw_resource_type", kind);
+            return MPI_SUCCESS;
+        }
+        if (part.context != 0 && contexts.owner_of(part.context) == thread.process->rank())
+            contexts.give_back(part.context);
+        if (divided) return MPI_SUCCESS;
+    }
+    return MPI_SUCCESS;
+}
+
 int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hints, Out<MPI_Comm> result) {
     int color = MPI_UNDEFINED;
     switch (type.value) {
         case MPI_COMM_TYPE_SHARED: color = 0; break;
-        case MPI_COMM_TYPE_HW_GUIDED: {
-            if (hints.object == nullptr) break;
-            std::lock_guard guard(objects::info_lock());
-            if (hints->get("mpi_hw_resource_type") == "mpi_shared_memory") color = 0;
-            break;
-        }
-        case MPI_COMM_TYPE_HW_UNGUIDED:
         case MPI_COMM_TYPE_RESOURCE_GUIDED:
+            color = color_of_set(*thread.process, value_of(hints, "mpi_pset_name"));
+            if (color != MPI_UNDEFINED) break;
+            [[fallthrough]];
+        case MPI_COMM_TYPE_HW_GUIDED:
+            color = color_of_hardware(value_of(hints, "mpi_hw_resource_type"));
+            break;
+        case MPI_COMM_TYPE_HW_UNGUIDED: return split_unguided(thread, *comm, key.value, hints, *result);
         case MPI_UNDEFINED: break;
         default:
             return objects::fail(thread, comm.object, MPI_ERR_ARG,
@@ -234,6 +279,7 @@ int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
         return objects::fail(thread, comm.object, MPI_ERR_NO_MEM, "no memory for a request");
     objects::close_handle(process, *comm);
     handle = MPI_COMM_NULL;
+    process.recycling->step(thread);
     return MPI_SUCCESS;
 }
 

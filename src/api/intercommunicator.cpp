@@ -39,10 +39,11 @@ struct LocalLeader : Dest {
 };
 
 /// What only the leader's arguments say.
-p2p::Introduction introduction(Thread& thread, Comm peer, int remote_leader, int tag) {
+p2p::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
     const auto refused = [&](int error_class, const char* argument, const std::string& detail) {
-        return p2p::Introduction{
-            nullptr, 0, 0, refuse(thread, peer.object, error_class, argument, detail)};
+        p2p::Route none;
+        none.error = refuse(thread, peer.object, error_class, argument, detail);
+        return none;
     };
     if (peer.object == nullptr) return refused(MPI_ERR_COMM, "peer_comm", peer.wrong(nullptr));
     if (!is_rank(remote_leader, peer.object))
@@ -50,18 +51,17 @@ p2p::Introduction introduction(Thread& thread, Comm peer, int remote_leader, int
     if (peer->processes[remote_leader] == thread.process->rank())
         return refused(MPI_ERR_RANK, "remote_leader",
                        "rank " + std::to_string(remote_leader) + " is the calling process");
-    return {peer.object, remote_leader, tag, MPI_SUCCESS};
+    return p2p::through(*peer, remote_leader, tag);
 }
 
 int create(Thread& thread, LocalComm local, LocalLeader leader, Raw<MPI_Comm> peer,
            Raw<int> remote_leader, SendTag tag, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
-    p2p::Introduction mine;
+    p2p::Route route;
     if (local->rank == leader.rank)
-        mine = introduction(thread, Comm(*thread.process, peer.value), remote_leader.value, tag.value);
+        route = route_to(thread, Comm(*thread.process, peer.value), remote_leader.value, tag.value);
     p2p::Part part;
-    if (const int error = p2p::introduce(thread, *local, leader.rank, mine, part)) return error;
-    part.local = local->group->processes;
+    if (const int error = p2p::introduce(thread, p2p::Circle(*local), leader.rank, route, part)) return error;
     *result = make(thread, *local, std::move(part));
     return MPI_SUCCESS;
 }

@@ -5,13 +5,14 @@
 #include <new>
 
 #include "objects/process.hpp"
+#include "p2p/recycling.hpp"
 
 namespace heddle::objects {
 namespace {
 
 struct Hint {
     const char* key;
-    bool Hints::*value;
+    Flag Hints::*value;
 };
 constexpr Hint hints[] = {
     {"mpi_assert_no_any_tag", &Hints::no_any_tag},
@@ -57,11 +58,15 @@ Communicator& local_communicator(Process& process, Communicator& inter) {
 void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
     if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
+    const std::int32_t remote = communicator.remote == nullptr ? 0 : communicator.remote->size();
+    if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
+        process.recycling->left(communicator.context, communicator.size() + remote);
     drop(process, *communicator.group);
     if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);
     communicator.remote = nullptr;
     communicator.group = nullptr;
+    communicator.context = 0;
     communicator.errhandler = nullptr;
     communicator.name.clear();
     communicator.attributes.clear();
@@ -79,7 +84,7 @@ void apply_hints(Communicator& communicator, const Info& info) {
     for (const Hint& hint : hints) {
         const auto value = info.get(hint.key);
         if (!value || (*value != "true" && *value != "false")) continue;
-        std::atomic_ref<bool>(communicator.hints.*hint.value).store(*value == "true", relaxed);
+        communicator.hints.*hint.value = *value == "true";
     }
 }
 

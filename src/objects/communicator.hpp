@@ -28,15 +28,32 @@ namespace heddle::objects {
 
 struct Info;
 
-/// Assertions of the user (MPI 5.0, 7.4.4), as info keys mpi_assert_*.
-struct Hints {
-    bool no_any_tag = false;        ///< receives never use MPI_ANY_TAG
-    bool no_any_source = false;     ///< receives never use MPI_ANY_SOURCE
-    bool exact_length = false;      ///< messages have the length of their receives
-    bool allow_overtaking = false;  ///< messages may be matched in any order
+/// Read by every message and written at any time, by whoever: the value before or after will do.
+class Flag {
+public:
+    Flag(bool value) noexcept : value_(value) {}
+    Flag(const Flag& other) noexcept : value_(bool{other}) {}
+    Flag& operator=(const Flag& other) noexcept { return *this = bool{other}; }
+    Flag& operator=(bool value) noexcept {
+        value_.store(value, relaxed);
+        return *this;
+    }
+    operator bool() const noexcept { return value_.load(relaxed); }
+
+private:
+    std::atomic<bool> value_;
 };
 
-/// Fields above the line are read by every message, and written only while the communicator is made.
+/// Assertions of the user (MPI 5.0, 7.4.4), as info keys mpi_assert_*.
+struct Hints {
+    Flag no_any_tag = false;        ///< receives never use MPI_ANY_TAG
+    Flag no_any_source = false;     ///< receives never use MPI_ANY_SOURCE
+    Flag exact_length = false;      ///< messages have the length of their receives
+    Flag allow_overtaking = false;  ///< messages may be matched in any order
+};
+
+/// Fields above the line are read by every message, and written only while the communicator is made,
+/// hints excepted.
 struct Communicator : core::Object {
     std::uint32_t context = 0;      ///< of point-to-point; collectives use context + 1
     std::int32_t rank = 0;          ///< of this process, in the local group

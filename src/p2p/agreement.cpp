@@ -7,6 +7,7 @@
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "p2p/join.hpp"
+#include "p2p/recycling.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -55,6 +56,7 @@ std::int32_t create_group_agreement(std::int32_t users_tag) noexcept {
 
 int agree_on_context(core::Thread& thread, const Circle& circle, std::span<const std::int32_t> members,
                      std::int32_t me, std::int32_t tag, std::uint32_t& context) {
+    thread.process->recycling->step(thread);
     if (me == 0) context = thread.process->contexts.take();
     if (const int error = broadcast(thread, circle, members, me, tag, &context, sizeof context))
         return error;
@@ -63,6 +65,7 @@ int agree_on_context(core::Thread& thread, const Circle& circle, std::span<const
 
 int start_to_agree(core::Thread& thread, const Circle& circle, std::uint32_t& context,
                    core::Request*& request) {
+    thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
     // Completed sends stand for the others: a request without a status of its own.
     parts.push_back(&thread.process->engine->completed_send());
@@ -81,6 +84,7 @@ int start_to_agree(core::Thread& thread, const Circle& circle, std::uint32_t& co
 }
 
 int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key, Part& part) {
+    thread.process->recycling->step(thread);
     objects::Contexts& contexts = thread.process->contexts;
     const SplitChoice mine{color, key, color == MPI_UNDEFINED ? 0 : contexts.take()};
     std::vector<SplitChoice> all;
@@ -109,6 +113,7 @@ int merge(core::Thread& thread, const Circle& circle, bool high, Part& part) {
         std::uint32_t context;
         bool second_first;
     } decision{};
+    thread.process->recycling->step(thread);
     std::uint32_t says_high = high;
     if (circle.me() == circle.second_leader())
         if (const int error =

@@ -10,6 +10,7 @@ namespace heddle::p2p {
 
 Circle::Circle(objects::Communicator& communicator)
     : communicator_(communicator),
+      context_(communicator.context + 1),
       processes_(communicator.group->processes),
       first_(communicator.size()),
       me_(communicator.rank) {
@@ -25,6 +26,13 @@ Circle::Circle(objects::Communicator& communicator)
     first_ = static_cast<std::int32_t>(first.size());
     if (!local_first) me_ += first_;
 }
+
+Circle::Circle(objects::Communicator& for_errors, std::uint32_t context, const objects::Group& group)
+    : communicator_(for_errors),
+      context_(context),
+      processes_(group.processes),
+      first_(group.size()),
+      me_(group.rank) {}
 
 core::Request* start_send(core::Thread& thread, const Circle& circle, const void* data,
                           std::uint64_t bytes, std::int32_t to, std::int32_t tag) {

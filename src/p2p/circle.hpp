@@ -6,7 +6,7 @@
 /// Of an intracommunicator that is its group. Of an intercommunicator it is both groups, one after the
 /// other, first the one whose rank 0 has the lower rank in the world: the two have no process in common.
 /// Messages travel in the collective context of the communicator, with places in the circle for sources
-/// and tags that collectives do not use.
+/// and tags that collectives do not use. Where there is no communicator yet, a context stands in for it.
 ///
 /// Errors         send(), receive() and exchange() answer an MPI error code that the error handler of the
 ///                communicator has already seen.
@@ -23,16 +23,20 @@ namespace heddle::p2p {
 class Circle {
 public:
     explicit Circle(objects::Communicator& communicator);
+    /// Without one: errors are raised on `for_errors`. The group must live as long.
+    Circle(objects::Communicator& for_errors, std::uint32_t context, const objects::Group& group);
 
+    /// Whose error handler hears of errors.
     objects::Communicator& communicator() const noexcept { return communicator_; }
-    std::uint32_t context() const noexcept { return communicator_.context + 1; }
-    bool is_inter() const noexcept { return communicator_.remote != nullptr; }
+    std::uint32_t context() const noexcept { return context_; }
+    bool is_inter() const noexcept { return !both_.empty(); }
     std::int32_t size() const noexcept { return static_cast<std::int32_t>(processes_.size()); }
     std::int32_t me() const noexcept { return me_; }
     /// Rank in the world.
     std::int32_t process(std::int32_t place) const noexcept {
         return processes_[static_cast<std::size_t>(place)];
     }
+    objects::Members processes() const { return {processes_.begin(), processes_.end()}; }
     /// Whether the place is in the first group, and whether that is the caller's.
     bool is_first(std::int32_t place) const noexcept { return place < first_; }
     bool is_local(std::int32_t place) const noexcept { return is_first(place) == is_first(me_); }
@@ -41,6 +45,7 @@ public:
 
 private:
     objects::Communicator& communicator_;
+    std::uint32_t context_;
     std::vector<std::int32_t> both_;  ///< of an intercommunicator
     std::span<const std::int32_t> processes_;
     std::int32_t first_;  ///< size of the first group

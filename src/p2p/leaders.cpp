@@ -5,6 +5,7 @@
 
 #include "objects/errors.hpp"
 #include "p2p/operations.hpp"
+#include "p2p/recycling.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -20,19 +21,17 @@ struct Offer {
     std::int32_t count;
 };
 
-int exchange(core::Thread& thread, const Introduction& with, const void* out, std::uint64_t out_bytes,
-             void* in, std::uint64_t in_bytes) {
-    objects::Communicator& peer = *with.peer;
+int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes, void* in,
+             std::uint64_t in_bytes) {
     Engine& engine = *thread.process->engine;
-    const std::uint32_t context = peer.context + 1;
     core::Request* receive = engine.start_receive(
-        thread, {{context, leaders + with.remote_leader, with.tag}, false, static_cast<std::byte*>(in),
-                 in_bytes, &peer});
-    core::Request* send = engine.start_send(
-        thread, {{context, leaders + peer.rank, with.tag}, peer.processes[with.remote_leader],
-                 static_cast<const std::byte*>(out), out_bytes});
-    const int sent = finish(thread, peer, send);
-    const int received = finish(thread, peer, receive);
+        thread, {{route.context, route.their_source, route.tag}, false, static_cast<std::byte*>(in), in_bytes,
+                 route.for_errors});
+    core::Request* send =
+        engine.start_send(thread, {{route.context, route.my_source, route.tag}, route.process,
+                                   static_cast<const std::byte*>(out), out_bytes});
+    const int sent = finish(thread, *route.for_errors, send);
+    const int received = finish(thread, *route.for_errors, receive);
     return sent != MPI_SUCCESS ? sent : received;
 }
 
@@ -41,52 +40,56 @@ constexpr std::uint64_t bytes_of(std::int32_t count) {
 }
 
 /// At the leader: what its group is to hear.
-int meet(core::Thread& thread, const objects::Communicator& local, const Introduction& with,
-         Offer& offer, objects::Members& remote) {
-    if (with.peer == nullptr) return with.error;
+int meet(core::Thread& thread, const objects::Members& members, const Route& with, Offer& offer,
+         objects::Members& remote) {
+    if (with.for_errors == nullptr) return with.error;
     objects::Contexts& contexts = thread.process->contexts;
-    const objects::Members& members = local.group->processes;
-    const Offer mine{MPI_SUCCESS, contexts.take(), local.size()};
+    const Offer mine{MPI_SUCCESS, contexts.take(), static_cast<std::int32_t>(members.size())};
     if (const int error = exchange(thread, with, &mine, sizeof mine, &offer, sizeof offer)) return error;
     remote.resize(static_cast<std::size_t>(offer.count));
     if (const int error = exchange(thread, with, members.data(), bytes_of(mine.count), remote.data(),
                                    bytes_of(offer.count)))
         return error;
-    const bool i_choose = thread.process->rank() < with.peer->processes[with.remote_leader];
+    const bool i_choose = thread.process->rank() < with.process;
     if (!i_choose) contexts.give_back(mine.context);
     else offer.context = mine.context;
     if (!objects::intersected(members, remote).empty()) offer.error = MPI_ERR_GROUP;
     return MPI_SUCCESS;
 }
 
-int fail(core::Thread& thread, objects::Communicator& local, int error) {
-    return objects::fail(thread, &local, error,
+int fail(core::Thread& thread, const Circle& circle, int error) {
+    return objects::fail(thread, &circle.communicator(), error,
                          error == MPI_ERR_GROUP
-                             ? "argument local_comm: a process is in both groups"
+                             ? "a process is in both groups"
                              : "the local leader could not meet the remote one: " +
                                    std::string(objects::class_text(error)));
 }
 
 }  // namespace
 
-int introduce(core::Thread& thread, objects::Communicator& local, std::int32_t local_leader,
-              const Introduction& introduction, Part& part) {
-    const Circle circle(local);
+Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag) noexcept {
+    return {&peer, peer.context + 1, tag, leaders + peer.rank, leaders + leader, peer.processes[leader], 0};
+}
+
+int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader, const Route& route,
+              Part& part) {
+    thread.process->recycling->step(thread);
     const std::int32_t size = circle.size();
     const std::int32_t me = (circle.me() - local_leader + size) % size;
     std::vector<std::int32_t> members = everybody(circle);
     for (std::int32_t& member : members) member = (member + local_leader) % size;
 
     Offer offer{};
-    const int failed = me == 0 ? meet(thread, local, introduction, offer, part.remote) : MPI_SUCCESS;
+    part.local = circle.processes();
+    const int failed = me == 0 ? meet(thread, part.local, route, offer, part.remote) : MPI_SUCCESS;
     if (failed != MPI_SUCCESS) offer = {failed, 0, 0};
     if (const int error =
             broadcast(thread, circle, members, me, intercomm_agreement, &offer, sizeof offer))
         return error;
     if (failed != MPI_SUCCESS) return failed;  // has been raised
-    if (offer.error != MPI_SUCCESS) return fail(thread, local, offer.error);
+    if (offer.error != MPI_SUCCESS) return fail(thread, circle, offer.error);
     if (offer.context == 0)
-        return objects::fail(thread, &local, MPI_ERR_OTHER,
+        return objects::fail(thread, &circle.communicator(), MPI_ERR_OTHER,
                              "no context id is left for another communicator");
     part.context = offer.context;
     part.remote.resize(static_cast<std::size_t>(offer.count));
