@@ -47,6 +47,7 @@ struct Inbound {
     std::byte* data;
     std::uint64_t bytes;
     objects::Communicator* communicator;
+    sync::Slot* waiter = nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
 };
 
 class Engine {
@@ -117,10 +118,11 @@ public:
 
     // --- requests ---
 
-    [[gnu::always_inline]] core::Request* take_request(core::Thread& thread) noexcept {
+    [[gnu::always_inline]] core::Request* take_request(core::Thread& thread,
+                                                       sync::Slot* waiter = nullptr) noexcept {
         core::Request* request = thread.requests.take(requests_);
         if (request == nullptr) [[unlikely]] return nullptr;
-        request->waiter.store(nullptr, relaxed);
+        request->waiter.store(waiter, release);  // R3 of p2p/listener.cpp
         request->done.store(false, relaxed);
         return request;
     }
@@ -269,7 +271,7 @@ private:
     // engine_receive.cpp
     [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
                                                       const Inbound& inbound) noexcept {
-        core::Request* receive = take_request(thread);
+        core::Request* receive = take_request(thread, inbound.waiter);
         if (receive == nullptr) [[unlikely]] return nullptr;
         receive->operation = core::Operation::receive;
         receive->context = inbound.pattern.context;
