@@ -277,7 +277,8 @@ private:
     core::Request* match_with_wildcards(instance::Instance& instance, match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
-    void deliver_control(Turn& turn, instance::Instance& instance, const transport::shm::Cell& cell);
+    void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
+                         const transport::shm::Cell& cell);
     void receive_data(Turn& turn, const transport::shm::Cell& cell);
     match::Message& new_message(std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
@@ -287,9 +288,22 @@ private:
     void keep(Turn& turn, instance::Instance& instance, match::Message& message);
     void consume(Turn& turn, core::Request& receive, match::Message& message);
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
-    void pull(Turn& turn, const Pull& pull);
-    bool read_from_sender(const Pull& pull, std::uint64_t bytes);
     void free_message(match::Message& message) noexcept;
+
+    // engine_copy.cpp
+    void pull(Turn& turn, const Pull& pull);
+    void settle(Turn& turn, const Pull& pull);
+    bool may_read(std::uint64_t bytes);
+    bool read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes);
+    bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
+    void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
+    void help(Turn& turn, const Share& share);
+    void end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
+                     const SharedFields& fields);
+    int pid_of(std::int32_t process) const noexcept {
+        return static_cast<int>(node_.page(static_cast<std::size_t>(process)).pid.load(relaxed));
+    }
 
     // engine_progress.cpp
     bool drain(Turn& turn, instance::Instance& instance);
@@ -359,6 +373,7 @@ private:
     std::vector<Watcher> watchers_;
 
     CopyChoice copy_choice_;
+    std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
     core::Arena<match::Message> messages_;
     std::mutex abandoned_lock_;
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete

@@ -166,6 +166,10 @@ void Engine::finish(Turn& turn) {
             const Pull next = turn.pulls.back();
             turn.pulls.pop_back();
             pull(turn, next);
+        } else if (!turn.shares.empty()) [[unlikely]] {
+            const Share next = turn.shares.back();
+            turn.shares.pop_back();
+            help(turn, next);
         } else {
             return;
         }
