@@ -111,10 +111,10 @@ int comm_iflush_buffer(Thread& thread, Comm comm, Out<MPI_Request> request) {
 
 int bsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
-    std::uint64_t bytes = 0;
-    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    return send_buffered(thread, *comm, p2p::outbound(*comm, comm->context, buffer.address, bytes,
-                                                      dest.rank, tag.value));
+    p2p::Shape shape;
+    if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+    return send_buffered(thread, *comm, p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank,
+                                                      tag.value));
 }
 
 /// Complete at once: the message is in the buffer.

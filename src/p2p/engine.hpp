@@ -21,6 +21,7 @@
 #include "match/message.hpp"
 #include "p2p/copy_choice.hpp"
 #include "p2p/held_back.hpp"
+#include "p2p/payload.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/turn.hpp"
 #include "p2p/wildcards.hpp"
@@ -37,6 +38,8 @@ struct Outbound {
     std::int32_t process;  ///< destination, rank in the world
     const std::byte* data;
     std::uint64_t bytes;
+    objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
+    std::uint64_t offset = 0;             ///< packed bytes of the data that come before
 };
 
 /// A receive to be posted.
@@ -46,6 +49,7 @@ struct Inbound {
     std::byte* data;
     std::uint64_t bytes;
     objects::Communicator* communicator;
+    objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
 };
 
 class Engine {
@@ -61,20 +65,21 @@ public:
     /// Starts a send. The answer is completed_send() if it is already over, which holds nothing, or
     /// a request to wait for and free; nullptr when memory has run out.
     [[gnu::always_inline]] core::Request* start_send(core::Thread& thread, const Outbound& message) {
-        if (message.bytes <= transport::shm::inline_payload && message.process != rank_) [[likely]] {
+        if (message.bytes <= transport::shm::inline_payload && message.process != rank_ &&
+            message.layout == nullptr) [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
             if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
                 return &completed_send_;
         }
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
-                                 message.envelope.tag, message.process, message.data, message.bytes,
-                                 false);
+                                 message.envelope.tag, message.process, message.data,
+                                 {message.bytes, message.layout}, false);
     }
     /// The same; complete only when the message has been matched.
     core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
-                                 message.envelope.tag, message.process, message.data, message.bytes,
-                                 true);
+                                 message.envelope.tag, message.process, message.data,
+                                 {message.bytes, message.layout}, true);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
 
@@ -122,9 +127,11 @@ public:
     }
     void free_request(core::Thread& thread, core::Request& request) noexcept {
         if (request.immortal) return;
+        if (request.laid_out) [[unlikely]] drop_layout(thread, request);
         request.kind.store(core::Kind::none, relaxed);
         thread.requests.give(request, requests_);
     }
+    static void drop_layout(core::Thread& thread, core::Request& request) noexcept;
     /// Frees a request that its user no longer wants when its operation completes.
     void free_when_done(core::Thread& thread, core::Request& request);
     /// Whether there are sends among those that are not complete yet.
@@ -216,7 +223,7 @@ private:
         cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
         cell.kind = static_cast<std::uint8_t>(kind);
         if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
-        if (message.bytes != 0) std::memcpy(cell.payload + prefix_bytes, message.data, message.bytes);
+        gather(cell.payload + prefix_bytes, message.data, message.layout, message.offset, message.bytes);
     }
     [[gnu::cold]] void notify(std::int32_t process, const instance::Instance& instance) noexcept;
     /// Takes the message in pieces: handed over as a whole, it would have to lie in memory for the
@@ -224,7 +231,7 @@ private:
     [[gnu::cold]] core::Request* start_send_slowly(core::Thread& thread, std::uint32_t context,
                                                    std::int32_t source, std::int32_t tag,
                                                    std::int32_t process, const std::byte* data,
-                                                   std::uint64_t bytes, bool synchronous);
+                                                   Shape shape, bool synchronous);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
     /// Sends or queues; `completes` is done once the message is in the ring.
     void post_or_queue(core::Thread& thread, instance::Instance& instance, const Outbound& message,
@@ -263,6 +270,7 @@ private:
         receive->error = 0;
         receive->cancelled = false;
         receive->any_tag = inbound.pattern.tag == match::any_tag;
+        keep_layout(*receive, inbound.layout);
         return receive;
     }
     /// The receive that gets a message with this envelope, taken out of where it was posted. The
@@ -282,7 +290,7 @@ private:
     void receive_data(Turn& turn, const transport::shm::Cell& cell);
     match::Message& new_message(std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
-    static void keep_payload(match::Message& message, const std::byte* data, std::uint64_t bytes);
+    static void keep_payload(match::Message& message, const std::byte* data, Shape shape);
     match::Message& copy_of(const transport::shm::Cell& cell, std::int32_t process,
                             std::uint8_t instance);
     void keep(Turn& turn, instance::Instance& instance, match::Message& message);
@@ -293,7 +301,10 @@ private:
     // engine_copy.cpp
     void pull(Turn& turn, const Pull& pull);
     void settle(Turn& turn, const Pull& pull);
-    bool may_read(std::uint64_t bytes);
+    bool may_read(const Pull& pull, std::uint64_t bytes);
+    bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
+    void learn(Way way, const core::Request& receive, std::uint64_t bytes) noexcept;
     bool read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes);
     bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;

@@ -2,6 +2,8 @@
 /// The payload of a matched rendezvous: one copy out of the sender's memory, in which the sender helps
 /// when it is large, or a request to send it through the ring.
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "p2p/engine.hpp"
@@ -21,21 +23,15 @@ void Engine::pull(Turn& turn, const Pull& pull) {
     core::Request& receive = *pull.receive;
     const std::uint64_t bytes = fit(receive, pull.length);
     if (pull.process == rank_) {
-        if (bytes != 0)
-            std::memcpy(receive.buffer, reinterpret_cast<const void*>(pull.address), bytes);
-        turn.complete(*reinterpret_cast<core::Request*>(pull.sender));
+        auto& send = *reinterpret_cast<core::Request*>(pull.sender);
+        transfer(send, receive, bytes);
+        turn.complete(send);
         return turn.complete(receive);
     }
-    receive.order = platform::ticks();  // when the copy began; the receive is posted nowhere now
     if (bytes == 0) return settle(turn, pull);
-    if (may_read(bytes)) {
-        if (bytes >= share_from && read_and_share(turn, pull, bytes)) return;
-        if (read(pull.process, receive.buffer, pull.address, bytes)) {
-            copy_choice_.learn(Way::single_copy, bytes, platform::ticks() - receive.order);
-            return settle(turn, pull);
-        }
-        copy_choice_.forbid_single_copy();
-    }
+    // When the copy began, which teaches something where there is a choice. The receive is posted nowhere.
+    receive.order = pull.address == unreadable || receive.laid_out ? 0 : platform::ticks();
+    if (may_read(pull, bytes) && read_payload(turn, pull, bytes)) return;
     receive.remaining = bytes;
     const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), bytes};
     control(turn, pull.instance, pull.process, Kind::cts, &fields, sizeof fields);
@@ -49,15 +45,43 @@ void Engine::settle(Turn& turn, const Pull& pull) {
 }
 
 /// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
-bool Engine::may_read(std::uint64_t bytes) {
+bool Engine::may_read(const Pull& pull, std::uint64_t bytes) {
     using SingleCopy = tool::Settings::SingleCopy;
+    if (pull.address == unreadable) return false;
     if (settings_.single_copy == SingleCopy::automatic)
         return copy_choice_.choose(bytes) == Way::single_copy;
     return settings_.single_copy == SingleCopy::always && copy_choice_.single_copy_allowed();
 }
 
+/// Reads the payload out of the sender's memory and completes the message. False if that is forbidden.
+bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+    core::Request& receive = *pull.receive;
+    if (bytes >= share_from && !receive.laid_out && read_and_share(turn, pull, bytes)) return true;
+    if (receive.laid_out ? !read_and_unpack(pull, bytes) : !read(pull.process, receive.buffer, pull.address, bytes)) {
+        copy_choice_.forbid_single_copy();
+        return false;
+    }
+    learn(Way::single_copy, receive, bytes);
+    settle(turn, pull);
+    return true;
+}
+
 bool Engine::read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes) {
     return platform::copy_from_process(pid_of(process), to, from, bytes);
+}
+
+bool Engine::read_and_unpack(const Pull& pull, std::uint64_t bytes) {
+    std::array<std::byte, 16384> packed;
+    for (std::uint64_t from = 0; from < bytes; from += packed.size()) {
+        const std::uint64_t piece = std::min<std::uint64_t>(packed.size(), bytes - from);
+        if (!read(pull.process, packed.data(), pull.address + from, piece)) return false;
+        scatter(*pull.receive, from, packed.data(), piece);
+    }
+    return true;
+}
+
+void Engine::learn(Way way, const core::Request& receive, std::uint64_t bytes) noexcept {
+    if (receive.order != 0) copy_choice_.learn(way, bytes, platform::ticks() - receive.order);
 }
 
 /// False if nothing has been copied, and all is still to do.
@@ -91,7 +115,7 @@ bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     const bool last = copy->done(copied);
     give_shared_copy(*copy, number);
     if (!last) return true;  // completed by end_sharing()
-    copy_choice_.learn(Way::single_copy, bytes, platform::ticks() - pull.receive->order);
+    learn(Way::single_copy, *pull.receive, bytes);
     settle(turn, pull);
     return true;
 }
@@ -149,7 +173,7 @@ void Engine::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t 
     }
     give_shared_copy(copy, fields.number);
     if (!last) return;
-    copy_choice_.learn(Way::single_copy, bytes, platform::ticks() - receive.order);
+    learn(Way::single_copy, receive, bytes);
     turn.complete(receive);
 }
 

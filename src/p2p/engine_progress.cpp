@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "platform/cores.hpp"
 
@@ -245,6 +246,11 @@ bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     });
     finish(turn);
     return found || (backlogged() & ~announced) != 0;
+}
+
+void Engine::drop_layout(core::Thread& thread, core::Request& request) noexcept {
+    request.laid_out = false;
+    objects::drop(*thread.process, *request.layout);
 }
 
 void Engine::free_when_done(core::Thread& thread, core::Request& request) {

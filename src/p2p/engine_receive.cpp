@@ -125,10 +125,10 @@ void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
     const auto fields = fields_of<DataFields>(cell);
     auto& receive = *reinterpret_cast<core::Request*>(fields.receiver);
     const std::uint64_t bytes = cell.length - sizeof fields;
-    std::memcpy(receive.buffer + fields.offset, cell.payload + sizeof fields, bytes);
+    scatter(receive, fields.offset, cell.payload + sizeof fields, bytes);
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
-    copy_choice_.learn(Way::pipelined, receive.bytes, platform::ticks() - receive.order);
+    learn(Way::pipelined, receive, receive.bytes);
     turn.complete(receive);
 }
 
@@ -144,13 +144,13 @@ match::Message& Engine::new_message(std::uint8_t instance, std::int32_t process,
     return *message;
 }
 
-void Engine::keep_payload(match::Message& message, const std::byte* data, std::uint64_t bytes) {
-    message.length = bytes;
-    if (bytes == 0) return;
-    message.payload = bytes <= sizeof message.small ? message.small
-                                                    : static_cast<std::byte*>(std::malloc(bytes));
+void Engine::keep_payload(match::Message& message, const std::byte* data, Shape shape) {
+    message.length = shape.bytes;
+    if (shape.bytes == 0) return;
+    message.payload = shape.bytes <= sizeof message.small ? message.small
+                                                          : static_cast<std::byte*>(std::malloc(shape.bytes));
     if (message.payload == nullptr) throw std::bad_alloc();
-    std::memcpy(message.payload, data, bytes);
+    gather(message.payload, data, shape.layout, 0, shape.bytes);
 }
 
 void Engine::free_message(match::Message& message) noexcept {
@@ -166,11 +166,11 @@ match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t p
     message.stamp = cell.stamp;
     message.protocol = cell.kind;
     switch (static_cast<Kind>(cell.kind)) {
-        case Kind::eager: keep_payload(message, cell.payload, cell.length); break;
+        case Kind::eager: keep_payload(message, cell.payload, {cell.length}); break;
         case Kind::eager_sync: {
             const auto field = fields_of<SenderField>(cell);
             message.sender = field.sender;
-            keep_payload(message, cell.payload + sizeof field, cell.length - sizeof field);
+            keep_payload(message, cell.payload + sizeof field, {cell.length - sizeof field});
             break;
         }
         default: {

@@ -36,9 +36,10 @@ constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
 struct SenderField {
     std::uint64_t sender;
 };
+inline constexpr std::uint64_t unreadable = 0;
 struct RendezvousFields {
     std::uint64_t sender;
-    std::uint64_t address;
+    std::uint64_t address;  ///< of dense data; unreadable: the sender must pack
     std::uint64_t length;
 };
 struct CtsFields {
