@@ -56,6 +56,9 @@ void widen(std::byte* to, const std::byte* from, std::int64_t less, std::int64_t
     std::fill(to + less, to + size, negative ? std::byte{0xff} : std::byte{0});
 }
 
+/// Of a long double's bytes those that hold the value; the others stay as they are.
+constexpr std::size_t long_double_bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+
 void pack_long_double(std::byte* to, const std::byte* from) noexcept {
     long double value;
     std::memcpy(&value, from, sizeof value);
@@ -67,7 +70,7 @@ void unpack_long_double(std::byte* to, const std::byte* from) noexcept {
     Unsigned128 big;
     std::memcpy(&big, from, sizeof big);
     const auto value = static_cast<long double>(std::bit_cast<Float128>(reversed(big)));
-    std::memcpy(to, &value, sizeof value);
+    std::memcpy(to, &value, long_double_bytes);
 }
 
 struct Packing {
