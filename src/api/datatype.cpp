@@ -2,20 +2,12 @@
 /// What a datatype says of itself, its name and its life (MPI 5.0, 5.1 and 7.8); what a status says
 /// in elements.
 
-#include <limits>
-
 #include "api/datatype_arguments.hpp"
 #include "api/object_arguments.hpp"
 #include "objects/status.hpp"
 
 namespace heddle::api {
 namespace {
-
-/// MPI_UNDEFINED where it does not fit.
-template <class T>
-T or_undefined(std::int64_t value) noexcept {
-    return value > std::numeric_limits<T>::max() ? static_cast<T>(MPI_UNDEFINED) : static_cast<T>(value);
-}
 
 template <class T>
 int type_size(Thread&, AnyType type, Out<T> size) {

@@ -4,12 +4,10 @@
 /// Each function has two entry points and remembers which one was called: MPI_Type_get_envelope tells.
 
 #include "api/datatype_arguments.hpp"
-#include "objects/errors.hpp"
 
 namespace heddle::api {
 namespace {
 
-using objects::DefinitionPointer;
 using objects::Recipe;
 
 Recipe recipe_of(int combiner, bool large) {
@@ -24,26 +22,13 @@ Recipe recipe_of(int combiner, bool large, const AnyType& old) {
     return recipe;
 }
 
-int finish(Thread& thread, Recipe recipe, Out<MPI_Datatype>& result) {
-    DefinitionPointer made = objects::define(std::move(recipe));
-    if (!made)
-        return objects::fail(thread, nullptr, MPI_ERR_ARG,
-                             "the type would have bounds or data beyond 2^63 bytes");
-    *result = objects::make_datatype(*thread.process, std::move(made)).handle;
-    return MPI_SUCCESS;
-}
-
-int fail(Thread& thread, const char* argument, const std::string& wrong) {
-    return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument " + std::string(argument) + ": " + wrong);
-}
-
 /// Appends an array to the recipe's numbers.
 int append(Thread& thread, Recipe& recipe, const char* argument, const Numbers& array,
            std::int64_t count, bool negative_allowed) {
-    if (count > 0 && array.missing()) return fail(thread, argument, "a null pointer");
+    if (count > 0 && array.missing()) return wrong(thread, argument, "a null pointer");
     for (std::int64_t i = 0; i < count; ++i) {
         if (!negative_allowed && array[i] < 0)
-            return fail(thread, argument,
+            return wrong(thread, argument,
                         std::to_string(array[i]) + " at index " + std::to_string(i) + " is negative");
         recipe.numbers.push_back(array[i]);
     }
@@ -61,7 +46,7 @@ template <bool large>
 int contiguous(Thread& thread, Count count, OldType old, Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(MPI_COMBINER_CONTIGUOUS, large, old);
     recipe.numbers = {count.value};
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <int combiner, bool large>
@@ -69,7 +54,7 @@ int vector(Thread& thread, Count count, BlockLength length, Number stride, OldTy
            Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(combiner, large, old);
     recipe.numbers = {count.value, length.value, stride.value};
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <int combiner, bool large>
@@ -79,7 +64,7 @@ int indexed(Thread& thread, Count count, Numbers lengths, Numbers displacements,
     recipe.numbers = {count.value};
     if (const int error = append_lengths(thread, recipe, lengths, count.value)) return error;
     if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <int combiner, bool large>
@@ -88,7 +73,7 @@ int indexed_block(Thread& thread, Count count, BlockLength length, Numbers displ
     Recipe recipe = recipe_of(combiner, large, old);
     recipe.numbers = {count.value, length.value};
     if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <bool large>
@@ -98,7 +83,7 @@ int structure(Thread& thread, Count count, Numbers lengths, Numbers displacement
     recipe.numbers = {count.value};
     if (const int error = append_lengths(thread, recipe, lengths, count.value)) return error;
     if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
-    if (count.value > 0 && types.value == nullptr) return fail(thread, "array_of_types", "a null pointer");
+    if (count.value > 0 && types.value == nullptr) return wrong(thread, "array_of_types", "a null pointer");
     recipe.types.reserve(static_cast<std::size_t>(count.value));
     for (std::int64_t i = 0; i < count.value; ++i) {
         const AnyType type(*thread.process, types.value[i]);
@@ -108,18 +93,18 @@ int structure(Thread& thread, Count count, Numbers lengths, Numbers displacement
                                      type.wrong(nullptr));
         recipe.types.push_back(type->definition);
     }
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <bool large>
 int resized(Thread& thread, OldType old, Number lower_bound, Number extent, Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(MPI_COMBINER_RESIZED, large, old);
     recipe.numbers = {lower_bound.value, extent.value};
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 int duplicate(Thread& thread, OldType old, Out<MPI_Datatype> result) {
-    const int error = finish(thread, recipe_of(MPI_COMBINER_DUP, false, old), result);
+    const int error = hand_out(thread, objects::define(recipe_of(MPI_COMBINER_DUP, false, old)), result);
     if (error == MPI_SUCCESS) thread.process->datatype(*result)->committed = old->committed;
     return error;
 }

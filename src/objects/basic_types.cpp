@@ -103,13 +103,8 @@ private:
         Definition& made = definitions_.emplace_back();
         made.named = type.handle;
         made.basic = &type;
-        made.size = made.extent = made.true_extent = type.size;
-        made.alignment = type.alignment;
-        made.elements = 1;
-        made.external_size = type.external_size;
-        made.data = {0, {static_cast<std::uint64_t>(type.size), nullptr}};
         made.predefined = true;
-        made.finish();
+        define_in_place(made);
         return made;
     }
     /// As a structure of the two; its recipe says so to whoever walks it, its name to the user.

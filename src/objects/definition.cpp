@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "objects/basic_types.hpp"
 #include "objects/layout_builder.hpp"
 #include "sync/orders.hpp"
 
@@ -153,6 +154,15 @@ bool define_resized(Definition& made) noexcept {
     return fits(static_cast<Wide>(made.lower_bound) + made.extent);
 }
 
+void define_basic(Definition& made) noexcept {
+    const BasicType& basic = *made.basic;
+    made.size = made.extent = made.true_extent = basic.size;
+    made.alignment = basic.alignment;
+    made.elements = 1;
+    made.external_size = basic.external_size;
+    made.data = {0, {static_cast<std::uint64_t>(basic.size), nullptr}};
+}
+
 bool define_by_combiner(Definition& made) {
     switch (made.recipe.combiner) {
         case MPI_COMBINER_DUP: copy(made, *made.recipe.types[0]); return true;
@@ -183,9 +193,20 @@ void Definition::finish() noexcept {
 }
 
 bool define_in_place(Definition& definition) {
-    if (!define_by_combiner(definition)) return false;
+    if (definition.basic != nullptr)
+        define_basic(definition);
+    else if (!define_by_combiner(definition))
+        return false;
     definition.finish();
     return true;
+}
+
+DefinitionPointer define_basic(const BasicType& basic, Recipe recipe) {
+    auto made = std::make_unique<Definition>();
+    made->recipe = std::move(recipe);
+    made->basic = &basic;
+    define_in_place(*made);
+    return DefinitionPointer(made.release());
 }
 
 DefinitionPointer define(Recipe recipe) {

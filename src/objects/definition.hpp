@@ -118,7 +118,9 @@ struct Definition : Geometry {
 
 /// Computes what follows from the recipe. Null: something in it would need more than 63 bits.
 DefinitionPointer define(Recipe recipe);
-/// The same for one that has its recipe and its place already. False: does not fit.
+/// The same for a type that is a basic one.
+DefinitionPointer define_basic(const BasicType& basic, Recipe recipe);
+/// define() for one that has its recipe and its place already. False: does not fit.
 bool define_in_place(Definition& definition);
 
 }  // namespace heddle::objects

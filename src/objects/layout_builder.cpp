@@ -7,7 +7,7 @@ namespace heddle::objects {
 namespace {
 
 /// A list of different things takes in the lists it contains as long as it stays this short.
-constexpr std::uint64_t short_list = 256;
+constexpr std::uint64_t short_list = 64;
 
 bool same(const Body& a, const Body& b) noexcept { return a.bytes == b.bytes && a.node == b.node; }
 

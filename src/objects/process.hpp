@@ -72,6 +72,9 @@ public:
     std::array<Datatype*, 1024> predefined_types{};
     std::array<Operation*, 64> predefined_operations{};  ///< likewise
 
+    /// Made by MPI_Type_create_f90_*, by combiner, precision and range; guarded by set_up.
+    std::map<std::array<int, 3>, Datatype*> numeric_types;
+
     Contexts contexts;
     Keyvals keyvals;
     PredefinedAttributes predefined_attributes;
