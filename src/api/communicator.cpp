@@ -14,13 +14,14 @@
 
 namespace heddle::api {
 
-MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part) {
+MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part, objects::Session* session) {
     if (part.local.empty()) return MPI_COMM_NULL;
     Process& process = *thread.process;
-    objects::Group& group = objects::make_group(process, std::move(part.local));
+    if (session == nullptr) session = parent.session;
+    objects::Group& group = objects::make_group(process, std::move(part.local), session);
     objects::Group* remote = part.remote.empty()
                                  ? nullptr
-                                 : &objects::make_group(process, std::move(part.remote));
+                                 : &objects::make_group(process, std::move(part.remote), session);
     return objects::make_communicator(process, parent, part.context, group, remote).handle;
 }
 
@@ -91,9 +92,9 @@ Communicator& twin(Thread& thread, Communicator& parent) {
 /// Copies attributes and takes hints; on failure the new communicator is gone.
 int furnish(Thread& thread, Communicator& parent, Communicator& made, const Hints& hints) {
     if (hints.object != nullptr) objects::apply_hints(made, *hints);
-    const int error = objects::copy_attributes(*thread.process, parent, made);
+    const int error = objects::copy_attributes(*thread.process, objects::holder(parent), objects::holder(made));
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
-    objects::delete_attributes(*thread.process, made);
+    objects::delete_attributes(*thread.process, objects::holder(made));
     objects::close_handle(*thread.process, made);
     return objects::fail(thread, &parent, error, "a function that copies attributes failed");
 }
@@ -268,7 +269,7 @@ int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
     if (comm.object == process.world || comm.object == process.self)
         return objects::fail(thread, comm.object, MPI_ERR_COMM,
                              "argument comm: " + comm->name + " cannot be freed");
-    if (const int error = objects::delete_attributes(process, *comm))
+    if (const int error = objects::delete_attributes(process, objects::holder(*comm)))
         return objects::fail(thread, comm.object, error, "a function that deletes attributes failed");
     std::shared_ptr<p2p::BsendBuffer> buffer;
     {

@@ -67,7 +67,16 @@ int type_contiguous(Thread& thread, Count count, AnyType old, Out<MPI_Datatype> 
 }
 
 int type_dup(Thread& thread, AnyType old, Out<MPI_Datatype> result) {
-    *result = objects::duplicate(*thread.process, *old).handle;
+    Process& process = *thread.process;
+    *result = MPI_DATATYPE_NULL;
+    objects::Datatype& made = objects::duplicate(process, *old);
+    if (const int error = objects::copy_attributes(process, objects::holder(process, *old),
+                                                   objects::holder(process, made))) {
+        objects::forget_attributes(process, made);
+        objects::drop(process, made);
+        return objects::fail(thread, nullptr, error, "a function that copies attributes failed");
+    }
+    *result = made.handle;
     return MPI_SUCCESS;
 }
 
@@ -86,6 +95,10 @@ int type_free(Thread& thread, InOut<MPI_Datatype> handle) {
     if (type->handle != reinterpret_cast<MPI_Datatype>(type.object))
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
                              "argument datatype: " + std::string(type->name) + " cannot be freed");
+    if (const int error =
+            objects::delete_attributes(*thread.process, objects::holder(*thread.process, *type.object)))
+        return objects::fail(thread, nullptr, error, "a function that deletes attributes failed");
+    objects::forget_attributes(*thread.process, *type.object);
     objects::drop(*thread.process, *type.object);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

@@ -30,14 +30,32 @@ struct LocalGroup : Group {
     using Group::Group;
 };
 
+struct CommHandler : ErrorHandler {
+    using ErrorHandler::ErrorHandler;
+    int error(const Communicator*) const noexcept {
+        return fits() ? MPI_SUCCESS : MPI_ERR_ERRHANDLER;
+    }
+    std::string wrong(const Communicator* communicator) const {
+        return object != nullptr ? "an error handler for another kind of object"
+                                 : ErrorHandler::wrong(communicator);
+    }
+
+private:
+    bool fits() const noexcept {
+        return object != nullptr && object->is_for(objects::Errhandler::For::communicator);
+    }
+};
+
 int not_in(Thread& thread, const char* argument) {
     return refuse(thread, nullptr, MPI_ERR_GROUP, argument, "the calling process is not in the group");
 }
 
-/// A communicator of what was agreed on, with what the program wants it to have.
-int finish(Thread& thread, p2p::Part part, Hints hints, ErrorHandler handler, MPI_Comm& result) {
+/// A communicator of what was agreed on, from the session of `group`, with what the program wants it to
+/// have.
+int finish(Thread& thread, const objects::Group& group, p2p::Part part, Hints hints,
+           CommHandler handler, MPI_Comm& result) {
     Process& process = *thread.process;
-    const MPI_Comm handle = make(thread, *process.self, std::move(part));
+    const MPI_Comm handle = make(thread, *process.self, std::move(part), group.session);
     Communicator& made = *process.communicator(handle);
     if (hints.object != nullptr) objects::apply_hints(made, *hints);
     handler->retain();
@@ -46,14 +64,14 @@ int finish(Thread& thread, p2p::Part part, Hints hints, ErrorHandler handler, MP
     return MPI_SUCCESS;
 }
 
-int create(Thread& thread, Group group, StringTag tag, Hints hints, ErrorHandler handler,
+int create(Thread& thread, Group group, StringTag tag, Hints hints, CommHandler handler,
            Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     if (group->size() == 0) return MPI_SUCCESS;
     if (group->rank == MPI_UNDEFINED) return not_in(thread, Group::name);
     p2p::Part part;
     if (const int error = p2p::create_from_group(thread, *group, tag.value, part)) return error;
-    return finish(thread, std::move(part), hints, handler, *result);
+    return finish(thread, *group, std::move(part), hints, handler, *result);
 }
 
 /// What only the leader's arguments say.
@@ -74,7 +92,7 @@ p2p::Route route_to(Thread& thread, const objects::Group& local, Group remote, i
 }
 
 int create_inter(Thread& thread, LocalGroup local, Raw<int> local_leader, Raw<MPI_Group> remote,
-                 Raw<int> remote_leader, StringTag tag, Hints hints, ErrorHandler handler,
+                 Raw<int> remote_leader, StringTag tag, Hints hints, CommHandler handler,
                  Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     if (local->size() == 0) return MPI_SUCCESS;
@@ -90,7 +108,7 @@ int create_inter(Thread& thread, LocalGroup local, Raw<int> local_leader, Raw<MP
     if (const int error =
             p2p::create_from_groups(thread, *local, local_leader.value, route, tag.value, part))
         return error;
-    return finish(thread, std::move(part), hints, handler, *result);
+    return finish(thread, *local, std::move(part), hints, handler, *result);
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ struct Communicator : core::Object {
     Group* group = nullptr;         ///< local group, counted
     Group* remote = nullptr;        ///< of an intercommunicator, counted; nullptr: intracommunicator
     std::atomic<Communicator*> local{nullptr};  ///< see local_communicator(); counted
+    Session* session = nullptr;     ///< that it comes from, counted; nullptr: the world model
     Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
     MPI_Comm handle = MPI_COMM_NULL;   ///< what the user calls it
     std::string name;                  ///< guarded likewise
