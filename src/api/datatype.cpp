@@ -4,6 +4,7 @@
 
 #include "api/datatype_arguments.hpp"
 #include "api/object_arguments.hpp"
+#include "objects/attributes.hpp"
 #include "objects/status.hpp"
 
 namespace heddle::api {
@@ -61,6 +62,10 @@ int type_free(Thread& thread, InOut<MPI_Datatype> handle) {
     if (type->permanent)
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
                              "argument datatype: " + describe(thread, *type) + " cannot be freed");
+    if (const int error =
+            objects::delete_attributes(*thread.process, objects::holder(*thread.process, *type.object)))
+        return objects::fail(thread, nullptr, error, "a function that deletes attributes failed");
+    objects::forget_attributes(*thread.process, *type.object);
     objects::close_handle(*thread.process, *type.object);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

@@ -4,6 +4,7 @@
 /// Each function has two entry points and remembers which one was called: MPI_Type_get_envelope tells.
 
 #include "api/datatype_arguments.hpp"
+#include "objects/attributes.hpp"
 
 namespace heddle::api {
 namespace {
@@ -104,9 +105,18 @@ int resized(Thread& thread, OldType old, Number lower_bound, Number extent, Out<
 }
 
 int duplicate(Thread& thread, OldType old, Out<MPI_Datatype> result) {
-    const int error = hand_out(thread, objects::define(recipe_of(MPI_COMBINER_DUP, false, old)), result);
-    if (error == MPI_SUCCESS) thread.process->datatype(*result)->committed = old->committed;
-    return error;
+    if (const int error = hand_out(thread, objects::define(recipe_of(MPI_COMBINER_DUP, false, old)), result))
+        return error;
+    Process& process = *thread.process;
+    objects::Datatype& made = *process.datatype(*result);
+    made.committed = old->committed;
+    const int error = objects::copy_attributes(process, objects::holder(process, *old.object),
+                                               objects::holder(process, made));
+    if (error == MPI_SUCCESS) return MPI_SUCCESS;
+    objects::forget_attributes(process, made);
+    objects::close_handle(process, made);
+    *result = MPI_DATATYPE_NULL;
+    return objects::fail(thread, nullptr, error, "a function that copies attributes failed");
 }
 
 }  // namespace

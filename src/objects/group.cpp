@@ -37,19 +37,23 @@ Members filtered(const Members& first, const Members& second, bool in_second) {
 
 }  // namespace
 
-Group& make_group(Process& process, std::vector<std::int32_t> processes) {
+Group& make_group(Process& process, std::vector<std::int32_t> processes, Session* session) {
     Group* group = Process::make(process.groups, core::Kind::group);
     if (group == nullptr) throw std::bad_alloc();
     const auto at = std::find(processes.begin(), processes.end(), process.rank());
     group->rank = at == processes.end() ? MPI_UNDEFINED
                                         : static_cast<std::int32_t>(at - processes.begin());
     group->processes = std::move(processes);
+    group->session = session;
+    if (session != nullptr) session->retain();
     return *group;
 }
 
 void drop(Process& process, Group& group) noexcept {
     if (!group.release_reference()) return;
     group.processes = {};
+    if (group.session != nullptr) drop(process, *group.session);
+    group.session = nullptr;
     Process::destroy(process.groups, group);
 }
 
@@ -86,6 +90,12 @@ int compared(const Members& first, const Members& second) {
     if (first == second) return MPI_IDENT;
     if (first.size() != second.size()) return MPI_UNEQUAL;
     return intersected(first, second).size() == first.size() ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
+int weaker(int first, int second) noexcept {
+    for (const int relation : {MPI_UNEQUAL, MPI_SIMILAR})
+        if (first == relation || second == relation) return relation;
+    return MPI_IDENT;
 }
 
 }  // namespace heddle::objects

@@ -19,6 +19,7 @@
 #include "core/thread.hpp"
 #include "instance/pool.hpp"
 #include "match/message.hpp"
+#include "p2p/busy_contexts.hpp"
 #include "p2p/copy_choice.hpp"
 #include "p2p/held_back.hpp"
 #include "p2p/payload.hpp"
@@ -111,6 +112,9 @@ public:
                                    const Inbound& receive);
     core::Arena<match::Message>& messages() noexcept { return messages_; }
     bool is_message(const void* handle) const noexcept { return messages_.contains(handle); }
+
+    /// In which contexts anything is posted or kept here, or on its way here from before the call.
+    BusyContexts busy_contexts(core::Thread& thread);
 
     /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
     void watch(const match::Pattern& pattern, sync::Slot& slot);
