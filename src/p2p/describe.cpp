@@ -52,6 +52,10 @@ void describe_request(Engine& engine, const core::Request& request, char* text, 
         case core::Operation::flush:
             std::snprintf(text, bytes, "(buffered messages wait for their receives)");
             return;
+        case core::Operation::schedule:
+            std::snprintf(text, bytes, "(nonblocking or persistent, %s)",
+                          communicator_of(request.context).c_str());
+            return;
         default: std::snprintf(text, bytes, "()"); return;
     }
 }

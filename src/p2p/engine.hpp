@@ -144,6 +144,17 @@ public:
         return requests_.contains(handle) || handle == &completed_send_;
     }
 
+    /// The end of a turn, with no lock held: what was put off while locks were.
+    void finish(Turn& turn);
+
+    /// Counts operations that consist of several (nonblocking collectives): MPI_Finalize waits until
+    /// there are none.
+    void count_composed(int change) noexcept {
+        // Relaxed: a thread that sees the count go to zero needs nothing of what went before.
+        composed_.fetch_add(static_cast<std::uint32_t>(change), relaxed);
+    }
+    bool all_composed_over() const noexcept { return composed_.load(relaxed) == 0; }
+
     // --- for waiting (progress/wait.hpp) ---
 
     using Instances = std::uint64_t;  ///< a bit for each instance
@@ -151,6 +162,9 @@ public:
 
     Instances instance_of(const core::Request& request) const noexcept {
         return request.any_tag ? all : Instances{1} << request.instance;
+    }
+    std::uint8_t instance_of(std::uint32_t context, std::int32_t tag) const noexcept {
+        return static_cast<std::uint8_t>(pool_.number_of(context, tag));
     }
     Instances instance_of(const match::Pattern& pattern) const noexcept {
         return pattern.tag == match::any_tag
@@ -328,7 +342,7 @@ private:
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
     bool visit(core::Thread& thread, instance::Instance& instance);
-    void finish(Turn& turn);
+    void run_put_off(core::Thread& thread);
     void reap(core::Thread& thread);
 
     // engine_order.cpp
@@ -393,6 +407,7 @@ private:
     std::mutex abandoned_lock_;
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};
+    std::atomic<std::uint32_t> composed_{0};
 
     std::atomic<int> threads_{0};
     std::atomic<bool> short_of_cores_{false};
