@@ -112,27 +112,40 @@ struct Mover {
         part(entry.body, 0, packed + (begin - from), moved(place, entry.at), end - begin);
     }
 
-    /// The same for a body of any depth: shallow parts one after the other, each found from the top.
+    /// The same for a body of any depth: stretches without deep entries one after the other, each found
+    /// from the top.
     static void deep_part(const Body& body, std::uint64_t from, std::byte* packed, Place place,
                           std::uint64_t bytes) noexcept {
         while (bytes > 0) {
             Body inner = body;
             Place there = place;
-            std::uint64_t at = from;
-            while (inner.node != nullptr && inner.node->depth > most_recursion) {
+            std::uint64_t at = from, some = std::min(bytes, body.bytes - from);
+            while (is_deep(inner)) {
                 const Node& node = *inner.node;
                 const std::uint64_t i = node.entry_at(at);
                 const Placed entry = node.entry(i);
+                if (!is_deep(entry.body)) {
+                    some = std::min(some, shallow_end(node, i, at + some) - at);
+                    break;
+                }
                 at -= node.begin_of(i);
                 there = moved(there, entry.at);
                 inner = entry.body;
+                some = std::min(some, inner.bytes - at);
             }
-            const std::uint64_t some = std::min(bytes, inner.bytes - at);
             part(inner, at, packed, there, some);
             packed += some;
             from += some;
             bytes -= some;
         }
+    }
+    static bool is_deep(const Body& body) noexcept {
+        return body.node != nullptr && body.node->depth > most_recursion;
+    }
+    /// Where the first deep entry behind the i-th one begins, or anything from `enough` on.
+    static std::uint64_t shallow_end(const Node& node, std::uint64_t i, std::uint64_t enough) noexcept {
+        while (i < node.count && node.begin_of(i) < enough && !is_deep(node.entry(i).body)) ++i;
+        return i < node.count ? node.begin_of(i) : node.bytes;
     }
 
     /// Bytes [from, from + bytes) of bodies without end, `period` apart.
@@ -141,7 +154,7 @@ struct Mover {
         const std::uint64_t first = from / body.bytes;
         from -= first * body.bytes;
         place = moved(place, first, period);
-        const bool deep = body.node != nullptr && body.node->depth > most_recursion;
+        const bool deep = is_deep(body);
         while (bytes > 0) {
             const std::uint64_t whole = deep || from != 0 ? 0 : bytes / body.bytes;
             if (whole > 0) repeat(body, packed, body.bytes, place, period, whole);

@@ -67,19 +67,46 @@ Placed LayoutBuilder::repeat(const Placed& element, std::int64_t count, std::int
 
 void LayoutBuilder::add(std::int64_t displacement, const Placed& what) {
     if (what.body.bytes == 0) return;
-    append(entries_, {displacement + what.at, what.body});
+    entries_.push_back({displacement + what.at, what.body});
 }
 
 Placed LayoutBuilder::finish() {
     if (entries_.empty()) return {};
-    const auto uniform = [this] {
-        return std::all_of(entries_.begin(), entries_.end(),
-                           [&](const Placed& entry) { return same(entry.body, entries_[0].body); });
-    };
-    if (entries_.size() == 1) return entries_[0];
-    if (uniform()) return finish_uniform();
-    merge_short_lists();
+    if (uniform()) {
+        if (is_regular() || !worth_merging()) return finish_uniform();
+    }
+    merge_touching();
+    if (!uniform()) merge_short_lists();
     return uniform() ? finish_uniform() : finish_mixed();
+}
+
+bool LayoutBuilder::uniform() const noexcept {
+    return std::all_of(entries_.begin(), entries_.end(),
+                       [this](const Placed& entry) { return same(entry.body, entries_[0].body); });
+}
+
+bool LayoutBuilder::is_regular() const noexcept {
+    for (std::size_t i = 2; i < entries_.size(); ++i)
+        if (entries_[i].at - entries_[i - 1].at != entries_[1].at - entries_[0].at) return false;
+    return true;
+}
+
+/// Of blocks of one length. Short ones are copied fastest when their length is always the same; a
+/// few that touch do not make up for lengths that nobody can foretell.
+bool LayoutBuilder::worth_merging() const noexcept {
+    const Body& block = entries_[0].body;
+    if (block.node != nullptr) return false;
+    std::size_t touching = 0;
+    for (std::size_t i = 1; i < entries_.size(); ++i)
+        if (entries_[i].at - entries_[i - 1].at == static_cast<std::int64_t>(block.bytes)) ++touching;
+    const std::size_t merged = entries_.size() - touching;
+    return block.bytes > 64 ? touching > 0 : merged * 3 < entries_.size();
+}
+
+void LayoutBuilder::merge_touching() {
+    std::vector<Placed> merged;
+    for (const Placed& entry : entries_) append(merged, entry);
+    entries_ = std::move(merged);
 }
 
 /// Entries that are lists themselves are replaced by what they list, if that is little.
@@ -111,10 +138,7 @@ Placed LayoutBuilder::finish_uniform() {
     const Placed first = entries_[0];
     const std::size_t count = entries_.size();
     if (count == 1) return first;
-    const std::int64_t stride = entries_[1].at - first.at;
-    std::size_t regular = 2;
-    while (regular < count && entries_[regular].at - entries_[regular - 1].at == stride) ++regular;
-    if (regular == count) return repeat(first, static_cast<std::int64_t>(count), stride);
+    if (is_regular()) return repeat(first, static_cast<std::int64_t>(count), entries_[1].at - first.at);
     Node node;
     node.kind = Node::Kind::indexed;
     node.count = count;

@@ -188,6 +188,10 @@ TEST(Layout, merges_what_is_one) {
     EXPECT_EQ(node(touching), nullptr);
     EXPECT_EQ(touching->data.at, 16);
     EXPECT_FALSE(touching->contiguous);
+    const auto all = define(recipe_of(MPI_COMBINER_INDEXED_BLOCK, {4, 2, 0, 2, 4, 6}, {integer()}));
+    EXPECT_TRUE(all->contiguous);
+    const auto runs = define(recipe_of(MPI_COMBINER_INDEXED_BLOCK, {8, 1, 0, 1, 2, 3, 10, 11, 12, 13}, {integer()}));
+    EXPECT_EQ(node(runs)->count, 2u);
     // Columns side by side, each a loop that ends where the next begins: no gaps between elements.
     const auto column = define(recipe_of(MPI_COMBINER_RESIZED, {0, 40}, {vector(5, 1, 2, integer())}));
     EXPECT_EQ(column->sequence.body.node, nullptr);
