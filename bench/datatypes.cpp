@@ -39,17 +39,20 @@ struct Particle {
 };
 
 template <class Block>
-Case vector_of(const std::string& name, MPI_Datatype type, int blocklength, int stride, long bytes) {
+Case vector_of(const std::string& name, MPI_Datatype type, int blocklength, int stride,
+               long bytes) {
     const long count = std::max(1L, bytes / static_cast<long>(sizeof(Block)));
     const long step = static_cast<long>(sizeof(Block)) / blocklength * stride;
     MPI_Datatype made;
     MPI_Type_vector(static_cast<int>(count), blocklength, stride, type, &made);
     return {name, made, 1,
             [=](char* memory, char* packed) {
-                for (long i = 0; i < count; ++i) std::memcpy(packed + i * sizeof(Block), memory + i * step, sizeof(Block));
+                for (long i = 0; i < count; ++i)
+                    std::memcpy(packed + i * sizeof(Block), memory + i * step, sizeof(Block));
             },
             [=](char* memory, char* packed) {
-                for (long i = 0; i < count; ++i) std::memcpy(memory + i * step, packed + i * sizeof(Block), sizeof(Block));
+                for (long i = 0; i < count; ++i)
+                    std::memcpy(memory + i * step, packed + i * sizeof(Block), sizeof(Block));
             }};
 }
 
@@ -62,10 +65,12 @@ Case indexed_block(long bytes) {
     MPI_Type_create_indexed_block(static_cast<int>(at.size()), 1, at.data(), MPI_DOUBLE, &made);
     return {"indexed_block: doubles", made, 1,
             [=](char* memory, char* packed) {
-                for (std::size_t i = 0; i < at.size(); ++i) std::memcpy(packed + i * 8, memory + at[i] * 8L, 8);
+                for (std::size_t i = 0; i < at.size(); ++i)
+                    std::memcpy(packed + i * 8, memory + at[i] * 8L, 8);
             },
             [=](char* memory, char* packed) {
-                for (std::size_t i = 0; i < at.size(); ++i) std::memcpy(memory + at[i] * 8L, packed + i * 8, 8);
+                for (std::size_t i = 0; i < at.size(); ++i)
+                    std::memcpy(memory + at[i] * 8L, packed + i * 8, 8);
             }};
 }
 
@@ -80,20 +85,22 @@ Case indexed(long bytes) {
     }
     MPI_Datatype made;
     MPI_Type_indexed(static_cast<int>(at.size()), lengths.data(), at.data(), MPI_DOUBLE, &made);
-    return {"indexed: 1 to 16 doubles", made, 1,
-            [=](char* memory, char* packed) {
-                for (std::size_t i = 0; i < at.size(); packed += lengths[i] * 8L, ++i)
-                    std::memcpy(packed, memory + at[i] * 8L, static_cast<std::size_t>(lengths[i]) * 8);
-            },
-            [=](char* memory, char* packed) {
-                for (std::size_t i = 0; i < at.size(); packed += lengths[i] * 8L, ++i)
-                    std::memcpy(memory + at[i] * 8L, packed, static_cast<std::size_t>(lengths[i]) * 8);
-            }};
+    return {
+        "indexed: 1 to 16 doubles", made, 1,
+        [=](char* memory, char* packed) {
+            for (std::size_t i = 0; i < at.size(); packed += lengths[i] * 8L, ++i)
+                std::memcpy(packed, memory + at[i] * 8L, static_cast<std::size_t>(lengths[i]) * 8);
+        },
+        [=](char* memory, char* packed) {
+            for (std::size_t i = 0; i < at.size(); packed += lengths[i] * 8L, ++i)
+                std::memcpy(memory + at[i] * 8L, packed, static_cast<std::size_t>(lengths[i]) * 8);
+        }};
 }
 
 MPI_Datatype particle_type() {
     int lengths[] = {1, 3, 1};
-    MPI_Aint places[] = {offsetof(Particle, kind), offsetof(Particle, place), offsetof(Particle, id)};
+    MPI_Aint places[] = {offsetof(Particle, kind), offsetof(Particle, place),
+                         offsetof(Particle, id)};
     MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT}, made;
     MPI_Type_create_struct(3, lengths, places, types, &made);
     return made;
@@ -167,48 +174,67 @@ void measure(const Plan& plan, Case& one) {
     int size = 0;
     MPI_Type_get_extent(one.type, &lower, &extent);
     MPI_Pack_size(one.count, one.type, MPI_COMM_WORLD, &size);
-    std::vector<char> memory(static_cast<std::size_t>(extent) * static_cast<std::size_t>(one.count) + 64, 'm');
+    std::vector<char> memory(
+        static_cast<std::size_t>(extent) * static_cast<std::size_t>(one.count) + 64, 'm');
     std::vector<char> packed(static_cast<std::size_t>(size), 'p');
-    const std::vector<double> times = times_of(
-        plan, {[&] {
-                   int position = 0;
-                   MPI_Pack(memory.data(), one.count, one.type, packed.data(), size, &position, MPI_COMM_WORLD);
-               },
-               [&] { one.pack(memory.data(), packed.data()); },
-               [&] {
-                   int position = 0;
-                   MPI_Unpack(packed.data(), size, &position, memory.data(), one.count, one.type, MPI_COMM_WORLD);
-               },
-               [&] { one.unpack(memory.data(), packed.data()); }});
-    const double pack = times[0], pack_by_hand = times[1], unpack = times[2], unpack_by_hand = times[3];
+    const std::vector<double> times =
+        times_of(plan,
+                 {[&] {
+                      int position = 0;
+                      MPI_Pack(memory.data(), one.count, one.type, packed.data(), size, &position,
+                               MPI_COMM_WORLD);
+                  },
+                  [&] { one.pack(memory.data(), packed.data()); },
+                  [&] {
+                      int position = 0;
+                      MPI_Unpack(packed.data(), size, &position, memory.data(), one.count, one.type,
+                                 MPI_COMM_WORLD);
+                  },
+                  [&] { one.unpack(memory.data(), packed.data()); }});
+    const double pack = times[0], pack_by_hand = times[1], unpack = times[2],
+                 unpack_by_hand = times[3];
     const double megabytes = size / 1e6;
-    std::printf("datatypes: %-32s pack %8.0f MB/s, %5.2f of the time by hand; unpack %8.0f MB/s, %5.2f\n",
-                one.name.c_str(), megabytes / pack, pack / pack_by_hand, megabytes / unpack, unpack / unpack_by_hand);
-    std::printf("result bench=datatypes case=\"%s\" bytes=%d pack_MBps=%.0f pack_ratio=%.3f unpack_MBps=%.0f unpack_ratio=%.3f\n",
-                one.name.c_str(), size, megabytes / pack, pack / pack_by_hand, megabytes / unpack, unpack / unpack_by_hand);
+    std::printf(
+        "datatypes: %-32s pack %8.0f MB/s, %5.2f of the time by hand; unpack %8.0f MB/s, %5.2f\n",
+        one.name.c_str(), megabytes / pack, pack / pack_by_hand, megabytes / unpack,
+        unpack / unpack_by_hand);
+    std::printf(
+        "result bench=datatypes case=\"%s\" bytes=%d pack_MBps=%.0f pack_ratio=%.3f "
+        "unpack_MBps=%.0f unpack_ratio=%.3f\n",
+        one.name.c_str(), size, megabytes / pack, pack / pack_by_hand, megabytes / unpack,
+        unpack / unpack_by_hand);
     MPI_Type_free(&one.type);
 }
 
 void measure_making(const Plan& plan) {
-    const std::vector<double> times = times_of(plan, {[] {
-                                                          MPI_Datatype type;
-                                                          MPI_Type_vector(100, 1, 2, MPI_DOUBLE, &type);
-                                                          MPI_Type_commit(&type);
-                                                          MPI_Type_free(&type);
-                                                      },
-                                                      [] {
-                                                          MPI_Datatype type = particle_type();
-                                                          MPI_Type_commit(&type);
-                                                          MPI_Type_free(&type);
-                                                      }});
+    const std::vector<double> times = times_of(plan,
+                                               {[] {
+                                                    MPI_Datatype type;
+                                                    MPI_Type_vector(100, 1, 2, MPI_DOUBLE, &type);
+                                                    MPI_Type_commit(&type);
+                                                    MPI_Type_free(&type);
+                                                },
+                                                [] {
+                                                    MPI_Datatype type = particle_type();
+                                                    MPI_Type_commit(&type);
+                                                    MPI_Type_free(&type);
+                                                }});
     const double vector = times[0], structure = times[1];
-    std::printf("datatypes: made, committed and freed: vector %.0f ns, struct %.0f ns\n", vector * 1e9, structure * 1e9);
-    std::printf("result bench=datatypes make_vector_ns=%.0f make_struct_ns=%.0f\n", vector * 1e9, structure * 1e9);
+    std::printf("datatypes: made, committed and freed: vector %.0f ns, struct %.0f ns\n",
+                vector * 1e9, structure * 1e9);
+    std::printf("result bench=datatypes make_vector_ns=%.0f make_struct_ns=%.0f\n", vector * 1e9,
+                structure * 1e9);
 }
 
-struct Two { double values[2]; };
-struct Three { float values[3]; };
-struct Many { double values[64]; };
+struct Two {
+    double values[2];
+};
+struct Three {
+    float values[3];
+};
+struct Many {
+    double values[64];
+};
 
 }  // namespace
 

@@ -20,13 +20,15 @@ inline Place moved(Place place, std::uint64_t steps, std::int64_t step) noexcept
 
 struct ToPacked {
     template <class Copy>
-    [[gnu::always_inline]] static void move(const Copy& copy, std::byte* packed, Place place) noexcept {
+    [[gnu::always_inline]] static void move(const Copy& copy, std::byte* packed,
+                                            Place place) noexcept {
         copy(packed, reinterpret_cast<const std::byte*>(place));
     }
 };
 struct FromPacked {
     template <class Copy>
-    [[gnu::always_inline]] static void move(const Copy& copy, std::byte* packed, Place place) noexcept {
+    [[gnu::always_inline]] static void move(const Copy& copy, std::byte* packed,
+                                            Place place) noexcept {
         copy(reinterpret_cast<std::byte*>(place), packed);
     }
 };
@@ -34,7 +36,9 @@ struct FromPacked {
 /// Blocks of a size that the compiler knows.
 template <std::size_t size>
 struct Exactly {
-    [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept { std::memcpy(to, from, size); }
+    [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept {
+        std::memcpy(to, from, size);
+    }
 };
 /// Blocks of `unit` to twice as many bytes: two copies that overlap.
 template <std::size_t unit>
@@ -47,7 +51,9 @@ struct UpToTwice {
 };
 struct Any {
     std::size_t size;
-    [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept { std::memcpy(to, from, size); }
+    [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept {
+        std::memcpy(to, from, size);
+    }
 };
 
 /// Calls `loop` with the copier for blocks of so many bytes.
@@ -82,8 +88,9 @@ inline void copy_block(std::byte* packed, Place place, std::uint64_t bytes) noex
 
 /// `count` blocks: `place_step` apart in memory and `packed_step` in packed form.
 template <class Direction, class Copy>
-[[gnu::noinline]] void copy_blocks_by(const Copy by, std::byte* packed, std::uint64_t packed_step, Place place,
-                                      std::int64_t place_step, std::uint64_t count) noexcept {
+[[gnu::noinline]] void copy_blocks_by(const Copy by, std::byte* packed, std::uint64_t packed_step,
+                                      Place place, std::int64_t place_step,
+                                      std::uint64_t count) noexcept {
     // Four at a time: the loop's own instructions would cost as much as a short block.
     for (; count >= 4; count -= 4) {
         Direction::move(by, packed, place);
@@ -100,8 +107,9 @@ template <class Direction, class Copy>
     }
 }
 template <class Direction>
-inline void copy_blocks(std::byte* packed, std::uint64_t packed_step, Place place, std::int64_t place_step,
-                        std::uint64_t bytes, std::uint64_t count) noexcept {
+inline void copy_blocks(std::byte* packed, std::uint64_t packed_step, Place place,
+                        std::int64_t place_step, std::uint64_t bytes,
+                        std::uint64_t count) noexcept {
     with_copier(bytes, [=](const auto& copy) {
         copy_blocks_by<Direction>(copy, packed, packed_step, place, place_step, count);
     });

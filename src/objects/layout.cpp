@@ -22,7 +22,8 @@ struct Mover {
     static void repeat(const Body& body, std::byte* packed, std::uint64_t packed_step, Place place,
                        std::int64_t place_step, std::uint64_t count) noexcept {
         if (body.node == nullptr)
-            return copy_blocks<Direction>(packed, packed_step, place, place_step, body.bytes, count);
+            return copy_blocks<Direction>(packed, packed_step, place, place_step, body.bytes,
+                                          count);
         const Node& node = *body.node;
         // Few entries, repeated often: entry by entry is faster, as long as a tile stays in the cache.
         std::uint64_t tile = std::min(count, tile_bytes / node.bytes);
@@ -56,8 +57,7 @@ struct Mover {
         switch (node.kind) {
             case Node::Kind::strided:
                 return repeat(node.child, packed, node.child.bytes,
-                              moved(place, first, node.stride),
-                              node.stride, last - first);
+                              moved(place, first, node.stride), node.stride, last - first);
             case Node::Kind::indexed: return whole_indexed(node, first, last, packed, place);
             case Node::Kind::list: return whole_list(node, first, last, packed, place);
         }
@@ -89,7 +89,8 @@ struct Mover {
     static void part(const Body& body, std::uint64_t from, std::byte* packed, Place place,
                      std::uint64_t bytes) noexcept {
         if (body.node == nullptr)
-            return Direction::move(Any{bytes}, packed, moved(place, static_cast<std::int64_t>(from)));
+            return Direction::move(Any{bytes}, packed,
+                                   moved(place, static_cast<std::int64_t>(from)));
         const Node& node = *body.node;
         if (bytes == node.bytes) return whole(node, 0, node.count, packed, place);
         std::uint64_t first = node.entry_at(from);
@@ -143,14 +144,15 @@ struct Mover {
         return body.node != nullptr && body.node->depth > most_recursion;
     }
     /// Where the first deep entry behind the i-th one begins, or anything from `enough` on.
-    static std::uint64_t shallow_end(const Node& node, std::uint64_t i, std::uint64_t enough) noexcept {
+    static std::uint64_t shallow_end(const Node& node, std::uint64_t i,
+                                     std::uint64_t enough) noexcept {
         while (i < node.count && node.begin_of(i) < enough && !is_deep(node.entry(i).body)) ++i;
         return i < node.count ? node.begin_of(i) : node.bytes;
     }
 
     /// Bytes [from, from + bytes) of bodies without end, `period` apart.
-    static void endless(const Body& body, std::int64_t period, std::uint64_t from, std::byte* packed,
-                        Place place, std::uint64_t bytes) noexcept {
+    static void endless(const Body& body, std::int64_t period, std::uint64_t from,
+                        std::byte* packed, Place place, std::uint64_t bytes) noexcept {
         const std::uint64_t first = from / body.bytes;
         from -= first * body.bytes;
         place = moved(place, first, period);
@@ -174,7 +176,8 @@ void move(const Datatype& type, Place elements, std::uint64_t from, std::byte* p
           std::uint64_t bytes) noexcept {
     if (bytes == 0) return;
     if (type.contiguous)
-        return Direction::move(Any{bytes}, packed, moved(elements, static_cast<std::int64_t>(from)));
+        return Direction::move(Any{bytes}, packed,
+                               moved(elements, static_cast<std::int64_t>(from)));
     const Definition& definition = *type.definition;
     const Body& body = definition.sequence.body;
     const std::int64_t period = definition.period;
@@ -200,7 +203,8 @@ void pack(const Datatype& type, const std::byte* elements, std::uint64_t from, s
 void unpack(const Datatype& type, std::byte* elements, std::uint64_t from, const std::byte* packed,
             std::uint64_t bytes) noexcept {
     // FromPacked only reads it.
-    move<FromPacked>(type, reinterpret_cast<Place>(elements), from, const_cast<std::byte*>(packed), bytes);
+    move<FromPacked>(type, reinterpret_cast<Place>(elements), from, const_cast<std::byte*>(packed),
+                     bytes);
 }
 
 }  // namespace heddle::objects

@@ -11,13 +11,16 @@ constexpr std::uint64_t short_list = 64;
 
 bool same(const Body& a, const Body& b) noexcept { return a.bytes == b.bytes && a.node == b.node; }
 
-std::uint32_t depth_of(const Body& body) noexcept { return body.node == nullptr ? 0 : body.node->depth; }
+std::uint32_t depth_of(const Body& body) noexcept {
+    return body.node == nullptr ? 0 : body.node->depth;
+}
 
 /// Adds an entry, or lengthens the block before it that it touches.
 void append(std::vector<Placed>& entries, const Placed& entry) {
     if (entry.body.node == nullptr && !entries.empty()) {
         Placed& last = entries.back();
-        if (last.body.node == nullptr && last.at + static_cast<std::int64_t>(last.body.bytes) == entry.at) {
+        if (last.body.node == nullptr &&
+            last.at + static_cast<std::int64_t>(last.body.bytes) == entry.at) {
             last.body.bytes += entry.body.bytes;
             return;
         }
@@ -53,7 +56,8 @@ Placed LayoutBuilder::repeat(const Placed& element, std::int64_t count, std::int
     node.child = body;
     std::int64_t inner = 0;
     if (body.node != nullptr && body.node->kind == Node::Kind::strided &&
-        !__builtin_mul_overflow(static_cast<std::int64_t>(body.node->count), body.node->stride, &inner) &&
+        !__builtin_mul_overflow(static_cast<std::int64_t>(body.node->count), body.node->stride,
+                                &inner) &&
         inner == stride) {
         node.count = times * body.node->count;
         node.stride = body.node->stride;
@@ -98,7 +102,8 @@ bool LayoutBuilder::worth_merging() const noexcept {
     if (block.node != nullptr) return false;
     std::size_t touching = 0;
     for (std::size_t i = 1; i < entries_.size(); ++i)
-        if (entries_[i].at - entries_[i - 1].at == static_cast<std::int64_t>(block.bytes)) ++touching;
+        if (entries_[i].at - entries_[i - 1].at == static_cast<std::int64_t>(block.bytes))
+            ++touching;
     const std::size_t merged = entries_.size() - touching;
     return block.bytes > 64 ? touching > 0 : merged * 3 < entries_.size();
 }
@@ -138,7 +143,8 @@ Placed LayoutBuilder::finish_uniform() {
     const Placed first = entries_[0];
     const std::size_t count = entries_.size();
     if (count == 1) return first;
-    if (is_regular()) return repeat(first, static_cast<std::int64_t>(count), entries_[1].at - first.at);
+    if (is_regular())
+        return repeat(first, static_cast<std::int64_t>(count), entries_[1].at - first.at);
     Node node;
     node.kind = Node::Kind::indexed;
     node.count = count;
