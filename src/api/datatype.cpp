@@ -45,7 +45,8 @@ int type_set_name(Thread& thread, AnyType type, Text name) {
 int type_commit(Thread& thread, InOut<MPI_Datatype> handle) {
     const AnyType type(*thread.process, *handle);
     if (type.object == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_TYPE, "argument datatype: " + type.wrong(nullptr));
+        return objects::fail(thread, nullptr, MPI_ERR_TYPE,
+                             "argument datatype: " + type.wrong(nullptr));
     type.object->committed = true;
     return MPI_SUCCESS;
 }
@@ -58,7 +59,8 @@ std::string describe(Thread& thread, const objects::Datatype& type) {
 int type_free(Thread& thread, InOut<MPI_Datatype> handle) {
     const AnyType type(*thread.process, *handle);
     if (type.object == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_TYPE, "argument datatype: " + type.wrong(nullptr));
+        return objects::fail(thread, nullptr, MPI_ERR_TYPE,
+                             "argument datatype: " + type.wrong(nullptr));
     if (type->permanent)
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
                              "argument datatype: " + describe(thread, *type) + " cannot be freed");
@@ -88,8 +90,9 @@ int get_elements(Thread&, FilledStatus status, AnyType type, Out<T> count) {
 int set_elements(Thread& thread, Out<MPI_Status> status, AnyType type, Count count) {
     const std::int64_t bytes = objects::bytes_of_elements(count.value, *type.object);
     if (bytes < 0)
-        return objects::fail(thread, nullptr, MPI_ERR_COUNT,
-                             "argument count: the datatype has no data, or there would be more than 2^63 bytes");
+        return objects::fail(
+            thread, nullptr, MPI_ERR_COUNT,
+            "argument count: the datatype has no data, or there would be more than 2^63 bytes");
     objects::set_bytes(*status, static_cast<std::uint64_t>(bytes));
     return MPI_SUCCESS;
 }

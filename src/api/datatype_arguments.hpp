@@ -68,12 +68,14 @@ struct Numbers {
 /// MPI_UNDEFINED where it does not fit.
 template <class T>
 T or_undefined(std::int64_t value) noexcept {
-    return value > std::numeric_limits<T>::max() ? static_cast<T>(MPI_UNDEFINED) : static_cast<T>(value);
+    return value > std::numeric_limits<T>::max() ? static_cast<T>(MPI_UNDEFINED)
+                                                 : static_cast<T>(value);
 }
 
 /// Fails the call for an argument that only the implementation can check.
 inline int wrong(Thread& thread, const char* argument, const std::string& what) {
-    return objects::fail(thread, nullptr, MPI_ERR_ARG, std::string("argument ") + argument + ": " + what);
+    return objects::fail(thread, nullptr, MPI_ERR_ARG,
+                         std::string("argument ") + argument + ": " + what);
 }
 
 /// Gives the user a type; null: its definition did not fit.

@@ -29,8 +29,9 @@ int append(Thread& thread, Recipe& recipe, const char* argument, const Numbers& 
     if (count > 0 && array.missing()) return wrong(thread, argument, "a null pointer");
     for (std::int64_t i = 0; i < count; ++i) {
         if (!negative_allowed && array[i] < 0)
-            return wrong(thread, argument,
-                        std::to_string(array[i]) + " at index " + std::to_string(i) + " is negative");
+            return wrong(
+                thread, argument,
+                std::to_string(array[i]) + " at index " + std::to_string(i) + " is negative");
         recipe.numbers.push_back(array[i]);
     }
     return MPI_SUCCESS;
@@ -64,16 +65,18 @@ int indexed(Thread& thread, Count count, Numbers lengths, Numbers displacements,
     Recipe recipe = recipe_of(combiner, large, old);
     recipe.numbers = {count.value};
     if (const int error = append_lengths(thread, recipe, lengths, count.value)) return error;
-    if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
+    if (const int error = append_displacements(thread, recipe, displacements, count.value))
+        return error;
     return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <int combiner, bool large>
-int indexed_block(Thread& thread, Count count, BlockLength length, Numbers displacements, OldType old,
-                  Out<MPI_Datatype> result) {
+int indexed_block(Thread& thread, Count count, BlockLength length, Numbers displacements,
+                  OldType old, Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(combiner, large, old);
     recipe.numbers = {count.value, length.value};
-    if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
+    if (const int error = append_displacements(thread, recipe, displacements, count.value))
+        return error;
     return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
@@ -83,40 +86,36 @@ int structure(Thread& thread, Count count, Numbers lengths, Numbers displacement
     Recipe recipe = recipe_of(MPI_COMBINER_STRUCT, large);
     recipe.numbers = {count.value};
     if (const int error = append_lengths(thread, recipe, lengths, count.value)) return error;
-    if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
-    if (count.value > 0 && types.value == nullptr) return wrong(thread, "array_of_types", "a null pointer");
+    if (const int error = append_displacements(thread, recipe, displacements, count.value))
+        return error;
+    if (count.value > 0 && types.value == nullptr)
+        return wrong(thread, "array_of_types", "a null pointer");
     recipe.types.reserve(static_cast<std::size_t>(count.value));
     for (std::int64_t i = 0; i < count.value; ++i) {
         const AnyType type(*thread.process, types.value[i]);
         if (const int error = type.error(nullptr))
-            return objects::fail(thread, nullptr, error,
-                                 "argument array_of_types: index " + std::to_string(i) + ": " +
-                                     type.wrong(nullptr));
+            return objects::fail(
+                thread, nullptr, error,
+                "argument array_of_types: index " + std::to_string(i) + ": " + type.wrong(nullptr));
         recipe.types.push_back(type->definition);
     }
     return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <bool large>
-int resized(Thread& thread, OldType old, Number lower_bound, Number extent, Out<MPI_Datatype> result) {
+int resized(Thread& thread, OldType old, Number lower_bound, Number extent,
+            Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(MPI_COMBINER_RESIZED, large, old);
     recipe.numbers = {lower_bound.value, extent.value};
     return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 int duplicate(Thread& thread, OldType old, Out<MPI_Datatype> result) {
-    if (const int error = hand_out(thread, objects::define(recipe_of(MPI_COMBINER_DUP, false, old)), result))
-        return error;
-    Process& process = *thread.process;
-    objects::Datatype& made = *process.datatype(*result);
-    made.committed = old->committed;
-    const int error = objects::copy_attributes(process, objects::holder(process, *old.object),
-                                               objects::holder(process, made));
-    if (error == MPI_SUCCESS) return MPI_SUCCESS;
-    objects::forget_attributes(process, made);
-    objects::close_handle(process, made);
-    *result = MPI_DATATYPE_NULL;
-    return objects::fail(thread, nullptr, error, "a function that copies attributes failed");
+    const int error =
+        hand_out(thread, objects::define(recipe_of(MPI_COMBINER_DUP, false, old)), result);
+    if (error != MPI_SUCCESS) return error;
+    thread.process->datatype(*result)->committed = old->committed;
+    return copy_attributes(thread, *old.object, *result);
 }
 
 }  // namespace
@@ -124,8 +123,8 @@ int duplicate(Thread& thread, OldType old, Out<MPI_Datatype> result) {
 
 using namespace heddle::api;
 
-#define BOTH_FORMS(arity, X, function, ...)                \
-    MPI_ENTRY(arity, X, function<__VA_ARGS__ false>)       \
+#define BOTH_FORMS(arity, X, function, ...)          \
+    MPI_ENTRY(arity, X, function<__VA_ARGS__ false>) \
     MPI_ENTRY(arity, X##_c, function<__VA_ARGS__ true>)
 #define COMMA ,
 

@@ -15,13 +15,14 @@ using objects::Contents;
 using objects::Definition;
 
 int made_large(Thread& thread) {
-    return objects::fail(thread, nullptr, MPI_ERR_TYPE,
-                         "argument datatype: made by a large-count function; only the large-count form "
-                         "of this call can tell how");
+    return objects::fail(
+        thread, nullptr, MPI_ERR_TYPE,
+        "argument datatype: made by a large-count function; only the large-count form "
+        "of this call can tell how");
 }
 
-int get_envelope(Thread& thread, AnyType type, Out<int> integers, Out<int> addresses, Out<int> types,
-                 Out<int> combiner) {
+int get_envelope(Thread& thread, AnyType type, Out<int> integers, Out<int> addresses,
+                 Out<int> types, Out<int> combiner) {
     const Contents contents = objects::contents_of(*type->definition);
     if (!contents.counts.empty()) return made_large(thread);
     *integers = static_cast<int>(contents.integers.size());
@@ -65,15 +66,17 @@ struct Room {
 
     int check(Thread& thread, std::size_t needed) const {
         if (most < 0 || static_cast<std::size_t>(most) < needed)
-            return wrong(thread, argument,
-                         "there are " + std::to_string(needed) + ", and room for " + std::to_string(most));
-        if (array == nullptr && needed > 0) return wrong(thread, argument, "the array is a null pointer");
+            return wrong(
+                thread, argument,
+                "there are " + std::to_string(needed) + ", and room for " + std::to_string(most));
+        if (array == nullptr && needed > 0)
+            return wrong(thread, argument, "the array is a null pointer");
         return MPI_SUCCESS;
     }
 };
 
-int write(Thread& thread, const Contents& contents, Room<int> integers,
-          Room<MPI_Aint> addresses, Room<MPI_Count> counts, Room<MPI_Datatype> types) {
+int write(Thread& thread, const Contents& contents, Room<int> integers, Room<MPI_Aint> addresses,
+          Room<MPI_Count> counts, Room<MPI_Datatype> types) {
     if (contents.combiner == MPI_COMBINER_NAMED)
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
                              "argument datatype: a predefined type is not made of anything");

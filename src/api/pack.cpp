@@ -38,7 +38,8 @@ struct Representation : Raw<const char*> {
     static constexpr const char* name = "datarep";
     using Raw::Raw;
     int error(const Communicator*) const noexcept {
-        return value != nullptr && std::strcmp(value, "external32") == 0 ? MPI_SUCCESS : MPI_ERR_ARG;
+        return value != nullptr && std::strcmp(value, "external32") == 0 ? MPI_SUCCESS
+                                                                         : MPI_ERR_ARG;
     }
     std::string wrong(const Communicator*) const {
         return value == nullptr ? "a null pointer" : std::string(value) + " is not external32";
@@ -64,13 +65,15 @@ struct Move {
     }
     int check() {
         if (position < 0)
-            return fail(MPI_ERR_ARG, "argument position: " + std::to_string(position) + " is negative");
+            return fail(MPI_ERR_ARG,
+                        "argument position: " + std::to_string(position) + " is negative");
         if (__builtin_mul_overflow(count, element_bytes, &bytes))
             return fail(MPI_ERR_COUNT, "the data have more than 2^63 bytes");
         if (bytes > room - position)
-            return fail(MPI_ERR_TRUNCATE, "the data have " + std::to_string(bytes) + " bytes, and from position " +
-                                              std::to_string(position) + " there are " +
-                                              std::to_string(room - position));
+            return fail(MPI_ERR_TRUNCATE,
+                        "the data have " + std::to_string(bytes) + " bytes, and from position " +
+                            std::to_string(position) + " there are " +
+                            std::to_string(room - position));
         if (bytes == 0) return MPI_SUCCESS;
         if (packed == nullptr) return fail(MPI_ERR_BUFFER, "the packed buffer is a null pointer");
         // MPI_BOTTOM is one, too; its data have addresses for displacements.
@@ -84,10 +87,11 @@ struct Move {
 template <class Position>
 int pack(Thread& thread, InBuffer in, InCount count, Type type, OutBuffer out, OutSize room,
          InOut<Position> position, Comm comm) {
-    Move<Position> move{thread, comm.object, in.address, count.value, type, type->size,
-                        out.address, room.value, *position};
+    Move<Position> move{thread,     comm.object, in.address, count.value, type,
+                        type->size, out.address, room.value, *position};
     if (const int error = move.check()) return error;
-    objects::pack(*type, in.address, 0, out.address + *position, static_cast<std::uint64_t>(move.bytes));
+    objects::pack(*type, in.address, 0, out.address + *position,
+                  static_cast<std::uint64_t>(move.bytes));
     *position += static_cast<Position>(move.bytes);
     return MPI_SUCCESS;
 }
@@ -95,10 +99,11 @@ int pack(Thread& thread, InBuffer in, InCount count, Type type, OutBuffer out, O
 template <class Position>
 int unpack(Thread& thread, InBuffer in, InSize room, InOut<Position> position, OutBuffer out,
            OutCount count, Type type, Comm comm) {
-    Move<Position> move{thread, comm.object, out.address, count.value, type, type->size,
-                        in.address, room.value, *position};
+    Move<Position> move{thread,     comm.object, out.address, count.value, type,
+                        type->size, in.address,  room.value,  *position};
     if (const int error = move.check()) return error;
-    objects::unpack(*type, out.address, 0, in.address + *position, static_cast<std::uint64_t>(move.bytes));
+    objects::unpack(*type, out.address, 0, in.address + *position,
+                    static_cast<std::uint64_t>(move.bytes));
     *position += static_cast<Position>(move.bytes);
     return MPI_SUCCESS;
 }
@@ -108,7 +113,8 @@ template <class T>
 int write_size(Thread& thread, std::int64_t count, std::int64_t each, Out<T>& size) {
     std::int64_t bytes = 0;
     if (__builtin_mul_overflow(count, each, &bytes))
-        return objects::fail(thread, nullptr, MPI_ERR_COUNT, "argument incount: more than 2^63 bytes");
+        return objects::fail(thread, nullptr, MPI_ERR_COUNT,
+                             "argument incount: more than 2^63 bytes");
     *size = or_undefined<T>(bytes);
     return MPI_SUCCESS;
 }
@@ -120,10 +126,11 @@ int pack_size(Thread& thread, InCount count, Type type, Comm, Out<T> size) {
 
 // --- external32 ---
 
-int pack_external(Thread& thread, Representation, InBuffer in, InCount count, Type type, OutBuffer out,
-                  OutSize room, InOut<std::int64_t> position) {
+int pack_external(Thread& thread, Representation, InBuffer in, InCount count, Type type,
+                  OutBuffer out, OutSize room, InOut<std::int64_t> position) {
     const objects::Definition& definition = *type->definition;
-    Move<std::int64_t> move{thread, nullptr, in.address, count.value, type, definition.external_size,
+    Move<std::int64_t> move{thread,      nullptr,    in.address,
+                            count.value, type,       definition.external_size,
                             out.address, room.value, *position};
     if (const int error = move.check()) return error;
     objects::pack_external(definition, in.address, count.value, out.address + *position);
@@ -134,15 +141,17 @@ int pack_external(Thread& thread, Representation, InBuffer in, InCount count, Ty
 int unpack_external(Thread& thread, Representation, InBuffer in, InSize room,
                     InOut<std::int64_t> position, OutBuffer out, OutCount count, Type type) {
     const objects::Definition& definition = *type->definition;
-    Move<std::int64_t> move{thread, nullptr, out.address, count.value, type, definition.external_size,
-                            in.address, room.value, *position};
+    Move<std::int64_t> move{thread,      nullptr,    out.address,
+                            count.value, type,       definition.external_size,
+                            in.address,  room.value, *position};
     if (const int error = move.check()) return error;
     objects::unpack_external(definition, out.address, count.value, in.address + *position);
     *position += move.bytes;
     return MPI_SUCCESS;
 }
 
-int pack_external_size(Thread& thread, Representation, InCount count, Type type, Out<std::int64_t> size) {
+int pack_external_size(Thread& thread, Representation, InCount count, Type type,
+                       Out<std::int64_t> size) {
     return write_size(thread, count.value, type->definition->external_size, size);
 }
 

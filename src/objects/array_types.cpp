@@ -6,7 +6,8 @@
 namespace heddle::objects {
 namespace {
 
-DefinitionPointer make(int combiner, std::vector<std::int64_t> numbers, std::vector<DefinitionPointer> types) {
+DefinitionPointer make(int combiner, std::vector<std::int64_t> numbers,
+                       std::vector<DefinitionPointer> types) {
     for (const DefinitionPointer& type : types)
         if (!type) return {};  // did not fit; neither does this
     Recipe recipe;
@@ -30,7 +31,8 @@ std::vector<std::size_t> by_speed(std::size_t dimensions, int order) {
 
 /// Bytes from one index of each dimension to the next, and at the end the bytes of the whole array.
 /// Empty: too large.
-std::vector<std::int64_t> steps_of(const Recipe& recipe, const std::vector<std::size_t>& dimensions) {
+std::vector<std::int64_t> steps_of(const Recipe& recipe,
+                                   const std::vector<std::size_t>& dimensions) {
     std::vector<std::int64_t> steps(dimensions.size() + 1);
     std::int64_t step = recipe.types[0]->extent;
     for (const std::size_t dimension : dimensions) {
@@ -49,15 +51,17 @@ DefinitionPointer finish(Recipe recipe, DefinitionPointer simpler) {
 
 /// One dimension of a distributed array and this process's place in it.
 struct Distributed {
-    std::int64_t size;        ///< global
-    std::int64_t block;       ///< indices that a process has side by side
+    std::int64_t size;   ///< global
+    std::int64_t block;  ///< indices that a process has side by side
     std::int64_t processes;
     std::int64_t coordinate;  ///< of this process among them
 };
 
 /// What the process has of a dimension, of which one index is `row`, and `step` bytes from the next.
-DefinitionPointer distribute(const DefinitionPointer& row, const Distributed& along, std::int64_t step) {
-    const std::int64_t begin = along.coordinate * along.block, round = along.processes * along.block;
+DefinitionPointer distribute(const DefinitionPointer& row, const Distributed& along,
+                             std::int64_t step) {
+    const std::int64_t begin = along.coordinate * along.block,
+                       round = along.processes * along.block;
     if (!row) return {};
     if (begin >= along.size) return make(MPI_COMBINER_CONTIGUOUS, {0}, {row});
     const std::int64_t blocks = (along.size - begin + round - 1) / round;
@@ -86,7 +90,8 @@ DefinitionPointer define_subarray(Recipe recipe) {
     DefinitionPointer array = recipe.types[0];
     std::int64_t begin = 0;
     for (const std::size_t dimension : dimensions) {
-        array = make(MPI_COMBINER_HVECTOR, {subsizes[dimension], 1, steps[dimension]}, {std::move(array)});
+        array = make(MPI_COMBINER_HVECTOR, {subsizes[dimension], 1, steps[dimension]},
+                     {std::move(array)});
         begin += starts[dimension] * steps[dimension];
     }
     array = make(MPI_COMBINER_HINDEXED, {1, 1, begin}, {std::move(array)});
@@ -113,8 +118,8 @@ DefinitionPointer define_distributed_array(Recipe recipe) {
         if (distributions[i] != MPI_DISTRIBUTE_NONE) {
             const bool block = distributions[i] == MPI_DISTRIBUTE_BLOCK;
             const std::int64_t usual = block ? (size + processes[i] - 1) / processes[i] : 1;
-            along = {size, arguments[i] == MPI_DISTRIBUTE_DFLT_DARG ? usual : arguments[i], processes[i],
-                     coordinates[i]};
+            along = {size, arguments[i] == MPI_DISTRIBUTE_DFLT_DARG ? usual : arguments[i],
+                     processes[i], coordinates[i]};
         }
         array = distribute(array, along, steps[i]);
     }

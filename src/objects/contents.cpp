@@ -38,7 +38,8 @@ Contents contents_of(const Definition& definition) {
         contents.counts = recipe.numbers;
         return contents;
     }
-    const auto middle = recipe.numbers.begin() + static_cast<std::ptrdiff_t>(small_integers(recipe));
+    const auto middle =
+        recipe.numbers.begin() + static_cast<std::ptrdiff_t>(small_integers(recipe));
     std::vector<int> narrow;
     narrow.reserve(small_integers(recipe));
     for (auto number = recipe.numbers.begin(); number != middle; ++number)

@@ -15,7 +15,7 @@ __extension__ typedef __int128 Wide;
 
 bool fits(Wide value) noexcept {
     return value >= std::numeric_limits<std::int64_t>::min() &&
-           value <= std::numeric_limits<std::int64_t>::max();
+        value <= std::numeric_limits<std::int64_t>::max();
 }
 
 /// Displacements of parts that exist were found to fit when the type was made.
@@ -27,7 +27,7 @@ std::int64_t times(std::int64_t a, std::int64_t b) noexcept {
 /// Whether a combiner's displacements are in extents of the old type.
 bool in_extents(int combiner) noexcept {
     return combiner == MPI_COMBINER_VECTOR || combiner == MPI_COMBINER_INDEXED ||
-           combiner == MPI_COMBINER_INDEXED_BLOCK;
+        combiner == MPI_COMBINER_INDEXED_BLOCK;
 }
 
 /// The bounds of a type map to which parts are added one by one, in as many bits as it takes.
@@ -38,13 +38,16 @@ public:
         const Wide last = displacement + (length - 1) * type.extent;
         const Wide low = std::min(displacement, last), high = std::max(displacement, last);
         if (type.bounded) {
-            mark_low_ = bounded_ ? std::min(mark_low_, low + type.lower_bound) : low + type.lower_bound;
-            mark_high_ = bounded_ ? std::max(mark_high_, high + type.upper_bound()) : high + type.upper_bound();
+            mark_low_ =
+                bounded_ ? std::min(mark_low_, low + type.lower_bound) : low + type.lower_bound;
+            mark_high_ = bounded_ ? std::max(mark_high_, high + type.upper_bound())
+                                  : high + type.upper_bound();
             bounded_ = true;
         }
         if (type.size == 0) return;
         low_ = any_ ? std::min(low_, low + type.true_lower_bound) : low + type.true_lower_bound;
-        high_ = any_ ? std::max(high_, high + type.true_upper_bound()) : high + type.true_upper_bound();
+        high_ =
+            any_ ? std::max(high_, high + type.true_upper_bound()) : high + type.true_upper_bound();
         alignment_ = std::max(alignment_, type.alignment);
         any_ = true;
     }
@@ -130,7 +133,8 @@ bool define_list(Definition& made) {
     for (std::int64_t i = 0; i < count; ++i) {
         const Part part = made.part(i);
         if (part.length == 0 || part.type->size == 0) continue;
-        builder.add(part.displacement, builder.repeat(part.type->data, part.length, part.type->extent));
+        builder.add(part.displacement,
+                    builder.repeat(part.type->data, part.length, part.type->extent));
     }
     made.data = builder.finish();
     return true;
@@ -181,7 +185,7 @@ bool define_by_combiner(Definition& made) {
 void Definition::finish() noexcept {
     const Node* node = data.body.node;
     contiguous = size == extent && size == true_extent && lower_bound == 0 &&
-                 true_lower_bound == 0 && data.at == 0 && node == nullptr;
+        true_lower_bound == 0 && data.at == 0 && node == nullptr;
     sequence = data;
     period = extent;
     std::int64_t loop = 0;
@@ -255,14 +259,16 @@ Part Definition::part(std::int64_t i) const noexcept {
         case MPI_COMBINER_VECTOR:
         case MPI_COMBINER_HVECTOR: return {times(i, times(n[2], unit)), n[1], old};
         case MPI_COMBINER_INDEXED_BLOCK:
-        case MPI_COMBINER_HINDEXED_BLOCK:
-            return {times(n[displacement_index(i)], unit), n[1], old};
-        case MPI_COMBINER_STRUCT: old = recipe.types[static_cast<std::size_t>(i)].get(); [[fallthrough]];
+        case MPI_COMBINER_HINDEXED_BLOCK: return {times(n[displacement_index(i)], unit), n[1], old};
+        case MPI_COMBINER_STRUCT:
+            old = recipe.types[static_cast<std::size_t>(i)].get();
+            [[fallthrough]];
         case MPI_COMBINER_INDEXED:
         case MPI_COMBINER_HINDEXED:
             return {times(n[displacement_index(i)], unit), n[1 + static_cast<std::size_t>(i)], old};
         case MPI_COMBINER_VALUE_INDEX:
-            return {n[static_cast<std::size_t>(i)], 1, recipe.types[static_cast<std::size_t>(i)].get()};
+            return {n[static_cast<std::size_t>(i)], 1,
+                    recipe.types[static_cast<std::size_t>(i)].get()};
         default: return {};
     }
 }

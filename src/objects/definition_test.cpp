@@ -34,8 +34,10 @@ TEST(Definition, counts_elements_by_the_type_map) {
             const auto& items = sample.map.items;
             if (items.empty()) continue;
             std::int64_t bytes = 0;
-            const std::int64_t wanted = maker.number(0, 3 * static_cast<std::int64_t>(items.size()));
-            for (std::int64_t k = 0; k < wanted; ++k) bytes += items[static_cast<std::size_t>(k) % items.size()].type->size;
+            const std::int64_t wanted =
+                maker.number(0, 3 * static_cast<std::int64_t>(items.size()));
+            for (std::int64_t k = 0; k < wanted; ++k)
+                bytes += items[static_cast<std::size_t>(k) % items.size()].type->size;
             ASSERT_EQ(elements_in(static_cast<std::uint64_t>(bytes), type), wanted);
             ASSERT_EQ(bytes_of_elements(wanted, type), bytes);
             const BasicType& next = *items[static_cast<std::size_t>(wanted) % items.size()].type;
@@ -44,7 +46,8 @@ TEST(Definition, counts_elements_by_the_type_map) {
             }
             const bool whole = wanted % static_cast<std::int64_t>(items.size()) == 0;
             ASSERT_EQ(count_in(static_cast<std::uint64_t>(bytes), type),
-                      whole ? wanted / static_cast<std::int64_t>(items.size()) : std::int64_t{MPI_UNDEFINED});
+                      whole ? wanted / static_cast<std::int64_t>(items.size())
+                            : std::int64_t{MPI_UNDEFINED});
         }
     }
 }
@@ -63,7 +66,9 @@ TEST(External32, has_the_data_in_order_and_comes_back) {
             for (std::int64_t element = 0; element < count; ++element)
                 for (const auto& item : sample.map.items)
                     for (std::int64_t byte = 0; byte < item.type->size; ++byte) {
-                        const auto at = memory.origin + static_cast<std::size_t>(element * sample.map.extent() + item.at + byte);
+                        const auto at = memory.origin +
+                            static_cast<std::size_t>(element * sample.map.extent() + item.at +
+                                                     byte);
                         overlap = overlap || taken[at];
                         taken[at] = true;
                     }
@@ -73,7 +78,8 @@ TEST(External32, has_the_data_in_order_and_comes_back) {
                     const std::int64_t unit = item.type->size / item.type->values;
                     const std::int64_t external = item.type->external_size / item.type->values;
                     for (std::int64_t value = 0; value < item.type->values; ++value) {
-                        std::byte* place = memory.address() + element * sample.map.extent() + item.at + value * unit;
+                        std::byte* place = memory.address() + element * sample.map.extent() +
+                            item.at + value * unit;
                         if (item.type->external == External::long_double) {
                             const long double one = 1;
                             std::memcpy(place, &one, 10);  // the rest is padding
@@ -83,12 +89,14 @@ TEST(External32, has_the_data_in_order_and_comes_back) {
                         }
                         const auto low = static_cast<std::byte>(maker.number(0, 127));
                         place[0] = low;
-                        expected.insert(expected.end(), static_cast<std::size_t>(external - 1), std::byte{0});
+                        expected.insert(expected.end(), static_cast<std::size_t>(external - 1),
+                                        std::byte{0});
                         expected.push_back(low);
                     }
                 }
             }
-            ASSERT_EQ(static_cast<std::int64_t>(expected.size()), count * sample.definition->external_size);
+            ASSERT_EQ(static_cast<std::int64_t>(expected.size()),
+                      count * sample.definition->external_size);
             std::vector<std::byte> packed(expected.size());
             pack_external(*sample.definition, memory.address(), count, packed.data());
             ASSERT_EQ(packed, expected);
@@ -104,7 +112,8 @@ TEST(External32, keeps_signs_and_long_doubles) {
         std::vector<std::byte> packed(static_cast<std::size_t>(type.external_size));
         ASSERT_EQ(packed.size(), expected.size());
         pack_external(type, reinterpret_cast<std::byte*>(&value), 1, packed.data());
-        for (std::size_t i = 0; i < packed.size(); ++i) EXPECT_EQ(static_cast<int>(packed[i]), expected[i]);
+        for (std::size_t i = 0; i < packed.size(); ++i)
+            EXPECT_EQ(static_cast<int>(packed[i]), expected[i]);
         auto back = value;
         std::memset(&back, 0x77, sizeof back);
         unpack_external(type, reinterpret_cast<std::byte*>(&back), 1, packed.data());
@@ -128,7 +137,8 @@ DefinitionPointer made_again(const Definition& type) {
         recipe.types.emplace_back(inner);
     }
     recipe.numbers.assign(contents.integers.begin(), contents.integers.end());
-    recipe.numbers.insert(recipe.numbers.end(), contents.addresses.begin(), contents.addresses.end());
+    recipe.numbers.insert(recipe.numbers.end(), contents.addresses.begin(),
+                          contents.addresses.end());
     return define(std::move(recipe));
 }
 
@@ -148,12 +158,14 @@ TEST(Contents, make_the_same_type_again) {
 struct Places {
     std::vector<std::int64_t> at;
     void operator()(const BasicType&, Place place, std::int64_t length) {
-        for (std::int64_t i = 0; i < length; ++i) at.push_back(static_cast<std::int64_t>(place) / 4 + i);
+        for (std::int64_t i = 0; i < length; ++i)
+            at.push_back(static_cast<std::int64_t>(place) / 4 + i);
     }
 };
 
 /// Whether a process has an index of a dimension.
-bool has(std::int64_t index, std::int64_t size, int distribution, int argument, int processes, int coordinate) {
+bool has(std::int64_t index, std::int64_t size, int distribution, int argument, int processes,
+         int coordinate) {
     if (distribution == MPI_DISTRIBUTE_NONE) return true;
     std::int64_t block = argument;
     if (argument == MPI_DISTRIBUTE_DFLT_DARG)
@@ -174,12 +186,17 @@ TEST(ArrayTypes, are_the_indices_that_a_process_has) {
             sizes.push_back(maker.number(1, 9));
             subsizes.push_back(maker.number(1, sizes[i]));
             starts.push_back(maker.number(0, sizes[i] - subsizes[i]));
-            const auto distribution = static_cast<int>(maker.number(MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_CYCLIC));
-            const int grid = distribution == MPI_DISTRIBUTE_NONE ? 1 : static_cast<int>(maker.number(1, 4));
-            const std::int64_t least = distribution == MPI_DISTRIBUTE_BLOCK ? (sizes[i] + grid - 1) / grid : 1;
+            const auto distribution =
+                static_cast<int>(maker.number(MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_CYCLIC));
+            const int grid =
+                distribution == MPI_DISTRIBUTE_NONE ? 1 : static_cast<int>(maker.number(1, 4));
+            const std::int64_t least =
+                distribution == MPI_DISTRIBUTE_BLOCK ? (sizes[i] + grid - 1) / grid : 1;
             distributions.push_back(distribution);
             processes.push_back(grid);
-            arguments.push_back(maker.number(0, 1) == 0 ? MPI_DISTRIBUTE_DFLT_DARG : static_cast<int>(maker.number(least, least + 3)));
+            arguments.push_back(maker.number(0, 1) == 0
+                                    ? MPI_DISTRIBUTE_DFLT_DARG
+                                    : static_cast<int>(maker.number(least, least + 3)));
             coordinates.push_back(static_cast<int>(maker.number(0, grid - 1)));
             size *= grid;
             rank = rank * grid + coordinates[i];
@@ -213,8 +230,10 @@ TEST(ArrayTypes, are_the_indices_that_a_process_has) {
                 const std::size_t i = order == MPI_ORDER_FORTRAN ? k : n - 1 - k;
                 const std::int64_t index = rest % sizes[i];
                 rest /= sizes[i];
-                mine = mine && (sub ? index >= starts[i] && index < starts[i] + subsizes[i]
-                                    : has(index, sizes[i], distributions[i], arguments[i], processes[i], coordinates[i]));
+                mine = mine &&
+                    (sub ? index >= starts[i] && index < starts[i] + subsizes[i]
+                         : has(index, sizes[i], distributions[i], arguments[i], processes[i],
+                               coordinates[i]));
             }
             if (mine) expected.push_back(at);
         }
@@ -222,18 +241,22 @@ TEST(ArrayTypes, are_the_indices_that_a_process_has) {
         EXPECT_EQ(type->extent, 4 * all);
         EXPECT_EQ(type->lower_bound, 0);
         Places places;
-        walk(*type, 0, 1, [&](const BasicType& basic, Place place, std::int64_t length) { places(basic, place, length); });
+        walk(*type, 0, 1, [&](const BasicType& basic, Place place, std::int64_t length) {
+            places(basic, place, length);
+        });
         ASSERT_EQ(places.at, expected) << "round " << round;
         const Handle handle(type);
         std::vector<int> memory(static_cast<std::size_t>(all)), packed(expected.size());
         for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<int>(i);
-        pack(handle, reinterpret_cast<std::byte*>(memory.data()), 0, reinterpret_cast<std::byte*>(packed.data()), 4 * packed.size());
+        pack(handle, reinterpret_cast<std::byte*>(memory.data()), 0,
+             reinterpret_cast<std::byte*>(packed.data()), 4 * packed.size());
         ASSERT_TRUE(std::equal(packed.begin(), packed.end(), expected.begin()));
     }
 }
 
 TEST(Definition, is_shared_by_threads_that_build_on_it_and_let_it_go) {
-    DefinitionPointer shared = define(recipe_of(MPI_COMBINER_VECTOR, {3, 1, 2}, {DefinitionPointer(predefined_definition(MPI_INT))}));
+    DefinitionPointer shared = define(recipe_of(
+        MPI_COMBINER_VECTOR, {3, 1, 2}, {DefinitionPointer(predefined_definition(MPI_INT))}));
     std::vector<std::thread> threads;
     std::atomic<int> right{0};
     for (int i = 0; i < 4; ++i) {

@@ -19,11 +19,15 @@ static_assert(std::numeric_limits<long double>::is_iec559);
 
 template <class T>
 T reversed(T value) noexcept {
-    if constexpr (sizeof(T) == 2) return __builtin_bswap16(value);
-    else if constexpr (sizeof(T) == 4) return __builtin_bswap32(value);
-    else if constexpr (sizeof(T) == 8) return __builtin_bswap64(value);
-    else return (static_cast<T>(reversed(static_cast<std::uint64_t>(value))) << 64) |
-               reversed(static_cast<std::uint64_t>(value >> 64));
+    if constexpr (sizeof(T) == 2)
+        return __builtin_bswap16(value);
+    else if constexpr (sizeof(T) == 4)
+        return __builtin_bswap32(value);
+    else if constexpr (sizeof(T) == 8)
+        return __builtin_bswap64(value);
+    else
+        return (static_cast<T>(reversed(static_cast<std::uint64_t>(value))) << 64) |
+            reversed(static_cast<std::uint64_t>(value >> 64));
 }
 
 /// Values of one size, whichever way they go.
@@ -36,7 +40,8 @@ void reverse(std::byte* to, const std::byte* from, std::int64_t values) noexcept
         std::memcpy(to, &value, sizeof value);
     }
 }
-void reverse(std::byte* to, const std::byte* from, std::int64_t values, std::int64_t size) noexcept {
+void reverse(std::byte* to, const std::byte* from, std::int64_t values,
+             std::int64_t size) noexcept {
     switch (size) {
         case 1: std::memcpy(to, from, static_cast<std::size_t>(values)); return;
         case 2: return reverse<std::uint16_t>(to, from, values);
@@ -50,14 +55,16 @@ void reverse(std::byte* to, const std::byte* from, std::int64_t values, std::int
 void narrow(std::byte* to, const std::byte* from, std::int64_t less) noexcept {
     for (std::int64_t i = 0; i < less; ++i) to[i] = from[less - 1 - i];
 }
-void widen(std::byte* to, const std::byte* from, std::int64_t less, std::int64_t size, bool is_signed) noexcept {
+void widen(std::byte* to, const std::byte* from, std::int64_t less, std::int64_t size,
+           bool is_signed) noexcept {
     const bool negative = is_signed && (from[0] & std::byte{0x80}) != std::byte{0};
     for (std::int64_t i = 0; i < less; ++i) to[i] = from[less - 1 - i];
     std::fill(to + less, to + size, negative ? std::byte{0xff} : std::byte{0});
 }
 
 /// Of a long double's bytes those that hold the value; the others stay as they are.
-constexpr std::size_t long_double_bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+constexpr std::size_t long_double_bytes =
+    std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
 
 void pack_long_double(std::byte* to, const std::byte* from) noexcept {
     long double value;
@@ -78,7 +85,8 @@ struct Packing {
     void operator()(const BasicType& type, Place place, std::int64_t length) noexcept {
         const auto* from = reinterpret_cast<const std::byte*>(place);
         const std::int64_t values = length * type.values;
-        const std::int64_t size = type.size / type.values, external = type.external_size / type.values;
+        const std::int64_t size = type.size / type.values,
+                           external = type.external_size / type.values;
         if (type.external == External::same) {
             reverse(packed, from, values, size);
         } else {
@@ -98,7 +106,8 @@ struct Unpacking {
     void operator()(const BasicType& type, Place place, std::int64_t length) noexcept {
         auto* to = reinterpret_cast<std::byte*>(place);
         const std::int64_t values = length * type.values;
-        const std::int64_t size = type.size / type.values, external = type.external_size / type.values;
+        const std::int64_t size = type.size / type.values,
+                           external = type.external_size / type.values;
         if (type.external == External::same) {
             reverse(to, packed, values, size);
         } else {
@@ -116,11 +125,13 @@ struct Unpacking {
 
 }  // namespace
 
-void pack_external(const Definition& type, const std::byte* elements, std::int64_t count, std::byte* packed) {
+void pack_external(const Definition& type, const std::byte* elements, std::int64_t count,
+                   std::byte* packed) {
     walk(type, reinterpret_cast<Place>(elements), count, Packing{packed});
 }
 
-void unpack_external(const Definition& type, std::byte* elements, std::int64_t count, const std::byte* packed) {
+void unpack_external(const Definition& type, std::byte* elements, std::int64_t count,
+                     const std::byte* packed) {
     walk(type, reinterpret_cast<Place>(elements), count, Unpacking{packed});
 }
 

@@ -11,7 +11,9 @@
 namespace heddle::objects {
 
 /// Moves count * external_size bytes. They throw std::bad_alloc.
-void pack_external(const Definition& type, const std::byte* elements, std::int64_t count, std::byte* packed);
-void unpack_external(const Definition& type, std::byte* elements, std::int64_t count, const std::byte* packed);
+void pack_external(const Definition& type, const std::byte* elements, std::int64_t count,
+                   std::byte* packed);
+void unpack_external(const Definition& type, std::byte* elements, std::int64_t count,
+                     const std::byte* packed);
 
 }  // namespace heddle::objects

@@ -27,7 +27,8 @@ void expect_geometry(const Definition& is, const TypeMap& rule) {
     EXPECT_EQ(is.elements, static_cast<std::int64_t>(rule.items.size()));
     if (is.contiguous) {
         const auto where = places(rule, 2);
-        for (std::size_t i = 0; i < where.size(); ++i) ASSERT_EQ(where[i], static_cast<std::int64_t>(i));
+        for (std::size_t i = 0; i < where.size(); ++i)
+            ASSERT_EQ(where[i], static_cast<std::int64_t>(i));
     }
 }
 
@@ -55,7 +56,8 @@ void expect_moves(Maker& maker, const Sample& sample) {
         Memory target(sample.map, count);
         std::vector<std::byte> expected = target.bytes;
         for (std::int64_t i = 0; i < bytes; ++i)
-            expected[target.origin + static_cast<std::size_t>(where[static_cast<std::size_t>(from + i)])] =
+            expected[target.origin +
+                     static_cast<std::size_t>(where[static_cast<std::size_t>(from + i)])] =
                 packed[static_cast<std::size_t>(i + 1)];
         unpack(type, target.address(), static_cast<std::uint64_t>(from), packed.data() + 1,
                static_cast<std::uint64_t>(bytes));
@@ -104,7 +106,8 @@ TEST(Layout, of_types_nested_very_deeply) {
     for (const int depth : {1000, 100000}) {
         DefinitionPointer type = integer();
         std::vector<std::int64_t> at;
-        for (int i = 0; i < depth; ++i) type = define(recipe_of(MPI_COMBINER_STRUCT, {2, 1, 1, 0, 8}, {integer(), type}));
+        for (int i = 0; i < depth; ++i)
+            type = define(recipe_of(MPI_COMBINER_STRUCT, {2, 1, 1, 0, 8}, {integer(), type}));
         for (int i = 0; i <= depth; ++i) at.push_back(8 * i);
         ASSERT_TRUE(type);
         expect_integers(type, at);
@@ -162,7 +165,8 @@ TEST(Layout, does_not_grow_with_what_is_shared) {
     DefinitionPointer type = integer();
     for (int i = 0; i < 40; ++i) {
         const std::int64_t apart = type->extent + 4 * (i % 3);
-        type = define(recipe_of(MPI_COMBINER_STRUCT, {3, 1, 1, 1, 0, apart, 2 * apart + 4}, {type, type, integer()}));
+        type = define(recipe_of(MPI_COMBINER_STRUCT, {3, 1, 1, 1, 0, apart, 2 * apart + 4},
+                                {type, type, integer()}));
         ASSERT_TRUE(type);
     }
     EXPECT_GT(type->size, std::int64_t{1} << 40);
@@ -173,29 +177,40 @@ TEST(Layout, does_not_grow_with_what_is_shared) {
 }
 
 TEST(Layout, merges_what_is_one) {
-    const auto vector = [](std::int64_t count, std::int64_t length, std::int64_t stride, DefinitionPointer old) {
+    const auto vector = [](std::int64_t count, std::int64_t length, std::int64_t stride,
+                           DefinitionPointer old) {
         return define(recipe_of(MPI_COMBINER_VECTOR, {count, length, stride}, {std::move(old)}));
     };
     const auto node = [](const DefinitionPointer& type) { return type->data.body.node; };
-    EXPECT_EQ(node(vector(5, 2, 2, integer())), nullptr);                   // a block
+    EXPECT_EQ(node(vector(5, 2, 2, integer())), nullptr);  // a block
     EXPECT_TRUE(vector(5, 2, 2, integer())->contiguous);
-    const auto loop = define(recipe_of(MPI_COMBINER_HVECTOR, {3, 1, 40}, {vector(5, 1, 2, integer())}));
-    EXPECT_EQ(node(loop)->count, 15u);                                      // one loop, not two
+    const auto loop =
+        define(recipe_of(MPI_COMBINER_HVECTOR, {3, 1, 40}, {vector(5, 1, 2, integer())}));
+    EXPECT_EQ(node(loop)->count, 15u);  // one loop, not two
     EXPECT_EQ(node(loop)->child.node, nullptr);
-    const auto listed = define(recipe_of(MPI_COMBINER_INDEXED_BLOCK, {4, 1, 0, 3, 6, 9}, {integer()}));
+    const auto listed =
+        define(recipe_of(MPI_COMBINER_INDEXED_BLOCK, {4, 1, 0, 3, 6, 9}, {integer()}));
     EXPECT_EQ(node(listed)->kind, Node::Kind::strided);
-    const auto touching = define(recipe_of(MPI_COMBINER_INDEXED, {3, 1, 2, 1, 4, 5, 7}, {integer()}));
+    const auto touching =
+        define(recipe_of(MPI_COMBINER_INDEXED, {3, 1, 2, 1, 4, 5, 7}, {integer()}));
     EXPECT_EQ(node(touching), nullptr);
     EXPECT_EQ(touching->data.at, 16);
     EXPECT_FALSE(touching->contiguous);
+    const auto all = define(recipe_of(MPI_COMBINER_INDEXED_BLOCK, {4, 2, 0, 2, 4, 6}, {integer()}));
+    EXPECT_TRUE(all->contiguous);
+    const auto runs = define(
+        recipe_of(MPI_COMBINER_INDEXED_BLOCK, {8, 1, 0, 1, 2, 3, 10, 11, 12, 13}, {integer()}));
+    EXPECT_EQ(node(runs)->count, 2u);
     // Columns side by side, each a loop that ends where the next begins: no gaps between elements.
-    const auto column = define(recipe_of(MPI_COMBINER_RESIZED, {0, 40}, {vector(5, 1, 2, integer())}));
+    const auto column =
+        define(recipe_of(MPI_COMBINER_RESIZED, {0, 40}, {vector(5, 1, 2, integer())}));
     EXPECT_EQ(column->sequence.body.node, nullptr);
     EXPECT_EQ(column->period, 8);
 }
 
 TEST(Layout, refuses_what_needs_more_than_63_bits) {
-    const std::int64_t large = std::int64_t{1} << 61, most = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t large = std::int64_t{1} << 61,
+                       most = std::numeric_limits<std::int64_t>::max();
     const auto refused = [](int combiner, std::vector<std::int64_t> numbers) {
         return !define(recipe_of(combiner, std::move(numbers), {integer()}));
     };

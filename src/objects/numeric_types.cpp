@@ -32,15 +32,15 @@ struct Sized {
     MPI_Datatype type;
 };
 const Sized sized[] = {
-    {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},  {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
-    {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},  {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
+    {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},   {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
+    {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},   {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
     {MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16}, {MPI_TYPECLASS_REAL, 2, MPI_REAL2},
-    {MPI_TYPECLASS_REAL, 4, MPI_REAL4},        {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
-    {MPI_TYPECLASS_REAL, 16, MPI_REAL16},      {MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4},
-    {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},  {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
+    {MPI_TYPECLASS_REAL, 4, MPI_REAL4},         {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
+    {MPI_TYPECLASS_REAL, 16, MPI_REAL16},       {MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4},
+    {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},   {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
     {MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32}, {MPIX_TYPECLASS_LOGICAL, 1, MPI_LOGICAL1},
-    {MPIX_TYPECLASS_LOGICAL, 2, MPI_LOGICAL2}, {MPIX_TYPECLASS_LOGICAL, 4, MPI_LOGICAL4},
-    {MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8}, {MPIX_TYPECLASS_LOGICAL, 16, MPI_LOGICAL16},
+    {MPIX_TYPECLASS_LOGICAL, 2, MPI_LOGICAL2},  {MPIX_TYPECLASS_LOGICAL, 4, MPI_LOGICAL4},
+    {MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8},  {MPIX_TYPECLASS_LOGICAL, 16, MPI_LOGICAL16},
 };
 
 /// The values of a basic type under another name.
@@ -68,12 +68,14 @@ MPI_Datatype type_of_kind(int combiner, int precision, int range) noexcept {
     return MPI_DATATYPE_NULL;
 }
 
-Datatype& numeric_type(Process& process, int combiner, int precision, int range, MPI_Datatype like) {
+Datatype& numeric_type(Process& process, int combiner, int precision, int range,
+                       MPI_Datatype like) {
     const std::array<int, 3> key{combiner, precision, range};
     std::lock_guard guard(process.set_up);
     if (const auto known = process.numeric_types.find(key); known != process.numeric_types.end())
         return *known->second;
-    Datatype& type = make_datatype(process, define_like(*predefined_definition(like), combiner, precision, range));
+    Datatype& type = make_datatype(
+        process, define_like(*predefined_definition(like), combiner, precision, range));
     type.committed = true;
     type.permanent = true;
     process.numeric_types.emplace(key, &type);

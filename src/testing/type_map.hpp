@@ -48,7 +48,8 @@ struct TypeMap {
         return most;
     }
     std::int64_t lower() const {
-        return lower_marks.empty() ? true_lower() : *std::min_element(lower_marks.begin(), lower_marks.end());
+        return lower_marks.empty() ? true_lower()
+                                   : *std::min_element(lower_marks.begin(), lower_marks.end());
     }
     std::int64_t extent() const {
         if (!upper_marks.empty())
@@ -88,7 +89,8 @@ inline Sample basic_sample(const PredefinedType& type) {
     return sample;
 }
 
-inline Recipe recipe_of(int combiner, std::vector<std::int64_t> numbers, std::vector<DefinitionPointer> types) {
+inline Recipe recipe_of(int combiner, std::vector<std::int64_t> numbers,
+                        std::vector<DefinitionPointer> types) {
     Recipe recipe;
     recipe.combiner = combiner;
     recipe.numbers = std::move(numbers);
@@ -99,7 +101,8 @@ inline Recipe recipe_of(int combiner, std::vector<std::int64_t> numbers, std::ve
 class Maker {
 public:
     explicit Maker(unsigned seed) : random_(seed) {
-        for (const PredefinedType& type : objects::predefined_types()) samples_.push_back(basic_sample(type));
+        for (const PredefinedType& type : objects::predefined_types())
+            samples_.push_back(basic_sample(type));
     }
     /// A random type made of random earlier ones.
     const Sample& make() {
@@ -118,7 +121,8 @@ private:
     const Sample& any() {
         // Later ones are more interesting.
         const auto last = static_cast<std::int64_t>(samples_.size()) - 1;
-        return samples_[static_cast<std::size_t>(number(number(0, 2) == 0 ? 0 : last - last / 4, last))];
+        return samples_[static_cast<std::size_t>(
+            number(number(0, 2) == 0 ? 0 : last - last / 4, last))];
     }
     /// Such that some blocks touch and some overlap in steps that are regular.
     std::int64_t displacement(std::int64_t unit) {
@@ -130,10 +134,11 @@ private:
     }
 
     Sample attempt() {
-        constexpr int combiners[] = {
-            MPI_COMBINER_DUP, MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_VECTOR, MPI_COMBINER_HVECTOR,
-            MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED, MPI_COMBINER_INDEXED_BLOCK,
-            MPI_COMBINER_HINDEXED_BLOCK, MPI_COMBINER_STRUCT, MPI_COMBINER_RESIZED};
+        constexpr int combiners[] = {MPI_COMBINER_DUP,           MPI_COMBINER_CONTIGUOUS,
+                                     MPI_COMBINER_VECTOR,        MPI_COMBINER_HVECTOR,
+                                     MPI_COMBINER_INDEXED,       MPI_COMBINER_HINDEXED,
+                                     MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_HINDEXED_BLOCK,
+                                     MPI_COMBINER_STRUCT,        MPI_COMBINER_RESIZED};
         const int combiner = combiners[number(0, 9)];
         const Sample& old = any();
         const std::int64_t extent = old.map.extent();
@@ -171,8 +176,10 @@ private:
     void attempt_list(int combiner, std::int64_t count, std::int64_t length, const Sample& old,
                       std::vector<std::int64_t>& numbers, std::vector<DefinitionPointer>& types,
                       TypeMap& map) {
-        const bool same = combiner == MPI_COMBINER_INDEXED_BLOCK || combiner == MPI_COMBINER_HINDEXED_BLOCK;
-        const bool bytes = combiner != MPI_COMBINER_INDEXED && combiner != MPI_COMBINER_INDEXED_BLOCK;
+        const bool same =
+            combiner == MPI_COMBINER_INDEXED_BLOCK || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+        const bool bytes =
+            combiner != MPI_COMBINER_INDEXED && combiner != MPI_COMBINER_INDEXED_BLOCK;
         const std::int64_t extent = old.map.extent();
         std::vector<std::int64_t> lengths, displacements;
         std::vector<const Sample*> olds;
@@ -182,7 +189,8 @@ private:
         const std::int64_t step = displacement(extent);
         for (std::int64_t i = 0; i < count; ++i, regular += step) {
             lengths.push_back(same ? length : number(0, 3));
-            displacements.push_back(bytes ? (is_regular ? regular : displacement(extent)) : number(-9, 20));
+            displacements.push_back(bytes ? (is_regular ? regular : displacement(extent))
+                                          : number(-9, 20));
             olds.push_back(combiner == MPI_COMBINER_STRUCT ? &any() : &old);
             if (combiner == MPI_COMBINER_STRUCT) types.push_back(olds.back()->definition);
         }

@@ -113,7 +113,8 @@ static void contents(void) {
     OK(MPI_Type_indexed(3, lengths, displacements, MPI_INT, &type));
     envelope(type, 7, 0, 1, MPI_COMBINER_INDEXED);
     OK(MPI_Type_get_contents(type, 20, 8, 3, integers, addresses, inside));
-    CHECK(integers[0] == 3 && integers[1] == 2 && integers[3] == 1 && integers[4] == 5 && integers[6] == -1);
+    CHECK(integers[0] == 3 && integers[1] == 2 && integers[3] == 1 && integers[4] == 5 &&
+          integers[6] == -1);
     OK(MPI_Type_free(&type));
     OK(MPI_Type_create_hindexed(3, lengths, places, MPI_INT, &type));
     envelope(type, 4, 3, 1, MPI_COMBINER_HINDEXED);
@@ -140,9 +141,11 @@ static void contents(void) {
     OK(MPI_Type_create_subarray(2, sizes, subsizes, starts, MPI_ORDER_C, MPI_INT, &type));
     envelope(type, 8, 0, 1, MPI_COMBINER_SUBARRAY);
     OK(MPI_Type_get_contents(type, 8, 0, 1, integers, addresses, inside));
-    CHECK(integers[0] == 2 && integers[1] == 4 && integers[4] == 3 && integers[6] == 2 && integers[7] == MPI_ORDER_C);
+    CHECK(integers[0] == 2 && integers[1] == 4 && integers[4] == 3 && integers[6] == 2 &&
+          integers[7] == MPI_ORDER_C);
     OK(MPI_Type_free(&type));
-    int how[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}, usual[] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, grid[] = {2, 3};
+    int how[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
+        usual[] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, grid[] = {2, 3};
     OK(MPI_Type_create_darray(6, 5, 2, sizes, how, usual, grid, MPI_ORDER_FORTRAN, MPI_INT, &type));
     envelope(type, 12, 0, 1, MPI_COMBINER_DARRAY);
     OK(MPI_Type_get_contents(type, 12, 0, 1, integers, addresses, inside));
@@ -154,7 +157,8 @@ static void contents(void) {
     OK(MPI_Type_get_envelope_c(type, &li, &la, &lc, &ld, &c));
     CHECK(li == 0 && la == 0 && lc == 5 && ld == 1 && c == MPI_COMBINER_HINDEXED);
     OK(MPI_Type_get_contents_c(type, 0, 0, 5, 1, NULL, NULL, counts, inside));
-    CHECK(counts[0] == 2 && counts[1] == 2 && counts[2] == 1 && counts[3] == 100 && counts[4] == -7);
+    CHECK(counts[0] == 2 && counts[1] == 2 && counts[2] == 1 && counts[3] == 100 &&
+          counts[4] == -7);
     FAILS(MPI_Type_get_envelope(type, &i, &a, &d, &c), MPI_ERR_TYPE);
     FAILS(MPI_Type_get_contents(type, 20, 8, 3, integers, addresses, inside), MPI_ERR_TYPE);
     OK(MPI_Type_free(&type));
@@ -302,7 +306,8 @@ static void elements(void) {
 }
 
 static void wrong_arguments(void) {
-    int lengths[] = {1, -1}, displacements[] = {0, 4}, sizes[] = {4, 4}, none[] = {0, 1}, one[] = {1, 1};
+    int lengths[] = {1, -1}, displacements[] = {0, 4}, sizes[] = {4, 4}, none[] = {0, 1},
+        one[] = {1, 1};
     MPI_Aint places[] = {0, 8};
     MPI_Datatype types[] = {MPI_INT, MPI_DATATYPE_NULL}, type, stale, fixed = MPI_FLOAT_INT;
     FAILS(MPI_Type_contiguous(-1, MPI_INT, &type), MPI_ERR_COUNT);
@@ -323,11 +328,17 @@ static void wrong_arguments(void) {
     FAILS(MPI_Type_create_subarray(2, sizes, one, sizes, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG);
     FAILS(MPI_Type_create_subarray(2, sizes, one, none, 5, MPI_INT, &type), MPI_ERR_ARG);
     FAILS(MPI_Type_create_subarray(2, NULL, one, none, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG);
-    int cyclic[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE}, grid[] = {2, 1}, bad_grid[] = {2, 2};
-    FAILS(MPI_Type_create_darray(2, 2, 2, sizes, cyclic, one, grid, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG);
-    FAILS(MPI_Type_create_darray(3, 0, 2, sizes, cyclic, one, grid, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG);
-    FAILS(MPI_Type_create_darray(4, 0, 2, sizes, cyclic, one, bad_grid, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG);
-    FAILS(MPI_Type_create_darray(2, 0, 2, sizes, none, one, grid, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG);
+    int cyclic[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE}, grid[] = {2, 1},
+        bad_grid[] = {2, 2};
+    FAILS(MPI_Type_create_darray(2, 2, 2, sizes, cyclic, one, grid, MPI_ORDER_C, MPI_INT, &type),
+          MPI_ERR_ARG);
+    FAILS(MPI_Type_create_darray(3, 0, 2, sizes, cyclic, one, grid, MPI_ORDER_C, MPI_INT, &type),
+          MPI_ERR_ARG);
+    FAILS(
+        MPI_Type_create_darray(4, 0, 2, sizes, cyclic, one, bad_grid, MPI_ORDER_C, MPI_INT, &type),
+        MPI_ERR_ARG);
+    FAILS(MPI_Type_create_darray(2, 0, 2, sizes, none, one, grid, MPI_ORDER_C, MPI_INT, &type),
+          MPI_ERR_ARG);
     FAILS(MPI_Type_free(&fixed), MPI_ERR_TYPE);
     OK(MPI_Type_contiguous(2, MPI_INT, &type));
     stale = type;
@@ -340,7 +351,8 @@ static void wrong_arguments(void) {
 /* A thousand types on top of each other, freed from the bottom, and what is inside looked at. */
 static void nested(void) {
     MPI_Datatype types[1001], inside[2];
-    int lengths[] = {1, 1}, *data = calloc(2100, sizeof(int)), *packed = calloc(1001, sizeof(int)), position = 0;
+    int lengths[] = {1, 1}, *data = calloc(2100, sizeof(int)), *packed = calloc(1001, sizeof(int)),
+        position = 0;
     MPI_Aint places[] = {0, 8}, addresses[2];
     types[0] = MPI_INT;
     for (int i = 1; i <= 1000; ++i) {
