@@ -5,6 +5,7 @@
 
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
+#include "api/type_attributes.hpp"
 #include "objects/status.hpp"
 
 namespace heddle::api {
@@ -67,17 +68,8 @@ int type_contiguous(Thread& thread, Count count, AnyType old, Out<MPI_Datatype> 
 }
 
 int type_dup(Thread& thread, AnyType old, Out<MPI_Datatype> result) {
-    Process& process = *thread.process;
-    *result = MPI_DATATYPE_NULL;
-    objects::Datatype& made = objects::duplicate(process, *old);
-    if (const int error = objects::copy_attributes(process, objects::holder(process, *old),
-                                                   objects::holder(process, made))) {
-        objects::forget_attributes(process, made);
-        objects::drop(process, made);
-        return objects::fail(thread, nullptr, error, "a function that copies attributes failed");
-    }
-    *result = made.handle;
-    return MPI_SUCCESS;
+    *result = objects::duplicate(*thread.process, *old).handle;
+    return copy_attributes(thread, *old.object, *result);
 }
 
 int type_commit(Thread& thread, InOut<MPI_Datatype> handle) {
@@ -95,10 +87,7 @@ int type_free(Thread& thread, InOut<MPI_Datatype> handle) {
     if (type->handle != reinterpret_cast<MPI_Datatype>(type.object))
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
                              "argument datatype: " + std::string(type->name) + " cannot be freed");
-    if (const int error =
-            objects::delete_attributes(*thread.process, objects::holder(*thread.process, *type.object)))
-        return objects::fail(thread, nullptr, error, "a function that deletes attributes failed");
-    objects::forget_attributes(*thread.process, *type.object);
+    if (const int error = delete_attributes(thread, *type.object)) return error;
     objects::drop(*thread.process, *type.object);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
