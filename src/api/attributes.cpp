@@ -15,6 +15,7 @@ int copy_attributes(core::Thread& thread, objects::Datatype& old, MPI_Datatype& 
                                                objects::holder(process, type));
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
     made = MPI_DATATYPE_NULL;
+    (void)objects::delete_attributes(process, objects::holder(process, type));  // those copied before
     objects::forget_attributes(process, type);
     type.kind.store(core::Kind::none, relaxed);
     objects::drop(process, type);
