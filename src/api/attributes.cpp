@@ -44,8 +44,9 @@ int no_keyval(Thread& thread, Communicator* communicator, int keyval) {
     const std::string number = std::to_string(keyval);
     return refuse(thread, communicator, MPI_ERR_KEYVAL, keyval_name<holds>,
                   keyval == MPI_KEYVAL_INVALID         ? "MPI_KEYVAL_INVALID"
-                  : objects::is_predefined_keyval(keyval) ? number + " is predefined and cannot be changed"
-                                                          : number + " is no key, or one that has been freed");
+                  : objects::is_predefined_keyval(keyval)
+                      ? number + " is predefined and cannot be changed"
+                      : number + " is no key, or one that has been freed");
 }
 
 template <Holds holds, class Copy, class Remove>
