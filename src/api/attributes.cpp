@@ -3,9 +3,33 @@
 
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
+#include "api/type_attributes.hpp"
 #include "objects/attributes.hpp"
 
 namespace heddle::api {
+
+int copy_attributes(core::Thread& thread, objects::Datatype& old, MPI_Datatype& made) {
+    Process& process = *thread.process;
+    objects::Datatype& type = *process.datatype(made);
+    const int error = objects::copy_attributes(process, objects::holder(process, old),
+                                               objects::holder(process, type));
+    if (error == MPI_SUCCESS) return MPI_SUCCESS;
+    made = MPI_DATATYPE_NULL;
+    (void)objects::delete_attributes(process, objects::holder(process, type));  // those copied before
+    objects::forget_attributes(process, type);
+    type.kind.store(core::Kind::none, relaxed);
+    objects::drop(process, type);
+    return objects::fail(thread, nullptr, error, "a function that copies attributes failed");
+}
+
+int delete_attributes(core::Thread& thread, objects::Datatype& type) {
+    Process& process = *thread.process;
+    if (const int error = objects::delete_attributes(process, objects::holder(process, type)))
+        return objects::fail(thread, nullptr, error, "a function that deletes attributes failed");
+    objects::forget_attributes(process, type);
+    return MPI_SUCCESS;
+}
+
 namespace {
 
 using core::Thread;
@@ -20,8 +44,9 @@ int no_keyval(Thread& thread, Communicator* communicator, int keyval) {
     const std::string number = std::to_string(keyval);
     return refuse(thread, communicator, MPI_ERR_KEYVAL, keyval_name<holds>,
                   keyval == MPI_KEYVAL_INVALID         ? "MPI_KEYVAL_INVALID"
-                  : objects::is_predefined_keyval(keyval) ? number + " is predefined and cannot be changed"
-                                                          : number + " is no key, or one that has been freed");
+                  : objects::is_predefined_keyval(keyval)
+                      ? number + " is predefined and cannot be changed"
+                      : number + " is no key, or one that has been freed");
 }
 
 template <Holds holds, class Copy, class Remove>

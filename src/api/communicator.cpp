@@ -179,15 +179,18 @@ int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, M
     constexpr int nowhere = std::numeric_limits<int>::max();
     result = MPI_COMM_NULL;
     objects::Contexts& contexts = thread.process->contexts;
+    const p2p::Circle everybody(parent);
     for (const char* kind : platform::kinds_of_hardware) {
         const int number = platform::hardware_of_process(kind);
         p2p::Part part;
-        if (const int error = p2p::split(thread, p2p::Circle(parent), number < 0 ? nowhere : number, key, part))
-            return error;
-        const bool divided = static_cast<std::int32_t>(part.local.size()) != parent.size();
+        const int color = number < 0 ? nowhere : number;
+        if (const int error = p2p::split(thread, everybody, color, key, part)) return error;
+        // The same for all, in both groups of an intercommunicator: nobody asks for another kind alone.
+        const bool divided =
+            part.local.size() + part.remote.size() != static_cast<std::size_t>(everybody.size());
         if (divided && number >= 0) {
             result = make(thread, parent, std::move(part));
-            if (hints.object == nullptr) return MPI_SUCCESS;
+            if (hints.object == nullptr || result == MPI_COMM_NULL) return MPI_SUCCESS;
             std::lock_guard guard(objects::info_lock());
             hints->set("mpi_hw_resource_type", kind);
             return MPI_SUCCESS;

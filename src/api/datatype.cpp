@@ -4,7 +4,7 @@
 
 #include "api/datatype_arguments.hpp"
 #include "api/object_arguments.hpp"
-#include "objects/attributes.hpp"
+#include "api/type_attributes.hpp"
 #include "objects/status.hpp"
 
 namespace heddle::api {
@@ -64,10 +64,7 @@ int type_free(Thread& thread, InOut<MPI_Datatype> handle) {
     if (type->permanent)
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
                              "argument datatype: " + describe(thread, *type) + " cannot be freed");
-    if (const int error =
-            objects::delete_attributes(*thread.process, objects::holder(*thread.process, *type.object)))
-        return objects::fail(thread, nullptr, error, "a function that deletes attributes failed");
-    objects::forget_attributes(*thread.process, *type.object);
+    if (const int error = delete_attributes(thread, *type.object)) return error;
     objects::close_handle(*thread.process, *type.object);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

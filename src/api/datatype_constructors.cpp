@@ -4,7 +4,7 @@
 /// Each function has two entry points and remembers which one was called: MPI_Type_get_envelope tells.
 
 #include "api/datatype_arguments.hpp"
-#include "objects/attributes.hpp"
+#include "api/type_attributes.hpp"
 
 namespace heddle::api {
 namespace {

@@ -75,7 +75,9 @@ struct Session {
 
     Session(Process& process, MPI_Session handle) noexcept
         : object(process.session(handle)), null(handle == MPI_SESSION_NULL) {}
-    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_SESSION : MPI_SUCCESS; }
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_SESSION : MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const {
         return null ? "MPI_SESSION_NULL" : "no session, or one that has been finalized";
     }

@@ -144,6 +144,22 @@ static void error_handlers(void) {
     DOES(MPI_Session_finalize(&session));
 }
 
+/* Errors of what has no communicator yet go to the handler that it would have. */
+static void errors_without_communicator(MPI_Session session) {
+    MPI_Group group;
+    MPI_Comm comm;
+    DOES(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
+    EXPECT(MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) ==
+           MPI_ERR_GROUP);
+    EXPECT(MPI_Comm_create_from_group(group, NULL, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_ERR_ARG);
+    EXPECT(MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL) == MPI_ERR_ARG);
+    EXPECT(MPI_Intercomm_create_from_groups(group, 0, group, 0, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                            &comm) == MPI_ERR_GROUP);
+    EXPECT(MPI_Intercomm_create_from_groups(group, 0, group, 5, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                            &comm) == MPI_ERR_RANK);
+    DOES(MPI_Group_free(&group));
+}
+
 /* Buffered sends take the session's buffer, if the communicator has none. */
 static void buffers(MPI_Session session) {
     char memory[4096], * address = NULL;
@@ -201,6 +217,7 @@ int main(void) {
     use(second, "second again");
     buffers(second);
     error_handlers();
+    errors_without_communicator(second);
     thread_level();
     DOES(MPI_Session_finalize(&second)); /* nothing is open now */
     for (long i = 0; i < 3; ++i) EXPECT(pthread_create(&threads[i], NULL, in_thread, (void*)i) == 0);
