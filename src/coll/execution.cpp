@@ -2,6 +2,7 @@
 #include "coll/execution.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "objects/process.hpp"
 
@@ -86,34 +87,61 @@ bool Execution::advance(core::Thread& thread) noexcept {
     for (;;) {
         collect(thread);
         if (next_ == schedule.steps().size()) return true;
-        start_stage(thread);
-        const auto over = [](const core::Request* message) { return message->completed(); };
-        if (std::all_of(under_way_.begin(), under_way_.end(), over)) continue;
-        left_.store(static_cast<std::uint32_t>(under_way_.size()) + 1, relaxed);  // published by listen()
-        p2p::Turn turn(thread);
-        listen(turn, under_way_, *this);
+        // One for this thread, so that nobody goes on before it is done here. Published by what is
+        // started.
+        left_.store(messages_ahead() + 1, relaxed);
+        const std::uint32_t over = start_stage(thread);
         // Release for what has been written here, acquire for the outcomes.
-        if (left_.fetch_sub(1, acq_rel) != 1) return false;
+        if (left_.fetch_sub(over + 1, acq_rel) != over + 1) return false;
     }
 }
 
-void Execution::start_stage(core::Thread& thread) noexcept {
-    p2p::Engine& engine = *thread.process->engine;
+/// How many messages the next stage starts.
+std::uint32_t Execution::messages_ahead() const noexcept {
+    std::uint32_t count = 0;
+    for (const Step& step : schedule.steps().subspan(next_)) {
+        if (step.kind == Step::Kind::wait) break;
+        if (is_message(step)) ++count;
+    }
+    return count;
+}
+
+/// The answer: how many of its messages nobody will hear of, since they are over.
+std::uint32_t Execution::start_stage(core::Thread& thread) noexcept {
     const auto steps = schedule.steps();
+    std::uint32_t over = 0;
+    std::size_t sends = 0;  // at the beginning of `under_way_`
     while (next_ < steps.size()) {
         const Step& step = steps[next_++];
-        if (step.kind == Step::Kind::wait) return;
-        try {
-            if (!is_message(step)) {
-                do_locally(schedule, step);
-                continue;
-            }
-            core::Request* message = start_message(thread, schedule, step);
-            if (message == nullptr) failure_.note(MPI_ERR_NO_MEM);
-            else if (message != &engine.completed_send()) under_way_.push_back(message);
-        } catch (...) {
-            failure_.note(MPI_ERR_NO_MEM);
+        if (step.kind == Step::Kind::wait) break;
+        if (!is_message(step)) {
+            do_locally(schedule, step);
+            continue;
         }
+        core::Request* const message = start(thread, step);
+        if (message == nullptr) {
+            failure_.note(MPI_ERR_NO_MEM);
+            ++over;
+        } else if (message->immortal) {
+            ++over;
+        } else {
+            under_way_.push_back(message);
+            // Most sends are over at once: the rest are listened for all together, later.
+            if (is_send(step)) std::swap(under_way_[sends++], under_way_.back());
+        }
+    }
+    if (sends == 0) return over;
+    p2p::Turn turn(thread);
+    listen(turn, std::span(under_way_).first(sends), *this);
+    return over;
+}
+
+core::Request* Execution::start(core::Thread& thread, const Step& step) noexcept {
+    try {
+        return is_send(step) ? start_send(thread, schedule, step)
+                             : start_receive(thread, schedule, step, *this);
+    } catch (...) {
+        return nullptr;
     }
 }
 

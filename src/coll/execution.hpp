@@ -51,7 +51,9 @@ private:
     static constexpr std::uint32_t by_owner = 2;
 
     bool advance(core::Thread& thread) noexcept;
-    void start_stage(core::Thread& thread) noexcept;
+    std::uint32_t messages_ahead() const noexcept;
+    std::uint32_t start_stage(core::Thread& thread) noexcept;
+    core::Request* start(core::Thread& thread, const Step& step) noexcept;
     void collect(core::Thread& thread) noexcept;
     void complete(core::Thread& thread) noexcept;
 

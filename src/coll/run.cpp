@@ -78,7 +78,8 @@ int run(core::Thread& thread, const Schedule& schedule) {
     UnderWay messages(thread, failure);
     for (const Step& step : schedule.steps()) {
         if (is_message(step))
-            messages.add(start_message(thread, schedule, step));
+            messages.add(is_send(step) ? start_send(thread, schedule, step)
+                                       : start_receive(thread, schedule, step));
         else if (step.kind == Step::Kind::wait)
             messages.wait();
         else

@@ -13,17 +13,28 @@ namespace heddle::coll {
 
 inline bool is_message(const Step& step) noexcept { return step.kind < Step::Kind::wait; }
 
-/// Starts a message. nullptr when memory has run out.
-inline core::Request* start_message(core::Thread& thread, const Schedule& schedule,
-                                    const Step& step) {
-    const bool within = step.kind >= Step::Kind::send_within;
-    objects::Communicator& communicator = within ? *schedule.local : schedule.communicator;
-    const std::uint32_t context = communicator.context + 1;
-    if (step.kind == Step::Kind::send || step.kind == Step::Kind::send_within)
-        return p2p::start_send(thread, communicator, context, step.from, step.size, step.peer,
-                               schedule.tag);
-    return p2p::start_receive(thread, communicator, context, step.to, step.size, step.peer,
-                              schedule.tag);
+inline bool is_send(const Step& step) noexcept {
+    return step.kind == Step::Kind::send || step.kind == Step::Kind::send_within;
+}
+
+/// The communicator through which a message goes.
+inline objects::Communicator& way_of(const Schedule& schedule, const Step& step) noexcept {
+    return step.kind >= Step::Kind::send_within ? *schedule.local : schedule.communicator;
+}
+
+// Messages are started. nullptr when memory has run out. A listener is the only one to hear of a receive.
+
+inline core::Request* start_send(core::Thread& thread, const Schedule& schedule, const Step& step) {
+    objects::Communicator& way = way_of(schedule, step);
+    return p2p::start_send(thread, way, way.context + 1, step.from, step.size, step.peer, schedule.tag);
+}
+
+template <class... Listener>
+core::Request* start_receive(core::Thread& thread, const Schedule& schedule, const Step& step,
+                             Listener&... listener) {
+    objects::Communicator& way = way_of(schedule, step);
+    return p2p::start_receive(thread, way, way.context + 1, step.to, step.size, step.peer, schedule.tag,
+                              listener...);
 }
 
 /// Does what is neither a message nor a wait.

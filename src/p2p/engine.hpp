@@ -51,6 +51,7 @@ struct Inbound {
     std::uint64_t bytes;
     objects::Communicator* communicator;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
+    sync::Slot* waiter = nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
 };
 
 class Engine {
@@ -122,10 +123,11 @@ public:
 
     // --- requests ---
 
-    [[gnu::always_inline]] core::Request* take_request(core::Thread& thread) noexcept {
+    [[gnu::always_inline]] core::Request* take_request(core::Thread& thread,
+                                                       sync::Slot* waiter = nullptr) noexcept {
         core::Request* request = thread.requests.take(requests_);
         if (request == nullptr) [[unlikely]] return nullptr;
-        request->waiter.store(nullptr, relaxed);
+        request->waiter.store(waiter, release);  // R3 of p2p/listener.cpp
         request->done.store(false, relaxed);
         return request;
     }
@@ -276,7 +278,7 @@ private:
     // engine_receive.cpp
     [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
                                                       const Inbound& inbound) noexcept {
-        core::Request* receive = take_request(thread);
+        core::Request* receive = take_request(thread, inbound.waiter);
         if (receive == nullptr) [[unlikely]] return nullptr;
         receive->operation = core::Operation::receive;
         receive->context = inbound.pattern.context;

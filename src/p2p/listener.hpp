@@ -7,6 +7,9 @@
 /// A listener stands where a waiting thread's slot stands (Request::waiter), told apart by the lowest
 /// bit of the address, so that a request without either costs what it cost before.
 ///
+/// Where nothing but the listener is ever to hear of a receive, it stands there from the beginning
+/// (Inbound::waiter), which is cheaper than listen().
+///
 /// Contract       completed() is called once, by listen() itself if the request was complete before.
 ///                Locks of instances may be held: it takes leaf locks only, starts no operation,
 ///                completes others through `turn`. What needs more is put off (Turn::put_off()).

@@ -19,6 +19,14 @@ core::Request* start_receive(core::Thread& thread, objects::Communicator& commun
         thread, inbound(communicator, context, data, shape, source, tag));
 }
 
+core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
+                             std::uint32_t context, void* data, Shape shape, std::int32_t source,
+                             std::int32_t tag, Listener& listener) {
+    Inbound receive = inbound(communicator, context, data, shape, source, tag);
+    receive.waiter = listener.as_waiter();
+    return thread.process->engine->start_receive(thread, receive);
+}
+
 int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request) {
     if (request == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");

@@ -11,6 +11,7 @@
 #include "objects/communicator.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/listener.hpp"
 #include "p2p/waiting.hpp"
 
 namespace heddle::p2p {
@@ -55,6 +56,10 @@ core::Request* start_send(core::Thread& thread, objects::Communicator& communica
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
                              std::uint32_t context, void* data, Shape shape, std::int32_t source,
                              std::int32_t tag);
+/// The same for a receive that only `listener` hears of, from its completion (p2p/listener.hpp).
+core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
+                             std::uint32_t context, void* data, Shape shape, std::int32_t source,
+                             std::int32_t tag, Listener& listener);
 /// Waits for the request and frees it.
 int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request);
 

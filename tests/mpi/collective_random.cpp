@@ -485,6 +485,33 @@ int (*const everywhere[])(Call&) = {barrier,    bcast,     gather,    scatter,
                                     allreduce,  reduce_scatter_block, reduce_scatter};
 int (*const within[])(Call&) = {scan, exscan};
 
+/// Neither a communicator nor a request: the user's function on elements where they lie.
+void reduce_locally() {
+    Call c;
+    c.name = "Reduce_local";
+    c.form = Form::blocking;
+    c.shape = &shapes[0];
+    for (const Operation& op : operations)
+        for (const Layout& layout : layouts()) {
+            if (op.handle == MPI_SUM && &layout != &layouts()[0]) continue;
+            c.op = &op;
+            c.seed = common();
+            const std::size_t words = 20 * unit;
+            c.in = regular(words, 1, layout);
+            c.out = regular(words, 1, layout);
+            for (std::size_t i = 0; i < words; ++i) {
+                c.in->word(0, i) = operand_of(c, 0, 0, i);
+                c.out->word(0, i) = operand_of(c, 0, 1, i);
+            }
+            CHECK(MPI_Reduce_local(c.in->address(), c.out->address(), elements_of(*c.in), layout.type,
+                                   op.handle) == MPI_SUCCESS,
+                  "%s", op.name);
+            for (std::size_t i = 0; i < words; ++i)
+                CHECK(c.out->word(0, i) == folded_of(c, 0, 1, i), "Reduce_local with %s", op.name);
+            expect_rest(c, *c.out);
+        }
+}
+
 Cases draw_case(Form form) {
     constexpr std::size_t units[] = {0, 1, 1, 2, 7, 40, 300, 1500};
     auto c = std::make_shared<Call>();
@@ -650,6 +677,7 @@ int main(int argc, char** argv) {
     make_layouts();
     make_shapes();
     make_operations();
+    reduce_locally();
     for (unsigned round = 0; round < rounds; ++round) {
         if (round % 3 == 2) persistent_round(round);
         else nonblocking_round(round);
