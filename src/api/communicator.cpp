@@ -63,7 +63,9 @@ int remote_group(Thread& thread, Comm comm, Out<MPI_Group> group) {
 /// One like `parent` but for its context, which is still to be agreed on.
 Communicator& twin(Thread& thread, Communicator& parent) {
     parent.group->retain();
-    return objects::make_communicator(*thread.process, parent, 0, *parent.group);
+    Communicator& made = objects::make_communicator(*thread.process, parent, 0, *parent.group);
+    made.topology = parent.topology;
+    return made;
 }
 
 /// Copies attributes and takes hints; on failure the new communicator is gone.
