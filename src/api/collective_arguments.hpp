@@ -21,12 +21,19 @@ struct Root {
 
     Root(Process&, int raw) noexcept : rank(raw) {}
     int error(const Communicator* communicator) const noexcept {
-        return is_rank(rank, communicator) ? MPI_SUCCESS : MPI_ERR_ROOT;
+        if (is_rank(rank, communicator)) [[likely]]
+            return MPI_SUCCESS;
+        // In the root's group of an intercommunicator.
+        const bool placed = rank == MPI_ROOT || rank == MPI_PROC_NULL;
+        return placed && communicator->remote != nullptr ? MPI_SUCCESS : MPI_ERR_ROOT;
     }
     std::string wrong(const Communicator* communicator) const {
-        return "rank " + std::to_string(rank) +
-            " is not in the communicator, which has ranks 0 to " +
-            std::to_string(communicator->peers - 1);
+        if (rank == MPI_ROOT || rank == MPI_PROC_NULL)
+            return std::string(rank == MPI_ROOT ? "MPI_ROOT" : "MPI_PROC_NULL") +
+                   " is for intercommunicators";
+        return "rank " + std::to_string(rank) + " is not in the " +
+               (communicator->remote == nullptr ? "communicator" : "remote group") +
+               ", which has ranks 0 to " + std::to_string(communicator->peers - 1);
     }
 };
 
@@ -72,23 +79,40 @@ struct Values {
     }
 };
 
+/// For each process that messages go to.
 struct Counts : Values {
     static constexpr const char* name = "counts";
     template <class T>
     Counts(Process&, const T* raw) noexcept : Values(raw) {}
     int error(const Communicator* communicator) const noexcept {
-        if (communicator == nullptr) return MPI_SUCCESS;  // an error of its own
+        return communicator == nullptr ? MPI_SUCCESS : error(communicator->peers);
+    }
+    std::string wrong(const Communicator* communicator) const { return wrong(communicator->peers); }
+
+protected:
+    int error(std::int32_t ranks) const noexcept {
         if (missing()) return MPI_ERR_ARG;
-        for (std::int32_t rank = 0; rank < communicator->peers; ++rank)
+        for (std::int32_t rank = 0; rank < ranks; ++rank)
             if ((*this)[rank] < 0) return MPI_ERR_COUNT;
         return MPI_SUCCESS;
     }
-    std::string wrong(const Communicator* communicator) const {
-        for (std::int32_t rank = 0; !missing() && rank < communicator->peers; ++rank)
+    std::string wrong(std::int32_t ranks) const {
+        for (std::int32_t rank = 0; !missing() && rank < ranks; ++rank)
             if ((*this)[rank] < 0)
                 return std::to_string((*this)[rank]) + " at index " + std::to_string(rank) +
                     " is negative";
         return "a null pointer";
+    }
+};
+
+/// For each process of the group itself, of an intercommunicator, too.
+struct GroupCounts : Counts {
+    using Counts::Counts;
+    int error(const Communicator* communicator) const noexcept {
+        return communicator == nullptr ? MPI_SUCCESS : Counts::error(communicator->size());
+    }
+    std::string wrong(const Communicator* communicator) const {
+        return Counts::wrong(communicator->size());
     }
 };
 
@@ -137,6 +161,7 @@ HEDDLE_NAMED(InType, Type, "sendtype")
 HEDDLE_NAMED(ResultType, Type, "recvtype")
 HEDDLE_NAMED(InCounts, Counts, "sendcounts")
 HEDDLE_NAMED(ResultCounts, Counts, "recvcounts")
+HEDDLE_NAMED(ResultGroupCounts, GroupCounts, "recvcounts")
 HEDDLE_NAMED(InDisplacements, Displacements, "sdispls")
 HEDDLE_NAMED(ResultDisplacements, Displacements, "rdispls")
 HEDDLE_NAMED(InTypes, TypeList, "sendtypes")

@@ -2,15 +2,28 @@
 /// Communicators (MPI 5.0, 7.4).
 
 #include <cstring>
-#include <numeric>
+#include <limits>
 
 #include "api/entry.hpp"
+#include "api/making.hpp"
 #include "api/messages.hpp"
 #include "api/object_arguments.hpp"
-#include "p2p/agreement.hpp"
 #include "p2p/buffered.hpp"
+#include "p2p/recycling.hpp"
+#include "platform/hardware.hpp"
 
 namespace heddle::api {
+
+MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part) {
+    if (part.local.empty()) return MPI_COMM_NULL;
+    Process& process = *thread.process;
+    objects::Group& group = objects::make_group(process, std::move(part.local));
+    objects::Group* remote = part.remote.empty()
+                                 ? nullptr
+                                 : &objects::make_group(process, std::move(part.remote));
+    return objects::make_communicator(process, parent, part.context, group, remote).handle;
+}
+
 namespace {
 
 using objects::Members;
@@ -30,7 +43,11 @@ int compare(Thread&, Comm first, Comm second, Out<int> result) {
         *result = MPI_IDENT;
         return MPI_SUCCESS;
     }
-    const int groups = objects::compared(first->group->processes, second->group->processes);
+    int groups = objects::compared(first->group->processes, second->group->processes);
+    if ((first->remote == nullptr) != (second->remote == nullptr)) groups = MPI_UNEQUAL;
+    else if (first->remote != nullptr)
+        groups = objects::weaker(
+            groups, objects::compared(first->remote->processes, second->remote->processes));
     *result = groups == MPI_IDENT ? MPI_CONGRUENT : groups;
     return MPI_SUCCESS;
 }
@@ -43,6 +60,10 @@ int test_inter(Thread&, Comm comm, Out<int> flag) {
 int not_inter(Thread& thread, Communicator& communicator) {
     return objects::fail(thread, &communicator, MPI_ERR_COMM,
                          "argument comm: not an intercommunicator");
+}
+
+int not_intra(Thread& thread, Communicator& communicator) {
+    return objects::fail(thread, &communicator, MPI_ERR_COMM, "argument comm: an intercommunicator");
 }
 
 int remote_size(Thread& thread, Comm comm, Out<int> size) {
@@ -63,7 +84,9 @@ int remote_group(Thread& thread, Comm comm, Out<MPI_Group> group) {
 /// One like `parent` but for its context, which is still to be agreed on.
 Communicator& twin(Thread& thread, Communicator& parent) {
     parent.group->retain();
-    Communicator& made = objects::make_communicator(*thread.process, parent, 0, *parent.group);
+    if (parent.remote != nullptr) parent.remote->retain();
+    Communicator& made =
+        objects::make_communicator(*thread.process, parent, 0, *parent.group, parent.remote);
     made.topology = parent.topology;
     return made;
 }
@@ -78,17 +101,11 @@ int furnish(Thread& thread, Communicator& parent, Communicator& made, const Hint
     return objects::fail(thread, &parent, error, "a function that copies attributes failed");
 }
 
-/// Everybody in the parent, in order.
-Members everybody(const Communicator& parent) {
-    Members members(static_cast<std::size_t>(parent.size()));
-    std::iota(members.begin(), members.end(), 0);
-    return members;
-}
-
 int dup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     std::uint32_t context = 0;
-    if (const int error = p2p::agree_on_context(thread, *comm, everybody(*comm), comm->rank,
+    const p2p::Circle circle(*comm);
+    if (const int error = p2p::agree_on_context(thread, circle, p2p::everybody(circle), circle.me(),
                                                 p2p::dup_agreement, context))
         return error;
     Communicator& made = twin(thread, *comm);
@@ -109,7 +126,7 @@ int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
     Communicator& made = twin(thread, *comm);
     if (const int error = furnish(thread, *comm, made, hints)) return error;
     Request* request = nullptr;
-    if (const int error = p2p::start_to_agree(thread, *comm, made.context, request)) {
+    if (const int error = p2p::start_to_agree(thread, p2p::Circle(*comm), made.context, request)) {
         objects::close_handle(*thread.process, made);
         return error;
     }
@@ -123,21 +140,11 @@ int idup(Thread& thread, Comm comm, Out<MPI_Comm> result, Out<MPI_Request> handl
     return idup_with_info(thread, comm, Hints(thread, MPI_INFO_NULL), result, handle);
 }
 
-/// Of these ranks of the parent, in this order.
-MPI_Comm make_part(Thread& thread, Communicator& parent, const Members& ranks, std::uint32_t context) {
-    Members processes;
-    for (const std::int32_t rank : ranks)
-        processes.push_back(parent.group->processes[static_cast<std::size_t>(rank)]);
-    objects::Group& group = objects::make_group(*thread.process, std::move(processes));
-    return objects::make_communicator(*thread.process, parent, context, group).handle;
-}
-
 int split_by(Thread& thread, Communicator& parent, int color, int key, MPI_Comm& result) {
     result = MPI_COMM_NULL;
-    Members members;
-    std::uint32_t context = 0;
-    if (const int error = p2p::split(thread, parent, color, key, members, context)) return error;
-    if (color != MPI_UNDEFINED) result = make_part(thread, parent, members, context);
+    p2p::Part part;
+    if (const int error = p2p::split(thread, p2p::Circle(parent), color, key, part)) return error;
+    result = make(thread, parent, std::move(part));
     return MPI_SUCCESS;
 }
 
@@ -149,20 +156,63 @@ int split(Thread& thread, Comm comm, Raw<int> color, Raw<int> key, Out<MPI_Comm>
     return split_by(thread, *comm, color.value, key.value, *result);
 }
 
-/// The part of the machine that a split by hardware asks for: the memory that processes share is all
-/// that is known here, and every process of the job has it (one machine).
+/// Where a split by hardware puts a process.
+int color_of_hardware(const std::string& kind) {
+    if (kind == "mpi_shared_memory") return 0;  // every process of the job: one machine
+    const int number = platform::hardware_of_process(kind);
+    return number < 0 ? MPI_UNDEFINED : number;
+}
+
+/// Process sets are those of every session.
+int color_of_set(const Process& process, const std::string& name) {
+    if (name == "mpi://WORLD") return 0;
+    return name == "mpi://SELF" ? process.rank() : MPI_UNDEFINED;
+}
+
+std::string value_of(Hints hints, const char* key) {
+    if (hints.object == nullptr) return {};
+    std::lock_guard guard(objects::info_lock());
+    return std::string(hints->get(key).value_or(""));
+}
+
+/// The largest kind of hardware that divides the processes (MPI 5.0, 7.4.2), which the info object then
+/// names. Who is bound within no single one of the kind is in no part.
+int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, MPI_Comm& result) {
+    constexpr int nowhere = std::numeric_limits<int>::max();
+    result = MPI_COMM_NULL;
+    objects::Contexts& contexts = thread.process->contexts;
+    for (const char* kind : platform::kinds_of_hardware) {
+        const int number = platform::hardware_of_process(kind);
+        p2p::Part part;
+        if (const int error = p2p::split(thread, p2p::Circle(parent), number < 0 ? nowhere : number, key, part))
+            return error;
+        const bool divided = static_cast<std::int32_t>(part.local.size()) != parent.size();
+        if (divided && number >= 0) {
+            result = make(thread, parent, std::move(part));
+            if (hints.object == nullptr) return MPI_SUCCESS;
+            std::lock_guard guard(objects::info_lock());
+            hints->set("mpi_hw_resource_type", kind);
+            return MPI_SUCCESS;
+        }
+        if (part.context != 0 && contexts.owner_of(part.context) == thread.process->rank())
+            contexts.give_back(part.context);
+        if (divided) return MPI_SUCCESS;
+    }
+    return MPI_SUCCESS;
+}
+
 int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hints, Out<MPI_Comm> result) {
     int color = MPI_UNDEFINED;
     switch (type.value) {
         case MPI_COMM_TYPE_SHARED: color = 0; break;
-        case MPI_COMM_TYPE_HW_GUIDED: {
-            if (hints.object == nullptr) break;
-            std::lock_guard guard(objects::info_lock());
-            if (hints->get("mpi_hw_resource_type") == "mpi_shared_memory") color = 0;
-            break;
-        }
-        case MPI_COMM_TYPE_HW_UNGUIDED:
         case MPI_COMM_TYPE_RESOURCE_GUIDED:
+            color = color_of_set(*thread.process, value_of(hints, "mpi_pset_name"));
+            if (color != MPI_UNDEFINED) break;
+            [[fallthrough]];
+        case MPI_COMM_TYPE_HW_GUIDED:
+            color = color_of_hardware(value_of(hints, "mpi_hw_resource_type"));
+            break;
+        case MPI_COMM_TYPE_HW_UNGUIDED: return split_unguided(thread, *comm, key.value, hints, *result);
         case MPI_UNDEFINED: break;
         default:
             return objects::fail(thread, comm.object, MPI_ERR_ARG,
@@ -171,28 +221,43 @@ int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hin
     return split_by(thread, *comm, color, key.value, *result);
 }
 
-/// Nothing is said to processes outside the group.
-int create_by(Thread& thread, Communicator& parent, const objects::Group& group, std::int32_t tag,
-              MPI_Comm& result) {
-    result = MPI_COMM_NULL;
-    const Members ranks = objects::ranks_of(group.processes, parent.group->processes);
+/// Ranks of the parent's local group, all of which must be there.
+int ranks_in(Thread& thread, Communicator& parent, const objects::Group& group, Members& ranks) {
+    ranks = objects::ranks_of(group.processes, parent.group->processes);
     for (const std::int32_t rank : ranks)
         if (rank == MPI_UNDEFINED)
             return objects::fail(thread, &parent, MPI_ERR_GROUP,
                                  "argument group: a process of the group is not in the communicator");
-    if (group.rank == MPI_UNDEFINED) return MPI_SUCCESS;
-    std::uint32_t context = 0;
-    if (const int error = p2p::agree_on_context(thread, parent, ranks, group.rank, tag, context))
-        return error;
-    result = make_part(thread, parent, ranks, context);
     return MPI_SUCCESS;
 }
 
+/// Nothing is said to processes outside the group.
+int create_by(Thread& thread, Communicator& parent, const objects::Group& group, std::int32_t tag,
+              MPI_Comm& result) {
+    result = MPI_COMM_NULL;
+    p2p::Part part;
+    Members ranks;
+    if (const int error = ranks_in(thread, parent, group, ranks)) return error;
+    if (group.rank == MPI_UNDEFINED) return MPI_SUCCESS;
+    if (const int error = p2p::agree_on_context(thread, p2p::Circle(parent), ranks, group.rank, tag,
+                                                part.context))
+        return error;
+    part.local = group.processes;
+    result = make(thread, parent, std::move(part));
+    return MPI_SUCCESS;
+}
+
+/// Of an intercommunicator everybody must know both groups: a split by place in the group does it.
 int create(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
-    return create_by(thread, *comm, *group, p2p::create_agreement, *result);
+    if (comm->remote == nullptr) return create_by(thread, *comm, *group, p2p::create_agreement, *result);
+    *result = MPI_COMM_NULL;
+    Members ranks;
+    if (const int error = ranks_in(thread, *comm, *group, ranks)) return error;
+    return split_by(thread, *comm, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, *result);
 }
 
 int create_group(Thread& thread, Comm comm, Group group, SendTag tag, Out<MPI_Comm> result) {
+    if (comm->remote != nullptr) return not_intra(thread, *comm);
     return create_by(thread, *comm, *group, p2p::create_group_agreement(tag.value), *result);
 }
 
@@ -217,6 +282,7 @@ int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
         return objects::fail(thread, comm.object, MPI_ERR_NO_MEM, "no memory for a request");
     objects::close_handle(process, *comm);
     handle = MPI_COMM_NULL;
+    process.recycling->step(thread);
     return MPI_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/completion.hpp"
 
+#include "coll/execution.hpp"
 #include "p2p/generalized.hpp"
 #include "p2p/join.hpp"
 
@@ -70,6 +71,10 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
             request.kind.store(core::Kind::none, relaxed);
             p2p::let_go_of_join(thread, request);
             break;
+        case core::Operation::schedule:
+            request.kind.store(core::Kind::none, relaxed);
+            coll::let_go(thread, request);
+            break;
         default: engine.free_request(thread, request);
     }
     return error;
@@ -91,6 +96,11 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
 
 int let_go(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
+    if (request.operation == core::Operation::persistent_schedule) {
+        coll::let_go(thread, request);
+        engine.free_request(thread, request);
+        return MPI_SUCCESS;
+    }
     if (is_persistent(request)) {
         if (request.inner != nullptr) engine.free_when_done(thread, *request.inner);
         objects::drop(*thread.process, *request.communicator);
@@ -103,6 +113,7 @@ int let_go(Thread& thread, Request& request) {
         return p2p::let_go_of_generalized(thread, request);
     request.kind.store(core::Kind::none, relaxed);
     if (request.operation == core::Operation::join) p2p::let_go_of_join(thread, request);
+    else if (request.operation == core::Operation::schedule) coll::let_go(thread, request);
     else engine.free_when_done(thread, request);
     return MPI_SUCCESS;
 }

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Datatypes (MPI 5.0, 5): predefined ones and contiguous ones of them; what a status says in elements.
+/// What a datatype says of itself, its name and its life (MPI 5.0, 5.1 and 7.8); what a status says
+/// in elements.
 
 #include <limits>
 
-#include "api/entry.hpp"
+#include "api/datatype_arguments.hpp"
 #include "api/object_arguments.hpp"
 #include "objects/status.hpp"
 
 namespace heddle::api {
 namespace {
-
-using core::Thread;
-using objects::Datatype;
-
-/// A type that need not be committed.
-struct AnyType : Type {
-    using Type::Type;
-    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS; }
-};
 
 /// MPI_UNDEFINED where it does not fit.
 template <class T>
@@ -33,15 +25,15 @@ int type_size(Thread&, AnyType type, Out<T> size) {
 
 template <class T>
 int type_extent(Thread&, AnyType type, Out<T> lower, Out<T> extent) {
-    *lower = 0;
-    *extent = or_undefined<T>(type->extent);
+    *lower = type->lower_bound;
+    *extent = type->extent;
     return MPI_SUCCESS;
 }
 
 template <class T>
 int type_true_extent(Thread&, AnyType type, Out<T> lower, Out<T> extent) {
-    *lower = 0;
-    *extent = or_undefined<T>(type->true_extent);
+    *lower = type->true_lower_bound;
+    *extent = type->true_extent;
     return MPI_SUCCESS;
 }
 
@@ -57,20 +49,6 @@ int type_set_name(Thread& thread, AnyType type, Text name) {
     return MPI_SUCCESS;
 }
 
-int type_contiguous(Thread& thread, Count count, AnyType old, Out<MPI_Datatype> result) {
-    Datatype* made = objects::make_contiguous(*thread.process, count.value, *old);
-    if (made == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_COUNT,
-                             "argument count: the type would have more than 2^63 bytes");
-    *result = made->handle;
-    return MPI_SUCCESS;
-}
-
-int type_dup(Thread& thread, AnyType old, Out<MPI_Datatype> result) {
-    *result = objects::duplicate(*thread.process, *old).handle;
-    return MPI_SUCCESS;
-}
-
 int type_commit(Thread& thread, InOut<MPI_Datatype> handle) {
     const AnyType type(*thread.process, *handle);
     if (type.object == nullptr)
@@ -79,14 +57,19 @@ int type_commit(Thread& thread, InOut<MPI_Datatype> handle) {
     return MPI_SUCCESS;
 }
 
+std::string describe(Thread& thread, const objects::Datatype& type) {
+    std::lock_guard guard(thread.process->set_up);
+    return type.name.empty() ? "a predefined datatype" : type.name;
+}
+
 int type_free(Thread& thread, InOut<MPI_Datatype> handle) {
     const AnyType type(*thread.process, *handle);
     if (type.object == nullptr)
         return objects::fail(thread, nullptr, MPI_ERR_TYPE, "argument datatype: " + type.wrong(nullptr));
-    if (type->handle != reinterpret_cast<MPI_Datatype>(type.object))
+    if (type->permanent)
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
-                             "argument datatype: " + std::string(type->name) + " cannot be freed");
-    objects::drop(*thread.process, *type.object);
+                             "argument datatype: " + describe(thread, *type) + " cannot be freed");
+    objects::close_handle(*thread.process, *type.object);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
 }
@@ -106,9 +89,10 @@ int get_elements(Thread&, FilledStatus status, AnyType type, Out<T> count) {
 }
 
 int set_elements(Thread& thread, Out<MPI_Status> status, AnyType type, Count count) {
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(count.value, objects::bytes_per_element(*type.object), &bytes))
-        return objects::fail(thread, nullptr, MPI_ERR_COUNT, "argument count: more than 2^63 bytes");
+    const std::int64_t bytes = objects::bytes_of_elements(count.value, *type.object);
+    if (bytes < 0)
+        return objects::fail(thread, nullptr, MPI_ERR_COUNT,
+                             "argument count: the datatype has no data, or there would be more than 2^63 bytes");
     objects::set_bytes(*status, static_cast<std::uint64_t>(bytes));
     return MPI_SUCCESS;
 }
@@ -129,8 +113,6 @@ MPI_ENTRY(3, Type_get_true_extent_c, type_true_extent<MPI_Count>)
 MPI_ENTRY(3, Type_get_true_extent_x, type_true_extent<MPI_Count>)
 MPI_ENTRY(3, Type_get_name, type_get_name)
 MPI_ENTRY(2, Type_set_name, type_set_name)
-MPI_ENTRY_C(3, Type_contiguous, type_contiguous)
-MPI_ENTRY(2, Type_dup, type_dup)
 MPI_ENTRY(1, Type_commit, type_commit)
 MPI_ENTRY(1, Type_free, type_free)
 MPI_ENTRY(3, Get_count, get_count<int>)

@@ -67,7 +67,7 @@ objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence
     [[maybe_unused]] objects::Communicator* found = nullptr;
     (void)std::initializer_list<int>{([&] {
         using Kind = std::tuple_element_t<i, Arguments>;
-        if constexpr (std::is_same_v<Kind, Comm>)
+        if constexpr (std::is_base_of_v<Comm, Kind>)
             if (found == nullptr) found = std::get<i>(arguments).object;
         return 0;
     }())...};

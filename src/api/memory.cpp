@@ -7,6 +7,7 @@
 
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
+#include "platform/hardware.hpp"
 
 namespace heddle::api {
 namespace {
@@ -47,10 +48,14 @@ int get_address(Thread&, Raw<const void*> location, Out<MPI_Aint> address) {
     return MPI_SUCCESS;
 }
 
-/// Of the kinds of MPI_COMM_TYPE_HW_GUIDED: memory is shared by all.
+/// Of the kinds of MPI_COMM_TYPE_HW_GUIDED: whether the process is restricted to one of them. Memory is
+/// shared by all.
 int get_hw_resource_info(Thread&, Out<MPI_Info> result) {
     objects::Info& info = objects::make_info();
     info.set("mpi_shared_memory", "true");
+    for (const char* kind : platform::kinds_of_hardware)
+        info.set(std::string(platform::hardware_prefix) + kind,
+                 platform::hardware_of_process(kind) >= 0 ? "true" : "false");
     *result = objects::handle_of(info);
     return MPI_SUCCESS;
 }

@@ -3,11 +3,13 @@
 ///
 /// The request keeps what the call said: buffer, capacity (bytes), source (the other rank), tag, context,
 /// and as `order` the mode of a send. Each start makes an inner request like any other call would. It
-/// holds its communicator, which may be freed while the request is still started.
+/// holds its communicator, which may be freed while the request is still started. Those of collectives
+/// keep a schedule (coll/execution.hpp).
 
 #include "api/completion.hpp"
 #include "api/entry.hpp"
 #include "api/messages.hpp"
+#include "coll/execution.hpp"
 
 namespace heddle::api {
 namespace {
@@ -84,7 +86,9 @@ int start_one(Thread& thread, MPI_Request handle) {
     if (request->inner != nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_REQUEST,
                              "argument request: started before and not completed yet");
-    if (request->operation == core::Operation::persistent_send) {
+    if (request->operation == core::Operation::persistent_schedule) {
+        coll::start_persistent(thread, *request);
+    } else if (request->operation == core::Operation::persistent_send) {
         if (const int error = start_send(thread, *request, communicator)) return error;
     } else {
         request->inner = request->source == MPI_PROC_NULL

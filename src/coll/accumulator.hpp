@@ -18,7 +18,7 @@ public:
         : schedule_(schedule),
           in_(in),
           count_(count),
-          bytes_(count * static_cast<std::uint64_t>(schedule.reduction.type->extent)) {
+          bytes_(count * schedule.reduction.element_bytes) {
         if (out == nullptr) return;
         if (in == out) value_ = out;  // in place: what is there may be overwritten
         buffers_[0] = out;

@@ -10,7 +10,7 @@ void direct_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                       std::uint64_t count) {
     const std::int32_t rank = schedule.rank;
     const std::int32_t last = schedule.size - 1;
-    const std::uint64_t bytes = count * static_cast<std::uint64_t>(schedule.reduction.type->extent);
+    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
     std::byte* others = schedule.scratch(bytes * static_cast<std::uint64_t>(schedule.size));
     const auto slot = [&](std::int32_t of) {
         return others + bytes * static_cast<std::uint64_t>(of);
@@ -67,7 +67,7 @@ void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
 
 void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                          std::uint64_t count) {
-    const auto extent = static_cast<std::uint64_t>(schedule.reduction.type->extent);
+    const auto extent = schedule.reduction.element_bytes;
     const std::span<const std::uint64_t> starts = even_pieces(schedule, count);
     const auto pieces = schedule.scratch_of<Block>(static_cast<std::size_t>(schedule.size));
     for (std::size_t i = 0; i < pieces.size(); ++i)

@@ -9,7 +9,7 @@ Algorithm choose(const Schedule& schedule, Collective what, std::uint64_t bytes)
 }
 Algorithm choose_reduction(const Schedule& schedule, Collective what,
                            std::uint64_t count) noexcept {
-    const std::uint64_t bytes = count * static_cast<std::uint64_t>(schedule.reduction.type->extent);
+    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
     return select({what, schedule.size, bytes, schedule.reduction.commutative()}).algorithm;
 }
 
@@ -59,26 +59,20 @@ void reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* out,
     direct_reduce_scatter(schedule, in, out, starts, in == out);
 }
 
-void gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root) {
-    switch (choose(schedule, Collective::gather, mine.bytes)) {
+void gather(Schedule& schedule, Collective what, Block mine, const Blocks& all, std::int32_t root) {
+    const std::uint64_t bytes = what == Collective::gather ? mine.bytes : 0;
+    switch (choose(schedule, what, bytes)) {
         case Algorithm::binomial: return binomial_gather(schedule, mine, all, root);
         default: return direct_gather(schedule, mine, all, root);
     }
 }
 
-void scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root) {
-    switch (choose(schedule, Collective::scatter, mine.bytes)) {
+void scatter(Schedule& schedule, Collective what, const Blocks& all, Block mine, std::int32_t root) {
+    const std::uint64_t bytes = what == Collective::scatter ? mine.bytes : 0;
+    switch (choose(schedule, what, bytes)) {
         case Algorithm::binomial: return binomial_scatter(schedule, all, mine, root);
         default: return direct_scatter(schedule, all, mine, root);
     }
-}
-
-void gatherv(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root) {
-    direct_gather(schedule, mine, all, root);
-}
-
-void scatterv(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root) {
-    direct_scatter(schedule, all, mine, root);
 }
 
 void allgather(Schedule& schedule, Block mine, const Blocks& all) {

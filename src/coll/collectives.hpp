@@ -27,10 +27,9 @@ void reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* out,
 
 /// Regular blocks are those of the equal-sized operation, others those of its v form.
 /// `mine` is where this process has its block, possibly in its place in `all`; `all` at the root only.
-void gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root);
-void scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
-void gatherv(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root);
-void scatterv(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
+/// `what`: which of the two, which processes other than the root cannot tell by the blocks.
+void gather(Schedule& schedule, Collective what, Block mine, const Blocks& all, std::int32_t root);
+void scatter(Schedule& schedule, Collective what, const Blocks& all, Block mine, std::int32_t root);
 void allgather(Schedule& schedule, Block mine, const Blocks& all);
 /// `in_place`: `out` is the same as `in`.
 void alltoall(Schedule& schedule, Collective what, const Blocks& out, const Blocks& in,

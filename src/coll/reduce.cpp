@@ -48,7 +48,7 @@ void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std
 
 void scattered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                       std::int32_t root) {
-    const auto extent = static_cast<std::uint64_t>(schedule.reduction.type->extent);
+    const auto extent = schedule.reduction.element_bytes;
     const std::span<const std::uint64_t> starts = even_pieces(schedule, count);
     const auto piece = [&](std::int32_t rank) {
         const auto i = static_cast<std::size_t>(rank);

@@ -18,7 +18,7 @@ void direct_reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* r
                            std::span<const std::uint64_t> starts, bool reuse) {
     const std::int32_t size = schedule.size;
     const std::int32_t rank = schedule.rank;
-    const auto extent = static_cast<std::uint64_t>(schedule.reduction.type->extent);
+    const auto extent = schedule.reduction.element_bytes;
     const auto length = [&](std::int32_t of) {
         return starts[static_cast<std::size_t>(of) + 1] - starts[static_cast<std::size_t>(of)];
     };

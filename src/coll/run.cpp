@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/run.hpp"
 
-#include <cstring>
 #include <string>
 
+#include "coll/step.hpp"
 #include "objects/errors.hpp"
-#include "p2p/operations.hpp"
 
 namespace heddle::coll {
 namespace {
-
-/// What went wrong first.
-struct Failure {
-    int error = MPI_SUCCESS;
-    std::int32_t source = 0;
-    std::uint64_t room = 0;
-};
 
 /// Messages that have been started and not waited for.
 class UnderWay {
@@ -25,10 +17,8 @@ public:
 
     void add(core::Request* request) {
         if (request == &engine_.completed_send()) return;
-        if (request == nullptr) [[unlikely]] {
-            if (failure_.error == MPI_SUCCESS) failure_.error = MPI_ERR_NO_MEM;
-            return;
-        }
+        if (request == nullptr) [[unlikely]]
+            return failure_.note(MPI_ERR_NO_MEM);
         if (used_ == few) [[unlikely]] {
             many_.push_back(request);
             return;
@@ -55,8 +45,8 @@ private:
         else
             progress::wait(engine_, thread_, p2p::AllRequests(engine_, requests));
         for (core::Request* request : requests) {
-            if (request->error != MPI_SUCCESS && failure_.error == MPI_SUCCESS) [[unlikely]]
-                failure_ = {request->error, request->source, request->capacity};
+            if (request->error != MPI_SUCCESS) [[unlikely]]
+                failure_.note(request->error, request->source, request->capacity);
             engine_.free_request(thread_, *request);
         }
     }
@@ -84,30 +74,19 @@ private:
 }  // namespace
 
 int run(core::Thread& thread, const Schedule& schedule) {
-    objects::Communicator& communicator = schedule.communicator;
-    const std::uint32_t context = communicator.context + 1;
     Failure failure;
     UnderWay messages(thread, failure);
     for (const Step& step : schedule.steps()) {
-        switch (step.kind) {
-            case Step::Kind::send:
-                messages.add(p2p::start_send(thread, communicator, context, step.from, step.size,
-                                             step.peer, schedule.tag));
-                break;
-            case Step::Kind::receive:
-                messages.add(p2p::start_receive(thread, communicator, context, step.to, step.size,
-                                                step.peer, schedule.tag));
-                break;
-            case Step::Kind::wait: messages.wait(); break;
-            case Step::Kind::copy: std::memmove(step.to, step.from, step.size); break;
-            case Step::Kind::combine:
-                schedule.reduction.combine(step.from, step.to, step.size);
-                break;
-        }
+        if (is_message(step))
+            messages.add(start_message(thread, schedule, step));
+        else if (step.kind == Step::Kind::wait)
+            messages.wait();
+        else
+            do_locally(schedule, step);
     }
     messages.wait();
     if (failure.error != MPI_SUCCESS) [[unlikely]]
-        return raise(thread, communicator, failure);
+        return raise(thread, schedule.communicator, failure);
     return MPI_SUCCESS;
 }
 

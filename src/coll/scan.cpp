@@ -30,7 +30,7 @@ void double_neighbourhoods(Schedule& schedule, std::byte* block, std::uint64_t c
 }
 
 std::uint64_t bytes_of(const Schedule& schedule, std::uint64_t count) {
-    return count * static_cast<std::uint64_t>(schedule.reduction.type->extent);
+    return count * schedule.reduction.element_bytes;
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 ///
 /// Steps          send, receive  start a message and go on
 ///                wait           until every message started so far is complete
-///                copy, combine  happen when they are reached; what they touch is waited for before
+///                others         happen when they are reached; what they touch is waited for before
 /// Whoever runs it (run.hpp) keeps a position and the messages under way, nothing else: a blocking
 /// call runs it to the end, a nonblocking one from wait to wait, a persistent one again and again.
 /// Everything that an algorithm decides is decided while it writes; steps name memory and ranks.
 ///
-/// Messages       go by (communicator, tag). Between two processes, those of one schedule are
+/// Messages       go by (communicator, tag): see Schedule::tag. Between two processes, those of one schedule are
 ///                received in the order in which they are sent.
 /// Memory         steps and scratch lie in the object itself while they are few: a small collective
 ///                allocates nothing. A schedule stays where it is made.
@@ -29,32 +29,44 @@
 namespace heddle::coll {
 
 struct Step {
-    enum class Kind : std::uint8_t { send, receive, wait, copy, combine };
+    enum class Kind : std::uint8_t {
+        send,
+        receive,
+        send_within,  ///< within the local group of an intercommunicator
+        receive_within,
+        wait,
+        copy,
+        combine,
+        pack,
+        unpack,
+    };
     Kind kind;
-    std::int32_t peer;      ///< rank in the communicator
-    const std::byte* from;  ///< sent, copied; the left operand
-    std::byte* to;          ///< received, copied to; the right operand and the result
-    std::uint64_t size;     ///< bytes; elements of combine
+    std::int32_t peer;      ///< rank; of pack and unpack: number of the datatype
+    const std::byte* from;  ///< sent, copied, (un)packed; the left operand
+    std::byte* to;          ///< where it goes; the right operand and the result
+    std::uint64_t size;     ///< bytes, of the packed form; elements of combine
 };
 
 class Schedule {
 public:
-    Schedule(objects::Communicator& communicator, std::int32_t tag) noexcept
+    explicit Schedule(objects::Communicator& communicator, std::int32_t tag = 0) noexcept
         : communicator(communicator), tag(tag), rank(communicator.rank), size(communicator.peers) {}
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
     objects::Communicator& communicator;
-    const std::int32_t tag;
+    /// A blocking call, which is over before the next one, takes that of its operation; others take
+    /// one by their number among the calls on the communicator (execution.hpp).
+    std::int32_t tag;
     const std::int32_t rank;
-    const std::int32_t size;
+    std::int32_t size;  ///< of the group that messages go to
     objects::Reduction reduction;  ///< of combine steps
 
     void send(const std::byte* data, std::uint64_t bytes, std::int32_t to) {
-        add({Step::Kind::send, to, data, nullptr, bytes});
+        add({send_, to, data, nullptr, bytes});
     }
     void receive(std::byte* data, std::uint64_t bytes, std::int32_t from) {
-        add({Step::Kind::receive, from, nullptr, data, bytes});
+        add({receive_, from, nullptr, data, bytes});
     }
     void wait() { add({Step::Kind::wait, 0, nullptr, nullptr, 0}); }
     /// The two may overlap.
@@ -64,6 +76,48 @@ public:
     /// inout = in op inout
     void combine(const std::byte* in, std::byte* inout, std::uint64_t count) {
         if (count != 0) add({Step::Kind::combine, 0, in, inout, count});
+    }
+
+    // On an intercommunicator messages go to the other group, or, between these two, within that of
+    // this process, for which the algorithms are the same as on an intracommunicator.
+    void enter_group() noexcept {
+        send_ = Step::Kind::send_within;
+        receive_ = Step::Kind::receive_within;
+        size = communicator.size();
+    }
+    /// Everything within the group is waited for.
+    void leave_group() {
+        wait();
+        send_ = Step::Kind::send;
+        receive_ = Step::Kind::receive;
+        size = communicator.peers;
+    }
+
+    // Elements with gaps travel in packed form: what is sent is packed before anything else happens,
+    // what is received is unpacked at the very end.
+
+    /// A packed copy of `bytes` that begin at `elements`. `taken`: it is packed when the schedule runs;
+    /// `given`: it is unpacked when finish() is reached.
+    std::byte* packed(const objects::Datatype& type, std::byte* elements, std::uint64_t bytes,
+                      bool taken, bool given);
+    void pack(const objects::Datatype& type, const std::byte* elements, std::byte* packed,
+              std::uint64_t bytes) {
+        if (bytes != 0) add({Step::Kind::pack, number_of(type), elements, packed, bytes});
+    }
+    /// After the algorithm has written its steps.
+    void finish() {
+        if (!last_.empty()) [[unlikely]]
+            unpack_all();
+    }
+    /// The datatypes of pack and unpack steps, by number.
+    std::span<const objects::Datatype* const> types() const noexcept { return types_; }
+
+    /// inout = in op inout on packed elements, laid out for the user's function meanwhile.
+    void combine_packed(const std::byte* in, std::byte* inout, std::uint64_t count) const;
+    /// To be called once schedule.reduction is set.
+    void prepare_reduction() {
+        if (reduction.packed) [[unlikely]]
+            make_room_for_elements();
     }
 
     /// Memory that lives as long as the schedule, aligned for any type.
@@ -100,17 +154,27 @@ private:
     }
     void grow();
     std::byte* large_scratch(std::uint64_t bytes);
+    std::int32_t number_of(const objects::Datatype& type);
+    void unpack_all();
+    void make_room_for_elements();
 
     struct Free {
         void operator()(void* memory) const noexcept { std::free(memory); }
     };
 
+    Step::Kind send_ = Step::Kind::send;
+    Step::Kind receive_ = Step::Kind::receive;
     std::size_t used_ = 0;
     std::size_t room_ = few;
     Step* first_ = local_;
     std::uint64_t small_used_ = 0;
     std::vector<std::unique_ptr<std::byte, Free>> large_;
     std::vector<Step> many_;
+    std::vector<Step> last_;  ///< what finish() adds
+    std::vector<const objects::Datatype*> types_;
+    std::byte* left_ = nullptr;   ///< where `elements_` elements of the reduction's type may lie
+    std::byte* right_ = nullptr;  ///< likewise
+    std::uint64_t elements_ = 0;
     Step local_[few];  // without initialisation, like the scratch
     alignas(alignment) std::byte small_[512];
 };

@@ -32,8 +32,9 @@ enum class Operation : std::uint8_t {
     receive,
     persistent_send,
     persistent_receive,
+    persistent_schedule,
     generalized,
-    schedule,  ///< a nonblocking collective
+    schedule,  ///< a nonblocking collective (coll/execution.hpp)
     join,      ///< complete when several operations are (p2p/join.hpp)
     flush,     ///< complete when buffered messages are on their way (p2p/buffered.hpp)
 };

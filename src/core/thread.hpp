@@ -57,6 +57,18 @@ struct Patience {
     bool crowded = false;           ///< other threads want this core: offer it after every poll
 };
 
+struct Thread;
+
+/// Something to be done by a thread that holds no lock, put off until then (p2p/turn.hpp).
+class Work {
+public:
+    virtual void run(Thread& thread) noexcept = 0;
+    Work* next = nullptr;  ///< in the list of the thread that put it off
+
+protected:
+    ~Work() = default;
+};
+
 struct alignas(cache_line) Thread {
     objects::Process* process = nullptr;
     const char* call = "";  ///< the MPI function that the thread is in
@@ -66,6 +78,8 @@ struct alignas(cache_line) Thread {
     std::uint32_t tests = 0;         ///< MPI_Test and its like that found nothing
     std::uint32_t system_id = 0;     ///< the kernel's thread id
     launch::Page* page = nullptr;    ///< of its process on the board; nullptr: there is none
+    Work* put_off = nullptr;         ///< a list; run by Engine::finish()
+    bool working = false;            ///< it is running the list: what is put off meanwhile is added
     alignas(cache_line) sync::Slot slot;
     Thread* next = nullptr;  ///< in the list of parked threads, or of free Thread objects
 };

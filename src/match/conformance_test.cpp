@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,12 @@ public:
         return std::any_of(receives_.begin(), receives_.end(), [&](auto& e) { return e.number == receive; });
     }
     const auto& messages() const { return messages_; }
+    std::set<std::uint32_t> contexts() const {
+        std::set<std::uint32_t> all;
+        for (const auto* entries : {&receives_, &messages_})
+            for (const Entry& entry : *entries) all.insert(entry.envelope.context);
+        return all;
+    }
 
 private:
     struct Entry {
@@ -119,6 +126,12 @@ public:
         ASSERT_GE(highest, latest_order_);
         latest_order_ = highest;
     }
+    /// The contexts of what is queued, without a word on how often each is named.
+    void compare_contexts() {
+        std::set<std::uint32_t> named;
+        matcher_.each_context([&](std::uint32_t context) { named.insert(context); });
+        ASSERT_EQ(named, rule_.contexts());
+    }
     int receives() const { return static_cast<int>(receives_.size()); }
     bool is_posted(int number) const { return rule_.is_posted(number); }
 
@@ -177,6 +190,7 @@ void random_steps(unsigned seed, int steps) {
             const int number = below(static_cast<unsigned>(pair.receives()));
             if (pair.is_posted(number) || number % 4 == 0) pair.cancel(number);
         } else pair.raise(random() % 3000);
+        if (step % 64 == 0) pair.compare_contexts();
     }
 }
 

@@ -78,6 +78,12 @@ public:
         return order_;
     }
 
+    template <class Visit>
+    void each_context(Visit&& visit) const {
+        for (std::size_t i = 0; i < slots_; ++i)
+            if (table_[i].holds_something()) visit(table_[i].key.context);
+    }
+
 private:
     struct Queue {
         Envelope key{};

@@ -55,6 +55,11 @@ public:
         if (order_ < least) order_ = least;
         return order_;
     }
+    template <class Visit>
+    void each_context(Visit&& visit) const {
+        for (const core::Request* at = receives_; at != nullptr; at = at->next) visit(at->context);
+        for (const Message* at = first_; at != nullptr; at = at->arrival.after) visit(at->envelope.context);
+    }
 
 private:
     core::Request* receives_ = nullptr;

@@ -24,7 +24,7 @@ namespace heddle::match {
 template <class M>
 concept Matcher = std::default_initializable<M> &&
     requires(M matcher, core::Request& receive, Message& message, const Envelope& envelope,
-             std::uint64_t order) {
+             std::uint64_t order, void (*visit)(std::uint32_t)) {
         { M::name } -> std::convertible_to<std::string_view>;  // the knob value selecting it
         /// The message that the receive, which holds this pattern, gets, taken out of the queue;
         /// nullptr: the receive is queued.
@@ -44,6 +44,8 @@ concept Matcher = std::default_initializable<M> &&
         { matcher.cancel(receive) } noexcept -> std::same_as<bool>;
         /// All later posts get an order above the given one; answers the current highest.
         { matcher.raise_order(order) } noexcept -> std::same_as<std::uint64_t>;
+        /// Calls visit(context id) for everything that is queued, at least once for each id.
+        { matcher.each_context(visit) } -> std::same_as<void>;
     };
 
 }  // namespace heddle::match

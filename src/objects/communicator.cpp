@@ -5,13 +5,14 @@
 #include <new>
 
 #include "objects/process.hpp"
+#include "p2p/recycling.hpp"
 
 namespace heddle::objects {
 namespace {
 
 struct Hint {
     const char* key;
-    bool Hints::*value;
+    Flag Hints::*value;
 };
 constexpr Hint hints[] = {
     {"mpi_assert_no_any_tag", &Hints::no_any_tag},
@@ -23,14 +24,16 @@ constexpr Hint hints[] = {
 }  // namespace
 
 Communicator& make_communicator(Process& process, const Communicator& parent, std::uint32_t context,
-                                Group& group) {
+                                Group& group, Group* remote) {
     Communicator* communicator = Process::make(process.communicators, core::Kind::communicator);
     if (communicator == nullptr) throw std::bad_alloc();
     communicator->context = context;
     communicator->group = &group;
     communicator->rank = group.rank;
-    communicator->peers = group.size();
-    communicator->processes = group.processes.data();
+    communicator->remote = remote;
+    const Group& others = remote == nullptr ? group : *remote;
+    communicator->peers = others.size();
+    communicator->processes = others.processes.data();
     communicator->hints = {};
     communicator->handle = reinterpret_cast<MPI_Comm>(communicator);
     communicator->collectives = 0;
@@ -40,11 +43,30 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
     return *communicator;
 }
 
+Communicator& local_communicator(Process& process, Communicator& inter) {
+    if (Communicator* made = inter.local.load(acquire)) return *made;  // A1: pairs with R1
+    inter.group->retain();
+    Communicator& mine =
+        make_communicator(process, inter, inter.context | local_group_context, *inter.group);
+    mine.handle = inter.handle;
+    Communicator* first = nullptr;
+    if (inter.local.compare_exchange_strong(first, &mine, acq_rel, acquire)) return mine;  // R1
+    drop(process, mine);
+    return *first;
+}
+
 void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
+    if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
+    const std::int32_t remote = communicator.remote == nullptr ? 0 : communicator.remote->size();
+    if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
+        process.recycling->left(communicator.context, communicator.size() + remote);
     drop(process, *communicator.group);
+    if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);
+    communicator.remote = nullptr;
     communicator.group = nullptr;
+    communicator.context = 0;
     communicator.errhandler = nullptr;
     communicator.name.clear();
     communicator.attributes.clear();
@@ -63,7 +85,7 @@ void apply_hints(Communicator& communicator, const Info& info) {
     for (const Hint& hint : hints) {
         const auto value = info.get(hint.key);
         if (!value || (*value != "true" && *value != "false")) continue;
-        std::atomic_ref<bool>(communicator.hints.*hint.value).store(*value == "true", relaxed);
+        communicator.hints.*hint.value = *value == "true";
     }
 }
 

@@ -2,10 +2,14 @@
 #pragma once
 /// A communicator (MPI 5.0, 7): who takes part, and a context that keeps its messages apart.
 ///
+/// Intercommunicators have two groups. Messages go to the remote one: `processes`, `peers`. What the
+/// local group says to itself goes through local_communicator().
+///
 /// Life           its handle is good until MPI_Comm_free; the object lives until nobody refers to it,
 ///                since persistent requests may still be started. Operations on their way need only
 ///                its context ids.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,15 +32,32 @@ namespace heddle::objects {
 
 struct Info;
 
-/// Assertions of the user (MPI 5.0, 7.4.4), as info keys mpi_assert_*.
-struct Hints {
-    bool no_any_tag = false;        ///< receives never use MPI_ANY_TAG
-    bool no_any_source = false;     ///< receives never use MPI_ANY_SOURCE
-    bool exact_length = false;      ///< messages have the length of their receives
-    bool allow_overtaking = false;  ///< messages may be matched in any order
+/// Read by every message and written at any time, by whoever: the value before or after will do.
+class Flag {
+public:
+    Flag(bool value) noexcept : value_(value) {}
+    Flag(const Flag& other) noexcept : value_(bool{other}) {}
+    Flag& operator=(const Flag& other) noexcept { return *this = bool{other}; }
+    Flag& operator=(bool value) noexcept {
+        value_.store(value, relaxed);
+        return *this;
+    }
+    operator bool() const noexcept { return value_.load(relaxed); }
+
+private:
+    std::atomic<bool> value_;
 };
 
-/// Fields above the line are read by every message, and written only while the communicator is made.
+/// Assertions of the user (MPI 5.0, 7.4.4), as info keys mpi_assert_*.
+struct Hints {
+    Flag no_any_tag = false;        ///< receives never use MPI_ANY_TAG
+    Flag no_any_source = false;     ///< receives never use MPI_ANY_SOURCE
+    Flag exact_length = false;      ///< messages have the length of their receives
+    Flag allow_overtaking = false;  ///< messages may be matched in any order
+};
+
+/// Fields above the line are read by every message, and written only while the communicator is made,
+/// hints excepted.
 struct Communicator : core::Object {
     std::uint32_t context = 0;      ///< of point-to-point; collectives use context + 1
     std::int32_t rank = 0;          ///< of this process, in the local group
@@ -47,6 +68,7 @@ struct Communicator : core::Object {
     Communicator* next = nullptr;
     Group* group = nullptr;         ///< local group, counted
     Group* remote = nullptr;        ///< of an intercommunicator, counted; nullptr: intracommunicator
+    std::atomic<Communicator*> local{nullptr};  ///< see local_communicator(); counted
     Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
     MPI_Comm handle = MPI_COMM_NULL;   ///< what the user calls it
     std::string name;                  ///< guarded likewise
@@ -58,10 +80,14 @@ struct Communicator : core::Object {
     std::int32_t size() const noexcept { return group->size(); }
 };
 
-/// A communicator of `group`, whose reference it takes over, with the error handler of `parent` and
-/// one reference: the handle's. Throws std::bad_alloc.
+/// A communicator of `group`, and `remote` for an intercommunicator, whose references it takes over,
+/// with the error handler of `parent` and one reference: the handle's. Throws std::bad_alloc.
 Communicator& make_communicator(Process& process, const Communicator& parent, std::uint32_t context,
-                                Group& group);
+                                Group& group, Group* remote = nullptr);
+/// The intracommunicator of the local group of an intercommunicator, for what a collective does within
+/// it: with contexts of its own, made when it is first asked for, by this process alone. It lives as long
+/// as the intercommunicator, and errors on it are that one's. Throws std::bad_alloc.
+Communicator& local_communicator(Process& process, Communicator& inter);
 /// Drops a reference; the last one destroys.
 void drop(Process& process, Communicator& communicator) noexcept;
 /// Makes the handle invalid, and drops its reference.

@@ -46,8 +46,17 @@ TEST(Contexts, of_all_processes_and_threads_differ) {
     for (const std::uint32_t context : taken) EXPECT_EQ(taken.count(context), 1u) << context;
 }
 
+TEST(Contexts, name_their_owners) {
+    constexpr int processes = 7;
+    for (int rank = 0; rank < processes; ++rank) {
+        Contexts contexts(rank, processes);
+        for (int i = 0; i < 1000; ++i) EXPECT_EQ(contexts.owner_of(contexts.take()), rank);
+        EXPECT_EQ(contexts.used(), 1000u);
+    }
+}
+
 TEST(Contexts, end_with_zero_and_come_back_only_if_unused) {
-    constexpr int many = 1 << 29;  // so many processes that each has two or three
+    constexpr int many = 1 << 27;  // so many processes that each has two or three
     Contexts contexts(7, many);
     std::set<std::uint32_t> taken;
     for (std::uint32_t context = contexts.take(); context != 0; context = contexts.take()) {

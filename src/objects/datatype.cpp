@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "objects/datatype.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "objects/process.hpp"
@@ -8,61 +9,81 @@
 namespace heddle::objects {
 namespace {
 
-Datatype& make(Process& process) {
-    Datatype* type = Process::make(process.datatypes, core::Kind::datatype);
-    if (type == nullptr) throw std::bad_alloc();
-    type->handle = reinterpret_cast<MPI_Datatype>(type);
-    type->name.clear();
-    return *type;
+/// Two ways to measure a type: bytes of data, and basic elements.
+using Measure = std::int64_t Definition::*;
+
+/// Goes down to where `amount` of one measure of the elements ends, and answers what that is in the
+/// other. What is left of the amount within a basic element stays in it.
+std::int64_t convert(const Definition* type, std::int64_t& amount, Measure from, Measure to) noexcept {
+    std::int64_t result = 0;
+    while (amount > 0) {
+        const std::int64_t whole = amount / type->*from;
+        result += whole * type->*to;
+        amount -= whole * type->*from;
+        if (type->parts() == 0) break;
+        // Within one element now: pass whole parts by.
+        const Definition* inner = nullptr;
+        for (std::int64_t i = 0; amount > 0 && inner == nullptr; ++i) {
+            const Part part = type->part(i);
+            const std::int64_t each = part.length == 0 ? 0 : part.type->*from;
+            if (each == 0) continue;
+            const std::int64_t passed = std::min(part.length, amount / each);
+            result += passed * part.type->*to;
+            amount -= passed * each;
+            if (passed < part.length) inner = part.type;
+        }
+        if (inner == nullptr) break;
+        type = inner;
+    }
+    return result;
 }
 
 }  // namespace
 
-Datatype* make_contiguous(Process& process, std::int64_t count, const Datatype& old) {
-    std::int64_t extent = 0;
-    if (__builtin_mul_overflow(count, old.extent, &extent)) return nullptr;
-    Datatype& type = make(process);
-    type.size = count * old.size;
-    type.extent = extent;
-    type.true_extent = count == 0 ? 0 : extent - old.extent + old.true_extent;
-    type.unit = old.unit;
-    type.contiguous = old.contiguous;
-    type.committed = false;
-    return &type;
-}
-
-Datatype& duplicate(Process& process, const Datatype& old) {
-    Datatype& type = make(process);
-    type.size = old.size;
-    type.extent = old.extent;
-    type.true_extent = old.true_extent;
-    type.unit = old.unit;
-    type.contiguous = old.contiguous;
-    type.committed = old.committed;
-    return type;
+Datatype& make_datatype(Process& process, DefinitionPointer definition) {
+    Datatype* type = Process::make(process.datatypes, core::Kind::datatype);
+    if (type == nullptr) throw std::bad_alloc();
+    static_cast<Geometry&>(*type) = *definition;
+    type->definition = std::move(definition);
+    type->handle = reinterpret_cast<MPI_Datatype>(type);
+    type->committed = false;
+    type->permanent = false;
+    return *type;
 }
 
 void drop(Process& process, Datatype& type) noexcept {
     if (!type.release_reference()) return;
     type.name.clear();
+    type.definition = {};
     Process::destroy(process.datatypes, type);
 }
 
+void close_handle(Process& process, Datatype& type) noexcept {
+    type.kind.store(core::Kind::none, relaxed);
+    drop(process, type);
+}
+
 std::int64_t count_in(std::uint64_t bytes, const Datatype& type) noexcept {
-    const auto each = static_cast<std::uint64_t>(bytes_per_element(type));
+    const auto each = static_cast<std::uint64_t>(type.size);
     if (each == 0) return bytes == 0 ? 0 : std::int64_t{MPI_UNDEFINED};
     return bytes % each == 0 ? static_cast<std::int64_t>(bytes / each) : std::int64_t{MPI_UNDEFINED};
 }
 
 std::int64_t elements_in(std::uint64_t bytes, const Datatype& type) noexcept {
     if (type.size == 0) return bytes == 0 ? 0 : std::int64_t{MPI_UNDEFINED};
-    const auto each = static_cast<std::uint64_t>(type.unit.bytes);
-    const auto first = static_cast<std::uint64_t>(type.unit.first);
-    const std::uint64_t rest = bytes % each;
-    const auto units = static_cast<std::int64_t>(bytes / each);
-    if (first == 0) return rest == 0 ? units : std::int64_t{MPI_UNDEFINED};
-    if (rest != 0 && rest != first) return MPI_UNDEFINED;
-    return 2 * units + (rest == 0 ? 0 : 1);
+    auto rest = static_cast<std::int64_t>(bytes);
+    const std::int64_t elements =
+        convert(type.definition.get(), rest, &Definition::size, &Definition::elements);
+    return rest == 0 ? elements : std::int64_t{MPI_UNDEFINED};
+}
+
+std::int64_t bytes_of_elements(std::int64_t elements, const Datatype& type) noexcept {
+    const Definition& definition = *type.definition;
+    if (elements == 0) return 0;
+    if (definition.elements == 0) return -1;
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(elements / definition.elements + 1, definition.size, &product)) return -1;
+    return convert(&definition, elements, &Definition::elements, &Definition::size);
 }
 
 }  // namespace heddle::objects

@@ -88,4 +88,10 @@ int compared(const Members& first, const Members& second) {
     return intersected(first, second).size() == first.size() ? MPI_SIMILAR : MPI_UNEQUAL;
 }
 
+int weaker(int first, int second) noexcept {
+    for (const int relation : {MPI_UNEQUAL, MPI_SIMILAR})
+        if (first == relation || second == relation) return relation;
+    return MPI_IDENT;
+}
+
 }  // namespace heddle::objects

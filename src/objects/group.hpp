@@ -40,5 +40,7 @@ Members intersected(const Members& first, const Members& second);
 Members without(const Members& first, const Members& second);
 /// MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
 int compared(const Members& first, const Members& second);
+/// Of two such relations the one that says less.
+int weaker(int first, int second) noexcept;
 
 }  // namespace heddle::objects

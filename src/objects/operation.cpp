@@ -4,7 +4,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "objects/process.hpp"
+
 namespace heddle::objects {
+
+void drop(Process& process, Operation& operation) noexcept {
+    if (operation.release_reference()) Process::destroy(process.operations, operation);
+}
 
 void Reduction::call_user(const std::byte* in, std::byte* inout, std::size_t count) const {
     MPI_Datatype handle = type->handle;

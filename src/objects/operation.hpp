@@ -46,26 +46,39 @@ struct Operation : core::Object {
     MPI_User_function_c* large_function = nullptr;
 };
 
+/// Drops a reference; the last one destroys.
+void drop(Process& process, Operation& operation) noexcept;
+
 using Kernel = void (*)(const std::byte* in, std::byte* inout, std::size_t count) noexcept;
 
 /// nullptr if the operation is not defined for the type, or is the user's own.
 Kernel kernel_of(Builtin operation, const Datatype& type) noexcept;
+
+inline bool is_predefined(const Datatype& type) noexcept {
+    return reinterpret_cast<std::uintptr_t>(type.handle) < 1024;
+}
 
 /// An operation on a type, ready to be applied.
 struct Reduction {
     const Operation* operation = nullptr;
     const Datatype* type = nullptr;
     Kernel kernel = nullptr;  ///< nullptr: the user's function is called
+    /// Elements have gaps, and so travel in packed form, and have to be laid out for the function.
+    /// (Predefined pairs with gaps have kernels that see them, or the user's function does.)
+    bool packed = false;
+    std::uint64_t element_bytes = 0;  ///< from one element to the next, as they travel
 
     Reduction() = default;
     Reduction(const Operation& on, const Datatype& of) noexcept
-        : operation(&on), type(&of), kernel(kernel_of(on.builtin, of)) {}
+        : operation(&on), type(&of), kernel(kernel_of(on.builtin, of)),
+          packed(!of.contiguous && !is_predefined(of)),
+          element_bytes(static_cast<std::uint64_t>(packed ? of.size : of.extent)) {}
 
     bool defined() const noexcept {
         return kernel != nullptr || operation->builtin == Builtin::none;
     }
     bool commutative() const noexcept { return operation->commutative; }
-    /// inout = in op inout, elementwise.
+    /// inout = in op inout, elementwise, on elements as they lie in the user's buffers.
     void combine(const std::byte* in, std::byte* inout, std::size_t count) const {
         if (kernel != nullptr) [[likely]]
             return kernel(in, inout, count);

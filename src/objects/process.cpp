@@ -9,6 +9,7 @@
 
 #include "objects/predefined.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/recycling.hpp"
 #include "tool/settings.hpp"
 
 namespace heddle::objects {
@@ -64,7 +65,8 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       errhandlers(1 << 16),
       operations(1 << 16),
       contexts(job.rank, job.size),
-      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())) {
+      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())),
+      recycling(std::make_unique<p2p::Recycling>(contexts, job.rank)) {
     make_predefined(*this);
     launch::Page& page = node.page(static_cast<std::size_t>(job.rank));
     page.pid.store(static_cast<std::uint32_t>(getpid()), relaxed);

@@ -32,6 +32,7 @@
 
 namespace heddle::p2p {
 class Engine;
+class Recycling;
 }  // namespace heddle::p2p
 
 namespace heddle::objects {
@@ -78,6 +79,7 @@ public:
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
 
     std::unique_ptr<p2p::Engine> engine;
+    std::unique_ptr<p2p::Recycling> recycling;  ///< of context ids
 
     std::mutex set_up;
     int thread_level = MPI_THREAD_SINGLE;

@@ -5,63 +5,47 @@
 #include <limits>
 
 #include "objects/errors.hpp"
+#include "objects/process.hpp"
 #include "p2p/join.hpp"
-#include "p2p/operations.hpp"
+#include "p2p/recycling.hpp"
 
 namespace heddle::p2p {
 namespace {
 
-int none_left(core::Thread& thread, objects::Communicator& parent) {
-    return objects::fail(thread, &parent, MPI_ERR_OTHER,
+int none_left(core::Thread& thread, const Circle& circle) {
+    return objects::fail(thread, &circle.communicator(), MPI_ERR_OTHER,
                          "no context id is left for another communicator");
 }
 
-/// A value of the first member to all, along a binomial tree.
-int broadcast(core::Thread& thread, objects::Communicator& parent,
-              std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
-              std::uint32_t& value) {
-    const auto size = static_cast<std::int32_t>(members.size());
-    const auto rank_of = [&](std::int32_t member) { return members[static_cast<std::size_t>(member)]; };
-    const std::uint32_t context = parent.context + 1;
-    std::int32_t step = 1;
-    for (; step < size; step *= 2) {
-        if ((me & step) == 0) continue;
-        if (const int error = receive(thread, parent, context, &value, sizeof value,
-                                      rank_of(me - step), tag))
-            return error;
-        break;
-    }
-    for (step /= 2; step >= 1; step /= 2) {
-        if (me + step >= size) continue;
-        if (const int error =
-                send(thread, parent, context, &value, sizeof value, rank_of(me + step), tag))
-            return error;
-    }
-    return MPI_SUCCESS;
-}
-
-/// What everybody gives, by rank, in a logarithmic number of rounds (Bruck).
+/// What everybody gives, by place, in a logarithmic number of rounds (Bruck).
 template <class T>
-int gather_all(core::Thread& thread, objects::Communicator& parent, std::int32_t tag, std::vector<T>& all,
+int gather_all(core::Thread& thread, const Circle& circle, std::int32_t tag, std::vector<T>& all,
                const T& mine) {
-    const std::int32_t size = parent.size();
+    const std::int32_t size = circle.size();
     const auto count = static_cast<std::size_t>(size);
-    std::vector<T> from_me(count);  // entry i is of the rank i after mine
+    std::vector<T> from_me(count);  // entry i is of the place i after mine
     from_me[0] = mine;
     for (std::int32_t step = 1; step < size; step *= 2) {
         const auto blocks = static_cast<std::uint64_t>(std::min(step, size - step));
-        const std::int32_t before = (parent.rank - step + size) % size;
-        const std::int32_t after = (parent.rank + step) % size;
-        if (const int error = exchange(thread, parent, parent.context + 1, from_me.data(),
-                                       blocks * sizeof(T), before, &from_me[static_cast<std::size_t>(step)],
-                                       blocks * sizeof(T), after, tag))
+        const std::int32_t before = (circle.me() - step + size) % size;
+        const std::int32_t after = (circle.me() + step) % size;
+        if (const int error = exchange(thread, circle, from_me.data(), blocks * sizeof(T), before,
+                                       &from_me[static_cast<std::size_t>(step)], blocks * sizeof(T), after,
+                                       tag))
             return error;
     }
     all.resize(count);
     for (std::size_t i = 0; i < count; ++i)
-        all[(static_cast<std::size_t>(parent.rank) + i) % count] = from_me[i];
+        all[(static_cast<std::size_t>(circle.me()) + i) % count] = from_me[i];
     return MPI_SUCCESS;
 }
+
+/// What each process gives in a split.
+struct SplitChoice {
+    std::int32_t color;  ///< or MPI_UNDEFINED
+    std::int32_t key;
+    std::uint32_t context;  ///< used if it is the first with its color
+};
 
 }  // namespace
 
@@ -70,54 +54,90 @@ std::int32_t create_group_agreement(std::int32_t users_tag) noexcept {
     return tag == match::any_tag ? last_group_agreement : tag;
 }
 
-int agree_on_context(core::Thread& thread, objects::Communicator& parent,
-                     std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
-                     std::uint32_t& context) {
+int agree_on_context(core::Thread& thread, const Circle& circle, std::span<const std::int32_t> members,
+                     std::int32_t me, std::int32_t tag, std::uint32_t& context) {
+    thread.process->recycling->step(thread);
     if (me == 0) context = thread.process->contexts.take();
-    if (const int error = broadcast(thread, parent, members, me, tag, context)) return error;
-    return context == 0 ? none_left(thread, parent) : MPI_SUCCESS;
+    if (const int error = broadcast(thread, circle, members, me, tag, &context, sizeof context))
+        return error;
+    return context == 0 ? none_left(thread, circle) : MPI_SUCCESS;
 }
 
-int start_to_agree(core::Thread& thread, objects::Communicator& parent, std::uint32_t& context,
+int start_to_agree(core::Thread& thread, const Circle& circle, std::uint32_t& context,
                    core::Request*& request) {
-    const std::uint32_t through = parent.context + 1;
+    thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
-    if (parent.rank == 0) {
+    // Completed sends stand for the others: a request without a status of its own.
+    parts.push_back(&thread.process->engine->completed_send());
+    if (circle.me() == 0) {
         context = thread.process->contexts.take();
-        if (context == 0) return none_left(thread, parent);
-        parts.push_back(&thread.process->engine->completed_send());
-        for (std::int32_t rank = 1; rank < parent.size(); ++rank)
-            parts.push_back(start_send(thread, parent, through, &context, sizeof context, rank,
-                                       idup_agreement));
+        if (context == 0) return none_left(thread, circle);
+        for (std::int32_t place = 1; place < circle.size(); ++place)
+            parts.push_back(start_send(thread, circle, &context, sizeof context, place, idup_agreement));
     } else {
-        // Completed sends stand for the others: a request without a status of its own.
-        core::Request* completed = &thread.process->engine->completed_send();
-        parts = {completed, start_receive(thread, parent, through, &context, sizeof context, 0,
-                                          idup_agreement)};
+        parts.push_back(start_receive(thread, circle, &context, sizeof context, 0, idup_agreement));
     }
     request = std::find(parts.begin(), parts.end(), nullptr) == parts.end() ? join(thread, parts)
                                                                              : nullptr;
     if (request != nullptr) return MPI_SUCCESS;
-    return objects::fail(thread, &parent, MPI_ERR_NO_MEM, "no memory for a request");
+    return objects::fail(thread, &circle.communicator(), MPI_ERR_NO_MEM, "no memory for a request");
 }
 
-int split(core::Thread& thread, objects::Communicator& parent, std::int32_t color, std::int32_t key,
-          std::vector<std::int32_t>& members, std::uint32_t& context) {
+int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key, Part& part) {
+    thread.process->recycling->step(thread);
     objects::Contexts& contexts = thread.process->contexts;
     const SplitChoice mine{color, key, color == MPI_UNDEFINED ? 0 : contexts.take()};
     std::vector<SplitChoice> all;
-    if (const int error = gather_all(thread, parent, split_agreement, all, mine)) return error;
-    members.clear();
+    if (const int error = gather_all(thread, circle, split_agreement, all, mine)) return error;
+    part = {};
     if (color == MPI_UNDEFINED) return MPI_SUCCESS;
-    const auto choice = [&](std::int32_t rank) { return all[static_cast<std::size_t>(rank)]; };
-    for (std::int32_t rank = 0; rank < parent.size(); ++rank)
-        if (choice(rank).color == color) members.push_back(rank);
+    const auto choice = [&](std::int32_t place) { return all[static_cast<std::size_t>(place)]; };
+    std::vector<std::int32_t> members = everybody(circle);
+    std::erase_if(members, [&](std::int32_t place) { return choice(place).color != color; });
+    const std::int32_t first = members.front();
     std::stable_sort(members.begin(), members.end(), [&](std::int32_t a, std::int32_t b) {
         return choice(a).key < choice(b).key;
     });
-    context = choice(members.front()).context;
-    if (members.front() != parent.rank) contexts.give_back(mine.context);
-    return context == 0 ? none_left(thread, parent) : MPI_SUCCESS;
+    for (const std::int32_t place : members)
+        (circle.is_local(place) ? part.local : part.remote).push_back(circle.process(place));
+    const bool one_sided = circle.is_inter() && part.remote.empty();
+    if (one_sided || first != circle.me()) contexts.give_back(mine.context);
+    if (one_sided) part.local.clear();
+    if (part.local.empty()) return MPI_SUCCESS;
+    part.context = choice(first).context;
+    return part.context == 0 ? none_left(thread, circle) : MPI_SUCCESS;
+}
+
+int merge(core::Thread& thread, const Circle& circle, bool high, Part& part) {
+    struct Decision {
+        std::uint32_t context;
+        bool second_first;
+    } decision{};
+    thread.process->recycling->step(thread);
+    std::uint32_t says_high = high;
+    if (circle.me() == circle.second_leader())
+        if (const int error =
+                send(thread, circle, &says_high, sizeof says_high, 0, merge_agreement))
+            return error;
+    if (circle.me() == 0) {
+        if (const int error = receive(thread, circle, &says_high, sizeof says_high,
+                                      circle.second_leader(), merge_agreement))
+            return error;
+        decision = {thread.process->contexts.take(), high && says_high == 0};
+    }
+    if (const int error = broadcast(thread, circle, everybody(circle), circle.me(), merge_agreement,
+                                    &decision, sizeof decision))
+        return error;
+    if (decision.context == 0) return none_left(thread, circle);
+    const auto add = [&](bool first_group) {
+        for (std::int32_t place = 0; place < circle.size(); ++place)
+            if (circle.is_first(place) == first_group) part.local.push_back(circle.process(place));
+    };
+    part = {};
+    add(!decision.second_first);
+    add(decision.second_first);
+    part.context = decision.context;
+    return MPI_SUCCESS;
 }
 
 }  // namespace heddle::p2p

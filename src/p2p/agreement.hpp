@@ -2,9 +2,8 @@
 #pragma once
 /// Making communicators: what the processes that will share one tell each other (MPI 5.0, 7.4).
 ///
-/// The first member chooses the context (objects/contexts.hpp says why nothing more is needed); here
-/// its choice travels, in the collective context of the parent, with tags that collectives do not use.
-/// No lock is held meanwhile.
+/// One of them chooses the context (objects/contexts.hpp says why nothing more is needed); here its choice
+/// travels along the circle of the parent (p2p/circle.hpp). No lock is held meanwhile.
 
 #include <cstdint>
 #include <span>
@@ -12,6 +11,7 @@
 
 #include "core/thread.hpp"
 #include "objects/communicator.hpp"
+#include "p2p/circle.hpp"
 
 namespace heddle::p2p {
 
@@ -24,28 +24,32 @@ enum AgreementTag : std::int32_t {
     create_agreement,
     idup_agreement,
     last_group_agreement,  ///< for the one tag whose number would be a wildcard
+    intercomm_agreement,
+    merge_agreement,
 };
 std::int32_t create_group_agreement(std::int32_t users_tag) noexcept;
 
-/// The context of a new communicator of `members` (ranks in the parent, by new rank), of whom the
+/// The context of a new communicator of `members` (places in the circle, by new rank), of whom the
 /// caller is number `me`. Raises an error if there is none left.
-int agree_on_context(core::Thread& thread, objects::Communicator& parent,
-                     std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
-                     std::uint32_t& context);
+int agree_on_context(core::Thread& thread, const Circle& circle, std::span<const std::int32_t> members,
+                     std::int32_t me, std::int32_t tag, std::uint32_t& context);
 
-/// The same for everyone in the parent, without waiting: `context`, which must stay where it is, is
+/// The same for everyone in the circle, without waiting: `context`, which must stay where it is, is
 /// there when the request is complete.
-int start_to_agree(core::Thread& thread, objects::Communicator& parent, std::uint32_t& context,
+int start_to_agree(core::Thread& thread, const Circle& circle, std::uint32_t& context,
                    core::Request*& request);
 
-/// What each process gives in a split, and who is with the caller.
-struct SplitChoice {
-    std::int32_t color;  ///< or MPI_UNDEFINED
-    std::int32_t key;
-    std::uint32_t context;  ///< used if it becomes the first member
+/// What a split makes for the caller. Processes are ranks in the world.
+struct Part {
+    objects::Members local;   ///< of the caller's group; empty: there is no communicator
+    objects::Members remote;  ///< of the other group, of an intercommunicator
+    std::uint32_t context = 0;
 };
-/// Ranks in the parent of those with the caller's color, by (key, rank), and the context of the first.
-int split(core::Thread& thread, objects::Communicator& parent, std::int32_t color, std::int32_t key,
-          std::vector<std::int32_t>& members, std::uint32_t& context);
+/// Those with the caller's color, which may be MPI_UNDEFINED, by (key, rank). In an intercommunicator
+/// there is no part without processes of both groups.
+int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key, Part& part);
+
+/// The processes of both groups of an intercommunicator, of which those that say `high` come later.
+int merge(core::Thread& thread, const Circle& circle, bool high, Part& part);
 
 }  // namespace heddle::p2p

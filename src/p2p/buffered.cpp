@@ -71,11 +71,12 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
     if (message.bytes != 0) std::memcpy(piece->data, message.data, message.bytes);
     Outbound copy = message;
     copy.data = piece->data;
-    core::Request* request = thread.process->engine->start_send(thread, copy);
+    Engine& engine = *thread.process->engine;
+    core::Request* request = engine.start_send(thread, copy);
     Turn turn(thread);
     if (request == nullptr || request->immortal) release(turn, *piece);
     else listen(turn, *request, *piece.release());
-    turn.wake_all();
+    engine.finish(turn);
     return request != nullptr;
 }
 

@@ -33,10 +33,10 @@ public:
         return single_wins == (turn % retry_every != 0) ? Way::single_copy : Way::pipelined;
     }
 
-    /// `ticks` for the copying of `bytes`.
+    /// `ticks` for the copying of `bytes`, at least one.
     void learn(Way way, std::uint64_t bytes, std::uint64_t ticks) noexcept {
         auto& known = of(bytes).ticks[static_cast<std::size_t>(way)];
-        const std::uint64_t scaled = (ticks << 10) / (bytes >> 4);  // per 16 bytes
+        const std::uint64_t scaled = (ticks << 10) / ((bytes + 15) >> 4);  // per 16 bytes
         const std::uint64_t before = known.load(relaxed);
         // The best seen counts, slowly forgotten: most disturbances only make a copy slower.
         known.store(before == 0 || scaled < before ? scaled : before + (scaled - before) / 16, relaxed);

@@ -18,6 +18,9 @@ std::string communicator_of(std::uint32_t context) {
         case objects::self_context: return "MPI_COMM_SELF";
         default: break;
     }
+    if (context == objects::recycling_context) return "the library";
+    if ((context & objects::tagged_context) != 0) return "a communicator that is made from a group";
+    context &= ~objects::local_group_context;
     const bool collective = context % 2 != 0;
     return (collective ? "collective, communicator " : "communicator ") + std::to_string(context / 2);
 }
@@ -48,6 +51,10 @@ void describe_request(Engine& engine, const core::Request& request, char* text, 
             return;
         case core::Operation::flush:
             std::snprintf(text, bytes, "(buffered messages wait for their receives)");
+            return;
+        case core::Operation::schedule:
+            std::snprintf(text, bytes, "(nonblocking or persistent, %s)",
+                          communicator_of(request.context).c_str());
             return;
         default: std::snprintf(text, bytes, "()"); return;
     }

@@ -19,6 +19,7 @@
 #include "core/thread.hpp"
 #include "instance/pool.hpp"
 #include "match/message.hpp"
+#include "p2p/busy_contexts.hpp"
 #include "p2p/copy_choice.hpp"
 #include "p2p/held_back.hpp"
 #include "p2p/protocol.hpp"
@@ -107,6 +108,9 @@ public:
     core::Arena<match::Message>& messages() noexcept { return messages_; }
     bool is_message(const void* handle) const noexcept { return messages_.contains(handle); }
 
+    /// In which contexts anything is posted or kept here, or on its way here from before the call.
+    BusyContexts busy_contexts(core::Thread& thread);
+
     /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
     void watch(const match::Pattern& pattern, sync::Slot& slot);
     void unwatch(sync::Slot& slot);
@@ -133,6 +137,17 @@ public:
         return requests_.contains(handle) || handle == &completed_send_;
     }
 
+    /// The end of a turn, with no lock held: what was put off while locks were.
+    void finish(Turn& turn);
+
+    /// Counts operations that consist of several (nonblocking collectives): MPI_Finalize waits until
+    /// there are none.
+    void count_composed(int change) noexcept {
+        // Relaxed: a thread that sees the count go to zero needs nothing of what went before.
+        composed_.fetch_add(static_cast<std::uint32_t>(change), relaxed);
+    }
+    bool all_composed_over() const noexcept { return composed_.load(relaxed) == 0; }
+
     // --- for waiting (progress/wait.hpp) ---
 
     using Instances = std::uint64_t;  ///< a bit for each instance
@@ -140,6 +155,9 @@ public:
 
     Instances instance_of(const core::Request& request) const noexcept {
         return request.any_tag ? all : Instances{1} << request.instance;
+    }
+    std::uint8_t instance_of(std::uint32_t context, std::int32_t tag) const noexcept {
+        return static_cast<std::uint8_t>(pool_.number_of(context, tag));
     }
     Instances instance_of(const match::Pattern& pattern) const noexcept {
         return pattern.tag == match::any_tag
@@ -299,7 +317,7 @@ private:
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
     bool visit(core::Thread& thread, instance::Instance& instance);
-    void finish(Turn& turn);
+    void run_put_off(core::Thread& thread);
     void reap(core::Thread& thread);
 
     // engine_order.cpp
@@ -363,6 +381,7 @@ private:
     std::mutex abandoned_lock_;
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};
+    std::atomic<std::uint32_t> composed_{0};
 
     std::atomic<int> threads_{0};
     std::atomic<bool> short_of_cores_{false};

@@ -166,10 +166,22 @@ void Engine::finish(Turn& turn) {
             const Pull next = turn.pulls.back();
             turn.pulls.pop_back();
             pull(turn, next);
+        } else if (turn.thread.put_off != nullptr && !turn.thread.working) [[unlikely]] {
+            run_put_off(turn.thread);
         } else {
             return;
         }
     }
+}
+
+/// One after the other, not one within the other: what this puts off, nested turns leave to this loop.
+void Engine::run_put_off(core::Thread& thread) {
+    thread.working = true;
+    while (core::Work* work = thread.put_off) {
+        thread.put_off = work->next;
+        work->run(thread);
+    }
+    thread.working = false;
 }
 
 void Engine::cool(Instances which) {

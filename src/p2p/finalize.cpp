@@ -8,17 +8,24 @@
 namespace heddle::p2p {
 namespace {
 
-/// Nothing that was sent waits for room in a ring, or for its receiver to take it. (Bells ring when there
+/// No collective is on its way, and nothing that was sent waits for room in a ring, or for its receiver
+/// to take it. (Bells ring when there
 /// is room, see Engine::announce_backlog, and for what receivers answer.)
 class HandedOver {
 public:
     HandedOver(Engine& engine, core::Thread& thread) noexcept : engine_(engine), thread_(thread) {}
-    bool holds() const { return engine_.all_handed_over() && !engine_.has_abandoned_sends(thread_); }
+    bool holds() const {
+        return engine_.all_composed_over() && engine_.all_handed_over() &&
+               !engine_.has_abandoned_sends(thread_);
+    }
     Engine::Instances instances() const noexcept { return Engine::all; }
     Engine::Instances likely_instances() const noexcept { return Engine::all; }
     void announce(sync::Slot*) const noexcept {}
     void describe(char* text, std::size_t bytes) const {
-        std::snprintf(text, bytes, "(messages that were sent have not been taken by their receivers)");
+        std::snprintf(text, bytes, "%s",
+                      engine_.all_composed_over()
+                          ? "(messages that were sent have not been taken by their receivers)"
+                          : "(nonblocking collectives that were started are not complete)");
     }
 
 private:

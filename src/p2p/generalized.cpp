@@ -66,7 +66,7 @@ core::Request* start_generalized(Engine& engine, core::Thread& thread, MPI_Grequ
 int complete_generalized(core::Thread& thread, core::Request& request) {
     Turn turn(thread);
     turn.complete(request);
-    turn.wake_all();
+    thread.process->engine->finish(turn);
     // Acquire and release on both sides: the second sees all that the first did.
     const std::uint32_t before = functions_of(request).ended.fetch_or(completed, acq_rel);
     if (before == 0) return MPI_SUCCESS;

@@ -72,7 +72,7 @@ core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
     Turn turn(thread);
     // The owner's end is still to come: the join lives at least as long as this function.
     owner.release()->start(turn);
-    turn.wake_all();
+    engine.finish(turn);
     return whole;
 }
 

@@ -25,10 +25,16 @@ void Turn::tell(core::Request& request, sync::Slot& waiter) noexcept {
 }
 
 void listen(Turn& turn, core::Request& request, Listener& listener) noexcept {
+    core::Request* const one[] = {&request};
+    listen(turn, one, listener);
+}
+
+void listen(Turn& turn, std::span<core::Request* const> requests, Listener& listener) noexcept {
     sync::Slot* waiter = listener.as_waiter();
-    request.waiter.store(waiter, release);  // R3
-    sync::ProcessFence::heavy();            // F2: pairs with F1 in Turn::complete()
-    if (request.completed() && claim(request, waiter)) listener.completed(turn, request);
+    for (core::Request* request : requests) request->waiter.store(waiter, release);  // R3
+    sync::ProcessFence::heavy();  // F2: pairs with F1 in Turn::complete()
+    for (core::Request* request : requests)
+        if (request->completed() && claim(*request, waiter)) listener.completed(turn, *request);
 }
 
 }  // namespace heddle::p2p

@@ -9,13 +9,15 @@
 ///
 /// Contract       completed() is called once, by listen() itself if the request was complete before.
 ///                Locks of instances may be held: it takes leaf locks only, starts no operation,
-///                completes others through `turn`. The request is the listener's to free.
+///                completes others through `turn`. What needs more is put off (Turn::put_off()).
+///                The request is the listener's to free.
 /// Thread safety  the slot's place is claimed by compare-and-swap. A completer that comes late, after
 ///                the request was freed and used again (core/request.hpp), may claim a listener that
 ///                is not its own: it sees that the request is not complete, and puts it back the way
 ///                listen() does.
 
 #include <cstdint>
+#include <span>
 
 #include "core/request.hpp"
 #include "p2p/turn.hpp"
@@ -42,5 +44,7 @@ protected:
 
 /// From now on `listener` hears of the request, which no thread waits for and no handle names.
 void listen(Turn& turn, core::Request& request, Listener& listener) noexcept;
+/// The same for several, at the price of one: it hears of each of them once.
+void listen(Turn& turn, std::span<core::Request* const> requests, Listener& listener) noexcept;
 
 }  // namespace heddle::p2p

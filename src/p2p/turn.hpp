@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// What a thread that makes progress gathers while it holds a lock, to do once it has let go of it:
-/// waking threads, and copies that take long.
+/// waking threads, copies that take long, and work that starts operations of its own.
 
 #include <array>
 #include <cstdint>
@@ -39,6 +39,11 @@ struct Turn {
     void wake(sync::Slot& slot) noexcept {
         if (sleepers == slots.size()) return slot.signal();
         slots[sleepers++] = &slot;
+    }
+    /// Has Engine::finish() run the work.
+    void put_off(core::Work& work) noexcept {
+        work.next = thread.put_off;
+        thread.put_off = &work;
     }
     void wake_all() noexcept {
         while (sleepers > 0) slots[--sleepers]->signal();

@@ -42,6 +42,13 @@ public:
     /// Takes `receive` out; false if it is not there. With `lock` held.
     bool cancel(core::Request& receive) noexcept;
 
+    /// Calls visit(context id) for each wildcard.
+    template <class Visit>
+    void each_context(Visit&& visit) {
+        std::lock_guard guard(list_lock_);
+        for (const core::Request* at = first_; at != nullptr; at = at->next) visit(at->context);
+    }
+
     std::uint64_t latest_order = 0;  ///< of the wildcards so far; guarded by `lock`
 
 private:

@@ -6,6 +6,7 @@
 
 #include "objects/process.hpp"
 #include "p2p/agreement.hpp"
+#include "platform/hardware.hpp"
 #include "topo/exchange.hpp"
 #include "topo/placement.hpp"
 
@@ -26,7 +27,8 @@ int make(core::Thread& thread, objects::Communicator& parent, std::span<const st
          std::int32_t me, Topology topology, MPI_Comm& made) {
     auto shared = std::make_shared<const Topology>(std::move(topology));
     std::uint32_t context = 0;
-    if (const int error = p2p::agree_on_context(thread, parent, ranks, me, p2p::create_agreement, context))
+    if (const int error = p2p::agree_on_context(thread, p2p::Circle(parent), ranks, me,
+                                                p2p::create_agreement, context))
         return error;
     objects::Members processes;
     for (const std::int32_t rank : ranks) processes.push_back(parent.group->processes[at(rank)]);
@@ -46,11 +48,11 @@ Order old_order(std::int32_t members) {
 
 /// Where each of the first ranks is bound.
 int gather_locations(core::Thread& thread, objects::Communicator& parent, std::int32_t members,
-                     std::vector<platform::Location>& locations) {
-    const auto mine = platform::location().domains;
+                     std::vector<Location>& locations) {
+    List mine;
+    for (const char* level : levels) mine.push_back(platform::hardware_of_process(level));
     Lists all;
-    if (const int error = tell_all(thread, parent, members, {mine.begin(), mine.end()}, all))
-        return error;
+    if (const int error = tell_all(thread, parent, members, mine, all)) return error;
     locations.resize(all.size());
     for (std::size_t rank = 0; rank < all.size(); ++rank)
         std::copy(all[rank].begin(), all[rank].end(), locations[rank].domains.begin());
@@ -64,7 +66,7 @@ int find_order(core::Thread& thread, objects::Communicator& parent, std::int32_t
                LinksOf&& links_of, Order& order) {
     order = old_order(members);
     if (!reorder || members < 3) return MPI_SUCCESS;  // two processes are as near as they are
-    std::vector<platform::Location> locations;
+    std::vector<Location> locations;
     if (const int error = gather_locations(thread, parent, members, locations)) return error;
     if (!differ(locations)) return MPI_SUCCESS;
     Links links(at(members));

@@ -7,13 +7,13 @@
 namespace heddle::topo {
 namespace {
 
-using Locations = std::span<const platform::Location>;
+using Locations = std::span<const Location>;
 using Order = std::vector<std::int32_t>;
 
 std::size_t at(std::int32_t number) noexcept { return static_cast<std::size_t>(number); }
 
 /// In how many levels two processes are apart. A process that is not bound is near everybody.
-std::int64_t distance(const platform::Location& a, const platform::Location& b) noexcept {
+std::int64_t distance(const Location& a, const Location& b) noexcept {
     std::int64_t levels = 0;
     for (std::size_t level = 0; level < a.domains.size(); ++level)
         if (a.domains[level] >= 0 && b.domains[level] >= 0 && a.domains[level] != b.domains[level])
@@ -98,7 +98,7 @@ Order grown(Locations locations, const Links& links, const Order& processes) {
 }  // namespace
 
 bool differ(Locations locations) noexcept {
-    return std::any_of(locations.begin(), locations.end(), [&](const platform::Location& location) {
+    return std::any_of(locations.begin(), locations.end(), [&](const Location& location) {
         return distance(locations.front(), location) != 0;
     });
 }

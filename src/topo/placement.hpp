@@ -7,13 +7,20 @@
 /// the machine (package, NUMA node, last-level cache) in which the two processes differ. A few
 /// placements are tried, and the cheapest is taken; the old order if none is cheaper.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "platform/location.hpp"
-
 namespace heddle::topo {
+
+/// As platform/hardware.hpp names them.
+inline constexpr std::array levels{"Package", "NUMANode", "L3Cache"};
+
+/// The numbers of what a process is bound to; -1 where it may run on several.
+struct Location {
+    std::array<std::int32_t, levels.size()> domains{-1, -1, -1};
+};
 
 struct Link {
     std::int32_t node;
@@ -23,13 +30,13 @@ struct Link {
 using Links = std::vector<std::vector<Link>>;
 
 /// Whether the locations differ at all; if not, no order is better than another.
-bool differ(std::span<const platform::Location> locations) noexcept;
+bool differ(std::span<const Location> locations) noexcept;
 
-std::int64_t cost_of(std::span<const platform::Location> locations, const Links& links,
+std::int64_t cost_of(std::span<const Location> locations, const Links& links,
                      std::span<const std::int32_t> process_of) noexcept;
 
 /// For each node, the process that takes its place. Deterministic: every process that knows the same
 /// finds the same.
-std::vector<std::int32_t> placed(std::span<const platform::Location> locations, const Links& links);
+std::vector<std::int32_t> placed(std::span<const Location> locations, const Links& links);
 
 }  // namespace heddle::topo

@@ -13,7 +13,6 @@
 namespace {
 
 using namespace heddle::topo;
-using heddle::platform::Location;
 using Order = std::vector<std::int32_t>;
 
 Links links_of(const Cart& cart) {

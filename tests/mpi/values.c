@@ -95,9 +95,11 @@ static void datatypes(void) {
     FAILS(MPI_Type_contiguous(-1, MPI_INT, &six), MPI_ERR_COUNT);
     OK(MPI_Type_free(&copy));
 
-    OK(MPI_Status_set_elements(&status, MPI_FLOAT_INT, 2));
+    OK(MPI_Status_set_elements(&status, MPI_FLOAT_INT, 2)); /* basic elements: one pair */
     OK(MPI_Get_elements(&status, MPI_FLOAT_INT, &count));
-    CHECK(count == 4);
+    CHECK(count == 2);
+    OK(MPI_Get_count(&status, MPI_FLOAT_INT, &count));
+    CHECK(count == 1);
     OK(MPI_Status_set_elements(&status, MPI_BYTE, 12));
     OK(MPI_Get_elements(&status, MPI_FLOAT_INT, &count));
     CHECK(count == 3);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a collective call is made of: the calling thread, the communicator, the schedule that is being
+/// written; and the checks that need them. (Each argument alone checks itself.)
+
+#include <string>
+#include <utility>
+
+#include "api/collective_arguments.hpp"
+#include "coll/collectives.hpp"
+
+namespace heddle::api {
+
+/// What a call does with a buffer.
+enum class Use : std::uint8_t {
+    in,      ///< reads it
+    out,     ///< fills it
+    own_in,  ///< fills it, but for the block of this process, which is there already
+    in_out,  ///< reads and fills it
+};
+
+/// A buffer of equal blocks, or a packed copy of it.
+struct Data {
+    std::byte* address = nullptr;
+    std::uint64_t bytes = 0;  ///< of one block, as it travels
+
+    coll::Block block() const noexcept { return {address, bytes}; }
+    coll::Blocks blocks() const noexcept { return {address, bytes}; }
+};
+
+/// The root has all blocks or the result, a member has a block or an operand. On an intracommunicator
+/// the root is a member; on an intercommunicator some processes are neither.
+struct Part {
+    bool root;
+    bool member;
+};
+
+struct Site {
+    Thread& thread;
+    coll::Schedule& schedule;
+    Communicator& communicator;
+
+    Site(Thread& thread, coll::Schedule& schedule) noexcept
+        : thread(thread), schedule(schedule), communicator(schedule.communicator) {}
+
+    int fail(int error_class, const std::string& detail) const {
+        return objects::fail(thread, &communicator, error_class, detail);
+    }
+    bool inter() const noexcept { return communicator.remote != nullptr; }
+    /// What the process has to do in an operation with a root.
+    Part part(const Root& root) const noexcept {
+        if (inter()) [[unlikely]]
+            return {root.rank == MPI_ROOT, root.rank >= 0};
+        return {communicator.rank == root.rank, true};
+    }
+    /// Whether an argument is MPI_IN_PLACE where that is allowed.
+    bool in_place(const void* address) const noexcept {
+        return is_in_place(address) && !inter();
+    }
+
+    template <class Buffer>
+    int present(const Buffer& buffer, bool needed) const {
+        if (buffer.address == nullptr && needed) [[unlikely]]
+            return fail(MPI_ERR_BUFFER,
+                        std::string("argument ") + Buffer::name + ": a null pointer");
+        if (is_in_place(buffer.address)) [[unlikely]]
+            return fail(
+                MPI_ERR_BUFFER,
+                std::string("argument ") + Buffer::name + ": MPI_IN_PLACE is not allowed here");
+        return MPI_SUCCESS;
+    }
+    /// A buffer with `blocks` blocks of count elements. `packed`: elements travel in packed form.
+    template <class Buffer, class CountKind, class TypeKind>
+    int measure(const Buffer& buffer, const CountKind& count, const TypeKind& type,
+                std::int64_t blocks, Use use, bool packed, Data& data) const {
+        std::int64_t one = 0, all = 0;
+        if (__builtin_mul_overflow(count.value, type->extent, &one) ||
+            __builtin_mul_overflow(one, blocks, &all)) [[unlikely]]
+            return fail(MPI_ERR_COUNT,
+                        std::string("argument ") + CountKind::name +
+                            ": the buffer has more than 2^63 bytes");
+        if (const int error = present(buffer, all != 0 && !packed)) return error;
+        data = {writable(buffer.address), static_cast<std::uint64_t>(one)};
+        if (packed) [[unlikely]]
+            pack(*type, static_cast<std::uint64_t>(count.value), blocks, use, data);
+        return MPI_SUCCESS;
+    }
+    template <class Buffer, class CountKind, class TypeKind>
+    int measure(const Buffer& buffer, const CountKind& count, const TypeKind& type,
+                std::int64_t blocks, Use use, Data& data) const {
+        return measure(buffer, count, type, blocks, use, !type->contiguous, data);
+    }
+    /// The same where count and type have not been checked.
+    template <class Buffer, class CountKind, class TypeKind>
+    int measure(const Buffer& buffer, const Later<CountKind>& count, const Later<TypeKind>& type,
+                std::int64_t blocks, Use use, Data& data) const {
+        if (const int error = count.check(thread, communicator)) return error;
+        if (const int error = type.check(thread, communicator)) return error;
+        return measure(buffer, static_cast<const CountKind&>(count),
+                       static_cast<const TypeKind&>(type), blocks, use, !type->contiguous, data);
+    }
+    /// Blocks of different sizes; the list lies in the schedule.
+    template <class Buffer, class CountsKind, class DisplacementsKind, class TypeKind>
+    int list(const Buffer& buffer, const Later<CountsKind>& counts,
+             const Later<DisplacementsKind>& displacements, const Later<TypeKind>& type, Use use,
+             std::span<coll::Block>& blocks) const {
+        if (const int error = counts.check(thread, communicator)) return error;
+        if (const int error = displacements.check(thread, communicator)) return error;
+        if (const int error = type.check(thread, communicator)) return error;
+        return list_blocks<CountsKind>(buffer, use, blocks, counts, [&](std::int32_t rank) {
+            return std::pair(type.object, displacements[rank] * type->extent);
+        });
+    }
+    /// Of Alltoallw: displacements are bytes, and each block has a type.
+    template <class Buffer, class CountsKind, class DisplacementsKind, class TypesKind>
+    int list_typed(const Buffer& buffer, const Later<CountsKind>& counts,
+                   const Later<DisplacementsKind>& displacements, const Later<TypesKind>& types,
+                   Use use, std::span<coll::Block>& blocks) const {
+        if (const int error = counts.check(thread, communicator)) return error;
+        if (const int error = displacements.check(thread, communicator)) return error;
+        if (const int error = types.check(thread, communicator)) return error;
+        return list_blocks<CountsKind>(buffer, use, blocks, counts, [&](std::int32_t rank) {
+            return std::pair(types[rank].object, displacements[rank]);
+        });
+    }
+    /// `place` answers type and offset of a rank's block.
+    template <class CountsKind, class Buffer, class Place>
+    int list_blocks(const Buffer& buffer, Use use, std::span<coll::Block>& blocks,
+                    const Values& counts, Place&& place) const {
+        blocks = schedule.scratch_of<coll::Block>(static_cast<std::size_t>(schedule.size));
+        bool needed = false;
+        for (std::int32_t rank = 0; rank < schedule.size; ++rank) {
+            const auto [type, offset] = place(rank);
+            std::int64_t bytes = 0;
+            if (__builtin_mul_overflow(counts[rank], type->extent, &bytes)) [[unlikely]]
+                return fail(MPI_ERR_COUNT,
+                            std::string("argument ") + CountsKind::name +
+                                ": a block has more than 2^63 bytes");
+            Data block{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes)};
+            if (type->contiguous) [[likely]]
+                needed = needed || bytes != 0;
+            else
+                pack(*type, static_cast<std::uint64_t>(counts[rank]), 1,
+                     use != Use::own_in        ? use
+                     : rank == schedule.rank ? Use::in_out
+                                               : Use::out,
+                     block);
+            blocks[static_cast<std::size_t>(rank)] = block.block();
+        }
+        return present(buffer, needed);
+    }
+    /// Puts a packed copy in the place of `blocks` blocks of count elements.
+    [[gnu::cold]] void pack(const objects::Datatype& type, std::uint64_t count, std::int64_t blocks,
+                            Use use, Data& data) const;
+    /// A process sends to itself no more than it expects of itself.
+    int fits(std::uint64_t sent, std::uint64_t expected) const {
+        if (sent <= expected) [[likely]]
+            return MPI_SUCCESS;
+        return fail(MPI_ERR_TRUNCATE,
+                    "this process sends itself " + std::to_string(sent) + " bytes and expects " +
+                        std::to_string(expected));
+    }
+
+    /// Steps name memory that some of them write to.
+    static std::byte* writable(const std::byte* data) noexcept {
+        return const_cast<std::byte*>(data);
+    }
+};
+
+}  // namespace heddle::api

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Kinds of arguments of datatype calls (see arguments.hpp).
+///
+/// Arrays have their length in another argument, which may be wrong: they are checked for being there
+/// and for their values by the implementation.
+
+#include <cstdint>
+#include <string>
+
+#include "api/entry.hpp"
+#include "objects/datatype.hpp"
+
+namespace heddle::api {
+
+using core::Thread;
+
+/// A type that need not be committed.
+struct AnyType : Type {
+    using Type::Type;
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS;
+    }
+};
+struct OldType : AnyType {
+    static constexpr const char* name = "oldtype";
+    using AnyType::AnyType;
+};
+
+/// A number of any sign, int or wide: a displacement, a stride, a bound.
+struct Number {
+    static constexpr const char* name = "argument";
+    std::int64_t value;
+
+    Number(const auto&, std::int64_t number) noexcept : value(number) {}
+    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return {}; }
+};
+
+/// A number that is not negative, besides counts of elements.
+struct Natural : Number {
+    using Number::Number;
+    int error(const Communicator*) const noexcept { return value < 0 ? MPI_ERR_ARG : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return std::to_string(value) + " is negative"; }
+};
+struct BlockLength : Natural {
+    static constexpr const char* name = "blocklength";
+    using Natural::Natural;
+};
+
+/// An array of numbers, int or wide.
+struct Numbers {
+    static constexpr const char* name = "array";
+    const int* narrow = nullptr;
+    const std::int64_t* wide = nullptr;
+
+    Numbers(const auto&, const int* raw) noexcept : narrow(raw) {}
+    Numbers(const auto&, const std::int64_t* raw) noexcept : wide(raw) {}
+    bool missing() const noexcept { return narrow == nullptr && wide == nullptr; }
+    std::int64_t operator[](std::int64_t i) const noexcept {
+        return narrow != nullptr ? narrow[i] : wide[i];
+    }
+    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return {}; }
+};
+
+}  // namespace heddle::api

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Intercommunicators out of two groups, and back to one (MPI 5.0, 7.6).
+
+#include "api/entry.hpp"
+#include "api/making.hpp"
+#include "p2p/leaders.hpp"
+
+namespace heddle::api {
+namespace {
+
+using core::Thread;
+
+struct LocalComm : Comm {
+    static constexpr const char* name = "local_comm";
+    using Comm::Comm;
+    int error(const Communicator* communicator) const noexcept {
+        return object != nullptr && object->remote != nullptr ? MPI_ERR_COMM : Comm::error(communicator);
+    }
+    std::string wrong(const Communicator* communicator) const {
+        return object != nullptr ? "an intercommunicator" : Comm::wrong(communicator);
+    }
+};
+struct InterComm : Comm {
+    static constexpr const char* name = "intercomm";
+    using Comm::Comm;
+    int error(const Communicator* communicator) const noexcept {
+        return object != nullptr && object->remote == nullptr ? MPI_ERR_COMM : Comm::error(communicator);
+    }
+    std::string wrong(const Communicator* communicator) const {
+        return object != nullptr ? "not an intercommunicator" : Comm::wrong(communicator);
+    }
+};
+struct LocalLeader : Dest {
+    static constexpr const char* name = "local_leader";
+    using Dest::Dest;
+    int error(const Communicator* communicator) const noexcept {
+        return is_rank(rank, communicator) ? MPI_SUCCESS : MPI_ERR_RANK;
+    }
+};
+
+/// What only the leader's arguments say.
+p2p::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
+    const auto refused = [&](int error_class, const char* argument, const std::string& detail) {
+        p2p::Route none;
+        none.error = refuse(thread, peer.object, error_class, argument, detail);
+        return none;
+    };
+    if (peer.object == nullptr) return refused(MPI_ERR_COMM, "peer_comm", peer.wrong(nullptr));
+    if (!is_rank(remote_leader, peer.object))
+        return refused(MPI_ERR_RANK, "remote_leader", Dest(*thread.process, remote_leader).wrong(peer.object));
+    if (peer->processes[remote_leader] == thread.process->rank())
+        return refused(MPI_ERR_RANK, "remote_leader",
+                       "rank " + std::to_string(remote_leader) + " is the calling process");
+    return p2p::through(*peer, remote_leader, tag);
+}
+
+int create(Thread& thread, LocalComm local, LocalLeader leader, Raw<MPI_Comm> peer,
+           Raw<int> remote_leader, SendTag tag, Out<MPI_Comm> result) {
+    *result = MPI_COMM_NULL;
+    p2p::Route route;
+    if (local->rank == leader.rank)
+        route = route_to(thread, Comm(*thread.process, peer.value), remote_leader.value, tag.value);
+    p2p::Part part;
+    if (const int error = p2p::introduce(thread, p2p::Circle(*local), leader.rank, route, part)) return error;
+    *result = make(thread, *local, std::move(part));
+    return MPI_SUCCESS;
+}
+
+int merge(Thread& thread, InterComm inter, Raw<int> high, Out<MPI_Comm> result) {
+    *result = MPI_COMM_NULL;
+    p2p::Part part;
+    if (const int error = p2p::merge(thread, p2p::Circle(*inter), high.value != 0, part)) return error;
+    *result = make(thread, *inter, std::move(part));
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace heddle::api
+
+using namespace heddle::api;
+
+MPI_ENTRY(6, Intercomm_create, create)
+MPI_ENTRY(3, Intercomm_merge, merge)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What calls that make communicators share.
+
+#include "core/thread.hpp"
+#include "objects/communicator.hpp"
+#include "p2p/agreement.hpp"
+
+namespace heddle::api {
+
+/// The communicator that the caller gets of what was agreed on, with the error handler of `parent`;
+/// MPI_COMM_NULL if it is in no part.
+MPI_Comm make(core::Thread& thread, const objects::Communicator& parent, p2p::Part part);
+
+}  // namespace heddle::api

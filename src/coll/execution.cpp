@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/execution.hpp"
+
+#include <algorithm>
+
+#include "objects/process.hpp"
+
+namespace heddle::coll {
+namespace {
+
+/// Above the tags of blocking calls and of agreements (p2p/agreement.hpp).
+constexpr std::uint32_t first_tag = 1u << 16;
+constexpr std::uint32_t tags = 1u << 29;
+static_assert(first_tag + tags < within_group);
+
+Execution& execution_of(core::Request& request) noexcept {
+    return *static_cast<Execution*>(request.extra);
+}
+
+/// The most messages that are under way at once.
+std::size_t largest_stage(std::span<const Step> steps) noexcept {
+    std::size_t most = 0, now = 0;
+    for (const Step& step : steps) {
+        if (step.kind == Step::Kind::wait) now = 0;
+        if (is_message(step)) most = std::max(most, ++now);
+    }
+    return most;
+}
+
+}  // namespace
+
+void Execution::prepare() {
+    under_way_.reserve(largest_stage(schedule.steps()));
+    objects::Communicator& communicator = schedule.communicator;
+    schedule.tag = static_cast<std::int32_t>(first_tag + communicator.collectives++ % tags);
+    const objects::Reduction& reduction = schedule.reduction;
+    for (const objects::Datatype* type : schedule.types())
+        types_.push_back(const_cast<objects::Datatype*>(type));
+    if (reduction.type != nullptr) types_.push_back(const_cast<objects::Datatype*>(reduction.type));
+    for (objects::Datatype* type : types_) type->retain();
+    if (reduction.operation != nullptr) const_cast<objects::Operation*>(reduction.operation)->retain();
+    communicator.retain();
+    prepared_ = true;
+}
+
+Execution::~Execution() {
+    if (!prepared_) return;
+    for (objects::Datatype* type : types_) objects::drop(process_, *type);
+    if (schedule.reduction.operation != nullptr)
+        objects::drop(process_, const_cast<objects::Operation&>(*schedule.reduction.operation));
+    objects::drop(process_, schedule.communicator);
+}
+
+core::Request* Execution::start(core::Thread& thread) {
+    p2p::Engine& engine = *thread.process->engine;
+    request_ = engine.take_request(thread);
+    if (request_ == nullptr) return nullptr;
+    objects::Communicator& communicator = schedule.communicator;
+    request_->operation = core::Operation::schedule;
+    request_->context = communicator.context + 1;
+    request_->tag = schedule.tag;
+    request_->instance = engine.instance_of(request_->context, schedule.tag);
+    request_->any_tag = false;
+    request_->cancelled = false;
+    request_->error = MPI_SUCCESS;
+    request_->communicator = &communicator;
+    request_->extra = this;
+    next_ = 0;
+    failure_ = {};
+    ended_.store(0, relaxed);  // published with what is under way, to the thread that goes on
+    engine.count_composed(+1);
+    core::Request* const request = request_;
+    if (!advance(thread)) return request;
+    if (failure_.error != MPI_SUCCESS) {
+        complete(thread);
+        return request;
+    }
+    engine.count_composed(-1);
+    engine.free_request(thread, *request);
+    request_ = nullptr;
+    ended_.store(by_completion, relaxed);
+    return &engine.completed_send();
+}
+
+/// Goes on until messages are under way that are not complete; true at the end.
+bool Execution::advance(core::Thread& thread) noexcept {
+    for (;;) {
+        collect(thread);
+        if (next_ == schedule.steps().size()) return true;
+        start_stage(thread);
+        const auto over = [](const core::Request* message) { return message->completed(); };
+        if (std::all_of(under_way_.begin(), under_way_.end(), over)) continue;
+        left_.store(static_cast<std::uint32_t>(under_way_.size()) + 1, relaxed);  // published by listen()
+        p2p::Turn turn(thread);
+        listen(turn, under_way_, *this);
+        // Release for what has been written here, acquire for the outcomes.
+        if (left_.fetch_sub(1, acq_rel) != 1) return false;
+    }
+}
+
+void Execution::start_stage(core::Thread& thread) noexcept {
+    p2p::Engine& engine = *thread.process->engine;
+    const auto steps = schedule.steps();
+    while (next_ < steps.size()) {
+        const Step& step = steps[next_++];
+        if (step.kind == Step::Kind::wait) return;
+        try {
+            if (!is_message(step)) {
+                do_locally(schedule, step);
+                continue;
+            }
+            core::Request* message = start_message(thread, schedule, step);
+            if (message == nullptr) failure_.note(MPI_ERR_NO_MEM);
+            else if (message != &engine.completed_send()) under_way_.push_back(message);
+        } catch (...) {
+            failure_.note(MPI_ERR_NO_MEM);
+        }
+    }
+}
+
+/// What became of the messages, which are complete.
+void Execution::collect(core::Thread& thread) noexcept {
+    p2p::Engine& engine = *thread.process->engine;
+    for (core::Request* message : under_way_) {
+        if (message->error != MPI_SUCCESS)
+            failure_.note(message->error, message->source, message->capacity);
+        engine.free_request(thread, *message);
+    }
+    under_way_.clear();
+}
+
+void Execution::completed(p2p::Turn& turn, core::Request&) noexcept {
+    // Release for this message's outcome, acquire for the others'.
+    if (left_.fetch_sub(1, acq_rel) == 1) turn.put_off(*this);
+}
+
+void Execution::run(core::Thread& thread) noexcept {
+    if (advance(thread)) complete(thread);
+}
+
+void Execution::complete(core::Thread& thread) noexcept {
+    p2p::Engine& engine = *thread.process->engine;
+    core::Request& request = *request_;
+    request.error = failure_.error;
+    request.capacity = failure_.room;
+    // First: a persistent one may be started again, or destroyed, as soon as its request is complete.
+    if ((ended_.fetch_or(by_completion, acq_rel) & by_owner) != 0) {
+        engine.free_request(thread, request);
+        delete this;
+    } else {
+        p2p::Turn turn(thread);
+        turn.complete(request);
+        engine.finish(turn);
+    }
+    engine.count_composed(-1);
+}
+
+void Execution::let_go(core::Thread& thread, core::Request* request) noexcept {
+    if ((ended_.fetch_or(by_owner, acq_rel) & by_completion) == 0) return;
+    delete this;
+    // The completer may still be about to say that it is complete.
+    if (request != nullptr && !request->immortal)
+        thread.process->engine->free_when_done(thread, *request);
+}
+
+core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution) {
+    execution->prepare();
+    core::Request* const request = execution->start(thread);
+    // Otherwise it is over, and goes with the pointer.
+    if (request != nullptr && !request->immortal) (void)execution.release();
+    return request;
+}
+
+core::Request* make_persistent(core::Thread& thread, std::unique_ptr<Execution> execution) {
+    execution->prepare();
+    core::Request* const request = thread.process->engine->take_request(thread);
+    if (request == nullptr) return nullptr;
+    request->operation = core::Operation::persistent_schedule;
+    request->inner = nullptr;
+    request->error = MPI_SUCCESS;
+    request->any_tag = false;
+    request->cancelled = false;
+    request->extra = execution.release();
+    return request;
+}
+
+void start_persistent(core::Thread& thread, core::Request& request) {
+    request.inner = execution_of(request).start(thread);
+}
+
+void let_go(core::Thread& thread, core::Request& request) noexcept {
+    const bool persistent = request.operation == core::Operation::persistent_schedule;
+    execution_of(request).let_go(thread, persistent ? request.inner : &request);
+}
+
+}  // namespace heddle::coll

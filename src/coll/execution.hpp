@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A schedule that runs without a thread that waits for it: a nonblocking collective, or one start of a
+/// persistent one.
+///
+/// Progress       the caller runs the first stage (what comes before the first wait). Each later one
+///                is run by whoever completes the last message of the stage before, once that thread
+///                holds no lock. A thread that waits for the request sleeps meanwhile; it is woken by
+///                the completion of the whole.
+/// Messages       have the tag of the call's number among the nonblocking and persistent calls on its
+///                communicator, which is the same in every process (MPI 5.0, 6.12): calls under way
+///                at once do not mix, and are spread over instances.
+/// Errors         the first goes to the request. It stops nothing: the other processes, which know
+///                nothing of it, still get what they wait for.
+/// Objects        communicator, operation and datatypes are held until the end: the user may free them.
+/// Thread safety  a stage is run by one thread; `left_` hands over to the next. The owner of the handle
+///                and the completion may come in any order: `ended_` says who destroys.
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "coll/schedule.hpp"
+#include "coll/step.hpp"
+#include "p2p/listener.hpp"
+
+namespace heddle::coll {
+
+class Execution final : public p2p::Listener, public core::Work {
+public:
+    Execution(objects::Process& process, objects::Communicator& communicator) noexcept
+        : schedule(communicator), process_(process) {}
+    ~Execution();
+
+    Schedule schedule;  ///< to be written before anything else happens
+
+    /// After the schedule has been written: takes references and the tag.
+    void prepare();
+    /// Runs the first stage. The answer is a request, or the completed send if all is over; nullptr when
+    /// memory has run out.
+    core::Request* start(core::Thread& thread);
+    /// The owner of the handle is done with it: destroys this and its request (nullptr: there is none)
+    /// now, or when it is complete.
+    void let_go(core::Thread& thread, core::Request* request) noexcept;
+
+    void completed(p2p::Turn& turn, core::Request& message) noexcept override;
+    void run(core::Thread& thread) noexcept override;
+
+private:
+    static constexpr std::uint32_t by_completion = 1;
+    static constexpr std::uint32_t by_owner = 2;
+
+    bool advance(core::Thread& thread) noexcept;
+    void start_stage(core::Thread& thread) noexcept;
+    void collect(core::Thread& thread) noexcept;
+    void complete(core::Thread& thread) noexcept;
+
+    objects::Process& process_;
+    std::vector<objects::Datatype*> types_;  ///< held
+    bool prepared_ = false;
+
+    core::Request* request_ = nullptr;  ///< of the whole, while it runs
+    std::size_t next_ = 0;              ///< step
+    std::vector<core::Request*> under_way_;
+    Failure failure_;
+    std::atomic<std::uint32_t> left_{0};               ///< messages under way, and who starts them
+    std::atomic<std::uint32_t> ended_{by_completion};  ///< not running, or let go
+};
+
+/// A nonblocking call: the answer is as of Execution::start().
+core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution);
+
+/// A persistent request, whose operation is core::Operation::persistent_schedule.
+core::Request* make_persistent(core::Thread& thread, std::unique_ptr<Execution> execution);
+/// `inner` of the request becomes as of Execution::start().
+void start_persistent(core::Thread& thread, core::Request& request);
+
+/// Of a request of either kind: its handle is gone.
+void let_go(core::Thread& thread, core::Request& request) noexcept;
+
+}  // namespace heddle::coll

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Makes the program of a type from those of the types it is made of (layout.hpp).
+///
+/// Merged are: blocks that touch, loops that continue each other, lists with a stride, lists in short
+/// lists. A program never copies a long one that it contains: types made of types made of types stay
+/// as small as what the user wrote.
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "objects/layout.hpp"
+
+namespace heddle::objects {
+
+class LayoutBuilder {
+public:
+    using Nodes = std::vector<std::unique_ptr<const Node>>;
+    /// `owner` gets the nodes that are made.
+    explicit LayoutBuilder(Nodes& owner) noexcept : owner_(owner) {}
+
+    /// `count` times `element`, `stride` apart.
+    Placed repeat(const Placed& element, std::int64_t count, std::int64_t stride);
+
+    /// Adds to a list what lies at a displacement.
+    void add(std::int64_t displacement, const Placed& what);
+    /// The whole list.
+    Placed finish();
+
+private:
+    const Node* keep(Node&& node);
+    void merge_short_lists();
+    Placed finish_uniform();
+    Placed finish_mixed();
+
+    Nodes& owner_;
+    std::vector<Placed> entries_;
+    std::unordered_map<std::int64_t, Placed> loops_;  ///< made by repeat(), by count
+    Placed looped_{};                                 ///< what these repeat
+    std::int64_t loop_stride_ = 0;
+};
+
+}  // namespace heddle::objects

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/by_tag.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "objects/process.hpp"
+#include "p2p/circle.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+std::uint64_t mixed(std::uint64_t value) noexcept {
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebU;
+    return value ^ value >> 31;
+}
+
+}  // namespace
+
+Meeting meeting(std::string_view string, std::span<const std::int32_t> processes) noexcept {
+    std::uint64_t hash = mixed(string.size());
+    for (const char character : string) hash = mixed(hash + static_cast<unsigned char>(character) + 1);
+    for (const std::int32_t process : processes)
+        hash = mixed(hash + static_cast<std::uint32_t>(process) + 0x100);
+    return {static_cast<std::uint32_t>(hash >> 32) | objects::tagged_context,
+            static_cast<std::int32_t>(hash & 0x7fffffff)};
+}
+
+int create_from_group(core::Thread& thread, const objects::Group& group, std::string_view string,
+                      Part& part) {
+    const Meeting place = meeting(string, group.processes);
+    const Circle circle(*thread.process->self, place.context, group);
+    part.local = group.processes;
+    return agree_on_context(thread, circle, everybody(circle), circle.me(), place.tag, part.context);
+}
+
+Route to_leader(core::Thread& thread, std::int32_t leader, std::string_view string) {
+    const std::int32_t me = thread.process->rank();
+    // No string of a program has a NUL: the leaders are not taken for a group of two.
+    const Meeting place =
+        meeting(std::string(string) + '\0', std::array{std::min(me, leader), std::max(me, leader)});
+    return {thread.process->self, place.context, place.tag, me, leader, leader, MPI_SUCCESS};
+}
+
+int create_from_groups(core::Thread& thread, const objects::Group& local, std::int32_t local_leader,
+                       const Route& route, std::string_view string, Part& part) {
+    const Meeting place = meeting(string, local.processes);
+    const Circle circle(*thread.process->self, place.context, local);
+    return introduce(thread, circle, local_leader, route, part);
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Everybody who takes part in a communicator, in an order that all of them know: the way for what a
+/// library says to itself while communicators are made.
+///
+/// Of an intracommunicator that is its group. Of an intercommunicator it is both groups, one after the
+/// other, first the one whose rank 0 has the lower rank in the world: the two have no process in common.
+/// Messages travel in the collective context of the communicator, with places in the circle for sources
+/// and tags that collectives do not use. Where there is no communicator yet, a context stands in for it.
+///
+/// Errors         send(), receive() and exchange() answer an MPI error code that the error handler of the
+///                communicator has already seen.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/thread.hpp"
+#include "objects/communicator.hpp"
+
+namespace heddle::p2p {
+
+class Circle {
+public:
+    explicit Circle(objects::Communicator& communicator);
+    /// Without one: errors are raised on `for_errors`. The group must live as long.
+    Circle(objects::Communicator& for_errors, std::uint32_t context, const objects::Group& group);
+
+    /// Whose error handler hears of errors.
+    objects::Communicator& communicator() const noexcept { return communicator_; }
+    std::uint32_t context() const noexcept { return context_; }
+    bool is_inter() const noexcept { return !both_.empty(); }
+    std::int32_t size() const noexcept { return static_cast<std::int32_t>(processes_.size()); }
+    std::int32_t me() const noexcept { return me_; }
+    /// Rank in the world.
+    std::int32_t process(std::int32_t place) const noexcept {
+        return processes_[static_cast<std::size_t>(place)];
+    }
+    objects::Members processes() const { return {processes_.begin(), processes_.end()}; }
+    /// Whether the place is in the first group, and whether that is the caller's.
+    bool is_first(std::int32_t place) const noexcept { return place < first_; }
+    bool is_local(std::int32_t place) const noexcept { return is_first(place) == is_first(me_); }
+    /// Rank 0 of the second group of an intercommunicator.
+    std::int32_t second_leader() const noexcept { return first_; }
+
+private:
+    objects::Communicator& communicator_;
+    std::uint32_t context_;
+    std::vector<std::int32_t> both_;  ///< of an intercommunicator
+    std::span<const std::int32_t> processes_;
+    std::int32_t first_;  ///< size of the first group
+    std::int32_t me_;
+};
+
+core::Request* start_send(core::Thread& thread, const Circle& circle, const void* data,
+                          std::uint64_t bytes, std::int32_t to, std::int32_t tag);
+core::Request* start_receive(core::Thread& thread, const Circle& circle, void* data,
+                             std::uint64_t bytes, std::int32_t from, std::int32_t tag);
+int send(core::Thread& thread, const Circle& circle, const void* data, std::uint64_t bytes,
+         std::int32_t to, std::int32_t tag);
+int receive(core::Thread& thread, const Circle& circle, void* data, std::uint64_t bytes,
+            std::int32_t from, std::int32_t tag);
+/// Both at once.
+int exchange(core::Thread& thread, const Circle& circle, const void* out, std::uint64_t out_bytes,
+             std::int32_t to, void* in, std::uint64_t in_bytes, std::int32_t from, std::int32_t tag);
+
+/// What members.front() has at `data` to the others, along a binomial tree. `members` are places in the
+/// circle, of which the caller's is number `me`.
+int broadcast(core::Thread& thread, const Circle& circle, std::span<const std::int32_t> members,
+              std::int32_t me, std::int32_t tag, void* data, std::uint64_t bytes);
+
+/// Every place, in order: for calls that all take part in.
+std::vector<std::int32_t> everybody(const Circle& circle);
+
+}  // namespace heddle::p2p

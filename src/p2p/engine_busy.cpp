@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What this process still has of which context (p2p/recycling.hpp).
+
+#include <algorithm>
+#include <mutex>
+
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+
+/// A message that was sent before the call (as this process can know: it has heard from the sender, or
+/// from somebody who has) was held back by its sender, or has been published in a ring. So first it is
+/// asked what is held back, and then everything is taken out of the rings. With all locks held nobody
+/// else has a message in his hands.
+BusyContexts Engine::busy_contexts(core::Thread& thread) {
+    BusyContexts busy;
+    for (std::size_t from = 0; from < node_.processes(); ++from) {
+        const transport::shm::HeldBack& held = node_.held_back(from, static_cast<std::size_t>(rank_));
+        if (held.earliest.load(acquire) != 0) busy.held_back |= held.contexts.load(acquire);
+    }
+    const auto add = [&](std::uint32_t context) { busy.queued.push_back(context); };
+    Turn turn(thread);
+    {
+        std::lock_guard guard(wildcards_.lock);
+        lock_all();
+        drain_in_order(turn);
+        for_each(used(), [&](instance::Instance& instance) { instance.matcher.each_context(add); });
+        wildcards_.each_context(add);
+        for (const match::Message* message : put_off_) add(message->envelope.context);
+        unlock_all();
+    }
+    finish(turn);
+    std::sort(busy.queued.begin(), busy.queued.end());
+    return busy;
+}
+
+}  // namespace heddle::p2p

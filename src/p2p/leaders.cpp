@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/leaders.hpp"
+
+#include <string>
+
+#include "objects/errors.hpp"
+#include "p2p/operations.hpp"
+#include "p2p/recycling.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+/// Leaders meet in the collective context of their common communicator, with the user's tag and sources
+/// that are no ranks: other calls use that context with the same tags.
+constexpr std::int32_t leaders = 1 << 30;
+
+/// What a leader tells the other one, and then its group, before a list of processes.
+struct Offer {
+    std::int32_t error;
+    std::uint32_t context;
+    std::int32_t count;
+};
+
+int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes, void* in,
+             std::uint64_t in_bytes) {
+    Engine& engine = *thread.process->engine;
+    core::Request* receive = engine.start_receive(
+        thread, {{route.context, route.their_source, route.tag}, false, static_cast<std::byte*>(in), in_bytes,
+                 route.for_errors});
+    core::Request* send =
+        engine.start_send(thread, {{route.context, route.my_source, route.tag}, route.process,
+                                   static_cast<const std::byte*>(out), out_bytes});
+    const int sent = finish(thread, *route.for_errors, send);
+    const int received = finish(thread, *route.for_errors, receive);
+    return sent != MPI_SUCCESS ? sent : received;
+}
+
+constexpr std::uint64_t bytes_of(std::int32_t count) {
+    return static_cast<std::uint64_t>(count) * sizeof(std::int32_t);
+}
+
+/// At the leader: what its group is to hear.
+int meet(core::Thread& thread, const objects::Members& members, const Route& with, Offer& offer,
+         objects::Members& remote) {
+    if (with.for_errors == nullptr) return with.error;
+    objects::Contexts& contexts = thread.process->contexts;
+    const Offer mine{MPI_SUCCESS, contexts.take(), static_cast<std::int32_t>(members.size())};
+    if (const int error = exchange(thread, with, &mine, sizeof mine, &offer, sizeof offer)) return error;
+    remote.resize(static_cast<std::size_t>(offer.count));
+    if (const int error = exchange(thread, with, members.data(), bytes_of(mine.count), remote.data(),
+                                   bytes_of(offer.count)))
+        return error;
+    const bool i_choose = thread.process->rank() < with.process;
+    if (!i_choose) contexts.give_back(mine.context);
+    else offer.context = mine.context;
+    if (!objects::intersected(members, remote).empty()) offer.error = MPI_ERR_GROUP;
+    return MPI_SUCCESS;
+}
+
+int fail(core::Thread& thread, const Circle& circle, int error) {
+    return objects::fail(thread, &circle.communicator(), error,
+                         error == MPI_ERR_GROUP
+                             ? "a process is in both groups"
+                             : "the local leader could not meet the remote one: " +
+                                   std::string(objects::class_text(error)));
+}
+
+}  // namespace
+
+Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag) noexcept {
+    return {&peer, peer.context + 1, tag, leaders + peer.rank, leaders + leader, peer.processes[leader], 0};
+}
+
+int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader, const Route& route,
+              Part& part) {
+    thread.process->recycling->step(thread);
+    const std::int32_t size = circle.size();
+    const std::int32_t me = (circle.me() - local_leader + size) % size;
+    std::vector<std::int32_t> members = everybody(circle);
+    for (std::int32_t& member : members) member = (member + local_leader) % size;
+
+    Offer offer{};
+    part.local = circle.processes();
+    const int failed = me == 0 ? meet(thread, part.local, route, offer, part.remote) : MPI_SUCCESS;
+    if (failed != MPI_SUCCESS) offer = {failed, 0, 0};
+    if (const int error =
+            broadcast(thread, circle, members, me, intercomm_agreement, &offer, sizeof offer))
+        return error;
+    if (failed != MPI_SUCCESS) return failed;  // has been raised
+    if (offer.error != MPI_SUCCESS) return fail(thread, circle, offer.error);
+    if (offer.context == 0)
+        return objects::fail(thread, &circle.communicator(), MPI_ERR_OTHER,
+                             "no context id is left for another communicator");
+    part.context = offer.context;
+    part.remote.resize(static_cast<std::size_t>(offer.count));
+    return broadcast(thread, circle, members, me, intercomm_agreement, part.remote.data(),
+                     bytes_of(offer.count));
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// How two groups that know nothing of each other but their leaders find together (MPI 5.0, 7.6.2).
+///
+/// The leaders tell each other who is in their groups and which context they offer; each then tells its
+/// own group. The context is the one offered by the
+/// leader with the lower rank in the world: nothing else needs to be agreed on, and nobody waits for anyone
+/// but his leader, and the leaders for each other. What only a leader can find wrong, it tells its group,
+/// so that all of a group fail.
+
+#include <cstdint>
+
+#include "core/thread.hpp"
+#include "objects/communicator.hpp"
+#include "p2p/agreement.hpp"
+
+namespace heddle::p2p {
+
+/// How a leader reaches the other one.
+struct Route {
+    objects::Communicator* for_errors = nullptr;  ///< nullptr: there is none, and `error` was raised
+    std::uint32_t context = 0;
+    std::int32_t tag = 0;
+    std::int32_t my_source = 0;
+    std::int32_t their_source = 0;
+    std::int32_t process = 0;  ///< the other leader, rank in the world
+    int error = 0;
+};
+
+/// Through a communicator that both are in, where the other leader has rank `leader`, with the user's tag.
+Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag) noexcept;
+
+/// The other group and the context. `circle` is the caller's own group; `route` counts at the leader only.
+int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader, const Route& route,
+              Part& part);
+
+}  // namespace heddle::p2p

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/recycling.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "mpi.h"
+#include "objects/process.hpp"
+#include "p2p/buffered.hpp"
+#include "p2p/waiting.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+constexpr std::int32_t letter_tag = 0;
+
+}  // namespace
+
+Recycling::Recycling(objects::Contexts& contexts, std::int32_t rank)
+    : contexts_(contexts), rank_(rank), letters_(std::make_shared<BsendBuffer>(MPI_BUFFER_AUTOMATIC, 0)) {}
+
+Recycling::~Recycling() = default;
+
+void Recycling::left(std::uint32_t context, std::int32_t members) {
+    std::lock_guard guard(left_lock_);
+    left_[contexts_.owner_of(context)].push_back({context, members});
+}
+
+void Recycling::step(core::Thread& thread) {
+    std::unique_lock guard(lock_, std::try_to_lock);
+    if (!guard.owns_lock()) return;
+    collect(thread);
+    std::int32_t from = 0;
+    for (Letter letter; receive(thread, from, letter);) handle(thread, from, letter);
+    ask(thread);
+}
+
+/// Sends to each owner what has gathered for it, if that is worth a letter.
+void Recycling::collect(core::Thread& thread) {
+    std::vector<std::pair<std::int32_t, std::vector<Entry>>> full;
+    {
+        std::lock_guard guard(left_lock_);
+        for (auto& [owner, entries] : left_)
+            if (entries.size() >= batch) full.emplace_back(owner, std::exchange(entries, {}));
+    }
+    for (const auto& [owner, entries] : full) send(thread, owner, Kind::left, entries);
+}
+
+void Recycling::send(core::Thread& thread, std::int32_t to, Kind kind,
+                     const std::vector<Entry>& entries) {
+    for (std::size_t first = 0; first < entries.size(); first += batch) {
+        const std::size_t count = std::min(batch, entries.size() - first);
+        Letter letter{kind, static_cast<std::uint32_t>(count), {}};
+        std::copy_n(entries.begin() + static_cast<std::ptrdiff_t>(first), count, letter.entries);
+        post(thread, to, letter);
+    }
+}
+
+/// A letter that cannot be sent for want of memory withholds its ids.
+void Recycling::post(core::Thread& thread, std::int32_t to, const Letter& letter) {
+    if (to == rank_) return handle(thread, to, letter);
+    (void)letters_->send(thread, {{objects::recycling_context, rank_, letter_tag},
+                                  to,
+                                  reinterpret_cast<const std::byte*>(&letter),
+                                  offsetof(Letter, entries) + letter.count * sizeof(Entry)});
+}
+
+bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter) {
+    Engine& engine = *thread.process->engine;
+    const match::Pattern pattern{objects::recycling_context, match::any_source, letter_tag};
+    core::Outcome found{};
+    match::Message* message = engine.take_probed(thread, pattern, false, found);
+    if (message == nullptr) return false;
+    core::Request* request = engine.receive_matched(
+        thread, *message,
+        {pattern, false, reinterpret_cast<std::byte*>(&letter), sizeof letter, thread.process->world});
+    if (request == nullptr) return false;
+    wait_for(engine, thread, *request);  // the payload came with the message
+    engine.free_request(thread, *request);
+    from = found.source;
+    return true;
+}
+
+void Recycling::handle(core::Thread& thread, std::int32_t from, const Letter& letter) {
+    if (letter.kind == Kind::look) return look(thread, from, letter);
+    for (std::uint32_t i = 0; i < letter.count; ++i) {
+        if (letter.kind == Kind::left) note_departure(from, letter.entries[i]);
+        else note_found(letter.entries[i]);
+    }
+}
+
+void Recycling::note_departure(std::int32_t from, const Entry& entry) {
+    Departure& departure = departures_[entry.context];
+    departure.members.push_back(from);
+    if (static_cast<std::int32_t>(departure.members.size()) == entry.value)
+        ready_.push_back(entry.context);
+}
+
+/// Asks the members of the communicators that all have left. One batch at a time.
+void Recycling::ask(core::Thread& thread) {
+    if (asked_ != 0 || ready_.size() < batch) return;
+    std::map<std::int32_t, std::vector<Entry>> questions;
+    for (const std::uint32_t context : ready_) {
+        Departure& departure = departures_[context];
+        departure.missing = static_cast<std::int32_t>(departure.members.size());
+        departure.empty = true;
+        ++departure.looks;
+        for (const std::int32_t member : departure.members) questions[member].push_back({context, 0});
+    }
+    asked_ = ready_.size();
+    ready_.clear();
+    for (const auto& [member, entries] : questions) send(thread, member, Kind::look, entries);
+}
+
+void Recycling::look(core::Thread& thread, std::int32_t owner, const Letter& letter) {
+    const BusyContexts busy = thread.process->engine->busy_contexts(thread);
+    Letter answer = letter;
+    answer.kind = Kind::found;
+    for (std::uint32_t i = 0; i < answer.count; ++i) {
+        const std::uint32_t context = answer.entries[i].context;
+        const std::uint32_t local = context | objects::local_group_context;
+        answer.entries[i].value = !busy.holds(context) && !busy.holds(context + 1) &&
+                                  !busy.holds(local) && !busy.holds(local + 1);
+    }
+    post(thread, owner, answer);
+}
+
+void Recycling::note_found(const Entry& entry) {
+    const auto at = departures_.find(entry.context);
+    Departure& departure = at->second;
+    if (entry.value == 0) departure.empty = false;
+    if (--departure.missing != 0) return;
+    --asked_;
+    if (departure.empty) {
+        contexts_.give_back(entry.context);
+    } else if (departure.looks < most_looks) {
+        ready_.push_back(entry.context);
+        return;
+    }
+    departures_.erase(at);
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,659 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Every collective against what is plainly to be found: random forms (blocking, nonblocking,
+/// persistent), communicators, counts, roots, datatypes, operations, in place or not; several under
+/// way at once, completed in any order. All ranks draw the same random cases; layouts are a matter of
+/// each rank.
+
+#include "collective_cases.hpp"
+
+using namespace collective;
+
+namespace collective {
+std::vector<Layout>& layouts() {
+    static std::vector<Layout> all;
+    return all;
+}
+}  // namespace collective
+
+namespace {
+
+enum class Form { blocking, nonblocking, persistent };
+
+std::vector<Shape> shapes;
+std::vector<Operation> operations;
+std::mt19937 common;   ///< the same everywhere
+std::mt19937 private_;  ///< different
+
+unsigned draw(unsigned below) { return static_cast<unsigned>(common() % below); }
+
+/// A call that has been made, or is to be made.
+struct Call {
+    const char* name = "";
+    const Shape* shape;
+    Form form;
+    bool large;
+    bool in_place;
+    std::uint64_t seed;
+    int root, root_group;
+    std::size_t units;  ///< of six words, in a block
+    const Operation* op;
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::shared_ptr<Buffer> in, out;
+    std::function<void()> fill, check;  ///< buffers before and after
+
+    int group() const { return shape->group; }
+    int rank() const { return shape->rank; }
+    int others() const { return shape->others; }
+    bool rooted_here() const { return !shape->inter || group() == root_group; }
+    bool is_root() const { return rooted_here() && rank() == root; }
+    /// The argument.
+    int root_argument() const {
+        if (!shape->inter || !rooted_here()) return root;
+        return is_root() ? MPI_ROOT : MPI_PROC_NULL;
+    }
+    /// A process of the root's group that has no part.
+    bool idle() const { return shape->inter && rooted_here() && !is_root(); }
+};
+
+constexpr std::size_t unit = 6;  // words; a multiple of every layout's
+
+const Layout& any_layout() { return layouts()[private_() % layouts().size()]; }
+
+/// `words` for each of `blocks` ranks, side by side.
+std::shared_ptr<Buffer> regular(std::size_t words, int blocks, const Layout& layout) {
+    const std::size_t elements = words / layout.words();
+    std::vector<Piece> pieces;
+    for (int r = 0; r < blocks; ++r)
+        pieces.push_back({&layout, elements, static_cast<long>(elements) * r * layout.extent});
+    return std::make_shared<Buffer>(pieces);
+}
+MPI_Datatype type_of(const Buffer& buffer) { return buffer.pieces[0].layout->type; }
+int elements_of(const Buffer& buffer, std::size_t piece = 0) {
+    return static_cast<int>(buffer.pieces[piece].elements);
+}
+
+/// Blocks of these sizes (in words), with gaps, in any order.
+struct Uneven {
+    std::shared_ptr<Buffer> buffer;
+    Numbers counts, places;
+    std::vector<MPI_Datatype> types;
+
+    /// `one_type`: displacements count its extent; else bytes, and each block has a type.
+    Uneven(const std::vector<std::size_t>& words, bool one_type) {
+        const Layout& all = any_layout();
+        std::vector<Piece> pieces(words.size());
+        std::vector<std::size_t> order(words.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::shuffle(order.begin(), order.end(), private_);
+        long end = 0;
+        for (const std::size_t r : order) {
+            const Layout& layout = one_type ? all : any_layout();
+            const std::size_t elements = words[r] / layout.words();
+            const long gap = static_cast<long>(private_() % 3) * (one_type ? layout.extent : 11);
+            // Room on both sides for what lies outside of an extent.
+            pieces[r] = {&layout, elements, end + gap + (one_type ? 0 : 8)};
+            end = pieces[r].at + static_cast<long>(elements) * layout.extent + (one_type ? 0 : 8);
+        }
+        for (const Piece& piece : pieces) {
+            counts.add(static_cast<long>(piece.elements));
+            places.add(one_type ? piece.at / all.extent : piece.at * 8);
+            types.push_back(piece.layout->type);
+        }
+        buffer = std::make_shared<Buffer>(pieces);
+    }
+};
+
+/// Puts there, or expects there, what `from` of `group` has for `to`.
+void put(const Call& c, Buffer& buffer, std::size_t piece, int group, int from, int to = 0,
+         std::size_t first = 0) {
+    for (std::size_t i = 0; i < buffer.pieces[piece].words(); ++i)
+        buffer.word(piece, i) = contribution(c.seed, group, from, first + i, to);
+}
+void expect_words(const Call& c, Buffer& buffer, std::size_t piece, int group, int from, int to = 0) {
+    for (std::size_t i = 0; i < buffer.pieces[piece].words(); ++i)
+        CHECK(buffer.word(piece, i) == contribution(c.seed, group, from, i, to),
+              "%s, form %d: word %zu of %zu from %d for %d, root %d, %s", c.name,
+              static_cast<int>(c.form), i, buffer.pieces[piece].words(), from, to, c.root,
+              c.in_place ? "in place" : "not in place");
+}
+void expect_rest(const Call& c, const Buffer& buffer) {
+    CHECK(buffer.rest_intact(), "%s, form %d, wrote where nothing was to be written", c.name,
+          static_cast<int>(c.form));
+}
+
+#define START(X, IX, ...)                                                                     \
+    (c.name = #X,                                                                             \
+     c.form == Form::blocking      ? (c.large ? MPI_##X##_c(__VA_ARGS__) : MPI_##X(__VA_ARGS__)) \
+     : c.form == Form::nonblocking ? (c.large ? MPI_##IX##_c(__VA_ARGS__, &c.request)         \
+                                              : MPI_##IX(__VA_ARGS__, &c.request))            \
+     : c.large ? MPI_##X##_init_c(__VA_ARGS__, MPI_INFO_NULL, &c.request)                     \
+               : MPI_##X##_init(__VA_ARGS__, MPI_INFO_NULL, &c.request))
+#define COMM c.shape->comm
+
+using Cases = std::shared_ptr<Call>;
+
+/// Each makes buffers and what fills and checks them, then fills, then calls.
+int barrier(Call& c) {
+    c.fill = c.check = [] {};
+    c.name = "Barrier";
+    if (c.form == Form::blocking) return MPI_Barrier(COMM);
+    if (c.form == Form::nonblocking) return MPI_Ibarrier(COMM, &c.request);
+    return MPI_Barrier_init(COMM, MPI_INFO_NULL, &c.request);
+}
+
+int bcast(Call& c) {
+    c.out = regular(c.units * unit, 1, any_layout());
+    c.fill = [&c] {
+        c.out->clear();
+        if (c.is_root()) put(c, *c.out, 0, c.group(), c.root);
+    };
+    c.check = [&c] {
+        if (!c.idle()) expect_words(c, *c.out, 0, c.root_group, c.root);
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    return START(Bcast, Ibcast, c.out->address(), elements_of(*c.out), type_of(*c.out),
+                 c.root_argument(), COMM);
+}
+
+int gather(Call& c) {
+    c.in = regular(c.units * unit, 1, any_layout());
+    c.out = regular(c.units * unit, c.others(), any_layout());
+    const bool in_place = c.is_root() && c.in_place;
+    c.fill = [&c, in_place] {
+        c.out->clear();
+        put(c, *c.in, 0, c.group(), c.rank());
+        if (in_place) put(c, *c.out, static_cast<std::size_t>(c.rank()), c.group(), c.rank());
+    };
+    c.check = [&c] {
+        for (int r = 0; c.is_root() && r < c.others(); ++r)
+            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r);
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    return START(Gather, Igather, in_place ? MPI_IN_PLACE : c.in->address(), elements_of(*c.in),
+                 type_of(*c.in), c.out->address(), elements_of(*c.out), type_of(*c.out),
+                 c.root_argument(), COMM);
+}
+
+int scatter(Call& c) {
+    c.in = regular(c.units * unit, c.others(), any_layout());
+    c.out = regular(c.units * unit, 1, any_layout());
+    const bool in_place = c.is_root() && c.in_place;
+    c.fill = [&c] {
+        c.out->clear();
+        for (int r = 0; r < c.others(); ++r)
+            put(c, *c.in, static_cast<std::size_t>(r), c.group(), c.rank(), r);
+    };
+    c.check = [&c, in_place] {
+        const bool gets = c.shape->inter ? !c.rooted_here() : !in_place;
+        if (gets) expect_words(c, *c.out, 0, c.root_group, c.root, c.rank());
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    return START(Scatter, Iscatter, c.in->address(), elements_of(*c.in), type_of(*c.in),
+                 in_place ? MPI_IN_PLACE : c.out->address(), elements_of(*c.out), type_of(*c.out),
+                 c.root_argument(), COMM);
+}
+
+int allgather(Call& c) {
+    c.in = regular(c.units * unit, 1, any_layout());
+    c.out = regular(c.units * unit, c.others(), any_layout());
+    c.fill = [&c] {
+        c.out->clear();
+        put(c, *c.in, 0, c.group(), c.rank());
+        if (c.in_place) put(c, *c.out, static_cast<std::size_t>(c.rank()), c.group(), c.rank());
+    };
+    c.check = [&c] {
+        for (int r = 0; r < c.others(); ++r)
+            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r);
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    return START(Allgather, Iallgather, c.in_place ? MPI_IN_PLACE : c.in->address(),
+                 elements_of(*c.in), type_of(*c.in), c.out->address(), elements_of(*c.out),
+                 type_of(*c.out), COMM);
+}
+
+int alltoall(Call& c) {
+    c.in = regular(c.units * unit, c.others(), any_layout());
+    c.out = regular(c.units * unit, c.others(), any_layout());
+    c.fill = [&c] {
+        c.out->clear();
+        for (int r = 0; r < c.others(); ++r)
+            put(c, c.in_place ? *c.out : *c.in, static_cast<std::size_t>(r), c.group(), c.rank(),
+                r);
+    };
+    c.check = [&c] {
+        for (int r = 0; r < c.others(); ++r)
+            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r, c.rank());
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    return START(Alltoall, Ialltoall, c.in_place ? MPI_IN_PLACE : c.in->address(),
+                 elements_of(*c.in), type_of(*c.in), c.out->address(), elements_of(*c.out),
+                 type_of(*c.out), COMM);
+}
+
+/// Words from each rank of each group to each: known to all.
+std::size_t words_between(const Call& c, int group, int from, int to) {
+    const auto mixed = word_of(c.seed % 977 + 1, group * 64 + from, static_cast<std::size_t>(to));
+    return mixed % 4 == 0 ? 0 : mixed / 4 % (c.units + 1) * unit;
+}
+std::vector<std::size_t> sent(const Call& c, bool same) {
+    std::vector<std::size_t> words;
+    for (int r = 0; r < c.others(); ++r)
+        words.push_back(words_between(c, c.group(), c.rank(), same ? 0 : r));
+    return words;
+}
+std::vector<std::size_t> received(const Call& c, bool same) {
+    std::vector<std::size_t> words;
+    for (int r = 0; r < c.others(); ++r)
+        words.push_back(words_between(c, c.shape->other, r, same ? 0 : c.rank()));
+    return words;
+}
+
+int gatherv(Call& c) {
+    const Uneven to(received(c, true), true);
+    c.in = regular(words_between(c, c.group(), c.rank(), 0), 1, any_layout());
+    c.out = to.buffer;
+    const bool in_place = c.is_root() && c.in_place;
+    c.fill = [&c, in_place] {
+        c.out->clear();
+        put(c, *c.in, 0, c.group(), c.rank());
+        if (in_place) put(c, *c.out, static_cast<std::size_t>(c.rank()), c.group(), c.rank());
+    };
+    c.check = [&c] {
+        for (int r = 0; c.is_root() && r < c.others(); ++r)
+            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r);
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    return START(Gatherv, Igatherv, in_place ? MPI_IN_PLACE : c.in->address(), elements_of(*c.in),
+                 type_of(*c.in), c.out->address(), to.counts, to.places, type_of(*c.out),
+                 c.root_argument(), COMM);
+}
+
+int scatterv(Call& c) {
+    std::vector<std::size_t> words;
+    for (int r = 0; r < c.others(); ++r) words.push_back(words_between(c, c.root_group, c.root, r));
+    const Uneven from(words, true);
+    c.in = from.buffer;
+    c.out = regular(words_between(c, c.root_group, c.root, c.rank()), 1, any_layout());
+    const bool in_place = c.is_root() && c.in_place;
+    c.fill = [&c] {
+        c.out->clear();
+        for (int r = 0; r < c.others(); ++r)
+            put(c, *c.in, static_cast<std::size_t>(r), c.group(), c.rank(), r);
+    };
+    c.check = [&c, in_place] {
+        const bool gets = c.shape->inter ? !c.rooted_here() : !in_place;
+        if (gets) expect_words(c, *c.out, 0, c.root_group, c.root, c.rank());
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    return START(Scatterv, Iscatterv, c.in->address(), from.counts, from.places, type_of(*c.in),
+                 in_place ? MPI_IN_PLACE : c.out->address(), elements_of(*c.out), type_of(*c.out),
+                 c.root_argument(), COMM);
+}
+
+int allgatherv(Call& c) {
+    const Uneven to(received(c, true), true);
+    c.in = regular(words_between(c, c.group(), c.rank(), 0), 1, any_layout());
+    c.out = to.buffer;
+    c.fill = [&c] {
+        c.out->clear();
+        put(c, *c.in, 0, c.group(), c.rank());
+        if (c.in_place) put(c, *c.out, static_cast<std::size_t>(c.rank()), c.group(), c.rank());
+    };
+    c.check = [&c] {
+        for (int r = 0; r < c.others(); ++r)
+            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r);
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    return START(Allgatherv, Iallgatherv, c.in_place ? MPI_IN_PLACE : c.in->address(),
+                 elements_of(*c.in), type_of(*c.in), c.out->address(), to.counts, to.places,
+                 type_of(*c.out), COMM);
+}
+
+/// In place, what goes there comes back in the same size: the smaller rank says which.
+std::vector<std::size_t> swapped(const Call& c) {
+    std::vector<std::size_t> words;
+    for (int r = 0; r < c.others(); ++r)
+        words.push_back(
+            words_between(c, 0, std::min(r, c.rank()), std::max(r, c.rank())));
+    return words;
+}
+int exchange(Call& c, bool one_type) {
+    const Uneven from(c.in_place ? swapped(c) : sent(c, false), one_type);
+    const Uneven to(c.in_place ? swapped(c) : received(c, false), one_type);
+    c.in = from.buffer;
+    c.out = to.buffer;
+    c.fill = [&c] {
+        c.out->clear();
+        for (int r = 0; r < c.others(); ++r)
+            put(c, c.in_place ? *c.out : *c.in, static_cast<std::size_t>(r), c.group(), c.rank(),
+                r);
+    };
+    c.check = [&c] {
+        for (int r = 0; r < c.others(); ++r)
+            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r, c.rank());
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+    const void* address = c.in_place ? MPI_IN_PLACE : c.in->address();
+    if (one_type)
+        return START(Alltoallv, Ialltoallv, address, from.counts, from.places, type_of(*c.in),
+                     c.out->address(), to.counts, to.places, type_of(*c.out), COMM);
+    return START(Alltoallw, Ialltoallw, address, from.counts, from.places, from.types.data(),
+                 c.out->address(), to.counts, to.places, to.types.data(), COMM);
+}
+int alltoallv(Call& c) { return exchange(c, true); }
+int alltoallw(Call& c) { return exchange(c, false); }
+
+// --- reductions: one layout everywhere ---
+
+Word operand_of(const Call& c, int group, int rank, std::size_t i) {
+    if (c.op->function == join) return interval(rank);
+    return contribution(c.seed, group, rank, i);
+}
+Word folded_of(const Call& c, int group, int last, std::size_t i) {
+    Word result = operand_of(c, group, 0, i);
+    for (int r = 1; r <= last; ++r) result = c.op->function(result, operand_of(c, group, r, i));
+    return result;
+}
+void put_operand(const Call& c, Buffer& buffer) {
+    std::size_t i = 0;
+    for (std::size_t piece = 0; piece < buffer.pieces.size(); ++piece)
+        for (std::size_t k = 0; k < buffer.pieces[piece].words(); ++k)
+            buffer.word(piece, k) = operand_of(c, c.group(), c.rank(), i++);
+}
+/// The combination of ranks up to `last`, from word `first` on.
+void expect_fold(const Call& c, Buffer& buffer, int last, std::size_t words, std::size_t first = 0) {
+    for (std::size_t i = 0; i < words; ++i)
+        CHECK(buffer.word(0, i) == folded_of(c, c.shape->other, last, first + i),
+              "%s with %s, form %d: word %zu of %zu, root %d, %s", c.name, c.op->name,
+              static_cast<int>(c.form), i, words, c.root, c.in_place ? "in place" : "not in place");
+}
+const Layout& layout_for(const Call& c) {
+    if (c.op->handle == MPI_SUM) return layouts()[0];
+    return layouts()[c.seed % layouts().size()];
+}
+/// What is left of an in-place input may hold anything.
+void touch(Buffer& buffer) {
+    for (std::size_t piece = 0; piece < buffer.pieces.size(); ++piece)
+        for (std::size_t i = 0; i < buffer.pieces[piece].words(); ++i) (void)buffer.word(piece, i);
+}
+
+/// `last(rank)`: up to whom operands are combined; -1: no result.
+void prepare(Call& c, bool in_place, int last) {
+    const std::size_t words = c.units * unit;
+    c.in = regular(words, 1, layout_for(c));
+    c.out = regular(words, 1, layout_for(c));
+    c.fill = [&c, in_place] {
+        c.out->clear();
+        put_operand(c, in_place ? *c.out : *c.in);
+    };
+    c.check = [&c, last, in_place, words] {
+        if (last >= 0) expect_fold(c, *c.out, last, words);
+        else if (in_place) touch(*c.out);
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+}
+
+int reduce(Call& c) {
+    const bool in_place = c.is_root() && c.in_place;
+    prepare(c, in_place, c.is_root() ? c.others() - 1 : -1);
+    return START(Reduce, Ireduce, in_place ? MPI_IN_PLACE : c.in->address(),
+                 c.is_root() ? c.out->address() : nullptr, elements_of(*c.in), type_of(*c.in),
+                 c.op->handle, c.root_argument(), COMM);
+}
+int allreduce(Call& c) {
+    prepare(c, c.in_place, c.others() - 1);
+    return START(Allreduce, Iallreduce, c.in_place ? MPI_IN_PLACE : c.in->address(),
+                 c.out->address(), elements_of(*c.in), type_of(*c.in), c.op->handle, COMM);
+}
+int scan(Call& c) {
+    prepare(c, c.in_place, c.rank());
+    return START(Scan, Iscan, c.in_place ? MPI_IN_PLACE : c.in->address(), c.out->address(),
+                 elements_of(*c.in), type_of(*c.in), c.op->handle, COMM);
+}
+int exscan(Call& c) {
+    prepare(c, c.in_place, c.rank() - 1);
+    return START(Exscan, Iexscan, c.in_place ? MPI_IN_PLACE : c.in->address(), c.out->address(),
+                 elements_of(*c.in), type_of(*c.in), c.op->handle, COMM);
+}
+
+/// Pieces of the result, by rank in the group that gets them: words, and the elements of each.
+void prepare_scattered(Call& c, const std::vector<std::size_t>& words) {
+    const Layout& layout = layout_for(c);
+    std::size_t total = 0, first = 0;
+    for (std::size_t r = 0; r < words.size(); ++r) {
+        if (static_cast<int>(r) == c.rank()) first = total;
+        total += words[r];
+    }
+    const std::size_t mine = words[static_cast<std::size_t>(c.rank())];
+    c.in = regular(total, 1, layout);
+    c.out = regular(c.in_place ? total : mine, 1, layout);
+    c.fill = [&c] {
+        c.out->clear();
+        put_operand(c, c.in_place ? *c.out : *c.in);
+    };
+    c.check = [&c, mine, first] {
+        expect_fold(c, *c.out, c.others() - 1, mine, first);
+        if (c.in_place) touch(*c.out);
+        expect_rest(c, *c.out);
+    };
+    c.fill();
+}
+
+int reduce_scatter_block(Call& c) {
+    // Of an intercommunicator, both groups' inputs have the same length.
+    const std::size_t words =
+        c.shape->inter ? c.units * unit * static_cast<std::size_t>(c.others()) : c.units * unit;
+    prepare_scattered(c, std::vector<std::size_t>(static_cast<std::size_t>(c.shape->size), words));
+    const auto each = static_cast<int>(words / layout_for(c).words());
+    return START(Reduce_scatter_block, Ireduce_scatter_block,
+                 c.in_place ? MPI_IN_PLACE : c.in->address(), c.out->address(), each,
+                 type_of(*c.in), c.op->handle, COMM);
+}
+int reduce_scatter(Call& c) {
+    std::vector<std::size_t> words;
+    std::size_t left = c.units * unit * static_cast<std::size_t>(c.shape->size + c.others());
+    for (int r = 0; r < c.shape->size; ++r) {
+        const bool last = r == c.shape->size - 1;
+        // The sum is that of the other group.
+        const std::size_t part =
+            last && c.shape->inter
+                ? left
+                : std::min(left, words_between(c, c.group(), r, 0));
+        words.push_back(part);
+        left -= part;
+    }
+    prepare_scattered(c, words);
+    Numbers counts;
+    for (const std::size_t w : words) counts.add(static_cast<long>(w / layout_for(c).words()));
+    return START(Reduce_scatter, Ireduce_scatter, c.in_place ? MPI_IN_PLACE : c.in->address(),
+                 c.out->address(), counts, type_of(*c.in), c.op->handle, COMM);
+}
+
+int (*const everywhere[])(Call&) = {barrier,    bcast,     gather,    scatter,
+                                    allgather,  alltoall,  gatherv,   scatterv,
+                                    allgatherv, alltoallv, alltoallw, reduce,
+                                    allreduce,  reduce_scatter_block, reduce_scatter};
+int (*const within[])(Call&) = {scan, exscan};
+
+Cases draw_case(Form form) {
+    constexpr std::size_t units[] = {0, 1, 1, 2, 7, 40, 300, 1500};
+    auto c = std::make_shared<Call>();
+    c->shape = &shapes[draw(static_cast<unsigned>(shapes.size()))];
+    c->form = form;
+    c->large = draw(2) == 0;
+    c->seed = common();
+    c->root_group = c->shape->inter ? static_cast<int>(draw(2)) : 0;
+    const unsigned root = draw(64);
+    c->root = static_cast<int>(root % static_cast<unsigned>(
+                                          c->rooted_here() ? c->shape->size : c->shape->others));
+    c->in_place = draw(2) == 0 && !c->shape->inter;
+    c->units = units[draw(std::size(units))];
+    c->op = &operations[draw(static_cast<unsigned>(operations.size()))];
+    return c;
+}
+int begin(Call& c) {
+    constexpr auto all = std::size(everywhere), more = std::size(within);
+    const unsigned which = draw(all + more);
+    if (which < all) return everywhere[which](c);
+    return c.shape->inter ? everywhere[which - all](c) : within[which - all](c);
+}
+
+/// Completes all requests, each round in another way.
+void complete(std::vector<MPI_Request>& requests, unsigned way) {
+    const int count = static_cast<int>(requests.size());
+    int done = 0, index = 0;
+    switch (way % 5) {
+        case 0: MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE); break;
+        case 1:
+            for (MPI_Request& request : requests) MPI_Wait(&request, MPI_STATUS_IGNORE);
+            break;
+        case 2:
+            for (int i = count; i-- > 0;)
+                for (done = 0; !done;) MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+            break;
+        case 3:
+            for (index = 0; index != MPI_UNDEFINED;)
+                MPI_Waitany(count, requests.data(), &index, MPI_STATUS_IGNORE);
+            break;
+        default:
+            while (!done) MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
+    }
+}
+
+void nonblocking_round(unsigned round) {
+    std::vector<Cases> calls;
+    for (unsigned k = 1 + draw(12); k > 0; --k) {
+        const Form form = draw(4) == 0 ? Form::blocking : Form::nonblocking;
+        calls.push_back(draw_case(form));
+        CHECK(begin(*calls.back()) == MPI_SUCCESS, "%s", calls.back()->name);
+        if (form == Form::blocking) calls.back()->check();
+    }
+    std::vector<MPI_Request> requests;
+    for (Cases& c : calls) requests.push_back(c->request);
+    complete(requests, round);
+    for (Cases& c : calls)
+        if (c->form != Form::blocking) c->check();
+}
+
+void persistent_round(unsigned round) {
+    std::vector<Cases> calls;
+    for (unsigned k = 1 + draw(6); k > 0; --k) {
+        calls.push_back(draw_case(Form::persistent));
+        CHECK(begin(*calls.back()) == MPI_SUCCESS, "%s", calls.back()->name);
+    }
+    std::vector<MPI_Request> requests;
+    for (Cases& c : calls) requests.push_back(c->request);
+    const int count = static_cast<int>(requests.size());
+    for (unsigned start = 0; start < 3; ++start) {
+        for (Cases& c : calls) {
+            // Sizes of uneven blocks follow from this.
+            c->seed += 977 * (start + 1);
+            c->fill();
+        }
+        if (start % 2 == 0)
+            MPI_Startall(count, requests.data());
+        else
+            for (MPI_Request& request : requests) MPI_Start(&request);
+        complete(requests, round + start);
+        for (Cases& c : calls) c->check();
+    }
+    for (MPI_Request& request : requests) MPI_Request_free(&request);
+}
+
+void add_layout(MPI_Datatype type, std::vector<long> offsets, long lower, long extent) {
+    MPI_Datatype resized;
+    MPI_Type_create_resized(type, 8 * lower, 8 * extent, &resized);
+    MPI_Type_commit(&resized);
+    MPI_Type_free(&type);
+    layouts().push_back({resized, std::move(offsets), extent});
+}
+
+void make_layouts() {
+    layouts().push_back({MPI_UINT64_T, {0}, 1});
+    MPI_Datatype type;
+    MPI_Type_contiguous(3, MPI_UINT64_T, &type);
+    add_layout(type, {0, 1, 2}, 0, 3);
+    MPI_Type_vector(2, 1, 2, MPI_UINT64_T, &type);
+    add_layout(type, {0, 2}, 0, 4);
+    // Data in front of the element's address, and not in the order of addresses.
+    const int places[] = {2, -1, 0};
+    MPI_Type_create_indexed_block(3, 1, places, MPI_UINT64_T, &type);
+    add_layout(type, {2, -1, 0}, -1, 5);
+    // One element reaches into the next.
+    const int apart[] = {0, 3};
+    MPI_Type_create_indexed_block(2, 1, apart, MPI_UINT64_T, &type);
+    add_layout(type, {0, 3}, 0, 2);
+}
+
+/// Those with rank below `border` on one side, the others on the other.
+void add_intercommunicator(int border) {
+    int rank = 0;
+    MPI_Comm group, both;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const bool low = rank < border;
+    MPI_Comm_split(MPI_COMM_WORLD, low, rank, &group);
+    MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, low ? border : 0, 9, &both);
+    shapes.emplace_back(both, low ? 0 : 1);
+    MPI_Comm_free(&group);
+}
+
+void make_shapes() {
+    int rank = 0, size = 0;
+    MPI_Comm comm;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    shapes.emplace_back(MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    shapes.emplace_back(comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+    shapes.emplace_back(comm);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
+    shapes.emplace_back(comm);
+    if (size < 20) return;
+    add_intercommunicator(1);
+    add_intercommunicator((size + 1) / 2);
+}
+
+void make_operations() {
+    MPI_Op product, product_c, joined, sum;
+    MPI_Op_create(on_layout<multiply>, 0, &product);
+    MPI_Op_create_c(on_layout_c<multiply>, 0, &product_c);
+    MPI_Op_create(on_layout<join>, 0, &joined);
+    MPI_Op_create(on_layout<add>, 1, &sum);
+    operations = {{product, multiply, "matrix product"},
+                  {product_c, multiply, "matrix product, large count"},
+                  {joined, join, "joined intervals"},
+                  {sum, add, "sum of the user"},
+                  {MPI_SUM, add, "MPI_SUM"}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int rank = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const unsigned rounds = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 150;
+    const unsigned seed = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 5;
+    common.seed(seed);
+    private_.seed(1000 * seed + static_cast<unsigned>(rank));
+    make_layouts();
+    make_shapes();
+    make_operations();
+    for (unsigned round = 0; round < rounds; ++round) {
+        if (round % 3 == 2) persistent_round(round);
+        else nonblocking_round(round);
+    }
+    MPI_Finalize();
+    return 0;
+}
