@@ -112,15 +112,32 @@ Topology random_dist_graph(Random& random) {
 
 // --- what is exchanged ---
 
-/// MPI_BYTE and so on; the last has a gap.
+/// Dense ones, and ones with gaps, which nobody may touch.
 struct Types {
-    std::array<MPI_Datatype, 4> all{MPI_BYTE, MPI_INT64_T, MPI_DATATYPE_NULL, MPI_DOUBLE_INT};
-    Types() {
-        OK(MPI_Type_contiguous(3, MPI_INT32_T, &all[2]));
-        OK(MPI_Type_commit(&all[2]));
+    static constexpr std::size_t count = 6;
+    std::array<MPI_Datatype, count> all{MPI_BYTE, MPI_INT64_T, MPI_DOUBLE_INT, {}, {}, {}};
+    static constexpr std::array<std::size_t, count> extents{1, 8, 16, 12, 16, 8};
+    /// Which bytes of an element are data.
+    static bool is_data(std::size_t type, std::size_t byte) {
+        switch (type) {
+            case 2: return byte < 12;
+            case 4: return byte < 4 || byte >= 12;
+            case 5: return byte >= 2 && byte < 6;
+            default: return true;
+        }
     }
-    ~Types() { MPI_Type_free(&all[2]); }
-    static constexpr std::array<std::size_t, 4> extents{1, 8, 12, 16};
+    Types() {
+        OK(MPI_Type_contiguous(3, MPI_INT32_T, &all[3]));
+        OK(MPI_Type_vector(2, 1, 3, MPI_INT32_T, &all[4]));
+        MPI_Datatype half;
+        OK(MPI_Type_create_hindexed_block(1, 2, std::array<MPI_Aint, 1>{2}.data(), MPI_INT16_T, &half));
+        OK(MPI_Type_create_resized(half, 0, 8, &all[5]));
+        OK(MPI_Type_free(&half));
+        for (std::size_t i = 3; i < count; ++i) OK(MPI_Type_commit(&all[i]));
+    }
+    ~Types() {
+        for (std::size_t i = 3; i < count; ++i) MPI_Type_free(&all[i]);
+    }
 };
 
 /// The blocks of one side of an exchange.
@@ -170,24 +187,31 @@ public:
         large ? call_with<MPI_Count, MPI_Aint>(form, request) : call_with<int, int>(form, request);
     }
 
-    /// What is there must be what the messages by hand bring.
+    /// What is there must be what the messages by hand bring, which are bytes.
     void compare(MPI_Comm by_hand) const {
         Side expected = in_;
         std::fill(expected.data.begin(), expected.data.end(), canary);
         std::vector<MPI_Request> requests;
-        for (std::size_t i = 0; i < topology_.in.size(); ++i)
-            OK(MPI_Irecv(expected.data.data() + expected.places[i], static_cast<int>(expected.counts[i]),
-                         types_.all[expected.types[i]], topology_.in[i].peer, topology_.in[i].tag, by_hand,
+        std::vector<Bytes> messages(topology_.in.size() + topology_.out.size());
+        auto message = messages.begin();
+        for (std::size_t i = 0; i < topology_.in.size(); ++i, ++message) {
+            message->resize(expected.bytes(i));
+            OK(MPI_Irecv(message->data(), static_cast<int>(message->size()), MPI_BYTE,
+                         topology_.in[i].peer, topology_.in[i].tag, by_hand, &requests.emplace_back()));
+        }
+        for (std::size_t i = 0; i < topology_.out.size(); ++i, ++message) {
+            for_data(out_, i, [&](std::size_t at) { message->push_back(out_.data[at]); });
+            OK(MPI_Isend(message->data(), static_cast<int>(message->size()), MPI_BYTE,
+                         topology_.out[i].peer, topology_.out[i].tag, by_hand,
                          &requests.emplace_back()));
-        for (std::size_t i = 0; i < topology_.out.size(); ++i)
-            OK(MPI_Isend(out_.data.data() + out_.places[i], static_cast<int>(out_.counts[i]),
-                         types_.all[out_.types[i]], topology_.out[i].peer, topology_.out[i].tag, by_hand,
-                         &requests.emplace_back()));
+        }
         OK(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
-        Side got = in_;
-        clear_gaps(expected);
-        clear_gaps(got);
-        CHECK(got.data == expected.data);
+        for (std::size_t i = 0; i < topology_.in.size(); ++i) {
+            if (topology_.in[i].peer == MPI_PROC_NULL) continue;
+            auto byte = messages[i].begin();
+            for_data(expected, i, [&](std::size_t at) { expected.data[at] = *byte++; });
+        }
+        CHECK(in_.data == expected.data);
     }
 
 private:
@@ -199,9 +223,16 @@ private:
         if (!same_for_all)
             number = operation_ == Operation::allgatherv ? of_edge(salt_, from, 0, 0)
                                                          : of_edge(salt_, from, to, tag);
-        side.types.push_back((typed ? number / 64 : salt_) % 4);
+        side.types.push_back((typed ? number / 64 : salt_) % Types::count);
         const unsigned most = salt_ % 5 == 0 ? 3000 : 5;
         side.counts.push_back(static_cast<MPI_Count>(number % most));
+    }
+    /// The places of the bytes of a block that are data.
+    template <class Visit>
+    static void for_data(const Side& side, std::size_t block, Visit&& visit) {
+        const std::size_t type = side.types[block];
+        for (std::size_t i = 0; i < side.bytes(block); ++i)
+            if (Types::is_data(type, i % Types::extents[type])) visit(side.places[block] + i);
     }
     /// Blocks of the regular operations one after the other; all others in any order, with gaps.
     void place(Side& side, bool only_one) const {
@@ -224,13 +255,6 @@ private:
         }
         side.data.assign(end + 64, canary);
     }
-    void clear_gaps(Side& side) const {
-        for (std::size_t block = 0; block < side.counts.size(); ++block)
-            if (types_.all[side.types[block]] == MPI_DOUBLE_INT)
-                for (MPI_Count i = 0; i < side.counts[block]; ++i)
-                    std::memset(side.data.data() + side.places[block] + 16 * i + 12, 0, 4);
-    }
-
     template <class Count, class Start>
     void call_with(Form form, MPI_Request* request) {
         // They stay: nonblocking calls may look at them until they are complete.
@@ -242,11 +266,10 @@ private:
         handles_in_.clear(), handles_out_.clear();
         for (const std::size_t type : in_.types) handles_in_.push_back(types_.all[type]);
         for (const std::size_t type : out_.types) handles_out_.push_back(types_.all[type]);
-        const MPI_Datatype type = types_.all[salt_ % 4];
+        const MPI_Datatype type = types_.all[salt_ % Types::count];
         const std::byte* from = out_.data.data();
         std::byte* to = in_.data.data();
         const MPI_Comm comm = topology_.comm;
-        const bool large = sizeof(Count) == sizeof(MPI_Count);
         const auto one = static_cast<Count>(of_edge(salt_, 0, 0, 0) % (salt_ % 5 == 0 ? 3000 : 5));
 
 #define FORMS(X, IX, X_init, ...)                                                              \
@@ -285,7 +308,6 @@ private:
         }
 #undef BOTH
 #undef FORMS
-        (void)large;
     }
 
     template <class Count, class Start>
@@ -369,7 +391,7 @@ void random_topologies(unsigned seed, const Types& types) {
 }
 
 /// Every grid whose dimensions are 1 or 2: both neighbours in a dimension are the same process.
-void small_grids(const Types& types) {
+void small_grids() {
     for (int ndims = 1; ndims <= 3; ++ndims)
         for (int shape = 0; shape < 1 << ndims; ++shape) {
             int dims[3], periods[3] = {1, 1, 1}, members = 1;
@@ -392,7 +414,6 @@ void small_grids(const Types& types) {
             }
             OK(MPI_Comm_free(&topology.comm));
         }
-    (void)types;
 }
 
 void wrong() {
@@ -440,8 +461,8 @@ int main() {
     start(&rank, &size, MPI_THREAD_SINGLE);
     {
         const Types types;
-        for (unsigned seed = 0; seed < 25; ++seed) random_topologies(seed, types);
-        small_grids(types);
+        for (unsigned seed = 0; seed < 24; ++seed) random_topologies(seed, types);
+        small_grids();
         wrong();
     }
     MPI_Finalize();
