@@ -25,11 +25,13 @@ MPI_Comm make_graph(int rank, int ranks, int chords) {
         destinations.insert(destinations.end(), {other, rank});
     };
     connect((rank + 1) % ranks);
-    for (int i = 0; i < chords; ++i) connect(static_cast<int>(random() % static_cast<unsigned>(ranks)));
+    for (int i = 0; i < chords; ++i)
+        connect(static_cast<int>(random() % static_cast<unsigned>(ranks)));
     const std::vector<int> degrees(sources.size(), 1);
     MPI_Comm graph;
     MPI_Dist_graph_create(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
-                          degrees.data(), destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &graph);
+                          degrees.data(), destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 1,
+                          &graph);
     return graph;
 }
 
@@ -50,7 +52,8 @@ public:
     double round() {
         MPI_Neighbor_allgather(&value_, 1, MPI_DOUBLE, heard_.data(), 1, MPI_DOUBLE, graph_);
         double change = 0;
-        for (std::size_t i = 0; i < heard_.size(); ++i) change += weights_[i] * (heard_[i] - value_);
+        for (std::size_t i = 0; i < heard_.size(); ++i)
+            change += weights_[i] * (heard_[i] - value_);
         value_ += change;
         return std::abs(change);
     }
@@ -87,8 +90,8 @@ int main(int argc, char** argv) {
     const double error = reduced(std::abs(gossip.value() - average), MPI_MAX);
     const bool correct = error < 1e-9;
     if (rank == 0)
-        std::printf("gossip: %d ranks agree on %.12f after %d rounds, %s (largest error %g)\n", ranks,
-                    gossip.value(), rounds, correct ? "correct" : "WRONG", error);
+        std::printf("gossip: %d ranks agree on %.12f after %d rounds, %s (largest error %g)\n",
+                    ranks, gossip.value(), rounds, correct ? "correct" : "WRONG", error);
     MPI_Comm_free(&graph);
     MPI_Finalize();
     return correct ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -41,7 +41,7 @@ static size_t index_of(const Block* block, int row, int column) {
 
 static double wave(const Block* block, int row, int column) {
     return sin(2 * pi * (block->first[ROWS] + row) / block->length) *
-           sin(2 * pi * (block->first[COLUMNS] + column) / block->length);
+        sin(2 * pi * (block->first[COLUMNS] + column) / block->length);
 }
 
 static Block cut(int length) {
@@ -81,8 +81,8 @@ static Sides describe(const Block* block) {
     MPI_Type_commit(&column);
     return (Sides){.counts = {1, 1, 1, 1},
                    .types = {row, row, column, column},
-                   .send = {bytes_to(block, 0, 0), bytes_to(block, rows - 1, 0), bytes_to(block, 0, 0),
-                            bytes_to(block, 0, columns - 1)},
+                   .send = {bytes_to(block, 0, 0), bytes_to(block, rows - 1, 0),
+                            bytes_to(block, 0, 0), bytes_to(block, 0, columns - 1)},
                    .receive = {bytes_to(block, -1, 0), bytes_to(block, rows, 0),
                                bytes_to(block, 0, -1), bytes_to(block, 0, columns)}};
 }
@@ -90,8 +90,9 @@ static Sides describe(const Block* block) {
 static void update(Block* block, int row, int column) {
     const double* now = block->now;
     const double centre = now[index_of(block, row, column)];
-    const double around = now[index_of(block, row - 1, column)] + now[index_of(block, row + 1, column)] +
-                          now[index_of(block, row, column - 1)] + now[index_of(block, row, column + 1)];
+    const double around = now[index_of(block, row - 1, column)] +
+        now[index_of(block, row + 1, column)] + now[index_of(block, row, column - 1)] +
+        now[index_of(block, row, column + 1)];
     block->next[index_of(block, row, column)] = centre + conductivity * (around - 4 * centre);
 }
 
@@ -132,7 +133,8 @@ static double check(const Block* block, int steps) {
     double worst = 0, worst_of_all = 0;
     for (int r = 0; r < block->cells[ROWS]; ++r)
         for (int c = 0; c < block->cells[COLUMNS]; ++c)
-            worst = fmax(worst, fabs(block->now[index_of(block, r, c)] - factor * wave(block, r, c)));
+            worst =
+                fmax(worst, fabs(block->now[index_of(block, r, c)] - factor * wave(block, r, c)));
     MPI_Allreduce(&worst, &worst_of_all, 1, MPI_DOUBLE, MPI_MAX, block->grid);
     return worst_of_all;
 }
@@ -153,8 +155,8 @@ int main(int argc, char** argv) {
     const double seconds = MPI_Wtime() - start, worst = check(&block, steps);
     const int correct = worst <= 1e-9;
     if (rank == 0)
-        printf("halo_cart: %d x %d cells, %d steps: %.3f s, %s (largest error %g)\n", length, length,
-               steps, seconds, correct ? "correct" : "WRONG", worst);
+        printf("halo_cart: %d x %d cells, %d steps: %.3f s, %s (largest error %g)\n", length,
+               length, steps, seconds, correct ? "correct" : "WRONG", worst);
     free(block.now);
     free(block.next);
     MPI_Comm_free(&block.grid);

@@ -27,26 +27,29 @@ int ranks_exist(const TopologyCall& call, const char* argument, const int* list,
     if (const int error = call.present(argument, list, count)) return error;
     for (std::int64_t i = 0; i < count; ++i)
         if (list[i] < 0 || list[i] >= ranks)
-            return call.fail(MPI_ERR_RANK, std::string("argument ") + argument + ": " +
-                                               std::to_string(list[i]) + " at index " + std::to_string(i) +
-                                               " is not one of ranks 0 to " + std::to_string(ranks - 1));
+            return call.fail(MPI_ERR_RANK,
+                             std::string("argument ") + argument + ": " + std::to_string(list[i]) +
+                                 " at index " + std::to_string(i) + " is not one of ranks 0 to " +
+                                 std::to_string(ranks - 1));
     return MPI_SUCCESS;
 }
 
 // --- graphs that everybody knows ---
 
-int read_graph(const TopologyCall& call, int nodes, const int* ends, const int* edges, Graph& graph) {
+int read_graph(const TopologyCall& call, int nodes, const int* ends, const int* edges,
+               Graph& graph) {
     if (const int error = call.intra()) return error;
     if (const int error = call.not_negative("nnodes", nodes)) return error;
     if (nodes > call.communicator.size())
-        return call.fail(MPI_ERR_ARG, "argument nnodes: " + std::to_string(nodes) +
-                                          " in a communicator of " +
-                                          std::to_string(call.communicator.size()) + " processes");
+        return call.fail(MPI_ERR_ARG,
+                         "argument nnodes: " + std::to_string(nodes) + " in a communicator of " +
+                             std::to_string(call.communicator.size()) + " processes");
     if (const int error = call.present("index", ends, nodes)) return error;
     for (int node = 0; node < nodes; ++node)
         if (ends[node] < (node == 0 ? 0 : ends[node - 1]))
-            return call.fail(MPI_ERR_ARG, "argument index: " + std::to_string(ends[node]) + " at index " +
-                                              std::to_string(node) + " is less than what comes before");
+            return call.fail(MPI_ERR_ARG,
+                             "argument index: " + std::to_string(ends[node]) + " at index " +
+                                 std::to_string(node) + " is less than what comes before");
     const int count = nodes == 0 ? 0 : ends[nodes - 1];
     if (const int error = ranks_exist(call, "edges", edges, count, nodes)) return error;
     if (nodes != 0) graph = {{ends, ends + nodes}, {edges, edges + count}};
@@ -125,17 +128,20 @@ int graph_neighbors(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Raw
 bool is_weighted(const int* weights) noexcept { return weights != MPI_UNWEIGHTED; }
 
 /// Weights of `count` edges: none (MPI_UNWEIGHTED), or an array, which is missing only if it is empty.
-int weights_fit(const TopologyCall& call, const char* argument, const int* weights, std::int64_t count) {
+int weights_fit(const TopologyCall& call, const char* argument, const int* weights,
+                std::int64_t count) {
     if (!is_weighted(weights) || count == 0) return MPI_SUCCESS;
     if (weights == MPI_WEIGHTS_EMPTY)
-        return call.fail(MPI_ERR_ARG, std::string("argument ") + argument + ": MPI_WEIGHTS_EMPTY for " +
-                                          std::to_string(count) + " edges");
+        return call.fail(MPI_ERR_ARG,
+                         std::string("argument ") + argument + ": MPI_WEIGHTS_EMPTY for " +
+                             std::to_string(count) + " edges");
     if (const int error = call.present(argument, weights, count)) return error;
     for (std::int64_t i = 0; i < count; ++i)
         if (weights[i] < 0)
-            return call.fail(MPI_ERR_ARG, std::string("argument ") + argument + ": " +
-                                              std::to_string(weights[i]) + " at index " + std::to_string(i) +
-                                              " is negative");
+            return call.fail(MPI_ERR_ARG,
+                             std::string("argument ") + argument + ": " +
+                                 std::to_string(weights[i]) + " at index " + std::to_string(i) +
+                                 " is negative");
     return MPI_SUCCESS;
 }
 
@@ -149,8 +155,9 @@ std::vector<std::int32_t> ranks_of(const int* ranks, std::int64_t count) {
 }
 
 /// The edges of one direction of an adjacent graph.
-int check_edges(const TopologyCall& call, const char* degree_name, int degree, const char* ranks_name,
-                const int* ranks, const char* weights_name, const int* weights) {
+int check_edges(const TopologyCall& call, const char* degree_name, int degree,
+                const char* ranks_name, const int* ranks, const char* weights_name,
+                const int* weights) {
     if (const int error = call.not_negative(degree_name, degree)) return error;
     if (const int error = ranks_exist(call, ranks_name, ranks, degree, call.communicator.size()))
         return error;
@@ -200,7 +207,8 @@ int read_edges(const TopologyCall& call, int nodes, const int* sources, const in
     for (int node = 0; node < nodes; ++node)
         for (int i = 0; i < degrees[node]; ++i) {
             const std::size_t edge = edges.size();
-            edges.push_back({sources[node], destinations[edge], is_weighted(weights) ? weights[edge] : 1});
+            edges.push_back(
+                {sources[node], destinations[edge], is_weighted(weights) ? weights[edge] : 1});
         }
     return MPI_SUCCESS;
 }
@@ -233,11 +241,12 @@ int neighbors_count(Thread& thread, Comm comm, Out<int> in, Out<int> out, Out<in
 }
 
 /// One direction of MPI_Dist_graph_neighbors. Weights that do not exist are not written.
-int write_edges(const TopologyCall& call, const char* ranks_name, const char* weights_name, int room,
-                const std::vector<std::int32_t>& from_ranks, int* ranks,
+int write_edges(const TopologyCall& call, const char* ranks_name, const char* weights_name,
+                int room, const std::vector<std::int32_t>& from_ranks, int* ranks,
                 const std::vector<std::int32_t>& from_weights, int* weights) {
     const auto count = std::min<std::int64_t>(room, std::ssize(from_ranks));
-    const bool weighted = is_weighted(weights) && weights != MPI_WEIGHTS_EMPTY && !from_weights.empty();
+    const bool weighted =
+        is_weighted(weights) && weights != MPI_WEIGHTS_EMPTY && !from_weights.empty();
     if (const int error = call.present(ranks_name, ranks, count)) return error;
     if (weighted)
         if (const int error = call.present(weights_name, weights, count)) return error;
@@ -255,8 +264,8 @@ int neighbors(Thread& thread, Comm comm, Raw<int> most_in, Raw<int*> sources,
         (error = call.not_negative("maxoutdegree", most_out.value)))
         return error;
     const topo::Neighbours& mine = comm->topology->neighbours;
-    error = write_edges(call, "sources", "sourceweights", most_in.value, mine.sources, sources.value,
-                        graph->source_weights, source_weights.value);
+    error = write_edges(call, "sources", "sourceweights", most_in.value, mine.sources,
+                        sources.value, graph->source_weights, source_weights.value);
     if (error != MPI_SUCCESS) return error;
     return write_edges(call, "destinations", "destweights", most_out.value, mine.destinations,
                        destinations.value, graph->destination_weights, destination_weights.value);

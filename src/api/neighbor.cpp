@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Neighbourhood collectives (MPI 5.0, 8.6).
 
-#include "api/collective_forms.hpp"
 #include "coll/neighbor.hpp"
+#include "api/collective_forms.hpp"
 #include "topo/topology.hpp"
 
 namespace heddle::api {
@@ -26,7 +26,8 @@ struct PerEdge : Kind {
             if (error != MPI_SUCCESS) return refuse_entry(site, error, Kind::wrong(count));
         } else {
             error = Kind::error(&site.communicator);
-            if (error != MPI_SUCCESS) return refuse_entry(site, error, Kind::wrong(&site.communicator));
+            if (error != MPI_SUCCESS)
+                return refuse_entry(site, error, Kind::wrong(&site.communicator));
         }
         return MPI_SUCCESS;
     }
@@ -55,8 +56,8 @@ int list(const Site& site, const Buffer& buffer, const std::vector<std::int32_t>
         blocks[edge] = {nullptr, 0};
         if (peers[edge] == MPI_PROC_NULL) continue;
         const Piece piece = piece_of(static_cast<std::int32_t>(edge));
-        if (const int error = site.block<CountKind>(buffer, piece.count, *piece.type, piece.offset, use,
-                                                    blocks[edge], needed))
+        if (const int error = site.block<CountKind>(buffer, piece.count, *piece.type, piece.offset,
+                                                    use, blocks[edge], needed))
             return error;
     }
     return site.present(buffer, needed);
@@ -69,8 +70,9 @@ int list_equal(const Site& site, const Buffer& buffer, const CountKind& count, c
     std::int64_t one = 0, all = 0;
     if (__builtin_mul_overflow(count.value, type->extent, &one) ||
         __builtin_mul_overflow(one, std::ssize(peers), &all)) [[unlikely]]
-        return site.fail(MPI_ERR_COUNT, std::string("argument ") + CountKind::name +
-                                            ": the buffer has more than 2^63 bytes");
+        return site.fail(
+            MPI_ERR_COUNT,
+            std::string("argument ") + CountKind::name + ": the buffer has more than 2^63 bytes");
     return list<CountKind>(site, buffer, peers, use, blocks, [&](std::int32_t edge) {
         return Piece{count.value, type.object, edge * one};
     });
@@ -136,8 +138,8 @@ int neighbor_allgatherv(const Site& site, In in, InCount in_count, InType in_typ
     int error = MPI_SUCCESS;
     std::span<Block> to;
     const Neighbours* edges = edges_of(site, error);
-    if (edges == nullptr || (error = list_of(site, out, counts, displacements, out_type, edges->sources,
-                                             Use::out, to)))
+    if (edges == nullptr ||
+        (error = list_of(site, out, counts, displacements, out_type, edges->sources, Use::out, to)))
         return error;
     return gather_from(site, *edges, in, in_count, in_type, to);
 }
@@ -162,8 +164,9 @@ int neighbor_alltoallv(const Site& site, In in, PerEdge<InCounts> in_counts,
     int error = MPI_SUCCESS;
     std::span<Block> from, to;
     const Neighbours* edges = edges_of(site, error);
-    if (edges == nullptr || (error = list_of(site, in, in_counts, in_displacements, in_type,
-                                             edges->destinations, Use::in, from)) ||
+    if (edges == nullptr ||
+        (error = list_of(site, in, in_counts, in_displacements, in_type, edges->destinations,
+                         Use::in, from)) ||
         (error = list_of(site, out, out_counts, out_displacements, out_type, edges->sources,
                          Use::out, to)))
         return error;
@@ -179,8 +182,9 @@ int neighbor_alltoallw(const Site& site, In in, PerEdge<InCounts> in_counts,
     int error = MPI_SUCCESS;
     std::span<Block> from, to;
     const Neighbours* edges = edges_of(site, error);
-    if (edges == nullptr || (error = list_typed(site, in, in_counts, in_displacements, in_types,
-                                                edges->destinations, Use::in, from)) ||
+    if (edges == nullptr ||
+        (error = list_typed(site, in, in_counts, in_displacements, in_types, edges->destinations,
+                            Use::in, from)) ||
         (error = list_typed(site, out, out_counts, out_displacements, out_types, edges->sources,
                             Use::out, to)))
         return error;

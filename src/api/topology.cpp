@@ -29,9 +29,11 @@ int wrong_dims(Thread& thread, const std::string& detail) {
 /// Dimensions that are 0 are chosen, so that the product of all is nnodes.
 int dims_create(Thread& thread, Raw<int> nodes, Raw<int> count, Raw<int*> dims) {
     if (nodes.value < 1)
-        return objects::fail(thread, nullptr, MPI_ERR_ARG,
-                             "argument nnodes: " + std::to_string(nodes.value) + " is not positive");
-    if (count.value < 0) return wrong_dims(thread, "ndims: " + std::to_string(count.value) + " is negative");
+        return objects::fail(
+            thread, nullptr, MPI_ERR_ARG,
+            "argument nnodes: " + std::to_string(nodes.value) + " is not positive");
+    if (count.value < 0)
+        return wrong_dims(thread, "ndims: " + std::to_string(count.value) + " is negative");
     if (dims.value == nullptr && count.value > 0)
         return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument dims: a null pointer");
     int free = 0;
@@ -43,11 +45,13 @@ int dims_create(Thread& thread, Raw<int> nodes, Raw<int> count, Raw<int*> dims) 
             continue;
         }
         if (size < 0)
-            return wrong_dims(thread, "dims: " + std::to_string(size) + " at index " + std::to_string(d) +
-                                          " is negative");
+            return wrong_dims(thread,
+                              "dims: " + std::to_string(size) + " at index " + std::to_string(d) +
+                                  " is negative");
         if (rest % size != 0)
-            return wrong_dims(thread, "dims: " + std::to_string(nodes.value) +
-                                          " nodes are no multiple of the dimensions that are given");
+            return wrong_dims(thread,
+                              "dims: " + std::to_string(nodes.value) +
+                                  " nodes are no multiple of the dimensions that are given");
         rest /= size;
     }
     if (free == 0) return MPI_SUCCESS;
@@ -61,21 +65,24 @@ int dims_create(Thread& thread, Raw<int> nodes, Raw<int> count, Raw<int*> dims) 
 // --- making ---
 
 /// The grid that the arguments describe.
-int read_cart(const TopologyCall& call, int count, const int* dims, const int* periods, Cart& cart) {
+int read_cart(const TopologyCall& call, int count, const int* dims, const int* periods,
+              Cart& cart) {
     if (const int error = call.intra()) return error;
     if (const int error = call.not_negative("ndims", count, MPI_ERR_DIMS)) return error;
     if (const int error = call.present("dims", dims, count)) return error;
     if (const int error = call.present("periods", periods, count)) return error;
     for (int d = 0; d < count; ++d) {
         if (dims[d] < 1)
-            return call.fail(MPI_ERR_DIMS, "argument dims: " + std::to_string(dims[d]) + " at index " +
-                                               std::to_string(d) + " is not positive");
+            return call.fail(MPI_ERR_DIMS,
+                             "argument dims: " + std::to_string(dims[d]) + " at index " +
+                                 std::to_string(d) + " is not positive");
         cart.dimensions.push_back({dims[d], periods[d] != 0});
     }
     if (topo::size_of(cart).value_or(call.communicator.size() + 1) > call.communicator.size())
-        return call.fail(MPI_ERR_DIMS, "argument dims: the grid has more places than the communicator, "
-                                       "which has " +
-                                           std::to_string(call.communicator.size()) + " processes");
+        return call.fail(MPI_ERR_DIMS,
+                         "argument dims: the grid has more places than the communicator, "
+                         "which has " +
+                             std::to_string(call.communicator.size()) + " processes");
     return MPI_SUCCESS;
 }
 
@@ -168,8 +175,9 @@ int cart_rank(Thread& thread, Comm comm, Raw<const int*> coordinates, Out<int> r
         return error;
     const auto found = topo::rank_at(*cart, coordinates.value);
     if (!found)
-        return call.fail(MPI_ERR_ARG,
-                         "argument coords: outside of the grid in a dimension that is not periodic");
+        return call.fail(
+            MPI_ERR_ARG,
+            "argument coords: outside of the grid in a dimension that is not periodic");
     *rank = *found;
     return MPI_SUCCESS;
 }
@@ -181,9 +189,10 @@ int cart_shift(Thread& thread, Comm comm, Raw<int> direction, Raw<int> distance,
     const Cart* cart = call.shape<Cart>(error);
     if (cart == nullptr) return error;
     if (direction.value < 0 || direction.value >= std::ssize(cart->dimensions))
-        return call.fail(MPI_ERR_DIMS, "argument direction: " + std::to_string(direction.value) +
-                                           " in a grid of " + std::to_string(cart->dimensions.size()) +
-                                           " dimensions, which count from 0");
+        return call.fail(MPI_ERR_DIMS,
+                         "argument direction: " + std::to_string(direction.value) +
+                             " in a grid of " + std::to_string(cart->dimensions.size()) +
+                             " dimensions, which count from 0");
     const auto dimension = static_cast<std::size_t>(direction.value);
     const std::int64_t steps = distance.value;
     *source = topo::shifted(*cart, comm->rank, dimension, -steps);

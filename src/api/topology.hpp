@@ -25,14 +25,17 @@ struct TopologyCall {
     }
     int rank_exists(const char* argument, std::int32_t rank) const {
         if (rank >= 0 && rank < communicator.size()) return MPI_SUCCESS;
-        return fail(MPI_ERR_RANK, std::string("argument ") + argument + ": rank " + std::to_string(rank) +
-                                      " is not in the communicator, which has ranks 0 to " +
-                                      std::to_string(communicator.size() - 1));
+        return fail(MPI_ERR_RANK,
+                    std::string("argument ") + argument + ": rank " + std::to_string(rank) +
+                        " is not in the communicator, which has ranks 0 to " +
+                        std::to_string(communicator.size() - 1));
     }
-    int not_negative(const char* argument, std::int64_t value, int error_class = MPI_ERR_ARG) const {
+    int not_negative(const char* argument, std::int64_t value,
+                     int error_class = MPI_ERR_ARG) const {
         if (value >= 0) return MPI_SUCCESS;
-        return fail(error_class,
-                    std::string("argument ") + argument + ": " + std::to_string(value) + " is negative");
+        return fail(
+            error_class,
+            std::string("argument ") + argument + ": " + std::to_string(value) + " is negative");
     }
     /// An array that has entries is there.
     int present(const char* argument, const void* array, std::int64_t entries) const {

@@ -87,7 +87,8 @@ Subgrid subgrid(const Cart& cart, std::int32_t rank, const int* remain) {
 Neighbours neighbours_of(const Cart& cart, std::int32_t rank) {
     Neighbours result;
     for (std::size_t d = 0; d < cart.dimensions.size(); ++d)
-        for (const std::int64_t step : {-1, 1}) result.sources.push_back(shifted(cart, rank, d, step));
+        for (const std::int64_t step : {-1, 1})
+            result.sources.push_back(shifted(cart, rank, d, step));
     result.destinations = result.sources;
     result.crossed = true;
     return result;

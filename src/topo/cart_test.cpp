@@ -91,8 +91,10 @@ TEST(Cart, subgrids_cover_it_once) {
                 std::vector<std::int32_t> inside;
                 const auto coordinates = coordinates_of(cart, part.ranks[i]);
                 for (std::size_t d = 0; d < coordinates.size(); ++d) {
-                    if (remain[d] != 0) inside.push_back(coordinates[d]);
-                    else EXPECT_EQ(coordinates[d], coordinate_of(cart, rank, d));
+                    if (remain[d] != 0)
+                        inside.push_back(coordinates[d]);
+                    else
+                        EXPECT_EQ(coordinates[d], coordinate_of(cart, rank, d));
                 }
                 EXPECT_EQ(rank_at(part.cart, inside.data()), static_cast<std::int32_t>(i));
             }
@@ -112,7 +114,8 @@ TEST(Cart, messages_meet_along_the_right_edges) {
             const Neighbours edges = neighbours_of(cart, static_cast<std::int32_t>(rank));
             for (std::size_t i = 0; i < edges.destinations.size(); ++i) {
                 const std::int32_t to = edges.destinations[i];
-                if (to != MPI_PROC_NULL) sent[rank * size + static_cast<std::size_t>(to)].push_back(i);
+                if (to != MPI_PROC_NULL)
+                    sent[rank * size + static_cast<std::size_t>(to)].push_back(i);
                 const std::size_t block = edges.receive_order(i);
                 const std::int32_t from = edges.sources[block];
                 if (from != MPI_PROC_NULL)

@@ -17,8 +17,8 @@ public:
         requests_.reserve(2 * members);
     }
     void receive(void* data, std::size_t bytes, std::size_t from) {
-        requests_.push_back(p2p::start_receive(thread_, communicator_, communicator_.context + 1, data,
-                                               bytes, static_cast<std::int32_t>(from), tag));
+        requests_.push_back(p2p::start_receive(thread_, communicator_, communicator_.context + 1,
+                                               data, bytes, static_cast<std::int32_t>(from), tag));
     }
     void send(const void* data, std::size_t bytes, std::size_t to) {
         requests_.push_back(p2p::start_send(thread_, communicator_, communicator_.context + 1, data,
@@ -61,7 +61,8 @@ int exchange_sizes(core::Thread& thread, objects::Communicator& communicator, co
 
 }  // namespace
 
-int exchange(core::Thread& thread, objects::Communicator& communicator, const Lists& out, Lists& in) {
+int exchange(core::Thread& thread, objects::Communicator& communicator, const Lists& out,
+             Lists& in) {
     if (const int error = exchange_sizes(thread, communicator, out, in)) return error;
     Round round(thread, communicator, out.size());
     for (std::size_t rank = 0; rank < in.size(); ++rank)

@@ -15,7 +15,8 @@ using Lists = std::vector<List>;
 
 /// The first so many ranks of the communicator take part, this process among them: `out` has a list
 /// for each, and so has `in`, afterwards. Answers MPI_SUCCESS or an error that was raised.
-int exchange(core::Thread& thread, objects::Communicator& communicator, const Lists& out, Lists& in);
+int exchange(core::Thread& thread, objects::Communicator& communicator, const Lists& out,
+             Lists& in);
 
 /// One list of this process to all of the first `members` ranks.
 int tell_all(core::Thread& thread, objects::Communicator& communicator, std::int32_t members,

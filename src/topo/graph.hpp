@@ -12,7 +12,7 @@
 namespace heddle::topo {
 
 struct Graph {
-    std::vector<std::int32_t> ends;   ///< of each node's neighbours in `edges`
+    std::vector<std::int32_t> ends;  ///< of each node's neighbours in `edges`
     std::vector<std::int32_t> edges;
 
     std::span<const std::int32_t> neighbours(std::int32_t node) const noexcept {

@@ -62,8 +62,8 @@ int gather_locations(core::Thread& thread, objects::Communicator& parent, std::i
 /// The rank of the parent for each place. `links_of(Links&)` finds the links between places, if they are
 /// needed, and answers MPI_SUCCESS or an error.
 template <class LinksOf>
-int find_order(core::Thread& thread, objects::Communicator& parent, std::int32_t members, bool reorder,
-               LinksOf&& links_of, Order& order) {
+int find_order(core::Thread& thread, objects::Communicator& parent, std::int32_t members,
+               bool reorder, LinksOf&& links_of, Order& order) {
     order = old_order(members);
     if (!reorder || members < 3) return MPI_SUCCESS;  // two processes are as near as they are
     std::vector<Location> locations;
@@ -118,13 +118,15 @@ int gather_links(core::Thread& thread, objects::Communicator& parent, const Adja
         const Adjacency edges = unpacked(all[node], mine.weights.weighted);
         const auto& to = edges.neighbours.destinations;
         for (std::size_t i = 0; i < to.size(); ++i)
-            links[node].push_back({to[i], mine.weights.weighted ? edges.weights.destination_weights[i] : 1});
+            links[node].push_back(
+                {to[i], mine.weights.weighted ? edges.weights.destination_weights[i] : 1});
     }
     return MPI_SUCCESS;
 }
 
 /// Whoever takes the place of a rank gets the edges that this rank has given.
-int hand_over(core::Thread& thread, objects::Communicator& parent, const Order& order, Adjacency& edges) {
+int hand_over(core::Thread& thread, objects::Communicator& parent, const Order& order,
+              Adjacency& edges) {
     Lists out(order.size()), in;
     out[at(order[at(parent.rank)])] = packed(edges);
     if (const int error = exchange(thread, parent, out, in)) return error;
@@ -144,13 +146,14 @@ int make_cart(core::Thread& thread, objects::Communicator& parent, const Cart& c
             add_links(links[at(rank)], neighbours_of(cart, rank).destinations);
         return MPI_SUCCESS;
     };
-    if (const int error = find_order(thread, parent, members, reorder, links_of, order)) return error;
+    if (const int error = find_order(thread, parent, members, reorder, links_of, order))
+        return error;
     const std::int32_t me = place_of(order, parent.rank);
     return make(thread, parent, order, me, {cart, neighbours_of(cart, me)}, made);
 }
 
-int make_graph(core::Thread& thread, objects::Communicator& parent, const Graph& graph, bool reorder,
-               MPI_Comm& made) {
+int make_graph(core::Thread& thread, objects::Communicator& parent, const Graph& graph,
+               bool reorder, MPI_Comm& made) {
     const auto members = static_cast<std::int32_t>(graph.ends.size());
     if (parent.rank >= members) return MPI_SUCCESS;
     Order order;
@@ -159,7 +162,8 @@ int make_graph(core::Thread& thread, objects::Communicator& parent, const Graph&
             add_links(links[at(rank)], graph.neighbours(rank));
         return MPI_SUCCESS;
     };
-    if (const int error = find_order(thread, parent, members, reorder, links_of, order)) return error;
+    if (const int error = find_order(thread, parent, members, reorder, links_of, order))
+        return error;
     const std::int32_t me = place_of(order, parent.rank);
     const auto neighbours = graph.neighbours(me);
     const List list(neighbours.begin(), neighbours.end());
@@ -175,8 +179,8 @@ int make_dist_graph(core::Thread& thread, objects::Communicator& parent, const A
     Adjacency edges = mine;
     if (!std::is_sorted(order.begin(), order.end()))
         if (const int error = hand_over(thread, parent, order, edges)) return error;
-    return make(thread, parent, order, place_of(order, parent.rank), {edges.weights, edges.neighbours},
-                made);
+    return make(thread, parent, order, place_of(order, parent.rank),
+                {edges.weights, edges.neighbours}, made);
 }
 
 int gather_edges(core::Thread& thread, objects::Communicator& parent, std::span<const Edge> given,

@@ -16,8 +16,8 @@ namespace heddle::topo {
 int make_cart(core::Thread& thread, objects::Communicator& parent, const Cart& cart, bool reorder,
               MPI_Comm& made);
 /// Of the first ranks of the parent, as many as the graph has nodes.
-int make_graph(core::Thread& thread, objects::Communicator& parent, const Graph& graph, bool reorder,
-               MPI_Comm& made);
+int make_graph(core::Thread& thread, objects::Communicator& parent, const Graph& graph,
+               bool reorder, MPI_Comm& made);
 
 /// The edges of the rank that calls; every edge is known to both its ends.
 struct Adjacency {

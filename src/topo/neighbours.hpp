@@ -9,7 +9,7 @@
 namespace heddle::topo {
 
 struct Neighbours {
-    std::vector<std::int32_t> sources;       ///< ranks, or MPI_PROC_NULL; one may be there repeatedly
+    std::vector<std::int32_t> sources;  ///< ranks, or MPI_PROC_NULL; one may be there repeatedly
     std::vector<std::int32_t> destinations;  ///< likewise
     /// Sources come in pairs, the second of which meets the first of two messages of one process.
     bool crossed = false;

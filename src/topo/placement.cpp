@@ -108,8 +108,8 @@ std::int64_t cost_of(Locations locations, const Links& links,
     std::int64_t cost = 0;
     for (std::size_t node = 0; node < links.size(); ++node)
         for (const Link& link : links[node])
-            cost += link.weight * distance(locations[at(process_of[node])],
-                                           locations[at(process_of[at(link.node)])]);
+            cost += link.weight *
+                distance(locations[at(process_of[node])], locations[at(process_of[at(link.node)])]);
     return cost;
 }
 

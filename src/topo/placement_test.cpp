@@ -73,7 +73,8 @@ TEST(Placement, is_a_permutation_and_never_worse) {
         std::vector<Location> locations(count);
         for (auto& of_node : links)
             for (unsigned i = random() % 4; i > 0; --i)
-                of_node.push_back({static_cast<std::int32_t>(random() % count), static_cast<std::int64_t>(random() % 5)});
+                of_node.push_back({static_cast<std::int32_t>(random() % count),
+                                   static_cast<std::int64_t>(random() % 5)});
         for (Location& location : locations)
             for (std::int32_t& domain : location.domains)
                 domain = static_cast<std::int32_t>(random() % 4) - 1;

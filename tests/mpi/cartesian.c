@@ -85,8 +85,11 @@ static void shifts(void) {
         for (int steps = -4; steps <= 4; ++steps) {
             int source, dest, got = -1;
             OK(MPI_Cart_shift(cart, d, steps, &source, &dest));
-            if (d == 1) CHECK((dest == MPI_PROC_NULL) == (here[1] + steps < 0 || here[1] + steps >= dims[1]));
-            else CHECK(dest != MPI_PROC_NULL && source != MPI_PROC_NULL);
+            if (d == 1)
+                CHECK((dest == MPI_PROC_NULL) ==
+                      (here[1] + steps < 0 || here[1] + steps >= dims[1]));
+            else
+                CHECK(dest != MPI_PROC_NULL && source != MPI_PROC_NULL);
             OK(MPI_Sendrecv(&rank, 1, MPI_INT, dest, 0, &got, 1, MPI_INT, source, 0, cart,
                             MPI_STATUS_IGNORE));
             CHECK(got == (source == MPI_PROC_NULL ? -1 : source));
@@ -107,7 +110,8 @@ static void subgrids(void) {
     MPI_Comm cart = grid(3, periods, dims), part;
     OK(MPI_Cart_coords(cart, rank, 3, here));
     for (int choice = 0; choice < 8; ++choice) {
-        int remain[3], part_dims[3], part_periods[3], part_here[3], ndims, n, expected = 1, kept = 0;
+        int remain[3], part_dims[3], part_periods[3], part_here[3], ndims, n, expected = 1,
+                                                                              kept = 0;
         for (int d = 0; d < 3; ++d) remain[d] = choice >> d & 1;
         OK(MPI_Cart_sub(cart, remain, &part));
         CHECK(kind(part) == MPI_CART);
@@ -199,7 +203,8 @@ static void handed_down(void) {
 
 static void wrong(void) {
     MPI_Comm cart = MPI_COMM_WORLD;
-    int dims[2] = {size + 1, 1}, periods[2] = {0, 0}, zero[2] = {1, 0}, huge[3] = {INT_MAX, INT_MAX, INT_MAX};
+    int dims[2] = {size + 1, 1}, periods[2] = {0, 0}, zero[2] = {1, 0},
+        huge[3] = {INT_MAX, INT_MAX, INT_MAX};
     int negative[1] = {-1}, three[3] = {0, 0, 0}, number, source, dest;
     FAILS(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &cart), MPI_ERR_DIMS);
     CHECK(cart == MPI_COMM_NULL);
@@ -238,6 +243,27 @@ static void wrong(void) {
     OK(MPI_Comm_free(&cart));
 }
 
+/* Between groups there is no topology. */
+static void intercommunicator(void) {
+    if (size < 2) return;
+    const int dims[1] = {1}, periods[1] = {0}, ends[1] = {0};
+    MPI_Comm half, both, made;
+    OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half));
+    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 5, &both));
+    OK(MPI_Comm_set_errhandler(both, MPI_ERRORS_RETURN));
+    CHECK(kind(both) == MPI_UNDEFINED);
+    FAILS(MPI_Cart_create(both, 1, dims, periods, 0, &made), MPI_ERR_COMM);
+    FAILS(MPI_Graph_create(both, 1, ends, NULL, 0, &made), MPI_ERR_COMM);
+    FAILS(MPI_Dist_graph_create_adjacent(both, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
+                                         MPI_INFO_NULL, 0, &made),
+          MPI_ERR_COMM);
+    FAILS(MPI_Dist_graph_create(both, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made),
+          MPI_ERR_COMM);
+    FAILS(MPI_Neighbor_allgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, both), MPI_ERR_TOPOLOGY);
+    OK(MPI_Comm_free(&both));
+    OK(MPI_Comm_free(&half));
+}
+
 int main(void) {
     start(&rank, &size, MPI_THREAD_SINGLE);
     dims_create();
@@ -248,6 +274,7 @@ int main(void) {
     smaller();
     handed_down();
     wrong();
+    intercommunicator();
     MPI_Finalize();
     return 0;
 }

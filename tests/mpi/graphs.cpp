@@ -83,10 +83,9 @@ std::array<std::vector<Edge>, 2> edges_of(MPI_Comm graph, bool weighted) {
     const auto n_in = static_cast<std::size_t>(in), n_out = static_cast<std::size_t>(out);
     List sources(n_in + 1, -7), source_weights(n_in + 1, -7);
     List destinations(n_out + 1, -7), destination_weights(n_out + 1, -7);
-    OK(MPI_Dist_graph_neighbors(graph, in, sources.data(),
-                                weighted ? source_weights.data() : MPI_UNWEIGHTED, out,
-                                destinations.data(),
-                                weighted ? destination_weights.data() : MPI_UNWEIGHTED));
+    OK(MPI_Dist_graph_neighbors(
+        graph, in, sources.data(), weighted ? source_weights.data() : MPI_UNWEIGHTED, out,
+        destinations.data(), weighted ? destination_weights.data() : MPI_UNWEIGHTED));
     CHECK(sources.back() == -7 && destinations.back() == -7);
     CHECK(source_weights.back() == -7 && destination_weights.back() == -7);
     std::array<std::vector<Edge>, 2> edges;
@@ -104,7 +103,8 @@ void same_at_both_ends(const std::array<std::vector<Edge>, 2>& mine, MPI_Comm gr
     for (std::size_t i = 0; i < mine[0].size(); ++i)
         OK(MPI_Irecv(&got[i], 1, MPI_INT, mine[0][i].source, 0, graph, &requests.emplace_back()));
     for (const Edge& edge : mine[1])
-        OK(MPI_Isend(&edge.weight, 1, MPI_INT, edge.destination, 0, graph, &requests.emplace_back()));
+        OK(MPI_Isend(&edge.weight, 1, MPI_INT, edge.destination, 0, graph,
+                     &requests.emplace_back()));
     OK(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
     for (std::size_t i = 0; i < mine[0].size(); ++i) CHECK(got[i] == mine[0][i].weight);
 }
@@ -132,7 +132,7 @@ void distributed(unsigned seed) {
     MPI_Comm graph, copy;
     OK(MPI_Dist_graph_create(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
                              degrees.data(), destinations.data(),
-                             !weighted            ? MPI_UNWEIGHTED
+                             !weighted           ? MPI_UNWEIGHTED
                                  : given.empty() ? MPI_WEIGHTS_EMPTY
                                                  : weights.data(),
                              MPI_INFO_NULL, 0, &graph));
@@ -146,14 +146,15 @@ void distributed(unsigned seed) {
     /* The same again, each process giving what is its own. */
     sources.clear(), destinations.clear();
     List source_weights, destination_weights;
-    for (const Edge& edge : mine[0]) sources.push_back(edge.source), source_weights.push_back(edge.weight);
+    for (const Edge& edge : mine[0])
+        sources.push_back(edge.source), source_weights.push_back(edge.weight);
     for (const Edge& edge : mine[1])
         destinations.push_back(edge.destination), destination_weights.push_back(edge.weight);
-    OK(MPI_Dist_graph_create_adjacent(
-        copy, static_cast<int>(sources.size()), sources.data(),
-        weighted ? source_weights.data() : MPI_UNWEIGHTED, static_cast<int>(destinations.size()),
-        destinations.data(), weighted ? destination_weights.data() : MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-        &graph));
+    OK(MPI_Dist_graph_create_adjacent(copy, static_cast<int>(sources.size()), sources.data(),
+                                      weighted ? source_weights.data() : MPI_UNWEIGHTED,
+                                      static_cast<int>(destinations.size()), destinations.data(),
+                                      weighted ? destination_weights.data() : MPI_UNWEIGHTED,
+                                      MPI_INFO_NULL, 0, &graph));
     CHECK(mine == edges_of(graph, weighted));
     OK(MPI_Comm_free(&graph));
     OK(MPI_Comm_free(&copy));
@@ -194,12 +195,15 @@ void first_part() {
     MPI_Comm graph;
     OK(MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 3, ranks, weights, 3, ranks, weights,
                                       MPI_INFO_NULL, 0, &graph));
-    OK(MPI_Dist_graph_neighbors(graph, 1, sources, source_weights, 0, destinations, MPI_UNWEIGHTED));
+    OK(MPI_Dist_graph_neighbors(graph, 1, sources, source_weights, 0, destinations,
+                                MPI_UNWEIGHTED));
     CHECK(sources[0] == 0 && sources[1] == -7 && source_weights[0] == 5 && source_weights[1] == -7);
     CHECK(destinations[0] == -7);
-    FAILS(MPI_Dist_graph_neighbors(graph, -1, sources, source_weights, 0, destinations, MPI_UNWEIGHTED),
+    FAILS(MPI_Dist_graph_neighbors(graph, -1, sources, source_weights, 0, destinations,
+                                   MPI_UNWEIGHTED),
           MPI_ERR_ARG);
-    FAILS(MPI_Dist_graph_neighbors(graph, 1, nullptr, source_weights, 0, destinations, MPI_UNWEIGHTED),
+    FAILS(MPI_Dist_graph_neighbors(graph, 1, nullptr, source_weights, 0, destinations,
+                                   MPI_UNWEIGHTED),
           MPI_ERR_ARG);
     FAILS(MPI_Dist_graph_neighbors(graph, 1, sources, nullptr, 0, destinations, MPI_UNWEIGHTED),
           MPI_ERR_ARG);
@@ -210,7 +214,8 @@ void first_part() {
 
 void wrong() {
     MPI_Comm made = MPI_COMM_WORLD;
-    const int ends[2] = {1, 0}, ones[2] = {1, 1}, edges[1] = {size}, zero[1] = {0}, negative[1] = {-1};
+    const int ends[2] = {1, 0}, ones[2] = {1, 1}, edges[1] = {size}, zero[1] = {0},
+              negative[1] = {-1};
     const int proc_null[1] = {MPI_PROC_NULL};
     FAILS(MPI_Graph_create(MPI_COMM_WORLD, size + 1, ends, edges, 0, &made), MPI_ERR_ARG);
     CHECK(made == MPI_COMM_NULL);
@@ -235,8 +240,8 @@ void wrong() {
 
     const auto adjacent = [&](int in, const int* sources, const int* in_weights, int out,
                               const int* destinations, const int* out_weights, MPI_Info info) {
-        return MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, in, sources, in_weights, out, destinations,
-                                              out_weights, info, 0, &made);
+        return MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, in, sources, in_weights, out,
+                                              destinations, out_weights, info, 0, &made);
     };
     const MPI_Info none = MPI_INFO_NULL;
     FAILS(adjacent(-1, zero, MPI_UNWEIGHTED, 1, zero, MPI_UNWEIGHTED, none), MPI_ERR_ARG);
@@ -247,11 +252,12 @@ void wrong() {
     FAILS(adjacent(1, zero, MPI_WEIGHTS_EMPTY, 1, zero, ones, none), MPI_ERR_ARG);
     FAILS(adjacent(1, zero, nullptr, 1, zero, ones, none), MPI_ERR_ARG);
     FAILS(adjacent(1, zero, ones, 1, zero, MPI_UNWEIGHTED, none), MPI_ERR_ARG);
-    FAILS(adjacent(1, zero, ones, 1, zero, ones, reinterpret_cast<MPI_Info>(0x1234567)), MPI_ERR_INFO);
+    FAILS(adjacent(1, zero, ones, 1, zero, ones, reinterpret_cast<MPI_Info>(0x1234567)),
+          MPI_ERR_INFO);
     const auto general = [&](int n, const int* sources, const int* degrees, const int* destinations,
                              const int* weights) {
-        return MPI_Dist_graph_create(MPI_COMM_SELF, n, sources, degrees, destinations, weights, none, 0,
-                                     &made);
+        return MPI_Dist_graph_create(MPI_COMM_SELF, n, sources, degrees, destinations, weights,
+                                     none, 0, &made);
     };
     FAILS(general(-1, zero, ones, zero, MPI_UNWEIGHTED), MPI_ERR_ARG);
     FAILS(general(1, ones, ones, zero, MPI_UNWEIGHTED), MPI_ERR_RANK);

@@ -81,7 +81,8 @@ Topology random_graph(Random& random) {
         ends.push_back(static_cast<int>(edges.size()));
     }
     Topology result;
-    OK(MPI_Graph_create(MPI_COMM_WORLD, static_cast<int>(nodes), ends.data(), edges.data(), 0, &result.comm));
+    OK(MPI_Graph_create(MPI_COMM_WORLD, static_cast<int>(nodes), ends.data(), edges.data(), 0,
+                        &result.comm));
     if (result.comm == MPI_COMM_NULL) return result;
     result.in = result.out = numbered(neighbours[static_cast<std::size_t>(rank)]);
     return result;
@@ -101,10 +102,10 @@ Topology random_dist_graph(Random& random) {
     std::shuffle(sources.begin(), sources.end(), own);
     std::shuffle(destinations.begin(), destinations.end(), own);
     Topology result;
-    OK(MPI_Dist_graph_create_adjacent(
-        MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
-        static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-        &result.comm));
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()),
+                                      sources.data(), MPI_UNWEIGHTED,
+                                      static_cast<int>(destinations.size()), destinations.data(),
+                                      MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &result.comm));
     result.in = numbered(sources);
     result.out = numbered(destinations);
     return result;
@@ -130,7 +131,8 @@ struct Types {
         OK(MPI_Type_contiguous(3, MPI_INT32_T, &all[3]));
         OK(MPI_Type_vector(2, 1, 3, MPI_INT32_T, &all[4]));
         MPI_Datatype half;
-        OK(MPI_Type_create_hindexed_block(1, 2, std::array<MPI_Aint, 1>{2}.data(), MPI_INT16_T, &half));
+        OK(MPI_Type_create_hindexed_block(1, 2, std::array<MPI_Aint, 1>{2}.data(), MPI_INT16_T,
+                                          &half));
         OK(MPI_Type_create_resized(half, 0, 8, &all[5]));
         OK(MPI_Type_free(&half));
         for (std::size_t i = 3; i < count; ++i) OK(MPI_Type_commit(&all[i]));
@@ -142,7 +144,7 @@ struct Types {
 
 /// The blocks of one side of an exchange.
 struct Side {
-    std::vector<std::size_t> types;   ///< numbers
+    std::vector<std::size_t> types;  ///< numbers
     std::vector<MPI_Count> counts;
     std::vector<MPI_Aint> starts;     ///< in elements, but for Alltoallw: bytes
     std::vector<std::size_t> places;  ///< bytes
@@ -169,7 +171,8 @@ public:
     Exchange(const Topology& topology, Operation operation, unsigned salt, const Types& types)
         : topology_(topology), operation_(operation), salt_(salt), types_(types) {
         OK(MPI_Comm_rank(topology.comm, &me_));
-        const bool gathers = operation == Operation::allgather || operation == Operation::allgatherv;
+        const bool gathers =
+            operation == Operation::allgather || operation == Operation::allgatherv;
         for (const End& end : topology.out) add(out_, me_, end.peer, end.tag);
         if (gathers && out_.counts.empty()) add(out_, me_, 0, 0);  // there is a block, for nobody
         for (const End& end : topology.in) add(in_, end.peer, me_, end.tag);
@@ -197,7 +200,8 @@ public:
         for (std::size_t i = 0; i < topology_.in.size(); ++i, ++message) {
             message->resize(expected.bytes(i));
             OK(MPI_Irecv(message->data(), static_cast<int>(message->size()), MPI_BYTE,
-                         topology_.in[i].peer, topology_.in[i].tag, by_hand, &requests.emplace_back()));
+                         topology_.in[i].peer, topology_.in[i].tag, by_hand,
+                         &requests.emplace_back()));
         }
         for (std::size_t i = 0; i < topology_.out.size(); ++i, ++message) {
             for_data(out_, i, [&](std::size_t at) { message->push_back(out_.data[at]); });
@@ -217,7 +221,8 @@ public:
 private:
     /// A block that travels from one process to another.
     void add(Side& side, int from, int to, int tag) const {
-        const bool same_for_all = operation_ == Operation::allgather || operation_ == Operation::alltoall;
+        const bool same_for_all =
+            operation_ == Operation::allgather || operation_ == Operation::alltoall;
         const bool typed = operation_ == Operation::alltoallw;
         unsigned number = of_edge(salt_, 0, 0, 0);
         if (!same_for_all)
@@ -236,7 +241,8 @@ private:
     }
     /// Blocks of the regular operations one after the other; all others in any order, with gaps.
     void place(Side& side, bool only_one) const {
-        const bool regular = operation_ == Operation::allgather || operation_ == Operation::alltoall;
+        const bool regular =
+            operation_ == Operation::allgather || operation_ == Operation::alltoall;
         const std::size_t blocks = side.counts.size();
         std::vector<std::size_t> order(blocks);
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -245,7 +251,8 @@ private:
         side.starts.resize(blocks);
         std::size_t end = 0;
         for (const std::size_t block : order) {
-            const std::size_t unit = operation_ == Operation::alltoallw ? 1 : Types::extents[side.types[block]];
+            const std::size_t unit =
+                operation_ == Operation::alltoallw ? 1 : Types::extents[side.types[block]];
             if (only_one) end = 0;
             if (!regular && !only_one) end += 16 * (1 + salt_ % 3);
             end = (end + unit - 1) / unit * unit;
@@ -272,38 +279,38 @@ private:
         const MPI_Comm comm = topology_.comm;
         const auto one = static_cast<Count>(of_edge(salt_, 0, 0, 0) % (salt_ % 5 == 0 ? 3000 : 5));
 
-#define FORMS(X, IX, X_init, ...)                                                              \
-    OK(form == Form::blocking      ? MPI_##X(__VA_ARGS__, comm)                                \
-           : form == Form::nonblocking ? MPI_##IX(__VA_ARGS__, comm, request)                  \
+#define FORMS(X, IX, X_init, ...)                                             \
+    OK(form == Form::blocking          ? MPI_##X(__VA_ARGS__, comm)           \
+           : form == Form::nonblocking ? MPI_##IX(__VA_ARGS__, comm, request) \
                                        : MPI_##X_init(__VA_ARGS__, comm, MPI_INFO_NULL, request))
-#define BOTH(X, IX, X_init, ...)                                       \
-    if constexpr (sizeof(Count) == sizeof(MPI_Count)) {                \
-        FORMS(X##_c, IX##_c, X_init##_c, __VA_ARGS__);                 \
-    } else {                                                           \
-        FORMS(X, IX, X_init, __VA_ARGS__);                             \
+#define BOTH(X, IX, X_init, ...)                        \
+    if constexpr (sizeof(Count) == sizeof(MPI_Count)) { \
+        FORMS(X##_c, IX##_c, X_init##_c, __VA_ARGS__);  \
+    } else {                                            \
+        FORMS(X, IX, X_init, __VA_ARGS__);              \
     }
         switch (operation_) {
             case Operation::allgather:
-                BOTH(Neighbor_allgather, Ineighbor_allgather, Neighbor_allgather_init, from, one, type, to,
-                     one, type)
+                BOTH(Neighbor_allgather, Ineighbor_allgather, Neighbor_allgather_init, from, one,
+                     type, to, one, type)
                 break;
             case Operation::allgatherv:
                 BOTH(Neighbor_allgatherv, Ineighbor_allgatherv, Neighbor_allgatherv_init, from,
                      counts_out[0], type, to, counts_in.data(), starts_in.data(), type)
                 break;
             case Operation::alltoall:
-                BOTH(Neighbor_alltoall, Ineighbor_alltoall, Neighbor_alltoall_init, from, one, type, to,
-                     one, type)
+                BOTH(Neighbor_alltoall, Ineighbor_alltoall, Neighbor_alltoall_init, from, one, type,
+                     to, one, type)
                 break;
             case Operation::alltoallv:
                 BOTH(Neighbor_alltoallv, Ineighbor_alltoallv, Neighbor_alltoallv_init, from,
-                     counts_out.data(), starts_out.data(), type, to, counts_in.data(), starts_in.data(),
-                     type)
+                     counts_out.data(), starts_out.data(), type, to, counts_in.data(),
+                     starts_in.data(), type)
                 break;
             case Operation::alltoallw:
                 BOTH(Neighbor_alltoallw, Ineighbor_alltoallw, Neighbor_alltoallw_init, from,
-                     counts_out.data(), out_.starts.data(), handles_out_.data(), to, counts_in.data(),
-                     in_.starts.data(), handles_in_.data())
+                     counts_out.data(), out_.starts.data(), handles_out_.data(), to,
+                     counts_in.data(), in_.starts.data(), handles_in_.data())
                 break;
         }
 #undef BOTH
@@ -405,7 +412,8 @@ void small_grids() {
             if (topology.comm == MPI_COMM_NULL) continue;
             std::vector<int> got(static_cast<std::size_t>(2 * ndims), -1), given;
             for (int block = 0; block < 2 * ndims; ++block) given.push_back(100 * rank + block);
-            OK(MPI_Neighbor_alltoall(given.data(), 1, MPI_INT, got.data(), 1, MPI_INT, topology.comm));
+            OK(MPI_Neighbor_alltoall(given.data(), 1, MPI_INT, got.data(), 1, MPI_INT,
+                                     topology.comm));
             for (int d = 0; d < ndims; ++d) {
                 int below, above;
                 OK(MPI_Cart_shift(topology.comm, d, 1, &below, &above));
@@ -425,7 +433,8 @@ void wrong() {
     MPI_Request request;
     int to[4];
     OK(MPI_Cart_create(MPI_COMM_SELF, 1, dims, periods, 0, &ring));
-    FAILS(MPI_Neighbor_allgather(number, 1, MPI_INT, to, 1, MPI_INT, MPI_COMM_WORLD), MPI_ERR_TOPOLOGY);
+    FAILS(MPI_Neighbor_allgather(number, 1, MPI_INT, to, 1, MPI_INT, MPI_COMM_WORLD),
+          MPI_ERR_TOPOLOGY);
     FAILS(MPI_Ineighbor_alltoall(number, 1, MPI_INT, to, 1, MPI_INT, MPI_COMM_WORLD, &request),
           MPI_ERR_TOPOLOGY);
     FAILS(MPI_Neighbor_alltoall(number, 1, MPI_INT, to, 1, MPI_INT, MPI_COMM_NULL), MPI_ERR_COMM);
@@ -435,13 +444,18 @@ void wrong() {
     FAILS(MPI_Neighbor_alltoall(nullptr, 1, MPI_INT, to, 1, MPI_INT, ring), MPI_ERR_BUFFER);
     FAILS(MPI_Neighbor_alltoall(number, -1, MPI_INT, to, 1, MPI_INT, ring), MPI_ERR_COUNT);
     FAILS(MPI_Neighbor_alltoall(number, 1, MPI_DATATYPE_NULL, to, 1, MPI_INT, ring), MPI_ERR_TYPE);
-    FAILS(MPI_Neighbor_allgatherv(number, 1, MPI_INT, to, negative, starts, MPI_INT, ring), MPI_ERR_COUNT);
-    FAILS(MPI_Neighbor_allgatherv(number, 1, MPI_INT, to, nullptr, starts, MPI_INT, ring), MPI_ERR_ARG);
-    FAILS(MPI_Neighbor_allgatherv(number, 1, MPI_INT, to, counts, nullptr, MPI_INT, ring), MPI_ERR_ARG);
-    FAILS(MPI_Neighbor_alltoallv(number, negative, starts, MPI_INT, to, counts, starts, MPI_INT, ring),
+    FAILS(MPI_Neighbor_allgatherv(number, 1, MPI_INT, to, negative, starts, MPI_INT, ring),
           MPI_ERR_COUNT);
-    FAILS(MPI_Neighbor_alltoallv(number, counts, nullptr, MPI_INT, to, counts, starts, MPI_INT, ring),
+    FAILS(MPI_Neighbor_allgatherv(number, 1, MPI_INT, to, nullptr, starts, MPI_INT, ring),
           MPI_ERR_ARG);
+    FAILS(MPI_Neighbor_allgatherv(number, 1, MPI_INT, to, counts, nullptr, MPI_INT, ring),
+          MPI_ERR_ARG);
+    FAILS(MPI_Neighbor_alltoallv(number, negative, starts, MPI_INT, to, counts, starts, MPI_INT,
+                                 ring),
+          MPI_ERR_COUNT);
+    FAILS(
+        MPI_Neighbor_alltoallv(number, counts, nullptr, MPI_INT, to, counts, starts, MPI_INT, ring),
+        MPI_ERR_ARG);
     FAILS(MPI_Neighbor_alltoallw(number, counts, places, no_types, to, counts, places, types, ring),
           MPI_ERR_TYPE);
     FAILS(MPI_Neighbor_alltoallw(number, counts, places, types, to, counts, places, nullptr, ring),

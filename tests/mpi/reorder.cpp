@@ -29,7 +29,8 @@ bool bind_in_turn() {
     CPU_SET(cores[static_cast<std::size_t>(package)], &one);
     CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
     // What hwloc is to believe: before it is asked for the first time.
-    setenv("HWLOC_SYNTHETIC", ("package:" + std::to_string(cores[1] + 1) + " core:1 pu:1").c_str(), 1);
+    setenv("HWLOC_SYNTHETIC", ("package:" + std::to_string(cores[1] + 1) + " core:1 pu:1").c_str(),
+           1);
     setenv("HWLOC_THISSYSTEM", "1", 1);
     return true;
 }
@@ -83,8 +84,9 @@ void graphs() {
     OK(MPI_Comm_free(&graph));
 
     const int degree = static_cast<int>(sources.size());
-    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, sources.data(), weights.data(), degree,
-                                      sources.data(), weights.data(), MPI_INFO_NULL, 1, &graph));
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, sources.data(), weights.data(),
+                                      degree, sources.data(), weights.data(), MPI_INFO_NULL, 1,
+                                      &graph));
     CHECK(moved(graph));
     CHECK(crossings(graph) == 1);
     int me, in, out, weighted;
@@ -92,7 +94,8 @@ void graphs() {
     OK(MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted));
     CHECK(weighted && in == out && in == (me > 0) + (me < size - 1));
     std::vector<int> got(2), got_weights(2), to(2), to_weights(2);
-    OK(MPI_Dist_graph_neighbors(graph, 2, got.data(), got_weights.data(), 2, to.data(), to_weights.data()));
+    OK(MPI_Dist_graph_neighbors(graph, 2, got.data(), got_weights.data(), 2, to.data(),
+                                to_weights.data()));
     for (std::size_t i = 0; i < static_cast<std::size_t>(in); ++i) {
         CHECK(got[i] == me - 1 || got[i] == me + 1);
         CHECK(got_weights[i] == 1 + 10 * me + 10 * got[i]);
