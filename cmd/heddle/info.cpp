@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "collectives.hpp"
 #include "subcommands.hpp"
 #include "unsupported_functions.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 struct InfoOptions {
     bool unsupported = false;
+    bool collectives = false;
 };
 
 /// The file of the library that answers our MPI calls: not always ours, since LD_LIBRARY_PATH may
@@ -42,6 +44,7 @@ void info(const InfoOptions& options) {
         for (const std::string_view name : unsupported_functions) fmt::print("{}\n", name);
         return;
     }
+    if (options.collectives) return print_collectives();
     int mpi[2] = {0, 0};
     int abi[2] = {0, 0};
     MPI_Get_version(&mpi[0], &mpi[1]);
@@ -71,6 +74,8 @@ void add_info(CLI::App& application) {
     const auto options = std::make_shared<InfoOptions>();
     command->add_flag("--unsupported", options->unsupported,
                       "List the functions that raise MPI_ERR_UNSUPPORTED_OPERATION, one in a line");
+    command->add_flag("--collectives", options->collectives,
+                      "List which algorithm a collective call takes, by size and ranks, and why");
     command->callback([options] { info(*options); });
 }
 

@@ -51,6 +51,8 @@ struct Forms<what, plan, int (*)(const Site&, Kinds...)> {
 private:
     static int write(Thread& thread, coll::Schedule& schedule, Kinds... arguments) {
         const Site site(thread, schedule);
+        if (site.inter()) [[unlikely]]
+            schedule.local = &objects::local_communicator(*thread.process, site.communicator);
         const int error = plan(site, arguments...);
         schedule.finish();
         return error;

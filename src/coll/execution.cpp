@@ -10,8 +10,7 @@ namespace {
 
 /// Above the tags of blocking calls and of agreements (p2p/agreement.hpp).
 constexpr std::uint32_t first_tag = 1u << 16;
-constexpr std::uint32_t tags = 1u << 29;
-static_assert(first_tag + tags < within_group);
+constexpr std::uint32_t tags = 1u << 30;
 
 Execution& execution_of(core::Request& request) noexcept {
     return *static_cast<Execution*>(request.extra);

@@ -14,51 +14,108 @@ std::span<const std::uint64_t> even_pieces(Schedule& schedule, std::uint64_t cou
     return starts;
 }
 
+namespace {
+
+/// One process's part of direct_reduce_scatter().
+class Combiner {
+public:
+    Combiner(Schedule& schedule, const std::byte* in, std::byte* result,
+             std::span<const std::uint64_t> starts, bool reuse)
+        : schedule_(schedule),
+          in_(in),
+          result_(result),
+          starts_(starts),
+          last_(schedule.size - 1),
+          extent_(schedule.reduction.element_bytes),
+          count_(length(schedule.rank)) {
+        // The result grows where one of the operands is; by rights that of the last rank, the rightmost.
+        const bool own = schedule.rank == last_;
+        const bool free_choice = schedule.reduction.commutative();
+        std::byte* const mine = const_cast<std::byte*>(piece(schedule.rank));
+        if (reuse && (own || free_choice)) {
+            pivot_ = schedule.rank;  // whose operand may be overwritten, and is sent to nobody
+            sum_ = mine;
+        } else if (reuse) {
+            pivot_ = last_;  // somebody may still read where the result will be
+            sum_ = schedule.scratch(count_ * extent_);
+        } else {
+            pivot_ = own && free_choice && last_ > 0 ? last_ - 1 : last_;
+            sum_ = result;
+        }
+        if (pivot_ == schedule.rank) schedule.copy(mine, sum_, count_ * extent_);
+    }
+
+    void write() {
+        // In segments that stay in the cache between their arrival and their combination. Everybody has
+        // as many: those of the largest piece.
+        const auto others = static_cast<std::uint64_t>(std::max(last_, 1));
+        const std::uint64_t segment =
+            std::max<std::uint64_t>(most_bytes / others, fewest_bytes) / std::max<std::uint64_t>(extent_, 1) + 1;
+        std::uint64_t largest = 0;
+        for (std::int32_t of = 0; of <= last_; ++of) largest = std::max(largest, length(of));
+        operands_ = schedule_.scratch(std::min(segment, count_) * extent_ * others);
+        for (std::uint64_t first = 0; first == 0 || first < largest; first += segment)
+            write(first, segment);
+        schedule_.copy(sum_, result_, count_ * extent_);
+    }
+
+private:
+    static constexpr std::uint64_t most_bytes = 128 * 1024;
+    static constexpr std::uint64_t fewest_bytes = 32 * 1024;
+
+    std::uint64_t length(std::int32_t of) const noexcept {
+        return starts_[static_cast<std::size_t>(of) + 1] - starts_[static_cast<std::size_t>(of)];
+    }
+    const std::byte* piece(std::int32_t of) const noexcept {
+        return in_ + starts_[static_cast<std::size_t>(of)] * extent_;
+    }
+    /// Elements of rank `of`'s piece in the segment that begins at `first`.
+    std::uint64_t part(std::int32_t of, std::uint64_t first, std::uint64_t segment) const noexcept {
+        return first < length(of) ? std::min(segment, length(of) - first) : 0;
+    }
+
+    void write(std::uint64_t first, std::uint64_t segment) {
+        const std::int32_t rank = schedule_.rank;
+        const std::uint64_t count = part(rank, first, segment);
+        const std::uint64_t bytes = count * extent_;
+        const std::uint64_t offset = first * extent_;
+        const auto operand = [&](std::int32_t of) -> std::byte* {
+            if (of == pivot_) return sum_ + offset;
+            return operands_ + bytes * static_cast<std::uint64_t>(of < rank ? of : of - 1);
+        };
+        for (std::int32_t distance = 1; distance <= last_ && count != 0; ++distance) {
+            const std::int32_t from = schedule_.before(distance);
+            schedule_.receive(operand(from), bytes, from);
+        }
+        for (std::int32_t distance = 1; distance <= last_; ++distance) {
+            const std::int32_t to = schedule_.after(distance);
+            if (const std::uint64_t theirs = part(to, first, segment))
+                schedule_.send(piece(to) + offset, theirs * extent_, to);
+        }
+        schedule_.wait();
+        for (std::int32_t of = last_; of >= 0; --of)
+            if (of != pivot_)
+                schedule_.combine(of == rank ? piece(rank) + offset : operand(of), sum_ + offset,
+                                  count);
+    }
+
+    Schedule& schedule_;
+    const std::byte* in_;
+    std::byte* result_;
+    std::span<const std::uint64_t> starts_;
+    std::int32_t last_;
+    std::uint64_t extent_;
+    std::uint64_t count_;  ///< elements of this process's piece
+    std::int32_t pivot_;   ///< the rank whose operand lies where the result grows
+    std::byte* sum_;       ///< there
+    std::byte* operands_ = nullptr;
+};
+
+}  // namespace
+
 void direct_reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* result,
                            std::span<const std::uint64_t> starts, bool reuse) {
-    const std::int32_t size = schedule.size;
-    const std::int32_t rank = schedule.rank;
-    const auto extent = schedule.reduction.element_bytes;
-    const auto length = [&](std::int32_t of) {
-        return starts[static_cast<std::size_t>(of) + 1] - starts[static_cast<std::size_t>(of)];
-    };
-    const auto piece = [&](std::int32_t of) {
-        return in + starts[static_cast<std::size_t>(of)] * extent;
-    };
-
-    const std::uint64_t count = length(rank);
-    const std::uint64_t bytes = count * extent;
-    const std::int32_t last = size - 1;
-    // The rightmost operand is where the result grows. Only if nobody reads the input where the
-    // result will be can it be that place from the start.
-    const bool in_result = !reuse;
-    std::byte* sum = in_result ? result : nullptr;
-    if (rank == last) {
-        if (in_result)
-            schedule.copy(piece(rank), result, bytes);
-        else
-            sum = const_cast<std::byte*>(piece(rank));
-    } else if (sum == nullptr) {
-        sum = schedule.scratch(bytes);
-    }
-
-    std::byte* others = schedule.scratch(bytes * static_cast<std::uint64_t>(size - 1));
-    const auto operand = [&](std::int32_t of) -> std::byte* {
-        if (of == last) return sum;
-        return others + bytes * static_cast<std::uint64_t>(of < rank ? of : of - 1);
-    };
-    for (std::int32_t distance = 1; distance < size; ++distance) {
-        const std::int32_t from = schedule.before(distance);
-        schedule.receive(operand(from), bytes, from);
-    }
-    for (std::int32_t distance = 1; distance < size; ++distance) {
-        const std::int32_t to = schedule.after(distance);
-        schedule.send(piece(to), length(to) * extent, to);
-    }
-    schedule.wait();
-    for (std::int32_t of = last; of-- > 0;)
-        schedule.combine(of == rank ? piece(rank) : operand(of), sum, count);
-    schedule.copy(sum, result, bytes);
+    Combiner(schedule, in, result, starts, reuse).write();
 }
 
 }  // namespace heddle::coll

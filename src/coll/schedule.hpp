@@ -60,7 +60,8 @@ public:
     std::int32_t tag;
     const std::int32_t rank;
     std::int32_t size;  ///< of the group that messages go to
-    objects::Reduction reduction;  ///< of combine steps
+    objects::Communicator* local = nullptr;  ///< of the group of an intercommunicator
+    objects::Reduction reduction;            ///< of combine steps
 
     void send(const std::byte* data, std::uint64_t bytes, std::int32_t to) {
         add({send_, to, data, nullptr, bytes});

@@ -13,32 +13,17 @@ namespace heddle::coll {
 
 inline bool is_message(const Step& step) noexcept { return step.kind < Step::Kind::wait; }
 
-/// Keeps messages within a group apart from those of the other group, in which ranks are the same.
-inline constexpr std::int32_t within_group = 1 << 30;
-
 /// Starts a message. nullptr when memory has run out.
 inline core::Request* start_message(core::Thread& thread, const Schedule& schedule,
                                     const Step& step) {
-    p2p::Engine& engine = *thread.process->engine;
-    objects::Communicator& communicator = schedule.communicator;
+    const bool within = step.kind >= Step::Kind::send_within;
+    objects::Communicator& communicator = within ? *schedule.local : schedule.communicator;
     const std::uint32_t context = communicator.context + 1;
-    switch (step.kind) {
-        case Step::Kind::send:
-            return p2p::start_send(thread, communicator, context, step.from, step.size, step.peer,
-                                   schedule.tag);
-        case Step::Kind::receive:
-            return p2p::start_receive(thread, communicator, context, step.to, step.size, step.peer,
-                                      schedule.tag);
-        case Step::Kind::send_within:
-            return engine.start_send(
-                thread, {{context, communicator.rank, schedule.tag + within_group},
-                         communicator.group->processes[static_cast<std::size_t>(step.peer)],
-                         step.from,
-                         step.size});
-        default:
-            return p2p::start_receive(thread, communicator, context, step.to, step.size, step.peer,
-                                      schedule.tag + within_group);
-    }
+    if (step.kind == Step::Kind::send || step.kind == Step::Kind::send_within)
+        return p2p::start_send(thread, communicator, context, step.from, step.size, step.peer,
+                               schedule.tag);
+    return p2p::start_receive(thread, communicator, context, step.to, step.size, step.peer,
+                              schedule.tag);
 }
 
 /// Does what is neither a message nor a wait.

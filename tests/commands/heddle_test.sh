@@ -15,3 +15,7 @@ listed=$("$prefix/bin/heddle" info --unsupported | wc -l)
 case $info in *" $((listed)) unsupported"*) ;; *) echo "FAILED: $listed are listed" >&2; exit 1 ;; esac
 
 if "$prefix/bin/heddle" nonsense 2>/dev/null; then echo "FAILED: nonsense was accepted" >&2; exit 1; fi
+
+# Every collective has a line that fits any call.
+[ "$("$prefix/bin/heddle" info --collectives | grep -c '^[A-Z][a-z_]* *any *any ')" -ge 17 ] ||
+    { echo "FAILED: the table of collectives" >&2; exit 1; }

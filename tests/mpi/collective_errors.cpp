@@ -23,6 +23,62 @@ static void keep_left(void* in, void* inout, int* length, MPI_Datatype* type) {
     memcpy(inout, in, sizeof(int) * (size_t)*length);
 }
 
+/* Calls that do not wait: the same checks, and no request where one is wrong. */
+static void without_waiting(void) {
+    int in[64] = {0}, out[64] = {0}, i;
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+
+    EXPECT(MPI_ERR_COMM, MPI_Ibarrier(MPI_COMM_NULL, &request));
+    EXPECT(MPI_ERR_ARG, MPI_Ibarrier(world, NULL));
+    EXPECT(MPI_ERR_ROOT, MPI_Ibcast(in, 1, MPI_INT, size, world, &request));
+    EXPECT(MPI_ERR_COUNT, MPI_Ibcast(in, -1, MPI_INT, 0, world, &request));
+    EXPECT(MPI_ERR_OP, MPI_Iallreduce(in, out, 1, MPI_FLOAT, MPI_BAND, world, &request));
+    EXPECT(MPI_ERR_BUFFER, MPI_Iallreduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world, &request));
+    EXPECT(MPI_ERR_TRUNCATE, MPI_Iallgather(in, 2, MPI_INT, out, 1, MPI_INT, world, &request));
+    EXPECT(MPI_ERR_INFO, MPI_Barrier_init(world, (MPI_Info)in, &request));
+    EXPECT(MPI_ERR_TYPE, MPI_Bcast_init(in, 1, MPI_DATATYPE_NULL, 0, world, MPI_INFO_NULL, &request));
+    EXPECT(1, request == MPI_REQUEST_NULL);
+
+    EXPECT(MPI_SUCCESS, MPI_Barrier_init(world, MPI_INFO_NULL, &request));
+    EXPECT(MPI_SUCCESS, MPI_Wait(&request, &status)); /* not started: at once */
+    EXPECT(MPI_SUCCESS, MPI_Start(&request));
+    EXPECT(MPI_ERR_REQUEST, MPI_Start(&request));
+    EXPECT(MPI_SUCCESS, MPI_Wait(&request, &status));
+    EXPECT(1, request != MPI_REQUEST_NULL);
+    EXPECT(0, status.MPI_ERROR);
+    EXPECT(MPI_SUCCESS, MPI_Request_free(&request));
+    EXPECT(MPI_SUCCESS, MPI_Ibarrier(world, &request));
+    EXPECT(MPI_ERR_REQUEST, MPI_Start(&request));
+    EXPECT(MPI_SUCCESS, MPI_Wait(&request, MPI_STATUS_IGNORE));
+
+    /* The call after an error is still the same one in all processes. */
+    for (i = 0; i < 64; ++i) in[i] = rank;
+    EXPECT(MPI_SUCCESS, MPI_Iallreduce(in, out, 1, MPI_INT, MPI_SUM, world, &request));
+    EXPECT(MPI_SUCCESS, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EXPECT(size * (size - 1) / 2, out[0]);
+}
+
+static void between_groups(void) {
+    int in[4] = {0}, out[64] = {0}, place;
+    MPI_Comm group, both;
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &group);
+    MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 3, &both);
+    MPI_Comm_set_errhandler(both, MPI_ERRORS_RETURN);
+    place = rank == 0 ? size - 1 : 1; /* the size of the other group */
+    EXPECT(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, place, both));
+    EXPECT(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, -17, both));
+    EXPECT(MPI_ERR_COMM, MPI_Scan(in, out, 1, MPI_INT, MPI_SUM, both));
+    EXPECT(MPI_ERR_COMM, MPI_Exscan(in, out, 1, MPI_INT, MPI_SUM, both));
+    EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, both));
+    EXPECT(MPI_ERR_BUFFER, MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, both));
+    EXPECT(MPI_ERR_COUNT, MPI_Alltoall(in, -1, MPI_INT, out, 1, MPI_INT, both));
+    EXPECT(MPI_SUCCESS, MPI_Barrier(both));
+    MPI_Comm_free(&group);
+    MPI_Comm_free(&both);
+}
+
 int main(int argc, char** argv) {
     int in[64] = {0}, out[1024] = {0}, ones[16], minus[16], zeros[16];
     MPI_Comm world = MPI_COMM_WORLD;
@@ -119,6 +175,8 @@ int main(int argc, char** argv) {
     for (i = 0; i < 64; ++i) in[i] = rank;
     EXPECT(MPI_SUCCESS, MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, world));
     EXPECT(size * (size - 1) / 2, out[0]);
+    without_waiting();
+    if (size > 1) between_groups();
     MPI_Finalize();
     return failed;
 }

@@ -619,7 +619,7 @@ void make_shapes() {
     shapes.emplace_back(comm);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
     shapes.emplace_back(comm);
-    if (size < 20) return;
+    if (size < 2) return;
     add_intercommunicator(1);
     add_intercommunicator((size + 1) / 2);
 }

@@ -10,7 +10,7 @@ namespace {
 int rank, size;
 MPI_Comm comm;
 
-const std::size_t counts_to_try[] = {0, 1, 2, 5, 64, 1000, 2500, 5000, 20001};
+const std::size_t counts_to_try[] = {0, 1, 2, 5, 64, 1000, 2500, 5000, 20001, 90001};
 
 struct Case {
     std::uint64_t round;
