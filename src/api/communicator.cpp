@@ -86,7 +86,10 @@ int remote_group(Thread& thread, Comm comm, Out<MPI_Group> group) {
 Communicator& twin(Thread& thread, Communicator& parent) {
     parent.group->retain();
     if (parent.remote != nullptr) parent.remote->retain();
-    return objects::make_communicator(*thread.process, parent, 0, *parent.group, parent.remote);
+    Communicator& made =
+        objects::make_communicator(*thread.process, parent, 0, *parent.group, parent.remote);
+    made.topology = parent.topology;
+    return made;
 }
 
 /// Copies attributes and takes hints; on failure the new communicator is gone.

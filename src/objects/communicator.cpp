@@ -75,6 +75,7 @@ void drop(Process& process, Communicator& communicator) noexcept {
     communicator.name.clear();
     communicator.attributes.clear();
     communicator.buffer.reset();
+    communicator.topology.reset();
     Process::destroy(process.communicators, communicator);
 }
 

@@ -24,6 +24,10 @@ namespace heddle::p2p {
 class BsendBuffer;
 }  // namespace heddle::p2p
 
+namespace heddle::topo {
+struct Topology;
+}  // namespace heddle::topo
+
 namespace heddle::objects {
 
 struct Info;
@@ -71,6 +75,7 @@ struct Communicator : core::Object {
     std::string name;                  ///< guarded likewise
     Attributes attributes;             ///< guarded likewise
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Comm_attach_buffer; guarded likewise
+    std::shared_ptr<const topo::Topology> topology;  ///< or none; set while the communicator is made
     std::uint32_t collectives = 0;  ///< collective calls so far: their tags, one thread at a time
 
     std::int32_t size() const noexcept { return group->size(); }

@@ -127,8 +127,9 @@ public:
                                                        sync::Slot* waiter = nullptr) noexcept {
         core::Request* request = thread.requests.take(requests_);
         if (request == nullptr) [[unlikely]] return nullptr;
-        request->waiter.store(waiter, release);  // R3 of p2p/listener.cpp
         request->done.store(false, relaxed);
+        // R3 of p2p/listener.cpp, after `done`: a completer that is late finds the request not complete.
+        request->waiter.store(waiter, release);
         return request;
     }
     void free_request(core::Thread& thread, core::Request& request) noexcept {
