@@ -18,6 +18,10 @@ COLUMNS = 100
 # The facts list MPI_Irecv, which sorts among the nonblocking collectives, in their chapter.
 CHAPTER_OF = {"MPI_Irecv": "p2p", "MPI_Irecv_c": "p2p"}
 
+# Arrays in the standard, but MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, which stand for them, are addresses
+# below the first page: given one of them for an array parameter, gcc warns in the user's program.
+POINTERS = {"weights", "sourceweights", "destweights"}
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -29,6 +33,8 @@ class Parameter:
             return "..."
         base, array = re.fullmatch(r"([^\[]*)((?:\[\d*\])*)", self.type).groups()
         base = re.sub(r"\s+(?=\*)", "", base.strip())  # "void *" becomes "void*"
+        if self.name in POINTERS and array == "[]":
+            return f"{base}* {self.name}"
         return f"{base} {self.name}{array}"
 
 

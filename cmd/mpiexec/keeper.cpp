@@ -89,6 +89,7 @@ RankStart Keeper::prepare(int rank, int pmi, int output, int error) {
     environment.set("PMI_RANK", std::to_string(rank));
     environment.set("PMI_SIZE", size);
     environment.set("PMI_ID", std::to_string(rank));
+    environment.set("PMI_APPNUM", std::to_string(ranks_[index].program));
     environment.set("PMI_SPAWNED", "0");
     environment.set("MPI_LOCALRANKID", std::to_string(rank));
     environment.set("MPI_LOCALNRANKS", size);

@@ -1,82 +1,148 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Attributes of communicators (MPI 5.0, 7.7).
+/// Attributes of communicators and datatypes (MPI 5.0, 7.7).
 
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
+#include "api/type_attributes.hpp"
 #include "objects/attributes.hpp"
 
 namespace heddle::api {
+
+int copy_attributes(core::Thread& thread, objects::Datatype& old, MPI_Datatype& made) {
+    Process& process = *thread.process;
+    objects::Datatype& type = *process.datatype(made);
+    const int error = objects::copy_attributes(process, objects::holder(process, old),
+                                               objects::holder(process, type));
+    if (error == MPI_SUCCESS) return MPI_SUCCESS;
+    made = MPI_DATATYPE_NULL;
+    (void)objects::delete_attributes(process, objects::holder(process, type));  // those copied before
+    objects::forget_attributes(process, type);
+    type.kind.store(core::Kind::none, relaxed);
+    objects::drop(process, type);
+    return objects::fail(thread, nullptr, error, "a function that copies attributes failed");
+}
+
+int delete_attributes(core::Thread& thread, objects::Datatype& type) {
+    Process& process = *thread.process;
+    if (const int error = objects::delete_attributes(process, objects::holder(process, type)))
+        return objects::fail(thread, nullptr, error, "a function that deletes attributes failed");
+    objects::forget_attributes(process, type);
+    return MPI_SUCCESS;
+}
+
 namespace {
 
 using core::Thread;
 
+using objects::Holds;
+
+template <Holds holds>
+constexpr const char* keyval_name = holds == Holds::communicator ? "comm_keyval" : "type_keyval";
+
+template <Holds holds>
 int no_keyval(Thread& thread, Communicator* communicator, int keyval) {
     const std::string number = std::to_string(keyval);
-    return objects::fail(
-        thread, communicator, MPI_ERR_KEYVAL,
-        "argument comm_keyval: " +
-            (keyval == MPI_KEYVAL_INVALID         ? "MPI_KEYVAL_INVALID"
-             : objects::is_predefined_keyval(keyval) ? number + " is predefined and cannot be changed"
-                                                     : number + " is no key, or one that has been freed"));
+    return refuse(thread, communicator, MPI_ERR_KEYVAL, keyval_name<holds>,
+                  keyval == MPI_KEYVAL_INVALID         ? "MPI_KEYVAL_INVALID"
+                  : objects::is_predefined_keyval(keyval)
+                      ? number + " is predefined and cannot be changed"
+                      : number + " is no key, or one that has been freed");
 }
 
-int create_keyval(Thread& thread, Raw<MPI_Comm_copy_attr_function*> copy,
-                  Raw<MPI_Comm_delete_attr_function*> remove, Out<int> keyval, Raw<void*> extra_state) {
-    *keyval = thread.process->keyvals.add(
-        {MPI_KEYVAL_INVALID, copy.value, remove.value, extra_state.value});
+template <Holds holds, class Copy, class Remove>
+int create_keyval(Thread& thread, Raw<Copy*> copy, Raw<Remove*> remove, Out<int> keyval,
+                  Raw<void*> extra_state) {
+    using Function = objects::Keyval::Function;
+    *keyval = thread.process->keyvals.add({holds, reinterpret_cast<Function>(copy.value),
+                                           reinterpret_cast<Function>(remove.value), extra_state.value});
     return MPI_SUCCESS;
 }
 
+template <Holds holds>
 int free_keyval(Thread& thread, InOut<int> keyval) {
-    if (!thread.process->keyvals.erase(*keyval)) return no_keyval(thread, nullptr, *keyval);
+    if (!thread.process->keyvals.erase(*keyval, holds))
+        return no_keyval<holds>(thread, nullptr, *keyval);
     *keyval = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }
 
-int set_attr(Thread& thread, Comm comm, Raw<int> keyval, Raw<void*> value) {
-    const auto key = thread.process->keyvals.find(keyval.value);
-    if (key == nullptr) return no_keyval(thread, comm.object, keyval.value);
-    if (const int error = objects::set_attribute(*thread.process, *comm, key, value.value))
-        return objects::fail(thread, comm.object, error, "the function that deletes the old value failed");
+/// A datatype, committed or not.
+struct AttributedType : Type {
+    using Type::Type;
+    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS; }
+    std::string wrong(const Communicator*) const { return "no datatype, or one that has been freed"; }
+};
+
+Communicator* raised_on(Comm comm) noexcept { return comm.object; }
+Communicator* raised_on(AttributedType) noexcept { return nullptr; }
+objects::Holder holder(Thread&, Comm comm) { return objects::holder(*comm); }
+objects::Holder holder(Thread& thread, AttributedType type) {
+    return objects::holder(*thread.process, *type);
+}
+
+template <Holds holds, class Object>
+int set_attr(Thread& thread, Object object, Raw<int> keyval, Raw<void*> value) {
+    const auto key = thread.process->keyvals.find(keyval.value, holds);
+    if (key == nullptr) return no_keyval<holds>(thread, raised_on(object), keyval.value);
+    if (const int error =
+            objects::set_attribute(*thread.process, holder(thread, object), key, value.value))
+        return objects::fail(thread, raised_on(object), error,
+                             "the function that deletes the old value failed");
     return MPI_SUCCESS;
 }
 
 /// Attributes of the program: the value that was set. Predefined ones: the address of an int.
-int get_attr(Thread& thread, Comm comm, Raw<int> keyval, OutPointer value, Out<int> flag) {
-    if (objects::is_predefined_keyval(keyval.value)) {
+template <Holds holds, class Object>
+int get_attr(Thread& thread, Object object, Raw<int> keyval, OutPointer value, Out<int> flag) {
+    if (holds == Holds::communicator && objects::is_predefined_keyval(keyval.value)) {
         int* place = objects::predefined_attribute(*thread.process, keyval.value);
         *flag = place != nullptr;
         if (place != nullptr) *value.place = place;
         return MPI_SUCCESS;
     }
-    if (thread.process->keyvals.find(keyval.value) == nullptr)
-        return no_keyval(thread, comm.object, keyval.value);
-    *flag = objects::get_attribute(*thread.process, *comm, keyval.value, *value.place);
+    if (thread.process->keyvals.find(keyval.value, holds) == nullptr)
+        return no_keyval<holds>(thread, raised_on(object), keyval.value);
+    *flag = objects::get_attribute(*thread.process, holder(thread, object), keyval.value, *value.place);
     return MPI_SUCCESS;
 }
 
-int delete_attr(Thread& thread, Comm comm, Raw<int> keyval) {
-    if (thread.process->keyvals.find(keyval.value) == nullptr)
-        return no_keyval(thread, comm.object, keyval.value);
-    if (const int error = objects::delete_attribute(*thread.process, *comm, keyval.value))
-        return objects::fail(thread, comm.object, error, "the function that deletes the value failed");
+template <Holds holds, class Object>
+int delete_attr(Thread& thread, Object object, Raw<int> keyval) {
+    if (thread.process->keyvals.find(keyval.value, holds) == nullptr)
+        return no_keyval<holds>(thread, raised_on(object), keyval.value);
+    if (const int error =
+            objects::delete_attribute(*thread.process, holder(thread, object), keyval.value))
+        return objects::fail(thread, raised_on(object), error,
+                             "the function that deletes the value failed");
     return MPI_SUCCESS;
 }
+
+constexpr auto comm = Holds::communicator;
+constexpr auto type = Holds::datatype;
 
 }  // namespace
 }  // namespace heddle::api
 
 using namespace heddle::api;
 
-MPI_ENTRY(4, Comm_create_keyval, create_keyval)
-MPI_ENTRY(1, Comm_free_keyval, free_keyval)
-MPI_ENTRY(3, Comm_set_attr, set_attr)
-MPI_ENTRY(4, Comm_get_attr, get_attr)
-MPI_ENTRY(2, Comm_delete_attr, delete_attr)
+MPI_ENTRY(4, Comm_create_keyval,
+          create_keyval<comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function>)
+MPI_ENTRY(1, Comm_free_keyval, free_keyval<comm>)
+MPI_ENTRY(3, Comm_set_attr, set_attr<comm, Comm>)
+MPI_ENTRY(4, Comm_get_attr, get_attr<comm, Comm>)
+MPI_ENTRY(2, Comm_delete_attr, delete_attr<comm, Comm>)
+
+MPI_ENTRY(4, Type_create_keyval,
+          create_keyval<type, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function>)
+MPI_ENTRY(1, Type_free_keyval, free_keyval<type>)
+MPI_ENTRY(3, Type_set_attr, set_attr<type, AttributedType>)
+MPI_ENTRY(4, Type_get_attr, get_attr<type, AttributedType>)
+MPI_ENTRY(2, Type_delete_attr, delete_attr<type, AttributedType>)
 
 // The names before MPI 2.
-MPI_ENTRY(4, Keyval_create, create_keyval)
-MPI_ENTRY(1, Keyval_free, free_keyval)
-MPI_ENTRY(3, Attr_put, set_attr)
-MPI_ENTRY(4, Attr_get, get_attr)
-MPI_ENTRY(2, Attr_delete, delete_attr)
+MPI_ENTRY(4, Keyval_create,
+          create_keyval<comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function>)
+MPI_ENTRY(1, Keyval_free, free_keyval<comm>)
+MPI_ENTRY(3, Attr_put, set_attr<comm, Comm>)
+MPI_ENTRY(4, Attr_get, get_attr<comm, Comm>)
+MPI_ENTRY(2, Attr_delete, delete_attr<comm, Comm>)

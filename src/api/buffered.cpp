@@ -13,72 +13,75 @@ namespace {
 
 using Buffer = std::shared_ptr<p2p::BsendBuffer>;
 
-/// Where a buffer is attached: to a communicator, or else (nullptr) to the process.
-Buffer& place_of(Thread& thread, Communicator* communicator) noexcept {
-    return communicator != nullptr ? communicator->buffer : thread.process->buffer;
-}
+/// What a buffer is attached to: a communicator, a session, or else the process.
+struct Place {
+    Thread& thread;
+    Communicator* communicator = nullptr;
+    objects::Session* session = nullptr;
 
-Buffer attached(Thread& thread, Communicator* communicator) {
-    std::lock_guard guard(thread.process->set_up);
-    return place_of(thread, communicator);
-}
+    Buffer& buffer() const noexcept {
+        if (communicator != nullptr) return communicator->buffer;
+        return session != nullptr ? session->buffer : thread.process->buffer;
+    }
+    Buffer attached() const {
+        std::lock_guard guard(thread.process->set_up);
+        return buffer();
+    }
+    int fail(int error_class, const std::string& detail) const {
+        return session != nullptr ? objects::fail(thread, *session, error_class, detail)
+                                  : objects::fail(thread, communicator, error_class, detail);
+    }
+    int no_memory() const { return fail(MPI_ERR_NO_MEM, "no memory for a request"); }
+};
 
-int no_memory(Thread& thread, Communicator* communicator) {
-    return objects::fail(thread, communicator, MPI_ERR_NO_MEM, "no memory for a request");
-}
-
-int attach_to(Thread& thread, Communicator* communicator, void* memory, std::int64_t size) {
+int attach_to(const Place& place, void* memory, std::int64_t size) {
     if (size < 0)
-        return objects::fail(thread, communicator, MPI_ERR_ARG,
-                             "argument size: " + std::to_string(size) + " is negative");
+        return place.fail(MPI_ERR_ARG, "argument size: " + std::to_string(size) + " is negative");
     if (memory == nullptr && size != 0)
-        return objects::fail(thread, communicator, MPI_ERR_BUFFER, "argument buffer: a null pointer");
+        return place.fail(MPI_ERR_BUFFER, "argument buffer: a null pointer");
     auto buffer = std::make_shared<p2p::BsendBuffer>(
         memory, memory == MPI_BUFFER_AUTOMATIC ? 0 : static_cast<std::uint64_t>(size));
     {
-        std::lock_guard guard(thread.process->set_up);
-        Buffer& place = place_of(thread, communicator);
-        if (place == nullptr) {
-            place = std::move(buffer);
+        std::lock_guard guard(place.thread.process->set_up);
+        if (place.buffer() == nullptr) {
+            place.buffer() = std::move(buffer);
             return MPI_SUCCESS;
         }
     }
-    return objects::fail(thread, communicator, MPI_ERR_BUFFER, "a buffer is attached already");
+    return place.fail(MPI_ERR_BUFFER, "a buffer is attached already");
 }
 
 /// Waits, asleep, until every message has left the buffer.
 template <class Size>
-int detach_from(Thread& thread, Communicator* communicator, void** memory, Size& size) {
+int detach_from(const Place& place, void** memory, Size& size) {
     Buffer buffer;
     {
-        std::lock_guard guard(thread.process->set_up);
-        buffer = place_of(thread, communicator);
+        std::lock_guard guard(place.thread.process->set_up);
+        buffer = place.buffer();
         if (buffer != nullptr && buffer->bytes() <= std::numeric_limits<Size>::max())
-            place_of(thread, communicator) = nullptr;
+            place.buffer() = nullptr;
     }
-    if (buffer == nullptr)
-        return objects::fail(thread, communicator, MPI_ERR_BUFFER, "no buffer is attached");
+    if (buffer == nullptr) return place.fail(MPI_ERR_BUFFER, "no buffer is attached");
     if (buffer->bytes() > std::numeric_limits<Size>::max())
-        return objects::fail(thread, communicator, MPI_ERR_VALUE_TOO_LARGE,
-                             "argument size: the buffer has " + std::to_string(buffer->bytes()) +
-                                 " bytes, which an int does not hold");
-    if (!buffer->flush(thread)) return no_memory(thread, communicator);
+        return place.fail(MPI_ERR_VALUE_TOO_LARGE,
+                          "argument size: the buffer has " + std::to_string(buffer->bytes()) +
+                              " bytes, which an int does not hold");
+    if (!buffer->flush(place.thread)) return place.no_memory();
     *memory = buffer->memory();
     size = static_cast<Size>(buffer->bytes());
     return MPI_SUCCESS;
 }
 
-int flush_of(Thread& thread, Communicator* communicator) {
-    const Buffer buffer = attached(thread, communicator);
-    if (buffer == nullptr || buffer->flush(thread)) return MPI_SUCCESS;
-    return no_memory(thread, communicator);
+int flush_of(const Place& place) {
+    const Buffer buffer = place.attached();
+    return buffer == nullptr || buffer->flush(place.thread) ? MPI_SUCCESS : place.no_memory();
 }
 
-int iflush_of(Thread& thread, Communicator* communicator, MPI_Request& handle) {
-    const Buffer buffer = attached(thread, communicator);
-    Request* request = buffer == nullptr ? &engine_of(thread).completed_send()
-                                         : buffer->start_flush(thread);
-    if (request == nullptr) return no_memory(thread, communicator);
+int iflush_of(const Place& place, MPI_Request& handle) {
+    const Buffer buffer = place.attached();
+    Request* request = buffer == nullptr ? &engine_of(place.thread).completed_send()
+                                         : buffer->start_flush(place.thread);
+    if (request == nullptr) return place.no_memory();
     if (!request->immortal) request->kind.store(core::Kind::request, relaxed);
     handle = reinterpret_cast<MPI_Request>(request);
     return MPI_SUCCESS;
@@ -87,34 +90,47 @@ int iflush_of(Thread& thread, Communicator* communicator, MPI_Request& handle) {
 // --- calls ---
 
 int buffer_attach(Thread& thread, Raw<void*> memory, Raw<std::int64_t> size) {
-    return attach_to(thread, nullptr, memory.value, size.value);
+    return attach_to({thread}, memory.value, size.value);
 }
 int comm_attach_buffer(Thread& thread, Comm comm, Raw<void*> memory, Raw<std::int64_t> size) {
-    return attach_to(thread, comm.object, memory.value, size.value);
+    return attach_to({thread, comm.object}, memory.value, size.value);
+}
+int session_attach_buffer(Thread& thread, Session session, Raw<void*> memory, Raw<std::int64_t> size) {
+    return attach_to({thread, nullptr, session.object}, memory.value, size.value);
 }
 
 template <class Size>
 int buffer_detach(Thread& thread, OutPointer memory, Out<Size> size) {
-    return detach_from(thread, nullptr, memory.place, *size);
+    return detach_from({thread}, memory.place, *size);
 }
 template <class Size>
 int comm_detach_buffer(Thread& thread, Comm comm, OutPointer memory, Out<Size> size) {
-    return detach_from(thread, comm.object, memory.place, *size);
+    return detach_from({thread, comm.object}, memory.place, *size);
+}
+template <class Size>
+int session_detach_buffer(Thread& thread, Session session, OutPointer memory, Out<Size> size) {
+    return detach_from({thread, nullptr, session.object}, memory.place, *size);
 }
 
-int buffer_flush(Thread& thread) { return flush_of(thread, nullptr); }
-int comm_flush_buffer(Thread& thread, Comm comm) { return flush_of(thread, comm.object); }
-int buffer_iflush(Thread& thread, Out<MPI_Request> request) { return iflush_of(thread, nullptr, *request); }
+int buffer_flush(Thread& thread) { return flush_of({thread}); }
+int comm_flush_buffer(Thread& thread, Comm comm) { return flush_of({thread, comm.object}); }
+int session_flush_buffer(Thread& thread, Session session) {
+    return flush_of({thread, nullptr, session.object});
+}
+int buffer_iflush(Thread& thread, Out<MPI_Request> request) { return iflush_of({thread}, *request); }
 int comm_iflush_buffer(Thread& thread, Comm comm, Out<MPI_Request> request) {
-    return iflush_of(thread, comm.object, *request);
+    return iflush_of({thread, comm.object}, *request);
+}
+int session_iflush_buffer(Thread& thread, Session session, Out<MPI_Request> request) {
+    return iflush_of({thread, nullptr, session.object}, *request);
 }
 
 int bsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
-    std::uint64_t bytes = 0;
-    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    return send_buffered(thread, *comm, p2p::outbound(*comm, comm->context, buffer.address, bytes,
-                                                      dest.rank, tag.value));
+    p2p::Shape shape;
+    if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+    return send_buffered(thread, *comm, p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank,
+                                                      tag.value));
 }
 
 /// Complete at once: the message is in the buffer.
@@ -128,8 +144,10 @@ int ibsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest,
 }  // namespace
 
 int send_buffered(Thread& thread, Communicator& communicator, const p2p::Outbound& message) {
-    Buffer buffer = attached(thread, &communicator);
-    if (buffer == nullptr) buffer = attached(thread, nullptr);
+    Buffer buffer = Place{thread, &communicator}.attached();
+    if (buffer == nullptr && communicator.session != nullptr)
+        buffer = Place{thread, nullptr, communicator.session}.attached();
+    if (buffer == nullptr) buffer = Place{thread}.attached();
     if (buffer == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "no buffer is attached");
     if (buffer->send(thread, message)) return MPI_SUCCESS;
@@ -156,5 +174,10 @@ MPI_ENTRY(3, Comm_detach_buffer, comm_detach_buffer<int>)
 MPI_ENTRY(3, Comm_detach_buffer_c, comm_detach_buffer<MPI_Count>)
 MPI_ENTRY(1, Comm_flush_buffer, comm_flush_buffer)
 MPI_ENTRY(2, Comm_iflush_buffer, comm_iflush_buffer)
+MPI_ENTRY_C(3, Session_attach_buffer, session_attach_buffer)
+MPI_ENTRY(3, Session_detach_buffer, session_detach_buffer<int>)
+MPI_ENTRY(3, Session_detach_buffer_c, session_detach_buffer<MPI_Count>)
+MPI_ENTRY(1, Session_flush_buffer, session_flush_buffer)
+MPI_ENTRY(2, Session_iflush_buffer, session_iflush_buffer)
 MPI_ENTRY_C(6, Bsend, bsend)
 MPI_ENTRY_C(7, Ibsend, ibsend)

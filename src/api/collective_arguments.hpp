@@ -133,15 +133,21 @@ struct TypeList {
     TypeList(Process& owner, const MPI_Datatype* raw) noexcept : process(owner), handles(raw) {}
     Type operator[](std::int32_t rank) const noexcept { return Type(process, handles[rank]); }
     int error(const Communicator* communicator) const noexcept {
+        return communicator == nullptr ? MPI_SUCCESS : error(communicator->peers);
+    }
+    std::string wrong(const Communicator* communicator) const { return wrong(communicator->peers); }
+
+protected:
+    int error(std::int32_t ranks) const noexcept {
         if (handles == nullptr) return MPI_ERR_ARG;
-        for (std::int32_t rank = 0; rank < communicator->peers; ++rank)
-            if (const int error = (*this)[rank].error(communicator)) return error;
+        for (std::int32_t rank = 0; rank < ranks; ++rank)
+            if (const int error = (*this)[rank].error(nullptr)) return error;
         return MPI_SUCCESS;
     }
-    std::string wrong(const Communicator* communicator) const {
-        for (std::int32_t rank = 0; handles != nullptr && rank < communicator->peers; ++rank)
-            if ((*this)[rank].error(communicator) != MPI_SUCCESS)
-                return "index " + std::to_string(rank) + ": " + (*this)[rank].wrong(communicator);
+    std::string wrong(std::int32_t ranks) const {
+        for (std::int32_t rank = 0; handles != nullptr && rank < ranks; ++rank)
+            if ((*this)[rank].error(nullptr) != MPI_SUCCESS)
+                return "index " + std::to_string(rank) + ": " + (*this)[rank].wrong(nullptr);
         return "a null pointer";
     }
 };

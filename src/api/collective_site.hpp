@@ -131,23 +131,31 @@ struct Site {
         bool needed = false;
         for (std::int32_t rank = 0; rank < schedule.size; ++rank) {
             const auto [type, offset] = place(rank);
-            std::int64_t bytes = 0;
-            if (__builtin_mul_overflow(counts[rank], type->extent, &bytes)) [[unlikely]]
-                return fail(MPI_ERR_COUNT,
-                            std::string("argument ") + CountsKind::name +
-                                ": a block has more than 2^63 bytes");
-            Data block{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes)};
-            if (type->contiguous) [[likely]]
-                needed = needed || bytes != 0;
-            else
-                pack(*type, static_cast<std::uint64_t>(counts[rank]), 1,
-                     use != Use::own_in        ? use
-                     : rank == schedule.rank ? Use::in_out
-                                               : Use::out,
-                     block);
-            blocks[static_cast<std::size_t>(rank)] = block.block();
+            const Use of_block = use != Use::own_in      ? use
+                                 : rank == schedule.rank ? Use::in_out
+                                                         : Use::out;
+            if (const int error =
+                    block<CountsKind>(buffer, counts[rank], *type, offset, of_block,
+                                      blocks[static_cast<std::size_t>(rank)], needed))
+                return error;
         }
         return present(buffer, needed);
+    }
+    /// A block of its own size. `needed` becomes true if the buffer must not be a null pointer.
+    template <class CountKind, class Buffer>
+    int block(const Buffer& buffer, std::int64_t count, const objects::Datatype& type,
+              std::int64_t offset, Use use, coll::Block& block, bool& needed) const {
+        std::int64_t bytes = 0;
+        if (__builtin_mul_overflow(count, type.extent, &bytes)) [[unlikely]]
+            return fail(MPI_ERR_COUNT, std::string("argument ") + CountKind::name +
+                                           ": a block has more than 2^63 bytes");
+        Data data{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes)};
+        if (type.contiguous) [[likely]]
+            needed = needed || bytes != 0;
+        else
+            pack(type, static_cast<std::uint64_t>(count), 1, use, data);
+        block = data.block();
+        return MPI_SUCCESS;
     }
     /// Puts a packed copy in the place of `blocks` blocks of count elements.
     [[gnu::cold]] void pack(const objects::Datatype& type, std::uint64_t count, std::int64_t blocks,

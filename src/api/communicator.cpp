@@ -14,13 +14,14 @@
 
 namespace heddle::api {
 
-MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part) {
+MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part, objects::Session* session) {
     if (part.local.empty()) return MPI_COMM_NULL;
     Process& process = *thread.process;
-    objects::Group& group = objects::make_group(process, std::move(part.local));
+    if (session == nullptr) session = parent.session;
+    objects::Group& group = objects::make_group(process, std::move(part.local), session);
     objects::Group* remote = part.remote.empty()
                                  ? nullptr
-                                 : &objects::make_group(process, std::move(part.remote));
+                                 : &objects::make_group(process, std::move(part.remote), session);
     return objects::make_communicator(process, parent, part.context, group, remote).handle;
 }
 
@@ -85,15 +86,18 @@ int remote_group(Thread& thread, Comm comm, Out<MPI_Group> group) {
 Communicator& twin(Thread& thread, Communicator& parent) {
     parent.group->retain();
     if (parent.remote != nullptr) parent.remote->retain();
-    return objects::make_communicator(*thread.process, parent, 0, *parent.group, parent.remote);
+    Communicator& made =
+        objects::make_communicator(*thread.process, parent, 0, *parent.group, parent.remote);
+    made.topology = parent.topology;
+    return made;
 }
 
 /// Copies attributes and takes hints; on failure the new communicator is gone.
 int furnish(Thread& thread, Communicator& parent, Communicator& made, const Hints& hints) {
     if (hints.object != nullptr) objects::apply_hints(made, *hints);
-    const int error = objects::copy_attributes(*thread.process, parent, made);
+    const int error = objects::copy_attributes(*thread.process, objects::holder(parent), objects::holder(made));
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
-    objects::delete_attributes(*thread.process, made);
+    objects::delete_attributes(*thread.process, objects::holder(made));
     objects::close_handle(*thread.process, made);
     return objects::fail(thread, &parent, error, "a function that copies attributes failed");
 }
@@ -178,15 +182,18 @@ int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, M
     constexpr int nowhere = std::numeric_limits<int>::max();
     result = MPI_COMM_NULL;
     objects::Contexts& contexts = thread.process->contexts;
+    const p2p::Circle everybody(parent);
     for (const char* kind : platform::kinds_of_hardware) {
         const int number = platform::hardware_of_process(kind);
         p2p::Part part;
-        if (const int error = p2p::split(thread, p2p::Circle(parent), number < 0 ? nowhere : number, key, part))
-            return error;
-        const bool divided = static_cast<std::int32_t>(part.local.size()) != parent.size();
+        const int color = number < 0 ? nowhere : number;
+        if (const int error = p2p::split(thread, everybody, color, key, part)) return error;
+        // The same for all, in both groups of an intercommunicator: nobody asks for another kind alone.
+        const bool divided =
+            part.local.size() + part.remote.size() != static_cast<std::size_t>(everybody.size());
         if (divided && number >= 0) {
             result = make(thread, parent, std::move(part));
-            if (hints.object == nullptr) return MPI_SUCCESS;
+            if (hints.object == nullptr || result == MPI_COMM_NULL) return MPI_SUCCESS;
             std::lock_guard guard(objects::info_lock());
             hints->set("mpi_hw_resource_type", kind);
             return MPI_SUCCESS;
@@ -268,7 +275,7 @@ int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
     if (comm.object == process.world || comm.object == process.self)
         return objects::fail(thread, comm.object, MPI_ERR_COMM,
                              "argument comm: " + comm->name + " cannot be freed");
-    if (const int error = objects::delete_attributes(process, *comm))
+    if (const int error = objects::delete_attributes(process, objects::holder(*comm)))
         return objects::fail(thread, comm.object, error, "a function that deletes attributes failed");
     std::shared_ptr<p2p::BsendBuffer> buffer;
     {

@@ -2,20 +2,13 @@
 /// What a datatype says of itself, its name and its life (MPI 5.0, 5.1 and 7.8); what a status says
 /// in elements.
 
-#include <limits>
-
 #include "api/datatype_arguments.hpp"
 #include "api/object_arguments.hpp"
+#include "api/type_attributes.hpp"
 #include "objects/status.hpp"
 
 namespace heddle::api {
 namespace {
-
-/// MPI_UNDEFINED where it does not fit.
-template <class T>
-T or_undefined(std::int64_t value) noexcept {
-    return value > std::numeric_limits<T>::max() ? static_cast<T>(MPI_UNDEFINED) : static_cast<T>(value);
-}
 
 template <class T>
 int type_size(Thread&, AnyType type, Out<T> size) {
@@ -52,7 +45,8 @@ int type_set_name(Thread& thread, AnyType type, Text name) {
 int type_commit(Thread& thread, InOut<MPI_Datatype> handle) {
     const AnyType type(*thread.process, *handle);
     if (type.object == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_TYPE, "argument datatype: " + type.wrong(nullptr));
+        return objects::fail(thread, nullptr, MPI_ERR_TYPE,
+                             "argument datatype: " + type.wrong(nullptr));
     type.object->committed = true;
     return MPI_SUCCESS;
 }
@@ -65,10 +59,12 @@ std::string describe(Thread& thread, const objects::Datatype& type) {
 int type_free(Thread& thread, InOut<MPI_Datatype> handle) {
     const AnyType type(*thread.process, *handle);
     if (type.object == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_TYPE, "argument datatype: " + type.wrong(nullptr));
+        return objects::fail(thread, nullptr, MPI_ERR_TYPE,
+                             "argument datatype: " + type.wrong(nullptr));
     if (type->permanent)
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
                              "argument datatype: " + describe(thread, *type) + " cannot be freed");
+    if (const int error = delete_attributes(thread, *type.object)) return error;
     objects::close_handle(*thread.process, *type.object);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
@@ -91,8 +87,9 @@ int get_elements(Thread&, FilledStatus status, AnyType type, Out<T> count) {
 int set_elements(Thread& thread, Out<MPI_Status> status, AnyType type, Count count) {
     const std::int64_t bytes = objects::bytes_of_elements(count.value, *type.object);
     if (bytes < 0)
-        return objects::fail(thread, nullptr, MPI_ERR_COUNT,
-                             "argument count: the datatype has no data, or there would be more than 2^63 bytes");
+        return objects::fail(
+            thread, nullptr, MPI_ERR_COUNT,
+            "argument count: the datatype has no data, or there would be more than 2^63 bytes");
     objects::set_bytes(*status, static_cast<std::uint64_t>(bytes));
     return MPI_SUCCESS;
 }

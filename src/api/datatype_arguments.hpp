@@ -6,6 +6,7 @@
 /// and for their values by the implementation.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "api/entry.hpp"
@@ -63,5 +64,27 @@ struct Numbers {
     int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
     std::string wrong(const Communicator*) const { return {}; }
 };
+
+/// MPI_UNDEFINED where it does not fit.
+template <class T>
+T or_undefined(std::int64_t value) noexcept {
+    return value > std::numeric_limits<T>::max() ? static_cast<T>(MPI_UNDEFINED)
+                                                 : static_cast<T>(value);
+}
+
+/// Fails the call for an argument that only the implementation can check.
+inline int wrong(Thread& thread, const char* argument, const std::string& what) {
+    return objects::fail(thread, nullptr, MPI_ERR_ARG,
+                         std::string("argument ") + argument + ": " + what);
+}
+
+/// Gives the user a type; null: its definition did not fit.
+inline int hand_out(Thread& thread, objects::DefinitionPointer made, Out<MPI_Datatype>& result) {
+    if (!made)
+        return objects::fail(thread, nullptr, MPI_ERR_ARG,
+                             "the type would have bounds or data beyond 2^63 bytes");
+    *result = objects::make_datatype(*thread.process, std::move(made)).handle;
+    return MPI_SUCCESS;
+}
 
 }  // namespace heddle::api

@@ -4,12 +4,11 @@
 /// Each function has two entry points and remembers which one was called: MPI_Type_get_envelope tells.
 
 #include "api/datatype_arguments.hpp"
-#include "objects/errors.hpp"
+#include "api/type_attributes.hpp"
 
 namespace heddle::api {
 namespace {
 
-using objects::DefinitionPointer;
 using objects::Recipe;
 
 Recipe recipe_of(int combiner, bool large) {
@@ -24,27 +23,15 @@ Recipe recipe_of(int combiner, bool large, const AnyType& old) {
     return recipe;
 }
 
-int finish(Thread& thread, Recipe recipe, Out<MPI_Datatype>& result) {
-    DefinitionPointer made = objects::define(std::move(recipe));
-    if (!made)
-        return objects::fail(thread, nullptr, MPI_ERR_ARG,
-                             "the type would have bounds or data beyond 2^63 bytes");
-    *result = objects::make_datatype(*thread.process, std::move(made)).handle;
-    return MPI_SUCCESS;
-}
-
-int fail(Thread& thread, const char* argument, const std::string& wrong) {
-    return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument " + std::string(argument) + ": " + wrong);
-}
-
 /// Appends an array to the recipe's numbers.
 int append(Thread& thread, Recipe& recipe, const char* argument, const Numbers& array,
            std::int64_t count, bool negative_allowed) {
-    if (count > 0 && array.missing()) return fail(thread, argument, "a null pointer");
+    if (count > 0 && array.missing()) return wrong(thread, argument, "a null pointer");
     for (std::int64_t i = 0; i < count; ++i) {
         if (!negative_allowed && array[i] < 0)
-            return fail(thread, argument,
-                        std::to_string(array[i]) + " at index " + std::to_string(i) + " is negative");
+            return wrong(
+                thread, argument,
+                std::to_string(array[i]) + " at index " + std::to_string(i) + " is negative");
         recipe.numbers.push_back(array[i]);
     }
     return MPI_SUCCESS;
@@ -61,7 +48,7 @@ template <bool large>
 int contiguous(Thread& thread, Count count, OldType old, Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(MPI_COMBINER_CONTIGUOUS, large, old);
     recipe.numbers = {count.value};
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <int combiner, bool large>
@@ -69,7 +56,7 @@ int vector(Thread& thread, Count count, BlockLength length, Number stride, OldTy
            Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(combiner, large, old);
     recipe.numbers = {count.value, length.value, stride.value};
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <int combiner, bool large>
@@ -78,17 +65,19 @@ int indexed(Thread& thread, Count count, Numbers lengths, Numbers displacements,
     Recipe recipe = recipe_of(combiner, large, old);
     recipe.numbers = {count.value};
     if (const int error = append_lengths(thread, recipe, lengths, count.value)) return error;
-    if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
-    return finish(thread, std::move(recipe), result);
+    if (const int error = append_displacements(thread, recipe, displacements, count.value))
+        return error;
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <int combiner, bool large>
-int indexed_block(Thread& thread, Count count, BlockLength length, Numbers displacements, OldType old,
-                  Out<MPI_Datatype> result) {
+int indexed_block(Thread& thread, Count count, BlockLength length, Numbers displacements,
+                  OldType old, Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(combiner, large, old);
     recipe.numbers = {count.value, length.value};
-    if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
-    return finish(thread, std::move(recipe), result);
+    if (const int error = append_displacements(thread, recipe, displacements, count.value))
+        return error;
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <bool large>
@@ -97,31 +86,36 @@ int structure(Thread& thread, Count count, Numbers lengths, Numbers displacement
     Recipe recipe = recipe_of(MPI_COMBINER_STRUCT, large);
     recipe.numbers = {count.value};
     if (const int error = append_lengths(thread, recipe, lengths, count.value)) return error;
-    if (const int error = append_displacements(thread, recipe, displacements, count.value)) return error;
-    if (count.value > 0 && types.value == nullptr) return fail(thread, "array_of_types", "a null pointer");
+    if (const int error = append_displacements(thread, recipe, displacements, count.value))
+        return error;
+    if (count.value > 0 && types.value == nullptr)
+        return wrong(thread, "array_of_types", "a null pointer");
     recipe.types.reserve(static_cast<std::size_t>(count.value));
     for (std::int64_t i = 0; i < count.value; ++i) {
         const AnyType type(*thread.process, types.value[i]);
         if (const int error = type.error(nullptr))
-            return objects::fail(thread, nullptr, error,
-                                 "argument array_of_types: index " + std::to_string(i) + ": " +
-                                     type.wrong(nullptr));
+            return objects::fail(
+                thread, nullptr, error,
+                "argument array_of_types: index " + std::to_string(i) + ": " + type.wrong(nullptr));
         recipe.types.push_back(type->definition);
     }
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 template <bool large>
-int resized(Thread& thread, OldType old, Number lower_bound, Number extent, Out<MPI_Datatype> result) {
+int resized(Thread& thread, OldType old, Number lower_bound, Number extent,
+            Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(MPI_COMBINER_RESIZED, large, old);
     recipe.numbers = {lower_bound.value, extent.value};
-    return finish(thread, std::move(recipe), result);
+    return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
 int duplicate(Thread& thread, OldType old, Out<MPI_Datatype> result) {
-    const int error = finish(thread, recipe_of(MPI_COMBINER_DUP, false, old), result);
-    if (error == MPI_SUCCESS) thread.process->datatype(*result)->committed = old->committed;
-    return error;
+    const int error =
+        hand_out(thread, objects::define(recipe_of(MPI_COMBINER_DUP, false, old)), result);
+    if (error != MPI_SUCCESS) return error;
+    thread.process->datatype(*result)->committed = old->committed;
+    return copy_attributes(thread, *old.object, *result);
 }
 
 }  // namespace
@@ -129,8 +123,8 @@ int duplicate(Thread& thread, OldType old, Out<MPI_Datatype> result) {
 
 using namespace heddle::api;
 
-#define BOTH_FORMS(arity, X, function, ...)                \
-    MPI_ENTRY(arity, X, function<__VA_ARGS__ false>)       \
+#define BOTH_FORMS(arity, X, function, ...)          \
+    MPI_ENTRY(arity, X, function<__VA_ARGS__ false>) \
     MPI_ENTRY(arity, X##_c, function<__VA_ARGS__ true>)
 #define COMMA ,
 

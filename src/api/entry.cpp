@@ -28,7 +28,7 @@ core::Thread* enter_first(const char* call) {
 
 int refuse_outside(const char* call) {
     Process* process = process_here();
-    const bool over = process != nullptr && process->life.load(acquire) == Process::Life::finalized;
+    const bool over = process != nullptr && process->world_life.load(acquire) == Process::Life::finalized;
     return objects::fail_outside(call, MPI_ERR_OTHER,
                                  over ? "called after MPI_Finalize" : "called before MPI_Init");
 }
@@ -37,6 +37,11 @@ int refuse(core::Thread& thread, objects::Communicator* communicator, int error_
            const char* argument, const std::string& detail) {
     return objects::fail(thread, communicator, error_class,
                          "argument " + std::string(argument) + ": " + detail);
+}
+
+int refuse(core::Thread& thread, objects::Session& session, int error_class, const char* argument,
+           const std::string& detail) {
+    return objects::fail(thread, session, error_class, "argument " + std::string(argument) + ": " + detail);
 }
 
 int caught(core::Thread& thread) {

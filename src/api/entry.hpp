@@ -35,6 +35,8 @@ namespace heddle::api {
 [[gnu::cold]] int refuse_outside(const char* call);
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,
                          const char* argument, const std::string& detail);
+[[gnu::cold]] int refuse(core::Thread& thread, objects::Session& session, int error_class,
+                         const char* argument, const std::string& detail);
 [[gnu::cold]] int caught(core::Thread& thread);
 
 [[gnu::always_inline]] inline core::Thread* enter(const char* call) {
@@ -51,6 +53,18 @@ template <class Kind>
 [[gnu::cold, gnu::noinline]] int refuse(core::Thread& thread, objects::Communicator* communicator,
                                         int error_class, Kind argument) {
     return refuse(thread, communicator, error_class, Kind::name, argument.wrong(communicator));
+}
+
+/// Refuses the i-th argument: on the session that the first one names, or else on the communicator.
+template <std::size_t i, class Arguments>
+[[gnu::always_inline]] inline int refuse_argument(core::Thread& thread, const Arguments& arguments,
+                                                  objects::Communicator* communicator,
+                                                  int error_class) {
+    using Kind = std::tuple_element_t<i, Arguments>;
+    if constexpr (requires { std::get<0>(arguments).raised_on(); })
+        if (objects::Session* session = std::get<0>(arguments).raised_on())
+            return refuse(thread, *session, error_class, Kind::name, std::get<i>(arguments).wrong(nullptr));
+    return refuse(thread, communicator, error_class, std::get<i>(arguments));
 }
 
 template <class Function>
@@ -89,7 +103,7 @@ template <auto function, class... Raw>
         // The first argument that is wrong ends the fold with what refuse() answers.
         const bool wrong = ((error = std::get<i>(arguments).error(communicator),
                              __builtin_expect(error != MPI_SUCCESS, 0)
-                                 ? (error = refuse(*thread, communicator, error, std::get<i>(arguments)), true)
+                                 ? (error = refuse_argument<i>(*thread, arguments, communicator, error), true)
                                  : false) ||
                             ...);
         if (wrong) [[unlikely]] return error;

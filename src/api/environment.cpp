@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <memory>
 #include <unistd.h>
 
 #include "api/entry.hpp"
@@ -21,10 +20,11 @@ using objects::Process;
 
 using Life = Process::Life;
 
+/// Of the world model.
 Life life() noexcept {
     const Process* process = objects::current_thread != nullptr ? objects::current_thread->process
                                                                 : objects::process_of_program();
-    return process == nullptr ? Life::fresh : process->life.load(acquire);
+    return process == nullptr ? Life::fresh : process->world_life.load(acquire);
 }
 
 int nearest_level(int required) noexcept {
@@ -40,12 +40,13 @@ int initialize(const char* call, int level) noexcept {
                                      life() == Life::initialized ? "called twice"
                                                                  : "called after MPI_Finalize");
     try {
-        auto process = std::make_unique<Process>(launch::join());
-        process->thread_level = level;
-        process->main_thread = &objects::attach(*process);
-        process->main_thread->call = call;
-        process->life.store(Life::initialized, release);
-        objects::set_process_of_program(std::move(process));
+        Process& process = objects::need_process_of_program();
+        process.open();
+        core::Thread* thread = objects::current_thread;
+        process.main_thread = thread != nullptr ? thread : &objects::attach(process);
+        process.main_thread->call = call;
+        process.thread_level = level;
+        process.world_life.store(Life::initialized, release);
         return MPI_SUCCESS;
     } catch (const std::exception& problem) {
         return objects::fail_outside(call, MPI_ERR_OTHER, problem.what());
@@ -63,16 +64,17 @@ void flush_buffers(Thread& thread) {
 
 int finalize(Thread& thread) {
     Process& process = *thread.process;
+    if (life() != Life::initialized)
+        return objects::fail_outside(thread.call, MPI_ERR_OTHER,
+                                     life() == Life::fresh ? "called before MPI_Init" : "called twice");
     // First of all (MPI 5.0, 11.4): functions of the program may still use MPI.
-    if (const int failed = objects::delete_attributes(process, *process.self))
+    if (const int failed = objects::delete_attributes(process, objects::holder(*process.self)))
         return objects::fail(thread, process.self, failed, "a function that deletes attributes failed");
     flush_buffers(thread);
     const int error = p2p::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
-    process.node.page(static_cast<std::size_t>(process.rank()))
-        .stage.store(launch::Stage::finalized, release);
-    launch::leave(process.job);
-    process.life.store(Life::finalized, release);
+    process.world_life.store(Life::finalized, release);
+    if (process.close()) launch::leave(process.job);
     return MPI_SUCCESS;
 }
 

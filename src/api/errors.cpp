@@ -16,29 +16,25 @@ using core::Thread;
 
 int create_errhandler(Thread& thread, Raw<MPI_Comm_errhandler_function*> function,
                       Out<MPI_Errhandler> result) {
+    using objects::Errhandler;
     if (function.value == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_ARG,
-                             "argument comm_errhandler_fn: a null pointer");
+        return refuse(thread, nullptr, MPI_ERR_ARG, "comm_errhandler_fn", "a null pointer");
     *result = reinterpret_cast<MPI_Errhandler>(&objects::make_errhandler(
-        *thread.process, objects::Errhandler::Action::call, function.value));
+        *thread.process, Errhandler::Action::call, Errhandler::For::communicator,
+        reinterpret_cast<Errhandler::Function>(function.value)));
     return MPI_SUCCESS;
 }
 
 int set_errhandler(Thread& thread, Comm comm, ErrorHandler handler) {
-    handler->retain();
-    objects::Errhandler* old = nullptr;
-    {
-        std::lock_guard guard(thread.process->set_up);
-        old = std::exchange(comm->errhandler, handler.object);
-    }
-    objects::drop(*thread.process, *old);
+    if (!handler->is_for(objects::Errhandler::For::communicator))
+        return refuse(thread, comm.object, MPI_ERR_ERRHANDLER, ErrorHandler::name,
+                      "an error handler for another kind of object");
+    objects::set_errhandler(*thread.process, comm->errhandler, *handler);
     return MPI_SUCCESS;
 }
 
 int get_errhandler(Thread& thread, Comm comm, Out<MPI_Errhandler> result) {
-    std::lock_guard guard(thread.process->set_up);
-    *result = objects::handle_of(*thread.process, *comm->errhandler);
-    if (*result == reinterpret_cast<MPI_Errhandler>(comm->errhandler)) comm->errhandler->retain();
+    *result = objects::get_errhandler(*thread.process, comm->errhandler);
     return MPI_SUCCESS;
 }
 
@@ -47,18 +43,6 @@ int call_errhandler(Thread& thread, Comm comm, Raw<int> code) {
                              "called MPI_Comm_call_errhandler with error " +
                                  std::to_string(code.value) + " (" + objects::class_text(code.value) +
                                  ")");
-    return MPI_SUCCESS;
-}
-
-int errhandler_free(Thread& thread, InOut<MPI_Errhandler> handle) {
-    const ErrorHandler handler(*thread.process, *handle);
-    if (handler.object == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_ERRHANDLER,
-                             "argument errhandler: " + handler.wrong(nullptr));
-    // The predefined ones stay; a handle to one may be freed like any other.
-    if (objects::handle_of(*thread.process, *handler) == reinterpret_cast<MPI_Errhandler>(handler.object))
-        objects::drop(*thread.process, *handler);
-    *handle = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }
 
@@ -130,7 +114,6 @@ MPI_ENTRY(2, Comm_create_errhandler, create_errhandler)
 MPI_ENTRY(2, Comm_set_errhandler, set_errhandler)
 MPI_ENTRY(2, Comm_get_errhandler, get_errhandler)
 MPI_ENTRY(2, Comm_call_errhandler, call_errhandler)
-MPI_ENTRY(1, Errhandler_free, errhandler_free)
 MPI_ENTRY_ANYTIME(2, Error_class, error_class)
 MPI_ENTRY_ANYTIME(3, Error_string, error_string)
 MPI_ENTRY_ANYTIME(1, Add_error_class, add_error_class)

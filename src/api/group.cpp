@@ -44,9 +44,10 @@ int mark(Thread& thread, const objects::Group& group, std::span<const int> ranks
     return MPI_SUCCESS;
 }
 
-int hand_out(Thread& thread, Members members, MPI_Group& result) {
+/// `from`: the group that the new one comes from.
+int hand_out(Thread& thread, const objects::Group& from, Members members, MPI_Group& result) {
     Process& process = *thread.process;
-    result = objects::handle_of(process, objects::make_group(process, std::move(members)));
+    result = objects::handle_of(process, objects::make_group(process, std::move(members), from.session));
     return MPI_SUCCESS;
 }
 
@@ -85,7 +86,7 @@ int compare(Thread&, Group first, Group second, Out<int> result) {
 
 template <Members (*operation)(const Members&, const Members&)>
 int combine(Thread& thread, Group first, Group second, Out<MPI_Group> result) {
-    return hand_out(thread, operation(first->processes, second->processes), *result);
+    return hand_out(thread, *first, operation(first->processes, second->processes), *result);
 }
 
 int include(Thread& thread, const objects::Group& group, std::span<const int> ranks,
@@ -94,7 +95,7 @@ int include(Thread& thread, const objects::Group& group, std::span<const int> ra
     if (const int error = mark(thread, group, ranks, marked)) return error;
     Members members;
     for (const int rank : ranks) members.push_back(group.processes[static_cast<std::size_t>(rank)]);
-    return hand_out(thread, std::move(members), result);
+    return hand_out(thread, group, std::move(members), result);
 }
 
 int exclude(Thread& thread, const objects::Group& group, std::span<const int> ranks,
@@ -104,7 +105,7 @@ int exclude(Thread& thread, const objects::Group& group, std::span<const int> ra
     Members members;
     for (std::size_t i = 0; i < marked.size(); ++i)
         if (!marked[i]) members.push_back(group.processes[i]);
-    return hand_out(thread, std::move(members), result);
+    return hand_out(thread, group, std::move(members), result);
 }
 
 using Choose = int (*)(Thread&, const objects::Group&, std::span<const int>, MPI_Group&);

@@ -118,6 +118,7 @@ int get(Anytime& caller, Info info, Key key, Raw<int> room, Raw<char*> place, Ou
 }
 
 int get_string(Anytime& caller, Info info, Key key, InOut<int> length, Raw<char*> place, Out<int> flag) {
+    if (*length < 0) return caller.fail(MPI_ERR_ARG, "argument buflen: negative");
     const auto value = look_up(*info, key.value);
     *flag = value.has_value();
     if (!value) return MPI_SUCCESS;

@@ -47,7 +47,8 @@ p2p::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
     };
     if (peer.object == nullptr) return refused(MPI_ERR_COMM, "peer_comm", peer.wrong(nullptr));
     if (!is_rank(remote_leader, peer.object))
-        return refused(MPI_ERR_RANK, "remote_leader", Dest(*thread.process, remote_leader).wrong(peer.object));
+        return refused(MPI_ERR_RANK, "remote_leader",
+                       Dest(*thread.process, remote_leader).wrong(peer.object));
     if (peer->processes[remote_leader] == thread.process->rank())
         return refused(MPI_ERR_RANK, "remote_leader",
                        "rank " + std::to_string(remote_leader) + " is the calling process");

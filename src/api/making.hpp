@@ -9,7 +9,8 @@
 namespace heddle::api {
 
 /// The communicator that the caller gets of what was agreed on, with the error handler of `parent`;
-/// MPI_COMM_NULL if it is in no part.
-MPI_Comm make(core::Thread& thread, const objects::Communicator& parent, p2p::Part part);
+/// MPI_COMM_NULL if it is in no part. Without `session`, it comes from the parent's, if that has one.
+MPI_Comm make(core::Thread& thread, const objects::Communicator& parent, p2p::Part part,
+              objects::Session* session = nullptr);
 
 }  // namespace heddle::api

@@ -19,16 +19,18 @@ using p2p::Engine;
 
 inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engine; }
 
-/// Bytes of `count` elements. MPI_SUCCESS, or the error that was raised: no buffer, too large.
-[[gnu::always_inline]] inline int size_of(Thread& thread, Communicator& communicator, const void* buffer, Count count,
-                   Type type, std::uint64_t& bytes) {
-    std::int64_t product = 0;
-    if (__builtin_mul_overflow(count.value, type->extent, &product)) [[unlikely]]
+/// Size and layout of `count` elements. MPI_SUCCESS, or the error that was raised: no buffer, too large.
+[[gnu::always_inline]] inline int shape_of(Thread& thread, Communicator& communicator, const void* buffer,
+                                           Count count, Type type, p2p::Shape& shape) {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(count.value, type->size, &bytes)) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_COUNT,
                              "argument count: the message has more than 2^63 bytes");
-    if (buffer == nullptr && product != 0) [[unlikely]]
+    shape.bytes = static_cast<std::uint64_t>(bytes);
+    shape.layout = type->contiguous ? nullptr : type.object;
+    // The addresses of a derived type may be relative to MPI_BOTTOM.
+    if (buffer == nullptr && bytes != 0 && shape.layout == nullptr) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "argument buf: a null pointer");
-    bytes = static_cast<std::uint64_t>(product);
     return MPI_SUCCESS;
 }
 

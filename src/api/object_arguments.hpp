@@ -67,6 +67,25 @@ struct ErrorHandler {
     objects::Errhandler& operator*() const noexcept { return *object; }
 };
 
+/// Errors of calls on a session, whose first argument it is, are raised there.
+struct Session {
+    static constexpr const char* name = "session";
+    objects::Session* object;
+    bool null;
+
+    Session(Process& process, MPI_Session handle) noexcept
+        : object(process.session(handle)), null(handle == MPI_SESSION_NULL) {}
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_SESSION : MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator*) const {
+        return null ? "MPI_SESSION_NULL" : "no session, or one that has been finalized";
+    }
+    objects::Session* raised_on() const noexcept { return object; }
+    objects::Session* operator->() const noexcept { return object; }
+    objects::Session& operator*() const noexcept { return *object; }
+};
+
 struct Text {
     static constexpr const char* name = "string";
     const char* value;

@@ -28,11 +28,11 @@ enum class Mode { standard, synchronous };
 template <Mode mode>
 [[gnu::always_inline]] inline int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
-    std::uint64_t bytes = 0;
-    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
+    p2p::Shape shape;
+    if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
     Engine& engine = engine_of(thread);
     const p2p::Outbound message =
-        p2p::outbound(*comm, comm->context, buffer.address, bytes, dest.rank, tag.value);
+        p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank, tag.value);
     Request* request = mode == Mode::standard ? engine.start_send(thread, message)
                                               : engine.start_synchronous_send(thread, message);
     if (request == &engine.completed_send()) [[likely]] return MPI_SUCCESS;
@@ -43,14 +43,14 @@ template <Mode mode>
 [[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
           Out<MPI_Request> result) {
     Engine& engine = engine_of(thread);
-    std::uint64_t bytes = 0;
+    p2p::Shape shape;
     if (dest.null()) {
         *result = reinterpret_cast<MPI_Request>(&engine.completed_send());
         return MPI_SUCCESS;
     }
-    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
+    if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
     const p2p::Outbound message =
-        p2p::outbound(*comm, comm->context, buffer.address, bytes, dest.rank, tag.value);
+        p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank, tag.value);
     Request* request = mode == Mode::standard ? engine.start_send(thread, message)
                                               : engine.start_synchronous_send(thread, message);
     if (request == &engine.completed_send()) [[likely]] {
@@ -63,10 +63,10 @@ template <Mode mode>
 [[gnu::always_inline]] inline int irecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
           Comm comm, Out<MPI_Request> result) {
     if (source.null()) return hand_out(thread, *comm, null_receive(thread), *result);
-    std::uint64_t bytes = 0;
-    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
+    p2p::Shape shape;
+    if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
     const p2p::Inbound receive =
-        p2p::inbound(*comm, comm->context, buffer.address, bytes, source.rank, tag.value);
+        p2p::inbound(*comm, comm->context, buffer.address, shape, source.rank, tag.value);
     return hand_out(thread, *comm, engine_of(thread).start_receive(thread, receive), *result);
 }
 
@@ -92,71 +92,100 @@ int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source so
         objects::set_null_status(status.place);
         return MPI_SUCCESS;
     }
-    std::uint64_t bytes = 0;
-    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
+    p2p::Shape shape;
+    if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
     Request* request = engine_of(thread).start_receive(
-        thread, p2p::inbound(*comm, comm->context, buffer.address, bytes, source.rank, tag.value));
+        thread, p2p::inbound(*comm, comm->context, buffer.address, shape, source.rank, tag.value));
     return finish_receive(thread, *comm, request, status);
+}
+
+/// A message out and one in, at once.
+struct Exchange {
+    const std::byte* out;
+    p2p::Shape out_shape;
+    Dest dest;
+    SendTag out_tag;
+    std::byte* in;
+    p2p::Shape in_shape;
+    Source source;
+    ReceiveTag in_tag;
+    Communicator& communicator;
+
+    Request* start_receive(Thread& thread) const {
+        if (source.null()) return null_receive(thread);
+        return p2p::start_receive(thread, communicator, communicator.context, in, in_shape, source.rank,
+                                  in_tag.value);
+    }
+    Request* start_send(Thread& thread) const {
+        if (dest.null()) return &engine_of(thread).completed_send();
+        return p2p::start_send(thread, communicator, communicator.context, out, out_shape, dest.rank,
+                               out_tag.value);
+    }
+};
+
+int finish(Thread& thread, const Exchange& exchange, Status status) {
+    Request* receive = exchange.start_receive(thread);
+    Request* send = exchange.start_send(thread);
+    const int sent = send == &engine_of(thread).completed_send()
+                         ? MPI_SUCCESS
+                         : p2p::finish(thread, exchange.communicator, send);
+    const int received = finish_receive(thread, exchange.communicator, receive, status);
+    return sent != MPI_SUCCESS ? sent : received;
+}
+
+/// `kept`: what must live until both are complete.
+int start(Thread& thread, const Exchange& exchange, std::vector<std::byte> kept, MPI_Request& handle) {
+    Request* receive = exchange.start_receive(thread);
+    Request* send = exchange.start_send(thread);
+    if (receive == nullptr || send == nullptr) return hand_out(thread, exchange.communicator, nullptr, handle);
+    Request* const parts[] = {receive, send};
+    return hand_out(thread, exchange.communicator, p2p::join(thread, parts, std::move(kept)), handle);
 }
 
 int sendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, Dest dest, SendTag out_tag,
              ReceiveBuffer in, Count in_count, Type in_type, Source source, ReceiveTag in_tag, Comm comm,
              Status status) {
-    std::uint64_t bytes = 0;
-    if (const int error = size_of(thread, *comm, in.address, in_count, in_type, bytes)) return error;
-    Request* receive = source.null() ? null_receive(thread)
-                                     : p2p::start_receive(thread, *comm, comm->context, in.address,
-                                                          bytes, source.rank, in_tag.value);
-    const int sent = send<Mode::standard>(thread, out, out_count, out_type, dest, out_tag, comm);
-    const int received = finish_receive(thread, *comm, receive, status);
-    return sent != MPI_SUCCESS ? sent : received;
-}
-
-int sendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Dest dest,
-                     SendTag out_tag, Source source, ReceiveTag in_tag, Comm comm, Status status) {
-    std::uint64_t bytes = 0;
-    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    const std::vector<std::byte> copy(buffer.address, buffer.address + bytes);
-    return sendrecv(thread, SendBuffer(*thread.process, copy.data()), count, type, dest, out_tag, buffer,
-                    count, type, source, in_tag, comm, status);
-}
-
-int isendrecv_kept(Thread& thread, const std::byte* out, std::uint64_t out_bytes, Dest dest,
-                   SendTag out_tag, std::byte* in, std::uint64_t in_bytes, Source source,
-                   ReceiveTag in_tag, Comm comm, std::vector<std::byte> kept, MPI_Request& handle) {
-    Request* receive = source.null()
-                           ? null_receive(thread)
-                           : p2p::start_receive(thread, *comm, comm->context, in, in_bytes, source.rank,
-                                                in_tag.value);
-    Request* send = dest.null() ? &engine_of(thread).completed_send()
-                                : p2p::start_send(thread, *comm, comm->context, out, out_bytes, dest.rank,
-                                                  out_tag.value);
-    if (receive == nullptr || send == nullptr) return hand_out(thread, *comm, nullptr, handle);
-    Request* const parts[] = {receive, send};
-    return hand_out(thread, *comm, p2p::join(thread, parts, std::move(kept)), handle);
+    p2p::Shape sent, received;
+    if (const int error = shape_of(thread, *comm, out.address, out_count, out_type, sent)) return error;
+    if (const int error = shape_of(thread, *comm, in.address, in_count, in_type, received)) return error;
+    return finish(thread, {out.address, sent, dest, out_tag, in.address, received, source, in_tag, *comm}, status);
 }
 
 int isendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, Dest dest, SendTag out_tag,
               ReceiveBuffer in, Count in_count, Type in_type, Source source, ReceiveTag in_tag, Comm comm,
               Out<MPI_Request> handle) {
-    std::uint64_t out_bytes = 0;
-    std::uint64_t in_bytes = 0;
-    if (const int error = size_of(thread, *comm, out.address, out_count, out_type, out_bytes)) return error;
-    if (const int error = size_of(thread, *comm, in.address, in_count, in_type, in_bytes)) return error;
-    return isendrecv_kept(thread, out.address, out_bytes, dest, out_tag, in.address, in_bytes, source,
-                          in_tag, comm, {}, *handle);
+    p2p::Shape sent, received;
+    if (const int error = shape_of(thread, *comm, out.address, out_count, out_type, sent)) return error;
+    if (const int error = shape_of(thread, *comm, in.address, in_count, in_type, received)) return error;
+    return start(thread, {out.address, sent, dest, out_tag, in.address, received, source, in_tag, *comm}, {},
+                 *handle);
 }
 
-/// The receive is posted first, and may be filled before the send has been read: hence a copy.
+/// The receive is posted first, and may be filled before the send has been read: hence a copy, packed.
+std::vector<std::byte> packed_copy(const std::byte* data, const p2p::Shape& shape) {
+    std::vector<std::byte> copy(shape.bytes);
+    p2p::gather(copy.data(), data, shape.layout, 0, shape.bytes);
+    return copy;
+}
+
+int sendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Dest dest,
+                     SendTag out_tag, Source source, ReceiveTag in_tag, Comm comm, Status status) {
+    p2p::Shape shape;
+    if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+    const std::vector<std::byte> copy = packed_copy(buffer.address, shape);
+    return finish(thread,
+                  {copy.data(), shape.bytes, dest, out_tag, buffer.address, shape, source, in_tag, *comm}, status);
+}
+
 int isendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Dest dest,
                       SendTag out_tag, Source source, ReceiveTag in_tag, Comm comm,
                       Out<MPI_Request> handle) {
-    std::uint64_t bytes = 0;
-    if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    std::vector<std::byte> copy(buffer.address, buffer.address + bytes);
+    p2p::Shape shape;
+    if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+    std::vector<std::byte> copy = packed_copy(buffer.address, shape);
     const std::byte* out = copy.data();
-    return isendrecv_kept(thread, out, bytes, dest, out_tag, buffer.address, bytes, source, in_tag, comm,
-                          std::move(copy), *handle);
+    return start(thread, {out, shape.bytes, dest, out_tag, buffer.address, shape, source, in_tag, *comm},
+                 std::move(copy), *handle);
 }
 
 }  // namespace

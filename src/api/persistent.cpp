@@ -17,7 +17,7 @@ namespace {
 enum class Mode : std::uint64_t { standard, synchronous, buffered };
 
 int make(Thread& thread, Communicator& communicator, core::Operation operation, Mode mode, std::byte* data,
-         std::uint64_t bytes, std::int32_t peer, std::int32_t tag, MPI_Request& handle) {
+         p2p::Shape shape, std::int32_t peer, std::int32_t tag, MPI_Request& handle) {
     Request* request = engine_of(thread).take_request(thread);
     if (request == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
@@ -25,7 +25,8 @@ int make(Thread& thread, Communicator& communicator, core::Operation operation, 
     request->operation = operation;
     request->order = static_cast<std::uint64_t>(mode);
     request->buffer = data;
-    request->capacity = bytes;
+    request->capacity = shape.bytes;
+    p2p::keep_layout(*request, shape.layout);
     request->source = peer;
     request->tag = tag;
     request->context = communicator.context;
@@ -40,21 +41,25 @@ int make(Thread& thread, Communicator& communicator, core::Operation operation, 
 template <Mode mode>
 int send_init(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
               Out<MPI_Request> result) {
-    std::uint64_t bytes = 0;
+    p2p::Shape shape;
     if (!dest.null())
-        if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
+        if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
     return make(thread, *comm, core::Operation::persistent_send, mode,
                 const_cast<std::byte*>(buffer.address),  // only read
-                bytes, dest.rank, tag.value, *result);
+                shape, dest.rank, tag.value, *result);
 }
 
 int recv_init(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
               Comm comm, Out<MPI_Request> result) {
-    std::uint64_t bytes = 0;
+    p2p::Shape shape;
     if (!source.null())
-        if (const int error = size_of(thread, *comm, buffer.address, count, type, bytes)) return error;
-    return make(thread, *comm, core::Operation::persistent_receive, Mode::standard, buffer.address, bytes,
+        if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+    return make(thread, *comm, core::Operation::persistent_receive, Mode::standard, buffer.address, shape,
                 source.rank, tag.value, *result);
+}
+
+p2p::Shape shape_of(const Request& request) noexcept {
+    return {request.capacity, request.laid_out ? request.layout : nullptr};
 }
 
 int start_send(Thread& thread, Request& request, Communicator& communicator) {
@@ -64,7 +69,7 @@ int start_send(Thread& thread, Request& request, Communicator& communicator) {
         return MPI_SUCCESS;
     }
     const p2p::Outbound message = p2p::outbound(communicator, request.context, request.buffer,
-                                                request.capacity, request.source, request.tag);
+                                                shape_of(request), request.source, request.tag);
     switch (static_cast<Mode>(request.order)) {
         case Mode::standard: request.inner = engine.start_send(thread, message); break;
         case Mode::synchronous: request.inner = engine.start_synchronous_send(thread, message); break;
@@ -94,7 +99,7 @@ int start_one(Thread& thread, MPI_Request handle) {
         request->inner = request->source == MPI_PROC_NULL
                              ? null_receive(thread)
                              : p2p::start_receive(thread, communicator, request->context, request->buffer,
-                                                  request->capacity, request->source, request->tag);
+                                                  shape_of(*request), request->source, request->tag);
     }
     if (request->inner == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");

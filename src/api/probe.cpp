@@ -99,12 +99,12 @@ int start_matched(Thread& thread, ReceiveBuffer buffer, Count count, Type type, 
                                      : "argument message: no message, or one that has been received");
         auto* where = static_cast<Communicator*>(message->communicator);
         if (where->is(core::Kind::communicator)) communicator = where;
-        std::uint64_t bytes = 0;
-        if (const int error = size_of(thread, communicator != nullptr ? *communicator : *thread.process->self,
-                                      buffer.address, count, type, bytes))
+        p2p::Shape shape;
+        if (const int error = shape_of(thread, communicator != nullptr ? *communicator : *thread.process->self,
+                                       buffer.address, count, type, shape))
             return error;
         request = engine_of(thread).receive_matched(
-            thread, *message, {{}, false, buffer.address, bytes, communicator});
+            thread, *message, {{}, false, buffer.address, shape.bytes, communicator, shape.layout});
     }
     if (request == nullptr)
         return objects::fail(thread, communicator, MPI_ERR_NO_MEM, "no memory for a request");

@@ -99,7 +99,12 @@ std::string_view name_of(Collective what) noexcept {
                                           "Reduce_scatter_block",
                                           "Reduce_scatter",
                                           "Scan",
-                                          "Exscan"};
+                                          "Exscan",
+                                          "Neighbor_allgather",
+                                          "Neighbor_allgatherv",
+                                          "Neighbor_alltoall",
+                                          "Neighbor_alltoallv",
+                                          "Neighbor_alltoallw"};
     return names[static_cast<std::size_t>(what)];
 }
 

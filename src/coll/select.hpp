@@ -30,6 +30,11 @@ enum class Collective : std::uint8_t {
     reduce_scatter,
     scan,
     exscan,
+    neighbor_allgather,
+    neighbor_allgatherv,
+    neighbor_alltoall,
+    neighbor_alltoallv,
+    neighbor_alltoallw,
 };
 constexpr std::int32_t tag_of(Collective what) noexcept { return static_cast<std::int32_t>(what); }
 

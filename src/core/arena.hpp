@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <type_traits>
 
 #include "platform/memory.hpp"
 #include "sync/mutex.hpp"
@@ -29,6 +30,12 @@ public:
         : memory_(platform::reserve(most * sizeof(T))),
           first_(static_cast<T*>(memory_.address())),
           most_(memory_ ? most : 0) {}
+
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+    ~Arena() {
+        if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_n(first_, used_.load(acquire));
+    }
 
     bool contains(const void* address) const noexcept {
         const auto offset =

@@ -62,21 +62,20 @@ struct alignas(cache_line) Request {
     std::atomic<bool> done{false};
     Operation operation = Operation::none;
     std::uint8_t instance = 0;
-    bool cancelled = false;
+    bool laid_out = false;  ///< bytes lie in the buffer as `layout` says; not set while in a pool
 
     // The line of the rest.
     std::atomic<Kind> kind{Kind::none};  ///< Kind::request while a handle may name it
     std::int32_t error = 0;
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
-    objects::Datatype* layout = nullptr;            ///< how bytes lie in the buffer; nullptr: contiguous
-    std::uint64_t count = 0;               ///< elements of layout
+    objects::Datatype* layout = nullptr;   ///< counted; good while laid_out
     Request* inner = nullptr;              ///< the active operation of a persistent request
     void* extra = nullptr;                 ///< belongs to the operation's own file
     std::int32_t peer = 0;                 ///< the other process (rank in the world)
     bool immortal = false;                 ///< shared, never freed: the completed send
     bool any_tag = false;                  ///< sits in the list of wildcard receives
     bool synchronous = false;              ///< send: completes when it is matched
-    bool truncated = false;                ///< receive: the message was longer than the buffer
+    bool cancelled = false;
     std::uint64_t remaining = 0;           ///< bytes still to come or go, of a pipelined copy
 
     bool completed() const noexcept { return done.load(acquire); }  // A1: pairs with R1

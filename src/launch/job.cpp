@@ -80,6 +80,7 @@ Job join() {
         job.board_is_read = true;
         job.rank = number("PMI_RANK");
         job.size = number("PMI_SIZE");
+        if (std::getenv("PMI_APPNUM") != nullptr) job.appnum = number("PMI_APPNUM");
         return job;
     }
     return std::getenv("PMI_FD") != nullptr ? by_pmi() : alone();
@@ -87,6 +88,7 @@ Job join() {
 
 void leave(Job& job) noexcept {
     if (job.pmi) job.pmi->finalize();
+    job.pmi.reset();
 }
 
 void abort(Job& job, int code, const std::string& reason) noexcept {

@@ -16,6 +16,7 @@ class PmiClient;
 struct Job {
     int rank = 0;
     int size = 1;
+    int appnum = -1;                  ///< which of the launcher's programs this is; -1: not said
     int node_descriptor = -1;         ///< shared memory of all ranks
     bool board_is_read = false;       ///< the launcher reports what stands on the board
     std::shared_ptr<PmiClient> pmi;   ///< to say good-bye to; empty if nobody listens
@@ -25,7 +26,7 @@ struct Job {
 /// launcher is there that is not understood.
 Job join();
 
-/// Tells the launcher that this process leaves the job in order.
+/// Tells the launcher that this process leaves the job in order. Nothing the second time.
 void leave(Job& job) noexcept;
 
 /// Ends the whole job: tells the launcher, and exits with `code` (1 if its low byte is zero). The

@@ -79,7 +79,7 @@ public:
         receive.source = pattern.source;
         receive.tag = pattern.tag;
         const int number = static_cast<int>(receives_.size()) - 1;
-        receive.count = static_cast<std::uint64_t>(number);
+        receive.remaining = static_cast<std::uint64_t>(number);
         const Message* message = matcher_.post(receive, pattern);
         ASSERT_EQ(number_of(message), rule_.post(number, pattern)) << "post " << number;
         if (message == nullptr) {
@@ -138,7 +138,7 @@ public:
 private:
     // Fields that matching does not touch hold the numbers.
     static int number_of(const core::Request* receive) {
-        return receive == nullptr ? -1 : static_cast<int>(receive->count);
+        return receive == nullptr ? -1 : static_cast<int>(receive->remaining);
     }
     static int number_of(const Message* message) {
         return message == nullptr ? -1 : static_cast<int>(message->length);

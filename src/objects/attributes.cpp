@@ -15,25 +15,52 @@ Attributes::iterator find(Attributes& attributes, int keyval) {
                         [&](const Attribute& attribute) { return attribute.key->number == keyval; });
 }
 
-int call_delete(const Communicator& communicator, const Attribute& attribute) {
+/// Calls a function of the type that the key's kind of object has.
+template <class Comm, class Type, class Win, class... Arguments>
+int call(const Keyval& key, Keyval::Function function, void* handle, Arguments... arguments) {
+    switch (key.holds) {
+        case Holds::communicator:
+            return reinterpret_cast<Comm*>(function)(static_cast<MPI_Comm>(handle), arguments...);
+        case Holds::datatype:
+            return reinterpret_cast<Type*>(function)(static_cast<MPI_Datatype>(handle), arguments...);
+        case Holds::window:
+            return reinterpret_cast<Win*>(function)(static_cast<MPI_Win>(handle), arguments...);
+    }
+    return MPI_ERR_INTERN;
+}
+
+int call_delete(Holder object, const Attribute& attribute) {
     const Keyval& key = *attribute.key;
-    if (key.remove == MPI_COMM_NULL_DELETE_FN) return MPI_SUCCESS;
-    return key.remove(communicator.handle, key.number, attribute.value, key.extra_state);
+    if (key.remove == nullptr) return MPI_SUCCESS;  // MPI_COMM_NULL_DELETE_FN and the like
+    return call<MPI_Comm_delete_attr_function, MPI_Type_delete_attr_function,
+                MPI_Win_delete_attr_function>(key, key.remove, object.handle, key.number,
+                                              attribute.value, key.extra_state);
+}
+
+int call_copy(Holder from, const Attribute& attribute, void*& value, int& flag) {
+    const Keyval& key = *attribute.key;
+    static const auto dup_function = reinterpret_cast<Keyval::Function>(MPI_COMM_DUP_FN);
+    flag = key.copy != nullptr;  // MPI_COMM_NULL_COPY_FN and the like
+    if (key.copy == nullptr || key.copy == dup_function) return MPI_SUCCESS;
+    flag = 0;
+    return call<MPI_Comm_copy_attr_function, MPI_Type_copy_attr_function, MPI_Win_copy_attr_function>(
+        key, key.copy, from.handle, key.number, key.extra_state, attribute.value,
+        static_cast<void*>(&value), &flag);
 }
 
 /// Takes it out; nothing if it is not there.
-std::optional<Attribute> take(Process& process, Communicator& communicator, int keyval) {
+std::optional<Attribute> take(Process& process, Holder object, int keyval) {
     std::lock_guard guard(process.set_up);
-    const auto at = find(communicator.attributes, keyval);
-    if (at == communicator.attributes.end()) return std::nullopt;
+    const auto at = find(object.attributes, keyval);
+    if (at == object.attributes.end()) return std::nullopt;
     Attribute taken = std::move(*at);
-    communicator.attributes.erase(at);
+    object.attributes.erase(at);
     return taken;
 }
 
-void put(Process& process, Communicator& communicator, Attribute attribute) {
+void put(Process& process, Holder object, Attribute attribute) {
     std::lock_guard guard(process.set_up);
-    communicator.attributes.push_back(std::move(attribute));
+    object.attributes.push_back(std::move(attribute));
 }
 
 }  // namespace
@@ -45,15 +72,32 @@ int Keyvals::add(Keyval keyval) {
     return keyval.number;
 }
 
-std::shared_ptr<const Keyval> Keyvals::find(int number) {
+std::shared_ptr<const Keyval> Keyvals::find(int number, Holds holds) {
     std::lock_guard guard(lock_);
     const auto at = keyvals_.find(number);
-    return at == keyvals_.end() ? nullptr : at->second;
+    return at == keyvals_.end() || at->second->holds != holds ? nullptr : at->second;
 }
 
-bool Keyvals::erase(int number) {
+bool Keyvals::erase(int number, Holds holds) {
     std::lock_guard guard(lock_);
-    return keyvals_.erase(number) != 0;
+    const auto at = keyvals_.find(number);
+    if (at == keyvals_.end() || at->second->holds != holds) return false;
+    keyvals_.erase(at);
+    return true;
+}
+
+Holder holder(Communicator& communicator) noexcept {
+    return {communicator.handle, communicator.attributes};
+}
+
+Holder holder(Process& process, Datatype& type) {
+    std::lock_guard guard(process.set_up);
+    return {type.handle, process.type_attributes[&type]};  // stays where it is
+}
+
+void forget_attributes(Process& process, const Datatype& type) noexcept {
+    std::lock_guard guard(process.set_up);
+    process.type_attributes.erase(&type);
 }
 
 int* predefined_attribute(Process& process, int keyval) noexcept {
@@ -64,6 +108,7 @@ int* predefined_attribute(Process& process, int keyval) noexcept {
         case MPI_HOST: return &values.host;
         case MPI_WTIME_IS_GLOBAL: return &values.wtime_is_global;
         case MPI_UNIVERSE_SIZE: return &values.universe_size;
+        case MPI_APPNUM: return values.appnum == MPI_UNDEFINED ? nullptr : &values.appnum;
         case MPI_LASTUSEDCODE: return last_used_code();
         default: return nullptr;
     }
@@ -73,65 +118,58 @@ bool is_predefined_keyval(int keyval) noexcept {
     return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE;
 }
 
-int set_attribute(Process& process, Communicator& communicator,
+int set_attribute(Process& process, Holder object,
                   const std::shared_ptr<const Keyval>& keyval, void* value) {
-    if (const auto old = take(process, communicator, keyval->number)) {
-        if (const int error = call_delete(communicator, *old)) {
-            put(process, communicator, *old);
+    if (const auto old = take(process, object, keyval->number)) {
+        if (const int error = call_delete(object, *old)) {
+            put(process, object, *old);
             return error;
         }
     }
-    put(process, communicator, {keyval, value});
+    put(process, object, {keyval, value});
     return MPI_SUCCESS;
 }
 
-bool get_attribute(Process& process, Communicator& communicator, int keyval, void*& value) {
+bool get_attribute(Process& process, Holder object, int keyval, void*& value) {
     std::lock_guard guard(process.set_up);
-    const auto at = find(communicator.attributes, keyval);
-    if (at == communicator.attributes.end()) return false;
+    const auto at = find(object.attributes, keyval);
+    if (at == object.attributes.end()) return false;
     value = at->value;
     return true;
 }
 
-int delete_attribute(Process& process, Communicator& communicator, int keyval) {
-    const auto taken = take(process, communicator, keyval);
+int delete_attribute(Process& process, Holder object, int keyval) {
+    const auto taken = take(process, object, keyval);
     if (!taken) return MPI_SUCCESS;
-    const int error = call_delete(communicator, *taken);
-    if (error != MPI_SUCCESS) put(process, communicator, *taken);
+    const int error = call_delete(object, *taken);
+    if (error != MPI_SUCCESS) put(process, object, *taken);
     return error;
 }
 
-int copy_attributes(Process& process, Communicator& from, Communicator& to) {
+int copy_attributes(Process& process, Holder from, Holder to) {
     Attributes attributes;
     {
         std::lock_guard guard(process.set_up);
         attributes = from.attributes;
     }
     for (const Attribute& attribute : attributes) {
-        const Keyval& key = *attribute.key;
         void* value = attribute.value;
-        int flag = 1;
-        if (key.copy == MPI_COMM_NULL_COPY_FN) continue;
-        if (key.copy != MPI_COMM_DUP_FN) {
-            flag = 0;
-            if (const int error = key.copy(from.handle, key.number, key.extra_state, attribute.value,
-                                           &value, &flag))
-                return error;
-        }
+        int flag = 0;
+        if (const int error = call_copy(from, attribute, value, flag)) return error;
         if (flag != 0) put(process, to, {attribute.key, value});
     }
     return MPI_SUCCESS;
 }
 
-int delete_attributes(Process& process, Communicator& communicator) {
+int delete_attributes(Process& process, Holder object) {
     for (;;) {
         int latest = MPI_KEYVAL_INVALID;
         {
             std::lock_guard guard(process.set_up);
-            if (communicator.attributes.empty()) return MPI_SUCCESS;
-            latest = communicator.attributes.back().key->number;
+            if (object.attributes.empty()) return MPI_SUCCESS;
+            latest = object.attributes.back().key->number;
         }
-        if (const int error = delete_attribute(process, communicator, latest)) return error;
+        if (const int error = delete_attribute(process, object, latest)) return error;
     }
 }
 

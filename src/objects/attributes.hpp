@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Attributes: values that programs attach to communicators under keys of their own (MPI 5.0, 7.7).
+/// Attributes: values that programs attach to communicators, datatypes and windows under keys of their
+/// own (MPI 5.0, 7.7).
 ///
 /// A key lives until it has been freed and no attribute uses it any more. Functions of the user are
 /// called without any lock held.
@@ -19,12 +20,19 @@ namespace heddle::objects {
 
 class Process;
 struct Communicator;
+struct Datatype;
+
+/// What a key is for. The functions of the user differ in the type of handle that they take.
+enum class Holds : std::uint8_t { communicator, datatype, window };
 
 struct Keyval {
-    int number = MPI_KEYVAL_INVALID;
-    MPI_Comm_copy_attr_function* copy = MPI_COMM_NULL_COPY_FN;
-    MPI_Comm_delete_attr_function* remove = MPI_COMM_NULL_DELETE_FN;
+    using Function = void (*)();  ///< of the type that `holds` says
+
+    Holds holds = Holds::communicator;
+    Function copy = nullptr;
+    Function remove = nullptr;
     void* extra_state = nullptr;
+    int number = MPI_KEYVAL_INVALID;
 };
 
 struct Attribute {
@@ -34,12 +42,24 @@ struct Attribute {
 /// Of one object, in the order in which they were first set; guarded by the process's set-up lock.
 using Attributes = std::vector<Attribute>;
 
+/// An object that has attributes: its handle, for the functions of the user.
+struct Holder {
+    void* handle;
+    Attributes& attributes;
+};
+Holder holder(Communicator& communicator) noexcept;
+/// The attributes of a datatype lie in the process: few types have any.
+Holder holder(Process& process, Datatype& type);
+/// What lies there; of a type that is freed, once its attributes are deleted.
+void forget_attributes(Process& process, const Datatype& type) noexcept;
+
 /// The keys of a process. Numbers are not used again, so that an old one is recognised.
 class Keyvals {
 public:
     int add(Keyval keyval);
-    std::shared_ptr<const Keyval> find(int number);  ///< nullptr: there is none
-    bool erase(int number);
+    /// nullptr: there is none with this number for this kind of object.
+    std::shared_ptr<const Keyval> find(int number, Holds holds);
+    bool erase(int number, Holds holds);
 
 private:
     std::mutex lock_;
@@ -54,6 +74,7 @@ struct PredefinedAttributes {
     int host = MPI_PROC_NULL;    ///< none is special
     int wtime_is_global = 1;     ///< one machine, one clock
     int universe_size = 1;
+    int appnum = MPI_UNDEFINED;  ///< which of mpiexec's programs this is; MPI_UNDEFINED: nobody said
 };
 
 /// Where the value of a predefined key lies; nullptr for keys that are no such, or that have no value.
@@ -62,14 +83,14 @@ bool is_predefined_keyval(int keyval) noexcept;
 
 // They answer MPI_SUCCESS or what a function of the user's answered.
 
-int set_attribute(Process& process, Communicator& communicator,
-                  const std::shared_ptr<const Keyval>& keyval, void* value);
+int set_attribute(Process& process, Holder object, const std::shared_ptr<const Keyval>& keyval,
+                  void* value);
 /// True if there is one, its value then in `value`.
-bool get_attribute(Process& process, Communicator& communicator, int keyval, void*& value);
-int delete_attribute(Process& process, Communicator& communicator, int keyval);
-/// For MPI_Comm_dup: `from` gives `to` what its copy functions say.
-int copy_attributes(Process& process, Communicator& from, Communicator& to);
+bool get_attribute(Process& process, Holder object, int keyval, void*& value);
+int delete_attribute(Process& process, Holder object, int keyval);
+/// For a duplicate: `from` gives `to` what its copy functions say.
+int copy_attributes(Process& process, Holder from, Holder to);
 /// Deletes all, the latest first. Stops where a delete function fails.
-int delete_attributes(Process& process, Communicator& communicator);
+int delete_attributes(Process& process, Holder object);
 
 }  // namespace heddle::objects

@@ -21,28 +21,69 @@ __extension__ typedef __float128 Float128;
 #define BYTES(name, bytes) BASIC(name, bytes, bytes, bytes, 1, same)
 #define TWO(name, bytes) BASIC(name, 2 * bytes, bytes, 2 * bytes, 2, same)
 const BasicType basic_types[] = {
-    C_TYPE(AINT, MPI_Aint), C_TYPE(COUNT, MPI_Count), C_TYPE(OFFSET, MPI_Offset), BYTES(PACKED, 1),
-    C_TYPE(SHORT, short), C_TYPE(INT, int), BASIC(LONG, sizeof(long), alignof(long), 4, 1, integer),
-    C_TYPE(LONG_LONG, long long), C_TYPE(UNSIGNED_SHORT, unsigned short), C_TYPE(UNSIGNED, unsigned),
+    C_TYPE(AINT, MPI_Aint),
+    C_TYPE(COUNT, MPI_Count),
+    C_TYPE(OFFSET, MPI_Offset),
+    BYTES(PACKED, 1),
+    C_TYPE(SHORT, short),
+    C_TYPE(INT, int),
+    BASIC(LONG, sizeof(long), alignof(long), 4, 1, integer),
+    C_TYPE(LONG_LONG, long long),
+    C_TYPE(UNSIGNED_SHORT, unsigned short),
+    C_TYPE(UNSIGNED, unsigned),
     BASIC(UNSIGNED_LONG, sizeof(long), alignof(long), 4, 1, character),
-    C_TYPE(UNSIGNED_LONG_LONG, unsigned long long), C_TYPE(FLOAT, float), C_TYPE(DOUBLE, double),
+    C_TYPE(UNSIGNED_LONG_LONG, unsigned long long),
+    C_TYPE(FLOAT, float),
+    C_TYPE(DOUBLE, double),
     BASIC(LONG_DOUBLE, sizeof(long double), alignof(long double), 16, 1, long_double),
-    COMPLEX(C_FLOAT_COMPLEX, float), COMPLEX(CXX_FLOAT_COMPLEX, float),
-    COMPLEX(C_DOUBLE_COMPLEX, double), COMPLEX(CXX_DOUBLE_COMPLEX, double),
+    COMPLEX(C_FLOAT_COMPLEX, float),
+    COMPLEX(CXX_FLOAT_COMPLEX, float),
+    COMPLEX(C_DOUBLE_COMPLEX, double),
+    COMPLEX(CXX_DOUBLE_COMPLEX, double),
     BASIC(C_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), alignof(long double), 32, 2, long_double),
-    BASIC(CXX_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), alignof(long double), 32, 2, long_double),
+    BASIC(CXX_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), alignof(long double), 32, 2,
+          long_double),
     // Fortran's, in the sizes that its compilers give them unless told otherwise.
-    BYTES(LOGICAL, 4), BYTES(INTEGER, 4), BYTES(REAL, 4), TWO(COMPLEX, 4), BYTES(DOUBLE_PRECISION, 8),
-    TWO(DOUBLE_COMPLEX, 8), BYTES(CHARACTER, 1),
-    C_TYPE(C_BOOL, bool), C_TYPE(CXX_BOOL, bool),
+    BYTES(LOGICAL, 4),
+    BYTES(INTEGER, 4),
+    BYTES(REAL, 4),
+    TWO(COMPLEX, 4),
+    BYTES(DOUBLE_PRECISION, 8),
+    TWO(DOUBLE_COMPLEX, 8),
+    BYTES(CHARACTER, 1),
+    C_TYPE(C_BOOL, bool),
+    C_TYPE(CXX_BOOL, bool),
     BASIC(WCHAR, sizeof(wchar_t), alignof(wchar_t), 2, 1, character),
-    C_TYPE(CHAR, char), C_TYPE(SIGNED_CHAR, signed char), C_TYPE(UNSIGNED_CHAR, unsigned char),
-    BYTES(BYTE, 1), BYTES(INT8_T, 1), BYTES(UINT8_T, 1), BYTES(INT16_T, 2), BYTES(UINT16_T, 2),
-    BYTES(INT32_T, 4), BYTES(UINT32_T, 4), BYTES(INT64_T, 8), BYTES(UINT64_T, 8),
-    BYTES(LOGICAL1, 1), BYTES(LOGICAL2, 2), BYTES(LOGICAL4, 4), BYTES(LOGICAL8, 8), BYTES(LOGICAL16, 16),
-    BYTES(INTEGER1, 1), BYTES(INTEGER2, 2), BYTES(INTEGER4, 4), BYTES(INTEGER8, 8), BYTES(INTEGER16, 16),
-    BYTES(REAL2, 2), BYTES(REAL4, 4), BYTES(REAL8, 8), C_TYPE(REAL16, Float128),
-    TWO(COMPLEX4, 2), TWO(COMPLEX8, 4), TWO(COMPLEX16, 8), COMPLEX(COMPLEX32, Float128),
+    C_TYPE(CHAR, char),
+    C_TYPE(SIGNED_CHAR, signed char),
+    C_TYPE(UNSIGNED_CHAR, unsigned char),
+    BYTES(BYTE, 1),
+    BYTES(INT8_T, 1),
+    BYTES(UINT8_T, 1),
+    BYTES(INT16_T, 2),
+    BYTES(UINT16_T, 2),
+    BYTES(INT32_T, 4),
+    BYTES(UINT32_T, 4),
+    BYTES(INT64_T, 8),
+    BYTES(UINT64_T, 8),
+    BYTES(LOGICAL1, 1),
+    BYTES(LOGICAL2, 2),
+    BYTES(LOGICAL4, 4),
+    BYTES(LOGICAL8, 8),
+    BYTES(LOGICAL16, 16),
+    BYTES(INTEGER1, 1),
+    BYTES(INTEGER2, 2),
+    BYTES(INTEGER4, 4),
+    BYTES(INTEGER8, 8),
+    BYTES(INTEGER16, 16),
+    BYTES(REAL2, 2),
+    BYTES(REAL4, 4),
+    BYTES(REAL8, 8),
+    C_TYPE(REAL16, Float128),
+    TWO(COMPLEX4, 2),
+    TWO(COMPLEX8, 4),
+    TWO(COMPLEX16, 8),
+    COMPLEX(COMPLEX32, Float128),
 };
 #undef BASIC
 #undef C_TYPE
@@ -70,9 +111,12 @@ constexpr std::int64_t index_at() {
 #define PAIR(name, value, value_type, index, index_type) \
     {MPI_##name, "MPI_" #name, MPI_##value, MPI_##index, index_at<value_type, index_type>()}
 const PairType pair_types[] = {
-    PAIR(FLOAT_INT, FLOAT, float, INT, int), PAIR(DOUBLE_INT, DOUBLE, double, INT, int),
-    PAIR(LONG_INT, LONG, long, INT, int), PAIR(2INT, INT, int, INT, int),
-    PAIR(SHORT_INT, SHORT, short, INT, int), PAIR(LONG_DOUBLE_INT, LONG_DOUBLE, long double, INT, int),
+    PAIR(FLOAT_INT, FLOAT, float, INT, int),
+    PAIR(DOUBLE_INT, DOUBLE, double, INT, int),
+    PAIR(LONG_INT, LONG, long, INT, int),
+    PAIR(2INT, INT, int, INT, int),
+    PAIR(SHORT_INT, SHORT, short, INT, int),
+    PAIR(LONG_DOUBLE_INT, LONG_DOUBLE, long double, INT, int),
     PAIR(2REAL, REAL, float, REAL, float),
     PAIR(2DOUBLE_PRECISION, DOUBLE_PRECISION, double, DOUBLE_PRECISION, double),
     PAIR(2INTEGER, INTEGER, int, INTEGER, int),
@@ -103,13 +147,8 @@ private:
         Definition& made = definitions_.emplace_back();
         made.named = type.handle;
         made.basic = &type;
-        made.size = made.extent = made.true_extent = type.size;
-        made.alignment = type.alignment;
-        made.elements = 1;
-        made.external_size = type.external_size;
-        made.data = {0, {static_cast<std::uint64_t>(type.size), nullptr}};
         made.predefined = true;
-        made.finish();
+        define_in_place(made);
         return made;
     }
     /// As a structure of the two; its recipe says so to whoever walks it, its name to the user.

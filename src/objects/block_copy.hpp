@@ -20,13 +20,15 @@ inline Place moved(Place place, std::uint64_t steps, std::int64_t step) noexcept
 
 struct ToPacked {
     template <class Copy>
-    static void move(const Copy& copy, std::byte* packed, Place place) noexcept {
+    [[gnu::always_inline]] static void move(const Copy& copy, std::byte* packed,
+                                            Place place) noexcept {
         copy(packed, reinterpret_cast<const std::byte*>(place));
     }
 };
 struct FromPacked {
     template <class Copy>
-    static void move(const Copy& copy, std::byte* packed, Place place) noexcept {
+    [[gnu::always_inline]] static void move(const Copy& copy, std::byte* packed,
+                                            Place place) noexcept {
         copy(reinterpret_cast<std::byte*>(place), packed);
     }
 };
@@ -34,20 +36,24 @@ struct FromPacked {
 /// Blocks of a size that the compiler knows.
 template <std::size_t size>
 struct Exactly {
-    void operator()(std::byte* to, const std::byte* from) const noexcept { std::memcpy(to, from, size); }
+    [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept {
+        std::memcpy(to, from, size);
+    }
 };
 /// Blocks of `unit` to twice as many bytes: two copies that overlap.
 template <std::size_t unit>
 struct UpToTwice {
     std::size_t rest;  ///< size - unit
-    void operator()(std::byte* to, const std::byte* from) const noexcept {
+    [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept {
         std::memcpy(to, from, unit);
         std::memcpy(to + rest, from + rest, unit);
     }
 };
 struct Any {
     std::size_t size;
-    void operator()(std::byte* to, const std::byte* from) const noexcept { std::memcpy(to, from, size); }
+    [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept {
+        std::memcpy(to, from, size);
+    }
 };
 
 /// Calls `loop` with the copier for blocks of so many bytes.
@@ -81,33 +87,52 @@ inline void copy_block(std::byte* packed, Place place, std::uint64_t bytes) noex
 }
 
 /// `count` blocks: `place_step` apart in memory and `packed_step` in packed form.
+template <class Direction, class Copy>
+[[gnu::noinline]] void copy_blocks_by(const Copy by, std::byte* packed, std::uint64_t packed_step,
+                                      Place place, std::int64_t place_step,
+                                      std::uint64_t count) noexcept {
+    // Four at a time: the loop's own instructions would cost as much as a short block.
+    for (; count >= 4; count -= 4) {
+        Direction::move(by, packed, place);
+        Direction::move(by, packed + packed_step, moved(place, 1, place_step));
+        Direction::move(by, packed + 2 * packed_step, moved(place, 2, place_step));
+        Direction::move(by, packed + 3 * packed_step, moved(place, 3, place_step));
+        packed += 4 * packed_step;
+        place = moved(place, 4, place_step);
+    }
+    for (; count > 0; --count) {
+        Direction::move(by, packed, place);
+        packed += packed_step;
+        place = moved(place, place_step);
+    }
+}
 template <class Direction>
-inline void copy_blocks(std::byte* packed, std::uint64_t packed_step, Place place, std::int64_t place_step,
-                        std::uint64_t bytes, std::uint64_t count) noexcept {
-    with_copier(bytes, [&](const auto& copy) {
-        // Four at a time: the loop's own instructions would cost as much as a short block.
-        for (; count >= 4; count -= 4) {
-            for (int i = 0; i < 4; ++i) {
-                Direction::move(copy, packed, place);
-                packed += packed_step;
-                place = moved(place, place_step);
-            }
-        }
-        for (; count > 0; --count) {
-            Direction::move(copy, packed, place);
-            packed += packed_step;
-            place = moved(place, place_step);
-        }
+inline void copy_blocks(std::byte* packed, std::uint64_t packed_step, Place place,
+                        std::int64_t place_step, std::uint64_t bytes,
+                        std::uint64_t count) noexcept {
+    with_copier(bytes, [=](const auto& copy) {
+        copy_blocks_by<Direction>(copy, packed, packed_step, place, place_step, count);
     });
 }
 
 /// `count` blocks at displacements from `place`.
+template <class Direction, class Copy>
+[[gnu::noinline]] void copy_blocks_at_by(const Copy by, std::byte* packed, Place place,
+                                         const std::int64_t* displacements, std::uint64_t bytes,
+                                         std::uint64_t count) noexcept {
+    for (; count >= 2; count -= 2, displacements += 2, packed += 2 * bytes) {
+        // Both are read first: what is written might be displacements, as far as the compiler knows.
+        const std::int64_t first = displacements[0], second = displacements[1];
+        Direction::move(by, packed, moved(place, first));
+        Direction::move(by, packed + bytes, moved(place, second));
+    }
+    if (count > 0) Direction::move(by, packed, moved(place, *displacements));
+}
 template <class Direction>
 inline void copy_blocks_at(std::byte* packed, Place place, const std::int64_t* displacements,
                            std::uint64_t bytes, std::uint64_t count) noexcept {
-    with_copier(bytes, [&](const auto& copy) {
-        for (std::uint64_t i = 0; i < count; ++i)
-            Direction::move(copy, packed + i * bytes, moved(place, displacements[i]));
+    with_copier(bytes, [=](const auto& copy) {
+        copy_blocks_at_by<Direction>(copy, packed, place, displacements, bytes, count);
     });
 }
 

@@ -37,6 +37,8 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
     communicator->hints = {};
     communicator->handle = reinterpret_cast<MPI_Comm>(communicator);
     communicator->collectives = 0;
+    communicator->session = group.session != nullptr ? group.session : parent.session;
+    if (communicator->session != nullptr) communicator->session->retain();
     std::lock_guard guard(process.set_up);
     communicator->errhandler = parent.errhandler;
     communicator->errhandler->retain();
@@ -64,6 +66,8 @@ void drop(Process& process, Communicator& communicator) noexcept {
     drop(process, *communicator.group);
     if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);
+    if (communicator.session != nullptr) drop(process, *communicator.session);
+    communicator.session = nullptr;
     communicator.remote = nullptr;
     communicator.group = nullptr;
     communicator.context = 0;
@@ -71,6 +75,7 @@ void drop(Process& process, Communicator& communicator) noexcept {
     communicator.name.clear();
     communicator.attributes.clear();
     communicator.buffer.reset();
+    communicator.topology.reset();
     Process::destroy(process.communicators, communicator);
 }
 

@@ -24,6 +24,10 @@ namespace heddle::p2p {
 class BsendBuffer;
 }  // namespace heddle::p2p
 
+namespace heddle::topo {
+struct Topology;
+}  // namespace heddle::topo
+
 namespace heddle::objects {
 
 struct Info;
@@ -65,11 +69,13 @@ struct Communicator : core::Object {
     Group* group = nullptr;         ///< local group, counted
     Group* remote = nullptr;        ///< of an intercommunicator, counted; nullptr: intracommunicator
     std::atomic<Communicator*> local{nullptr};  ///< see local_communicator(); counted
+    Session* session = nullptr;     ///< that it comes from, counted; nullptr: the world model
     Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
     MPI_Comm handle = MPI_COMM_NULL;   ///< what the user calls it
     std::string name;                  ///< guarded likewise
     Attributes attributes;             ///< guarded likewise
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Comm_attach_buffer; guarded likewise
+    std::shared_ptr<const topo::Topology> topology;  ///< or none; set while the communicator is made
     std::uint32_t collectives = 0;  ///< collective calls so far: their tags, one thread at a time
 
     std::int32_t size() const noexcept { return group->size(); }

@@ -14,7 +14,8 @@ using Measure = std::int64_t Definition::*;
 
 /// Goes down to where `amount` of one measure of the elements ends, and answers what that is in the
 /// other. What is left of the amount within a basic element stays in it.
-std::int64_t convert(const Definition* type, std::int64_t& amount, Measure from, Measure to) noexcept {
+std::int64_t convert(const Definition* type, std::int64_t& amount, Measure from,
+                     Measure to) noexcept {
     std::int64_t result = 0;
     while (amount > 0) {
         const std::int64_t whole = amount / type->*from;
@@ -66,7 +67,8 @@ void close_handle(Process& process, Datatype& type) noexcept {
 std::int64_t count_in(std::uint64_t bytes, const Datatype& type) noexcept {
     const auto each = static_cast<std::uint64_t>(type.size);
     if (each == 0) return bytes == 0 ? 0 : std::int64_t{MPI_UNDEFINED};
-    return bytes % each == 0 ? static_cast<std::int64_t>(bytes / each) : std::int64_t{MPI_UNDEFINED};
+    return bytes % each == 0 ? static_cast<std::int64_t>(bytes / each)
+                             : std::int64_t{MPI_UNDEFINED};
 }
 
 std::int64_t elements_in(std::uint64_t bytes, const Datatype& type) noexcept {
@@ -82,7 +84,8 @@ std::int64_t bytes_of_elements(std::int64_t elements, const Datatype& type) noex
     if (elements == 0) return 0;
     if (definition.elements == 0) return -1;
     std::int64_t product = 0;
-    if (__builtin_mul_overflow(elements / definition.elements + 1, definition.size, &product)) return -1;
+    if (__builtin_mul_overflow(elements / definition.elements + 1, definition.size, &product))
+        return -1;
     return convert(&definition, elements, &Definition::elements, &Definition::size);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "objects/basic_types.hpp"
 #include "objects/layout_builder.hpp"
 #include "sync/orders.hpp"
 
@@ -14,7 +15,7 @@ __extension__ typedef __int128 Wide;
 
 bool fits(Wide value) noexcept {
     return value >= std::numeric_limits<std::int64_t>::min() &&
-           value <= std::numeric_limits<std::int64_t>::max();
+        value <= std::numeric_limits<std::int64_t>::max();
 }
 
 /// Displacements of parts that exist were found to fit when the type was made.
@@ -26,7 +27,7 @@ std::int64_t times(std::int64_t a, std::int64_t b) noexcept {
 /// Whether a combiner's displacements are in extents of the old type.
 bool in_extents(int combiner) noexcept {
     return combiner == MPI_COMBINER_VECTOR || combiner == MPI_COMBINER_INDEXED ||
-           combiner == MPI_COMBINER_INDEXED_BLOCK;
+        combiner == MPI_COMBINER_INDEXED_BLOCK;
 }
 
 /// The bounds of a type map to which parts are added one by one, in as many bits as it takes.
@@ -37,13 +38,16 @@ public:
         const Wide last = displacement + (length - 1) * type.extent;
         const Wide low = std::min(displacement, last), high = std::max(displacement, last);
         if (type.bounded) {
-            mark_low_ = bounded_ ? std::min(mark_low_, low + type.lower_bound) : low + type.lower_bound;
-            mark_high_ = bounded_ ? std::max(mark_high_, high + type.upper_bound()) : high + type.upper_bound();
+            mark_low_ =
+                bounded_ ? std::min(mark_low_, low + type.lower_bound) : low + type.lower_bound;
+            mark_high_ = bounded_ ? std::max(mark_high_, high + type.upper_bound())
+                                  : high + type.upper_bound();
             bounded_ = true;
         }
         if (type.size == 0) return;
         low_ = any_ ? std::min(low_, low + type.true_lower_bound) : low + type.true_lower_bound;
-        high_ = any_ ? std::max(high_, high + type.true_upper_bound()) : high + type.true_upper_bound();
+        high_ =
+            any_ ? std::max(high_, high + type.true_upper_bound()) : high + type.true_upper_bound();
         alignment_ = std::max(alignment_, type.alignment);
         any_ = true;
     }
@@ -129,7 +133,8 @@ bool define_list(Definition& made) {
     for (std::int64_t i = 0; i < count; ++i) {
         const Part part = made.part(i);
         if (part.length == 0 || part.type->size == 0) continue;
-        builder.add(part.displacement, builder.repeat(part.type->data, part.length, part.type->extent));
+        builder.add(part.displacement,
+                    builder.repeat(part.type->data, part.length, part.type->extent));
     }
     made.data = builder.finish();
     return true;
@@ -153,6 +158,15 @@ bool define_resized(Definition& made) noexcept {
     return fits(static_cast<Wide>(made.lower_bound) + made.extent);
 }
 
+void define_basic(Definition& made) noexcept {
+    const BasicType& basic = *made.basic;
+    made.size = made.extent = made.true_extent = basic.size;
+    made.alignment = basic.alignment;
+    made.elements = 1;
+    made.external_size = basic.external_size;
+    made.data = {0, {static_cast<std::uint64_t>(basic.size), nullptr}};
+}
+
 bool define_by_combiner(Definition& made) {
     switch (made.recipe.combiner) {
         case MPI_COMBINER_DUP: copy(made, *made.recipe.types[0]); return true;
@@ -171,7 +185,7 @@ bool define_by_combiner(Definition& made) {
 void Definition::finish() noexcept {
     const Node* node = data.body.node;
     contiguous = size == extent && size == true_extent && lower_bound == 0 &&
-                 true_lower_bound == 0 && data.at == 0 && node == nullptr;
+        true_lower_bound == 0 && data.at == 0 && node == nullptr;
     sequence = data;
     period = extent;
     std::int64_t loop = 0;
@@ -183,9 +197,20 @@ void Definition::finish() noexcept {
 }
 
 bool define_in_place(Definition& definition) {
-    if (!define_by_combiner(definition)) return false;
+    if (definition.basic != nullptr)
+        define_basic(definition);
+    else if (!define_by_combiner(definition))
+        return false;
     definition.finish();
     return true;
+}
+
+DefinitionPointer define_basic(const BasicType& basic, Recipe recipe) {
+    auto made = std::make_unique<Definition>();
+    made->recipe = std::move(recipe);
+    made->basic = &basic;
+    define_in_place(*made);
+    return DefinitionPointer(made.release());
 }
 
 DefinitionPointer define(Recipe recipe) {
@@ -234,14 +259,16 @@ Part Definition::part(std::int64_t i) const noexcept {
         case MPI_COMBINER_VECTOR:
         case MPI_COMBINER_HVECTOR: return {times(i, times(n[2], unit)), n[1], old};
         case MPI_COMBINER_INDEXED_BLOCK:
-        case MPI_COMBINER_HINDEXED_BLOCK:
-            return {times(n[displacement_index(i)], unit), n[1], old};
-        case MPI_COMBINER_STRUCT: old = recipe.types[static_cast<std::size_t>(i)].get(); [[fallthrough]];
+        case MPI_COMBINER_HINDEXED_BLOCK: return {times(n[displacement_index(i)], unit), n[1], old};
+        case MPI_COMBINER_STRUCT:
+            old = recipe.types[static_cast<std::size_t>(i)].get();
+            [[fallthrough]];
         case MPI_COMBINER_INDEXED:
         case MPI_COMBINER_HINDEXED:
             return {times(n[displacement_index(i)], unit), n[1 + static_cast<std::size_t>(i)], old};
         case MPI_COMBINER_VALUE_INDEX:
-            return {n[static_cast<std::size_t>(i)], 1, recipe.types[static_cast<std::size_t>(i)].get()};
+            return {n[static_cast<std::size_t>(i)], 1,
+                    recipe.types[static_cast<std::size_t>(i)].get()};
         default: return {};
     }
 }

@@ -46,7 +46,9 @@ public:
     const Definition& operator*() const noexcept { return *definition_; }
     const Definition* operator->() const noexcept { return definition_; }
     explicit operator bool() const noexcept { return definition_ != nullptr; }
-    [[nodiscard]] const Definition* detach() noexcept { return std::exchange(definition_, nullptr); }
+    [[nodiscard]] const Definition* detach() noexcept {
+        return std::exchange(definition_, nullptr);
+    }
 
 private:
     const Definition* definition_ = nullptr;
@@ -54,7 +56,7 @@ private:
 
 /// Bounds and sizes in bytes (MPI 5.0, 5.1.7 and 5.1.8).
 struct Geometry {
-    std::int64_t size = 0;              ///< of the data in one element
+    std::int64_t size = 0;  ///< of the data in one element
     std::int64_t lower_bound = 0;
     std::int64_t extent = 0;            ///< from one element to the next
     std::int64_t true_lower_bound = 0;  ///< where the data begin
@@ -91,16 +93,17 @@ struct Definition : Geometry {
     Recipe recipe;
     const BasicType* basic = nullptr;  ///< of a predefined type that is no pair
     bool predefined = false;           ///< lives for ever
-    MPI_Datatype named = MPI_DATATYPE_NULL;  ///< the handle, if it is one with a name in the standard
+    MPI_Datatype named =
+        MPI_DATATYPE_NULL;  ///< the handle, if it is one with a name in the standard
 
-    bool bounded = false;             ///< its bounds were set (MPI_Type_create_resized), here or inside
-    std::int64_t alignment = 1;       ///< of its data, which the extent is a multiple of unless bounded
-    std::int64_t elements = 0;        ///< basic ones in one element of the type
-    std::int64_t external_size = 0;   ///< of one element in external32
+    bool bounded = false;        ///< its bounds were set (MPI_Type_create_resized), here or inside
+    std::int64_t alignment = 1;  ///< of its data, which the extent is a multiple of unless bounded
+    std::int64_t elements = 0;   ///< basic ones in one element of the type
+    std::int64_t external_size = 0;  ///< of one element in external32
 
-    Placed data;                ///< of one element
-    Placed sequence;            ///< of what elements in a row repeat,
-    std::int64_t period = 0;    ///< and the bytes from one of these to the next
+    Placed data;              ///< of one element
+    Placed sequence;          ///< of what elements in a row repeat,
+    std::int64_t period = 0;  ///< and the bytes from one of these to the next
     std::vector<std::unique_ptr<const Node>> nodes;  ///< of `data` that no inner type owns
 
     /// The pieces in the order of the type map. None for basic types.
@@ -118,7 +121,9 @@ struct Definition : Geometry {
 
 /// Computes what follows from the recipe. Null: something in it would need more than 63 bits.
 DefinitionPointer define(Recipe recipe);
-/// The same for one that has its recipe and its place already. False: does not fit.
+/// The same for a type that is a basic one.
+DefinitionPointer define_basic(const BasicType& basic, Recipe recipe);
+/// define() for one that has its recipe and its place already. False: does not fit.
 bool define_in_place(Definition& definition);
 
 }  // namespace heddle::objects

@@ -2,16 +2,18 @@
 #include "objects/errhandler.hpp"
 
 #include <new>
+#include <utility>
 
 #include "objects/process.hpp"
 
 namespace heddle::objects {
 
 Errhandler& make_errhandler(Process& process, Errhandler::Action action,
-                            MPI_Comm_errhandler_function* function) {
+                            Errhandler::For what, Errhandler::Function function) {
     Errhandler* handler = Process::make(process.errhandlers, core::Kind::errhandler);
     if (handler == nullptr) throw std::bad_alloc();
     handler->action = action;
+    handler->what = what;
     handler->function = function;
     return *handler;
 }
@@ -20,6 +22,23 @@ void drop(Process& process, Errhandler& handler) noexcept {
     if (!handler.release_reference()) return;
     handler.function = nullptr;
     Process::destroy(process.errhandlers, handler);
+}
+
+void set_errhandler(Process& process, Errhandler*& in_force, Errhandler& handler) noexcept {
+    handler.retain();
+    Errhandler* old = nullptr;
+    {
+        std::lock_guard guard(process.set_up);
+        old = std::exchange(in_force, &handler);
+    }
+    drop(process, *old);
+}
+
+MPI_Errhandler get_errhandler(Process& process, Errhandler* const& in_force) noexcept {
+    std::lock_guard guard(process.set_up);
+    const MPI_Errhandler handle = handle_of(process, *in_force);
+    if (handle == reinterpret_cast<MPI_Errhandler>(in_force)) in_force->retain();
+    return handle;
 }
 
 MPI_Errhandler handle_of(Process& process, Errhandler& handler) noexcept {

@@ -14,16 +14,27 @@ class Process;
 struct Errhandler : core::Object {
     enum class Action : std::uint8_t { fatal, abort, give_back, call };
 
+    /// What the function of the user takes. The predefined handlers are for everything.
+    enum class For : std::uint8_t { everything, communicator, session, window, file };
+    using Function = void (*)();
+
     Errhandler* next = nullptr;
     Action action = Action::fatal;
-    MPI_Comm_errhandler_function* function = nullptr;  ///< for Action::call on communicators
+    For what = For::everything;
+    Function function = nullptr;  ///< for Action::call; of the type that `what` says
+
+    bool is_for(For object) const noexcept { return what == For::everything || what == object; }
 };
 
 /// With one reference. Throws std::bad_alloc.
 Errhandler& make_errhandler(Process& process, Errhandler::Action action,
-                            MPI_Comm_errhandler_function* function);
+                            Errhandler::For what = Errhandler::For::everything,
+                            Errhandler::Function function = nullptr);
 /// Drops a reference; the last one destroys.
 void drop(Process& process, Errhandler& handler) noexcept;
+/// Puts another one in the place of the one in force; and gives the user a handle, counted, to that.
+void set_errhandler(Process& process, Errhandler*& in_force, Errhandler& handler) noexcept;
+MPI_Errhandler get_errhandler(Process& process, Errhandler* const& in_force) noexcept;
 /// The constant, for predefined ones.
 MPI_Errhandler handle_of(Process& process, Errhandler& handler) noexcept;
 

@@ -127,28 +127,66 @@ void end_job(Process& process, int code, const std::string& reason) noexcept {
                       (reason.empty() ? "called MPI_Abort with code " + std::to_string(code) : reason));
 }
 
-int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
+int call_errhandler(Process& process, Errhandler& handler, void* object, int code,
                     const std::string& detail) {
-    Process& process = *thread.process;
+    using For = Errhandler::For;
+    if (handler.action == Errhandler::Action::give_back) return code;
+    if (handler.action != Errhandler::Action::call) end_job(process, code, detail);
+    int given = code;
+    // The function gets the address of a handle.
+    const auto call = [&]<class Function, class Handle>(Function* function, Handle handle) {
+        function(&handle, &given);
+    };
+    switch (handler.what) {
+        case For::session:
+            call(reinterpret_cast<MPI_Session_errhandler_function*>(handler.function),
+                 static_cast<MPI_Session>(object));
+            break;
+        case For::window:
+            call(reinterpret_cast<MPI_Win_errhandler_function*>(handler.function),
+                 static_cast<MPI_Win>(object));
+            break;
+        case For::file:
+            call(reinterpret_cast<MPI_File_errhandler_function*>(handler.function),
+                 static_cast<MPI_File>(object));
+            break;
+        default:
+            call(reinterpret_cast<MPI_Comm_errhandler_function*>(handler.function),
+                 static_cast<MPI_Comm>(object));
+    }
+    return code;
+}
+
+namespace {
+
+/// `in_force` is the object's own, which another thread may replace meanwhile.
+int call_in_force(Process& process, Errhandler*& in_force, void* object, int code,
+                  const std::string& detail) {
     Errhandler* handler = nullptr;
     {
-        // Another thread may set another one meanwhile.
         std::lock_guard guard(process.set_up);
-        handler = communicator.errhandler;
+        handler = in_force;
         handler->retain();
     }
-    switch (handler->action) {
-        case Errhandler::Action::give_back: break;
-        case Errhandler::Action::call: {
-            MPI_Comm handle = communicator.handle;
-            int given = code;
-            handler->function(&handle, &given);
-            break;
-        }
-        default: end_job(process, code, detail);
-    }
+    call_errhandler(process, *handler, object, code, detail);
     drop(process, *handler);
     return code;
+}
+
+}  // namespace
+
+int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
+                    const std::string& detail) {
+    return call_in_force(*thread.process, communicator.errhandler, communicator.handle, code, detail);
+}
+
+int call_errhandler(core::Thread& thread, Session& session, int code, const std::string& detail) {
+    return call_in_force(*thread.process, session.errhandler, session.handle(), code, detail);
+}
+
+int fail(core::Thread& thread, Session& session, int error_class, const std::string& detail) {
+    return call_errhandler(thread, session, error_class,
+                           sentence(thread.call, " on a session", error_class, detail));
 }
 
 int fail(core::Thread& thread, Communicator* communicator, int error_class,

@@ -10,6 +10,7 @@
 #include "core/thread.hpp"
 #include "mpi.h"
 #include "objects/communicator.hpp"
+#include "objects/session.hpp"
 
 namespace heddle::objects {
 
@@ -39,6 +40,13 @@ bool is_predefined_class(int code) noexcept;
 /// What the error handler of the communicator does with a code, without a call that fails
 /// (MPI_Comm_call_errhandler).
 int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
+                    const std::string& detail);
+
+/// The same on a session.
+[[gnu::cold]] int fail(core::Thread& thread, Session& session, int error_class, const std::string& detail);
+int call_errhandler(core::Thread& thread, Session& session, int code, const std::string& detail);
+/// The same where there is no session, or not yet: what this handler says.
+int call_errhandler(Process& process, Errhandler& handler, void* object, int code,
                     const std::string& detail);
 
 /// "MPI_COMM_WORLD", a name that the user gave, or "communicator of N processes".

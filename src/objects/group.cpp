@@ -37,19 +37,23 @@ Members filtered(const Members& first, const Members& second, bool in_second) {
 
 }  // namespace
 
-Group& make_group(Process& process, std::vector<std::int32_t> processes) {
+Group& make_group(Process& process, std::vector<std::int32_t> processes, Session* session) {
     Group* group = Process::make(process.groups, core::Kind::group);
     if (group == nullptr) throw std::bad_alloc();
     const auto at = std::find(processes.begin(), processes.end(), process.rank());
     group->rank = at == processes.end() ? MPI_UNDEFINED
                                         : static_cast<std::int32_t>(at - processes.begin());
     group->processes = std::move(processes);
+    group->session = session;
+    if (session != nullptr) session->retain();
     return *group;
 }
 
 void drop(Process& process, Group& group) noexcept {
     if (!group.release_reference()) return;
     group.processes = {};
+    if (group.session != nullptr) drop(process, *group.session);
+    group.session = nullptr;
     Process::destroy(process.groups, group);
 }
 

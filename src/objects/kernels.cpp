@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "objects/basic_types.hpp"
 #include "objects/operation.hpp"
 
 namespace heddle::objects {
@@ -319,7 +320,10 @@ const std::array<Entry, type_handles> kinds = make_kinds();
 
 Kernel kernel_of(Builtin operation, const Datatype& type) noexcept {
     if (operation == Builtin::none) return nullptr;
-    const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(type.handle) - first_type;
+    // A type of MPI_Type_create_f90_real and its like has the values of a predefined one.
+    const bool named = !type.definition || type.definition->basic == nullptr;
+    const MPI_Datatype handle = named ? type.handle : type.definition->basic->handle;
+    const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(handle) - first_type;
     if (number >= type_handles) return nullptr;
     const Entry entry = kinds[number];
     const auto op = static_cast<std::size_t>(operation);

@@ -22,7 +22,8 @@ struct Mover {
     static void repeat(const Body& body, std::byte* packed, std::uint64_t packed_step, Place place,
                        std::int64_t place_step, std::uint64_t count) noexcept {
         if (body.node == nullptr)
-            return copy_blocks<Direction>(packed, packed_step, place, place_step, body.bytes, count);
+            return copy_blocks<Direction>(packed, packed_step, place, place_step, body.bytes,
+                                          count);
         const Node& node = *body.node;
         // Few entries, repeated often: entry by entry is faster, as long as a tile stays in the cache.
         std::uint64_t tile = std::min(count, tile_bytes / node.bytes);
@@ -56,8 +57,7 @@ struct Mover {
         switch (node.kind) {
             case Node::Kind::strided:
                 return repeat(node.child, packed, node.child.bytes,
-                              moved(place, first, node.stride),
-                              node.stride, last - first);
+                              moved(place, first, node.stride), node.stride, last - first);
             case Node::Kind::indexed: return whole_indexed(node, first, last, packed, place);
             case Node::Kind::list: return whole_list(node, first, last, packed, place);
         }
@@ -89,7 +89,8 @@ struct Mover {
     static void part(const Body& body, std::uint64_t from, std::byte* packed, Place place,
                      std::uint64_t bytes) noexcept {
         if (body.node == nullptr)
-            return Direction::move(Any{bytes}, packed, moved(place, static_cast<std::int64_t>(from)));
+            return Direction::move(Any{bytes}, packed,
+                                   moved(place, static_cast<std::int64_t>(from)));
         const Node& node = *body.node;
         if (bytes == node.bytes) return whole(node, 0, node.count, packed, place);
         std::uint64_t first = node.entry_at(from);
@@ -112,36 +113,50 @@ struct Mover {
         part(entry.body, 0, packed + (begin - from), moved(place, entry.at), end - begin);
     }
 
-    /// The same for a body of any depth: shallow parts one after the other, each found from the top.
+    /// The same for a body of any depth: stretches without deep entries one after the other, each found
+    /// from the top.
     static void deep_part(const Body& body, std::uint64_t from, std::byte* packed, Place place,
                           std::uint64_t bytes) noexcept {
         while (bytes > 0) {
             Body inner = body;
             Place there = place;
-            std::uint64_t at = from;
-            while (inner.node != nullptr && inner.node->depth > most_recursion) {
+            std::uint64_t at = from, some = std::min(bytes, body.bytes - from);
+            while (is_deep(inner)) {
                 const Node& node = *inner.node;
                 const std::uint64_t i = node.entry_at(at);
                 const Placed entry = node.entry(i);
+                if (!is_deep(entry.body)) {
+                    some = std::min(some, shallow_end(node, i, at + some) - at);
+                    break;
+                }
                 at -= node.begin_of(i);
                 there = moved(there, entry.at);
                 inner = entry.body;
+                some = std::min(some, inner.bytes - at);
             }
-            const std::uint64_t some = std::min(bytes, inner.bytes - at);
             part(inner, at, packed, there, some);
             packed += some;
             from += some;
             bytes -= some;
         }
     }
+    static bool is_deep(const Body& body) noexcept {
+        return body.node != nullptr && body.node->depth > most_recursion;
+    }
+    /// Where the first deep entry behind the i-th one begins, or anything from `enough` on.
+    static std::uint64_t shallow_end(const Node& node, std::uint64_t i,
+                                     std::uint64_t enough) noexcept {
+        while (i < node.count && node.begin_of(i) < enough && !is_deep(node.entry(i).body)) ++i;
+        return i < node.count ? node.begin_of(i) : node.bytes;
+    }
 
     /// Bytes [from, from + bytes) of bodies without end, `period` apart.
-    static void endless(const Body& body, std::int64_t period, std::uint64_t from, std::byte* packed,
-                        Place place, std::uint64_t bytes) noexcept {
+    static void endless(const Body& body, std::int64_t period, std::uint64_t from,
+                        std::byte* packed, Place place, std::uint64_t bytes) noexcept {
         const std::uint64_t first = from / body.bytes;
         from -= first * body.bytes;
         place = moved(place, first, period);
-        const bool deep = body.node != nullptr && body.node->depth > most_recursion;
+        const bool deep = is_deep(body);
         while (bytes > 0) {
             const std::uint64_t whole = deep || from != 0 ? 0 : bytes / body.bytes;
             if (whole > 0) repeat(body, packed, body.bytes, place, period, whole);
@@ -161,7 +176,8 @@ void move(const Datatype& type, Place elements, std::uint64_t from, std::byte* p
           std::uint64_t bytes) noexcept {
     if (bytes == 0) return;
     if (type.contiguous)
-        return Direction::move(Any{bytes}, packed, moved(elements, static_cast<std::int64_t>(from)));
+        return Direction::move(Any{bytes}, packed,
+                               moved(elements, static_cast<std::int64_t>(from)));
     const Definition& definition = *type.definition;
     const Body& body = definition.sequence.body;
     const std::int64_t period = definition.period;
@@ -187,7 +203,8 @@ void pack(const Datatype& type, const std::byte* elements, std::uint64_t from, s
 void unpack(const Datatype& type, std::byte* elements, std::uint64_t from, const std::byte* packed,
             std::uint64_t bytes) noexcept {
     // FromPacked only reads it.
-    move<FromPacked>(type, reinterpret_cast<Place>(elements), from, const_cast<std::byte*>(packed), bytes);
+    move<FromPacked>(type, reinterpret_cast<Place>(elements), from, const_cast<std::byte*>(packed),
+                     bytes);
 }
 
 }  // namespace heddle::objects

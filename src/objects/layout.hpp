@@ -77,7 +77,9 @@ struct Node {
 /// Copies bytes [from, from + bytes) of the packed form of the elements that begin at `elements` to `packed` (and back).
 /// Random access in the packed form: fragments of a message are packed one by one, straight into the transport's buffer.
 /// `elements` is the user's address: data lie at it plus displacement, which may be negative, and it may be MPI_BOTTOM.
-void pack(const Datatype& type, const std::byte* elements, std::uint64_t from, std::byte* packed, std::uint64_t bytes) noexcept;
-void unpack(const Datatype& type, std::byte* elements, std::uint64_t from, const std::byte* packed, std::uint64_t bytes) noexcept;
+void pack(const Datatype& type, const std::byte* elements, std::uint64_t from, std::byte* packed,
+          std::uint64_t bytes) noexcept;
+void unpack(const Datatype& type, std::byte* elements, std::uint64_t from, const std::byte* packed,
+            std::uint64_t bytes) noexcept;
 
 }  // namespace heddle::objects

@@ -7,17 +7,20 @@ namespace heddle::objects {
 namespace {
 
 /// A list of different things takes in the lists it contains as long as it stays this short.
-constexpr std::uint64_t short_list = 256;
+constexpr std::uint64_t short_list = 64;
 
 bool same(const Body& a, const Body& b) noexcept { return a.bytes == b.bytes && a.node == b.node; }
 
-std::uint32_t depth_of(const Body& body) noexcept { return body.node == nullptr ? 0 : body.node->depth; }
+std::uint32_t depth_of(const Body& body) noexcept {
+    return body.node == nullptr ? 0 : body.node->depth;
+}
 
 /// Adds an entry, or lengthens the block before it that it touches.
 void append(std::vector<Placed>& entries, const Placed& entry) {
     if (entry.body.node == nullptr && !entries.empty()) {
         Placed& last = entries.back();
-        if (last.body.node == nullptr && last.at + static_cast<std::int64_t>(last.body.bytes) == entry.at) {
+        if (last.body.node == nullptr &&
+            last.at + static_cast<std::int64_t>(last.body.bytes) == entry.at) {
             last.body.bytes += entry.body.bytes;
             return;
         }
@@ -53,7 +56,8 @@ Placed LayoutBuilder::repeat(const Placed& element, std::int64_t count, std::int
     node.child = body;
     std::int64_t inner = 0;
     if (body.node != nullptr && body.node->kind == Node::Kind::strided &&
-        !__builtin_mul_overflow(static_cast<std::int64_t>(body.node->count), body.node->stride, &inner) &&
+        !__builtin_mul_overflow(static_cast<std::int64_t>(body.node->count), body.node->stride,
+                                &inner) &&
         inner == stride) {
         node.count = times * body.node->count;
         node.stride = body.node->stride;
@@ -67,19 +71,47 @@ Placed LayoutBuilder::repeat(const Placed& element, std::int64_t count, std::int
 
 void LayoutBuilder::add(std::int64_t displacement, const Placed& what) {
     if (what.body.bytes == 0) return;
-    append(entries_, {displacement + what.at, what.body});
+    entries_.push_back({displacement + what.at, what.body});
 }
 
 Placed LayoutBuilder::finish() {
     if (entries_.empty()) return {};
-    const auto uniform = [this] {
-        return std::all_of(entries_.begin(), entries_.end(),
-                           [&](const Placed& entry) { return same(entry.body, entries_[0].body); });
-    };
-    if (entries_.size() == 1) return entries_[0];
-    if (uniform()) return finish_uniform();
-    merge_short_lists();
+    if (uniform()) {
+        if (is_regular() || !worth_merging()) return finish_uniform();
+    }
+    merge_touching();
+    if (!uniform()) merge_short_lists();
     return uniform() ? finish_uniform() : finish_mixed();
+}
+
+bool LayoutBuilder::uniform() const noexcept {
+    return std::all_of(entries_.begin(), entries_.end(),
+                       [this](const Placed& entry) { return same(entry.body, entries_[0].body); });
+}
+
+bool LayoutBuilder::is_regular() const noexcept {
+    for (std::size_t i = 2; i < entries_.size(); ++i)
+        if (entries_[i].at - entries_[i - 1].at != entries_[1].at - entries_[0].at) return false;
+    return true;
+}
+
+/// Of blocks of one length. Short ones are copied fastest when their length is always the same; a
+/// few that touch do not make up for lengths that nobody can foretell.
+bool LayoutBuilder::worth_merging() const noexcept {
+    const Body& block = entries_[0].body;
+    if (block.node != nullptr) return false;
+    std::size_t touching = 0;
+    for (std::size_t i = 1; i < entries_.size(); ++i)
+        if (entries_[i].at - entries_[i - 1].at == static_cast<std::int64_t>(block.bytes))
+            ++touching;
+    const std::size_t merged = entries_.size() - touching;
+    return block.bytes > 64 ? touching > 0 : merged * 3 < entries_.size();
+}
+
+void LayoutBuilder::merge_touching() {
+    std::vector<Placed> merged;
+    for (const Placed& entry : entries_) append(merged, entry);
+    entries_ = std::move(merged);
 }
 
 /// Entries that are lists themselves are replaced by what they list, if that is little.
@@ -111,10 +143,8 @@ Placed LayoutBuilder::finish_uniform() {
     const Placed first = entries_[0];
     const std::size_t count = entries_.size();
     if (count == 1) return first;
-    const std::int64_t stride = entries_[1].at - first.at;
-    std::size_t regular = 2;
-    while (regular < count && entries_[regular].at - entries_[regular - 1].at == stride) ++regular;
-    if (regular == count) return repeat(first, static_cast<std::int64_t>(count), stride);
+    if (is_regular())
+        return repeat(first, static_cast<std::int64_t>(count), entries_[1].at - first.at);
     Node node;
     node.kind = Node::Kind::indexed;
     node.count = count;

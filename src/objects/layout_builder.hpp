@@ -2,7 +2,7 @@
 #pragma once
 /// Makes the program of a type from those of the types it is made of (layout.hpp).
 ///
-/// Merged are: blocks that touch, loops that continue each other, lists with a stride, lists in short
+/// Merged are: blocks that touch, loops that continue each other, lists with a stride, short lists in
 /// lists. A program never copies a long one that it contains: types made of types made of types stay
 /// as small as what the user wrote.
 
@@ -31,6 +31,10 @@ public:
 
 private:
     const Node* keep(Node&& node);
+    bool uniform() const noexcept;
+    bool is_regular() const noexcept;
+    bool worth_merging() const noexcept;
+    void merge_touching();
     void merge_short_lists();
     Placed finish_uniform();
     Placed finish_mixed();

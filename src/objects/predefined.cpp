@@ -70,9 +70,9 @@ void make_predefined(Process& process) {
     make_types(process);
     make_operations(process);
     using Action = Errhandler::Action;
-    process.errors_are_fatal = &make_errhandler(process, Action::fatal, nullptr);
-    process.errors_abort = &make_errhandler(process, Action::abort, nullptr);
-    process.errors_return = &make_errhandler(process, Action::give_back, nullptr);
+    process.errors_are_fatal = &make_errhandler(process, Action::fatal);
+    process.errors_abort = &make_errhandler(process, Action::abort);
+    process.errors_return = &make_errhandler(process, Action::give_back);
 
     Members everyone(static_cast<std::size_t>(process.size()));
     std::iota(everyone.begin(), everyone.end(), 0);
@@ -82,6 +82,7 @@ void make_predefined(Process& process) {
     process.self = make_predefined(process, MPI_COMM_SELF, "MPI_COMM_SELF", self_context,
                                    make_group(process, {process.rank()}));
     process.predefined_attributes.universe_size = process.size();
+    if (process.job.appnum >= 0) process.predefined_attributes.appnum = process.job.appnum;
 }
 
 }  // namespace heddle::objects

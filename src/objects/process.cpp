@@ -16,8 +16,8 @@ namespace heddle::objects {
 namespace {
 
 /// Never destroyed: threads may outlive main().
-Process*& program() noexcept {
-    static Process* process = nullptr;
+std::atomic<Process*>& program() noexcept {
+    static std::atomic<Process*> process{nullptr};
     return process;
 }
 
@@ -47,9 +47,18 @@ transport::shm::Node map_node(const launch::Job& job) {
 
 constinit thread_local core::Thread* current_thread = nullptr;
 
-Process* process_of_program() noexcept { return program(); }
-void set_process_of_program(std::unique_ptr<Process> process) noexcept {
-    program() = process.release();
+Process* process_of_program() noexcept { return program().load(acquire); }
+
+Process& need_process_of_program() {
+    // Two sessions may be opened at once.
+    static std::mutex& lock = *new std::mutex;
+    std::lock_guard guard(lock);
+    Process* process = program().load(relaxed);
+    if (process == nullptr) {
+        process = new Process(launch::join());
+        program().store(process, release);
+    }
+    return *process;
 }
 
 Process::Process(launch::Job joined) : Process(joined, map_node(joined)) {}
@@ -64,13 +73,27 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       datatypes(1 << 20),
       errhandlers(1 << 16),
       operations(1 << 16),
+      sessions(1 << 16),
       contexts(job.rank, job.size),
       engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())),
       recycling(std::make_unique<p2p::Recycling>(contexts, job.rank)) {
     make_predefined(*this);
-    launch::Page& page = node.page(static_cast<std::size_t>(job.rank));
-    page.pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
-    page.stage.store(launch::Stage::initialized, release);
+    node.page(static_cast<std::size_t>(job.rank)).pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
+}
+
+void Process::open() noexcept {
+    std::lock_guard guard(set_up);
+    if (uses_++ != 0) return;
+    node.page(static_cast<std::size_t>(job.rank)).stage.store(launch::Stage::initialized, release);
+    life.store(Life::initialized, release);
+}
+
+bool Process::close() noexcept {
+    std::lock_guard guard(set_up);
+    if (--uses_ != 0) return false;
+    node.page(static_cast<std::size_t>(job.rank)).stage.store(launch::Stage::finalized, release);
+    life.store(Life::finalized, release);
+    return true;
 }
 
 Process::~Process() = default;

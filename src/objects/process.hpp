@@ -5,8 +5,9 @@
 /// A program has one, made by MPI_Init; a test may hold several in one address space, each thread
 /// playing the process that it is attached to.
 ///
-/// Life           fresh -> initialized -> finalized. Functions that may be called at any time do not
-///                need it to be alive; all others go through api/entry.hpp, which checks.
+/// Life           fresh -> initialized -> finalized, and initialized again if a session is opened.
+///                Functions that may be called at any time do not need it to be alive; all others go
+///                through api/entry.hpp, which checks.
 /// Locking        `set_up` guards what changes rarely: contexts in use, info, names, attributes. It
 ///                is never taken on the data path and never held while user code is called.
 
@@ -17,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/arena.hpp"
@@ -28,6 +30,7 @@
 #include "objects/group.hpp"
 #include "objects/info.hpp"
 #include "objects/operation.hpp"
+#include "objects/session.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
@@ -62,6 +65,7 @@ public:
     core::Arena<Datatype> datatypes;
     core::Arena<Errhandler> errhandlers;
     core::Arena<Operation> operations;
+    core::Arena<Session> sessions;
 
     Communicator* world = nullptr;
     Communicator* self = nullptr;
@@ -73,9 +77,13 @@ public:
     std::array<Datatype*, 1024> predefined_types{};
     std::array<Operation*, 64> predefined_operations{};  ///< likewise
 
+    /// Made by MPI_Type_create_f90_*, by combiner, precision and range; guarded by set_up.
+    std::map<std::array<int, 3>, Datatype*> numeric_types;
+
     Contexts contexts;
     Keyvals keyvals;
     PredefinedAttributes predefined_attributes;
+    std::unordered_map<const Datatype*, Attributes> type_attributes;  ///< guarded by set_up
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
 
     std::unique_ptr<p2p::Engine> engine;
@@ -104,6 +112,9 @@ public:
         return find(groups, handle, core::Kind::group);
     }
     Errhandler* errhandler(MPI_Errhandler handle) noexcept;
+    Session* session(MPI_Session handle) noexcept {
+        return find(sessions, handle, core::Kind::session);
+    }
     Operation* operation(MPI_Op handle) noexcept {
         const auto value = reinterpret_cast<std::uintptr_t>(handle);
         if (value < predefined_operations.size()) [[likely]] return predefined_operations[value];
@@ -127,7 +138,13 @@ public:
         arena.give(&object);
     }
 
+    /// What keeps MPI usable: the world model, and each session. The first one opens the process, the
+    /// last one closes it, and it may be opened again. close() answers whether it was the last.
+    void open() noexcept;
+    bool close() noexcept;
+
     std::atomic<Life> life{Life::fresh};
+    std::atomic<Life> world_life{Life::fresh};  ///< of the world model alone
 
 private:
     template <class T, class Handle>
@@ -137,14 +154,16 @@ private:
         return object->is(kind) ? object : nullptr;
     }
 
+    int uses_ = 0;  ///< guarded by set_up
 };
 
 /// The calling thread, once it is attached to its process. Written by attach() only.
 extern constinit thread_local core::Thread* current_thread __attribute__((tls_model("initial-exec")));
 
-/// The process of the program, or nullptr while there is none. Written by MPI_Init.
+/// The process of the program, or nullptr while there is none.
 Process* process_of_program() noexcept;
-void set_process_of_program(std::unique_ptr<Process> process) noexcept;
+/// The same, made if there is none: it joins the job. Throws std::runtime_error.
+Process& need_process_of_program();
 
 /// Attaches the calling thread to `process`, until the thread ends.
 core::Thread& attach(Process& process);

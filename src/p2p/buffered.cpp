@@ -68,9 +68,10 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
         piece = std::make_unique<Piece>(shared_from_this(), place, ++latest_);
         ++pieces_;
     }
-    if (message.bytes != 0) std::memcpy(piece->data, message.data, message.bytes);
+    gather(piece->data, message.data, message.layout, 0, message.bytes);
     Outbound copy = message;
     copy.data = piece->data;
+    copy.layout = nullptr;
     Engine& engine = *thread.process->engine;
     core::Request* request = engine.start_send(thread, copy);
     Turn turn(thread);

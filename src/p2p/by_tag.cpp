@@ -28,26 +28,28 @@ Meeting meeting(std::string_view string, std::span<const std::int32_t> processes
             static_cast<std::int32_t>(hash & 0x7fffffff)};
 }
 
-int create_from_group(core::Thread& thread, const objects::Group& group, std::string_view string,
-                      Part& part) {
+int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
+                      const objects::Group& group, std::string_view string, Part& part) {
     const Meeting place = meeting(string, group.processes);
-    const Circle circle(*thread.process->self, place.context, group);
+    const Circle circle(for_errors, place.context, group);
     part.local = group.processes;
     return agree_on_context(thread, circle, everybody(circle), circle.me(), place.tag, part.context);
 }
 
-Route to_leader(core::Thread& thread, std::int32_t leader, std::string_view string) {
+Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::int32_t leader,
+                std::string_view string) {
     const std::int32_t me = thread.process->rank();
     // No string of a program has a NUL: the leaders are not taken for a group of two.
     const Meeting place =
         meeting(std::string(string) + '\0', std::array{std::min(me, leader), std::max(me, leader)});
-    return {thread.process->self, place.context, place.tag, me, leader, leader, MPI_SUCCESS};
+    return {&for_errors, place.context, place.tag, me, leader, leader, MPI_SUCCESS};
 }
 
-int create_from_groups(core::Thread& thread, const objects::Group& local, std::int32_t local_leader,
-                       const Route& route, std::string_view string, Part& part) {
+int create_from_groups(core::Thread& thread, objects::Communicator& for_errors,
+                       const objects::Group& local, std::int32_t local_leader, const Route& route,
+                       std::string_view string, Part& part) {
     const Meeting place = meeting(string, local.processes);
-    const Circle circle(*thread.process->self, place.context, local);
+    const Circle circle(for_errors, place.context, local);
     return introduce(thread, circle, local_leader, route, part);
 }
 

@@ -24,14 +24,18 @@ struct Meeting {
 };
 Meeting meeting(std::string_view string, std::span<const std::int32_t> processes) noexcept;
 
+// Errors are raised on `for_errors`.
+
 /// A context for a new communicator of the group, which the caller is in.
-int create_from_group(core::Thread& thread, const objects::Group& group, std::string_view string,
-                      Part& part);
+int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
+                      const objects::Group& group, std::string_view string, Part& part);
 
 /// How the calling leader reaches the other one, whose rank in the world is `leader`.
-Route to_leader(core::Thread& thread, std::int32_t leader, std::string_view string);
+Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::int32_t leader,
+                std::string_view string);
 /// Of two groups; the caller is in `local`. `route` counts at the leader only.
-int create_from_groups(core::Thread& thread, const objects::Group& local, std::int32_t local_leader,
-                       const Route& route, std::string_view string, Part& part);
+int create_from_groups(core::Thread& thread, objects::Communicator& for_errors,
+                       const objects::Group& local, std::int32_t local_leader, const Route& route,
+                       std::string_view string, Part& part);
 
 }  // namespace heddle::p2p

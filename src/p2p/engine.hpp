@@ -22,6 +22,7 @@
 #include "p2p/busy_contexts.hpp"
 #include "p2p/copy_choice.hpp"
 #include "p2p/held_back.hpp"
+#include "p2p/payload.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/turn.hpp"
 #include "p2p/wildcards.hpp"
@@ -38,6 +39,8 @@ struct Outbound {
     std::int32_t process;  ///< destination, rank in the world
     const std::byte* data;
     std::uint64_t bytes;
+    objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
+    std::uint64_t offset = 0;             ///< packed bytes of the data that come before
 };
 
 /// A receive to be posted.
@@ -47,6 +50,7 @@ struct Inbound {
     std::byte* data;
     std::uint64_t bytes;
     objects::Communicator* communicator;
+    objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
     sync::Slot* waiter = nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
 };
 
@@ -63,20 +67,21 @@ public:
     /// Starts a send. The answer is completed_send() if it is already over, which holds nothing, or
     /// a request to wait for and free; nullptr when memory has run out.
     [[gnu::always_inline]] core::Request* start_send(core::Thread& thread, const Outbound& message) {
-        if (message.bytes <= transport::shm::inline_payload && message.process != rank_) [[likely]] {
+        if (message.bytes <= transport::shm::inline_payload && message.process != rank_ &&
+            message.layout == nullptr) [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
             if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
                 return &completed_send_;
         }
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
-                                 message.envelope.tag, message.process, message.data, message.bytes,
-                                 false);
+                                 message.envelope.tag, message.process, message.data,
+                                 {message.bytes, message.layout}, false);
     }
     /// The same; complete only when the message has been matched.
     core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
-                                 message.envelope.tag, message.process, message.data, message.bytes,
-                                 true);
+                                 message.envelope.tag, message.process, message.data,
+                                 {message.bytes, message.layout}, true);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
 
@@ -122,15 +127,18 @@ public:
                                                        sync::Slot* waiter = nullptr) noexcept {
         core::Request* request = thread.requests.take(requests_);
         if (request == nullptr) [[unlikely]] return nullptr;
-        request->waiter.store(waiter, release);  // R3 of p2p/listener.cpp
         request->done.store(false, relaxed);
+        // R3 of p2p/listener.cpp, after `done`: a completer that is late finds the request not complete.
+        request->waiter.store(waiter, release);
         return request;
     }
     void free_request(core::Thread& thread, core::Request& request) noexcept {
         if (request.immortal) return;
+        if (request.laid_out) [[unlikely]] drop_layout(thread, request);
         request.kind.store(core::Kind::none, relaxed);
         thread.requests.give(request, requests_);
     }
+    static void drop_layout(core::Thread& thread, core::Request& request) noexcept;
     /// Frees a request that its user no longer wants when its operation completes.
     void free_when_done(core::Thread& thread, core::Request& request);
     /// Whether there are sends among those that are not complete yet.
@@ -236,7 +244,7 @@ private:
         cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
         cell.kind = static_cast<std::uint8_t>(kind);
         if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
-        if (message.bytes != 0) std::memcpy(cell.payload + prefix_bytes, message.data, message.bytes);
+        gather(cell.payload + prefix_bytes, message.data, message.layout, message.offset, message.bytes);
     }
     [[gnu::cold]] void notify(std::int32_t process, const instance::Instance& instance) noexcept;
     /// Takes the message in pieces: handed over as a whole, it would have to lie in memory for the
@@ -244,7 +252,7 @@ private:
     [[gnu::cold]] core::Request* start_send_slowly(core::Thread& thread, std::uint32_t context,
                                                    std::int32_t source, std::int32_t tag,
                                                    std::int32_t process, const std::byte* data,
-                                                   std::uint64_t bytes, bool synchronous);
+                                                   Shape shape, bool synchronous);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
     /// Sends or queues; `completes` is done once the message is in the ring.
     void post_or_queue(core::Thread& thread, instance::Instance& instance, const Outbound& message,
@@ -283,6 +291,7 @@ private:
         receive->error = 0;
         receive->cancelled = false;
         receive->any_tag = inbound.pattern.tag == match::any_tag;
+        keep_layout(*receive, inbound.layout);
         return receive;
     }
     /// The receive that gets a message with this envelope, taken out of where it was posted. The
@@ -297,19 +306,36 @@ private:
     core::Request* match_with_wildcards(instance::Instance& instance, match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
-    void deliver_control(Turn& turn, instance::Instance& instance, const transport::shm::Cell& cell);
+    void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
+                         const transport::shm::Cell& cell);
     void receive_data(Turn& turn, const transport::shm::Cell& cell);
     match::Message& new_message(std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
-    static void keep_payload(match::Message& message, const std::byte* data, std::uint64_t bytes);
+    static void keep_payload(match::Message& message, const std::byte* data, Shape shape);
     match::Message& copy_of(const transport::shm::Cell& cell, std::int32_t process,
                             std::uint8_t instance);
     void keep(Turn& turn, instance::Instance& instance, match::Message& message);
     void consume(Turn& turn, core::Request& receive, match::Message& message);
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
-    void pull(Turn& turn, const Pull& pull);
-    bool read_from_sender(const Pull& pull, std::uint64_t bytes);
     void free_message(match::Message& message) noexcept;
+
+    // engine_copy.cpp
+    void pull(Turn& turn, const Pull& pull);
+    void settle(Turn& turn, const Pull& pull);
+    bool may_read(const Pull& pull, std::uint64_t bytes);
+    bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
+    void learn(Way way, const core::Request& receive, std::uint64_t bytes) noexcept;
+    bool read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes);
+    bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
+    void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
+    void help(Turn& turn, const Share& share);
+    void end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
+                     const SharedFields& fields);
+    int pid_of(std::int32_t process) const noexcept {
+        return static_cast<int>(node_.page(static_cast<std::size_t>(process)).pid.load(relaxed));
+    }
 
     // engine_progress.cpp
     bool drain(Turn& turn, instance::Instance& instance);
@@ -379,6 +405,7 @@ private:
     std::vector<Watcher> watchers_;
 
     CopyChoice copy_choice_;
+    std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
     core::Arena<match::Message> messages_;
     std::mutex abandoned_lock_;
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete

@@ -57,7 +57,7 @@ void Engine::stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64
             instance::Inlet& inlet = *instance.polled[i].load(relaxed);
             bool moved = false;
             while (transport::shm::Cell* cell = inlet.ring.front()) {
-                if (is_control(static_cast<Kind>(cell->kind))) deliver_control(turn, instance, *cell);
+                if (is_control(static_cast<Kind>(cell->kind))) deliver_control(turn, instance, inlet.process, *cell);
                 else if (cell->stamp > last_stamp) break;
                 else staged.push_back(&copy_of(*cell, inlet.process, instance.number));
                 inlet.ring.pop(*cell);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "platform/cores.hpp"
 
@@ -166,6 +167,10 @@ void Engine::finish(Turn& turn) {
             const Pull next = turn.pulls.back();
             turn.pulls.pop_back();
             pull(turn, next);
+        } else if (!turn.shares.empty()) [[unlikely]] {
+            const Share next = turn.shares.back();
+            turn.shares.pop_back();
+            help(turn, next);
         } else if (turn.thread.put_off != nullptr && !turn.thread.working) [[unlikely]] {
             run_put_off(turn.thread);
         } else {
@@ -253,6 +258,11 @@ bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     });
     finish(turn);
     return found || (backlogged() & ~announced) != 0;
+}
+
+void Engine::drop_layout(core::Thread& thread, core::Request& request) noexcept {
+    request.laid_out = false;
+    objects::drop(*thread.process, *request.layout);
 }
 
 void Engine::free_when_done(core::Thread& thread, core::Request& request) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
-#include "mpi.h"
 #include "p2p/engine.hpp"
+#include "p2p/payload.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -15,18 +14,6 @@ Fields fields_of(const transport::shm::Cell& cell) noexcept {
     Fields fields;
     std::memcpy(&fields, cell.payload, sizeof fields);
     return fields;
-}
-
-/// Notes how much of `bytes` fits into the receive.
-std::uint64_t fit(core::Request& receive, std::uint64_t bytes) noexcept {
-    receive.bytes = std::min(bytes, receive.capacity);
-    if (bytes > receive.capacity) [[unlikely]] receive.error = MPI_ERR_TRUNCATE;
-    return receive.bytes;
-}
-
-void fill(core::Request& receive, const std::byte* data, std::uint64_t bytes) noexcept {
-    const std::uint64_t fitting = fit(receive, bytes);
-    if (fitting != 0) std::memcpy(receive.buffer, data, fitting);
 }
 
 }  // namespace
@@ -42,6 +29,7 @@ core::Request* Engine::receive_matched(core::Thread& thread, match::Message& mes
     core::Request* receive = new_receive(thread, inbound);
     if (receive == nullptr) return nullptr;
     receive->any_tag = false;
+    receive->context = message.envelope.context;
     receive->instance = message.instance;
     message.kind.store(core::Kind::none, relaxed);
     consume_now(thread, *receive, message);
@@ -95,7 +83,7 @@ core::Request* Engine::match_with_wildcards(instance::Instance& instance,
 void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                      const transport::shm::Cell& cell) {
     const auto kind = static_cast<Kind>(cell.kind);
-    if (is_control(kind)) [[unlikely]] return deliver_control(turn, instance, cell);
+    if (is_control(kind)) [[unlikely]] return deliver_control(turn, instance, inlet.process, cell);
     core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
     if (receive == nullptr) [[unlikely]]
         return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
@@ -114,7 +102,7 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
                           fields.length});
 }
 
-void Engine::deliver_control(Turn& turn, instance::Instance& instance,
+void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
                              const transport::shm::Cell& cell) {
     switch (static_cast<Kind>(cell.kind)) {
         case Kind::ack:
@@ -122,6 +110,12 @@ void Engine::deliver_control(Turn& turn, instance::Instance& instance,
             turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(cell).sender));
             break;
         case Kind::cts: stream(turn, instance, fields_of<CtsFields>(cell)); break;
+        case Kind::share: {
+            const auto fields = fields_of<ShareFields>(cell);
+            turn.shares.push_back({process, instance.number, fields.sender, fields.number});
+            break;
+        }
+        case Kind::shared: end_sharing(turn, instance, process, fields_of<SharedFields>(cell)); break;
         default: receive_data(turn, cell); break;
     }
 }
@@ -131,10 +125,10 @@ void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
     const auto fields = fields_of<DataFields>(cell);
     auto& receive = *reinterpret_cast<core::Request*>(fields.receiver);
     const std::uint64_t bytes = cell.length - sizeof fields;
-    std::memcpy(receive.buffer + fields.offset, cell.payload + sizeof fields, bytes);
+    scatter(receive, fields.offset, cell.payload + sizeof fields, bytes);
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
-    copy_choice_.learn(Way::pipelined, receive.bytes, platform::ticks() - receive.order);
+    learn(Way::pipelined, receive, receive.bytes);
     turn.complete(receive);
 }
 
@@ -150,13 +144,13 @@ match::Message& Engine::new_message(std::uint8_t instance, std::int32_t process,
     return *message;
 }
 
-void Engine::keep_payload(match::Message& message, const std::byte* data, std::uint64_t bytes) {
-    message.length = bytes;
-    if (bytes == 0) return;
-    message.payload = bytes <= sizeof message.small ? message.small
-                                                    : static_cast<std::byte*>(std::malloc(bytes));
+void Engine::keep_payload(match::Message& message, const std::byte* data, Shape shape) {
+    message.length = shape.bytes;
+    if (shape.bytes == 0) return;
+    message.payload = shape.bytes <= sizeof message.small ? message.small
+                                                          : static_cast<std::byte*>(std::malloc(shape.bytes));
     if (message.payload == nullptr) throw std::bad_alloc();
-    std::memcpy(message.payload, data, bytes);
+    gather(message.payload, data, shape.layout, 0, shape.bytes);
 }
 
 void Engine::free_message(match::Message& message) noexcept {
@@ -172,11 +166,11 @@ match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t p
     message.stamp = cell.stamp;
     message.protocol = cell.kind;
     switch (static_cast<Kind>(cell.kind)) {
-        case Kind::eager: keep_payload(message, cell.payload, cell.length); break;
+        case Kind::eager: keep_payload(message, cell.payload, {cell.length}); break;
         case Kind::eager_sync: {
             const auto field = fields_of<SenderField>(cell);
             message.sender = field.sender;
-            keep_payload(message, cell.payload + sizeof field, cell.length - sizeof field);
+            keep_payload(message, cell.payload + sizeof field, {cell.length - sizeof field});
             break;
         }
         default: {
@@ -218,44 +212,6 @@ void Engine::consume(Turn& turn, core::Request& receive, match::Message& message
                                   message.address, message.length});
     }
     free_message(message);
-}
-
-/// Gets the payload of a matched rendezvous. No lock is held.
-void Engine::pull(Turn& turn, const Pull& pull) {
-    core::Request& receive = *pull.receive;
-    const std::uint64_t bytes = fit(receive, pull.length);
-    if (pull.process == rank_) {
-        if (bytes != 0)
-            std::memcpy(receive.buffer, reinterpret_cast<const void*>(pull.address), bytes);
-        turn.complete(*reinterpret_cast<core::Request*>(pull.sender));
-        return turn.complete(receive);
-    }
-    if (bytes == 0 || read_from_sender(pull, bytes)) {
-        const SenderField field{pull.sender};
-        control(turn, pull.instance, pull.process, Kind::fin, &field, sizeof field);
-        return turn.complete(receive);
-    }
-    receive.remaining = bytes;
-    receive.order = platform::ticks();  // when the copy began; the receive is posted nowhere now
-    const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), bytes};
-    control(turn, pull.instance, pull.process, Kind::cts, &fields, sizeof fields);
-}
-
-/// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
-bool Engine::read_from_sender(const Pull& pull, std::uint64_t bytes) {
-    using SingleCopy = tool::Settings::SingleCopy;
-    if (settings_.single_copy == SingleCopy::never) return false;
-    if (settings_.single_copy == SingleCopy::automatic &&
-        copy_choice_.choose(bytes) == Way::pipelined)
-        return false;
-    const auto pid = node_.page(static_cast<std::size_t>(pull.process)).pid.load(relaxed);
-    const std::uint64_t before = platform::ticks();
-    if (!platform::copy_from_process(static_cast<int>(pid), pull.receive->buffer, pull.address, bytes)) {
-        copy_choice_.forbid_single_copy();
-        return false;
-    }
-    copy_choice_.learn(Way::single_copy, bytes, platform::ticks() - before);
-    return true;
 }
 
 }  // namespace heddle::p2p

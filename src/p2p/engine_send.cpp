@@ -21,11 +21,10 @@ void Engine::notify(std::int32_t process, const instance::Instance& instance) no
 
 core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t context,
                                          std::int32_t source, std::int32_t tag, std::int32_t process,
-                                         const std::byte* data, std::uint64_t bytes,
-                                         bool synchronous) {
-    const Outbound message{{context, source, tag}, process, data, bytes};
+                                         const std::byte* data, Shape shape, bool synchronous) {
+    const Outbound message{{context, source, tag}, process, data, shape.bytes, shape.layout};
     instance::Instance& instance = pool_.of(context, tag);
-    if (!synchronous && bytes <= settings_.eager_limit && process != rank_ &&
+    if (!synchronous && shape.bytes <= settings_.eager_limit && process != rank_ &&
         post(thread, instance, message, Kind::eager, nullptr, 0) == Post::done)
         return &completed_send_;
     core::Request* send = take_request(thread);
@@ -43,14 +42,15 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     send->capacity = message.bytes;
     send->bytes = 0;
     send->communicator = nullptr;
+    keep_layout(*send, shape.layout);
 
     Turn turn(thread);
     const auto address = reinterpret_cast<std::uint64_t>(send);
     if (message.process == rank_) {
         send_to_self(thread, *send, message);
     } else if (message.bytes > settings_.eager_limit) {
-        const RendezvousFields fields{address, reinterpret_cast<std::uint64_t>(message.data),
-                                      message.bytes};
+        const RendezvousFields fields{
+            address, send->laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data), message.bytes};
         post_or_queue(thread, instance, {message.envelope, message.process, nullptr, 0},
                       Kind::rendezvous, &fields, sizeof fields, nullptr, turn);
     } else if (synchronous) {
@@ -77,6 +77,7 @@ void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
     pending.prefix_bytes = static_cast<std::uint8_t>(prefix_bytes);
     if (prefix_bytes != 0) std::memcpy(pending.prefix, prefix, prefix_bytes);
     pending.data = message.data;
+    pending.layout = message.layout;
     pending.bytes = message.bytes;
     pending.completes = completes;
 
@@ -163,17 +164,17 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
     transport::shm::Cell* cell = channel.ring.reserve(cells);
     if (cell == nullptr) return false;
-    write(*cell, {pending.envelope, channel.process, pending.data, bytes},
+    write(*cell, {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
           static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
     channel.ring.publish(*cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
     if (channel.ring.cold()) notify(channel.process, instance);
     if (streamed && bytes < pending.bytes) {
-        pending.data += bytes;
+        pending.offset += bytes;
         pending.bytes -= bytes;
         DataFields fields;
         std::memcpy(&fields, pending.prefix, sizeof fields);
-        fields.offset += bytes;
+        fields.offset = pending.offset;
         std::memcpy(pending.prefix, &fields, sizeof fields);
         return true;
     }
@@ -196,6 +197,7 @@ void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& f
     pending.prefix_bytes = sizeof prefix;
     std::memcpy(pending.prefix, &prefix, sizeof prefix);
     pending.data = send.buffer;
+    pending.layout = send.laid_out ? send.layout : nullptr;
     pending.bytes = fields.length;
     pending.completes = &send;
     const auto way = instance.outbox.lock(turn.thread.token);
@@ -242,7 +244,7 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
     }
     if (!send.synchronous && message.bytes <= settings_.eager_limit) {
         local.protocol = static_cast<std::uint8_t>(Kind::eager);
-        keep_payload(local, message.data, message.bytes);
+        keep_payload(local, message.data, {message.bytes, message.layout});
         turn.complete(send);
     }
     keep(turn, instance, local);

@@ -94,6 +94,32 @@ TEST(Engine, a_full_ring_holds_nobody_up) {
     });
 }
 
+TEST(Engine, both_sides_copy_many_large_messages_at_once) {
+    run_job(2, 2, [](int rank, int thread) {
+        constexpr int count = 12;  // more than can be shared at a time
+        const auto size = [](int i) { return std::size_t{300'000} + static_cast<std::size_t>(i) * 77'777; };
+        for (int round = 0; round < 3; ++round) {
+            std::vector<std::vector<unsigned char>> out(count), in(count);
+            std::vector<MPI_Request> requests(2 * count);
+            for (int i = 0; i < count; ++i) {
+                const auto number = static_cast<std::size_t>(i);
+                in[number].resize(size(i));
+                MPI_Irecv(in[number].data(), static_cast<int>(size(i)), MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD,
+                          &requests[number]);
+            }
+            for (int i = 0; i < count; ++i) {
+                const auto number = static_cast<std::size_t>(i);
+                out[number] = pattern(size(i), static_cast<unsigned>(i + thread * 20));
+                MPI_Isend(out[number].data(), static_cast<int>(size(i)), MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD,
+                          &requests[count + number]);
+            }
+            MPI_Waitall(2 * count, requests.data(), MPI_STATUSES_IGNORE);
+            for (int i = 0; i < count; ++i)
+                EXPECT_EQ(in[static_cast<std::size_t>(i)], pattern(size(i), static_cast<unsigned>(i + thread * 20)));
+        }
+    });
+}
+
 TEST(Engine, threads_told_apart_by_tag) {
     run_job(2, 4, [](int rank, int thread) {
         for (int round = 0; round < 200; ++round) {

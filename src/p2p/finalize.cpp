@@ -35,10 +35,15 @@ private:
 
 }  // namespace
 
+void hand_over(core::Thread& thread) {
+    Engine& engine = *thread.process->engine;
+    const HandedOver all(engine, thread);
+    if (!all.holds()) progress::wait(engine, thread, all);
+}
+
 int say_goodbye(core::Thread& thread) {
     objects::Communicator& world = *thread.process->world;
-    Engine& engine = *thread.process->engine;
-    progress::wait(engine, thread, HandedOver(engine, thread));
+    hand_over(thread);
     // Dissemination: after round k everybody has heard, indirectly, of the 2^(k+1) ranks before it.
     for (std::int32_t step = 1, round = 0; step < world.peers; step *= 2, ++round) {
         const std::int32_t next = (world.rank + step) % world.peers;

@@ -19,9 +19,9 @@ bool claim(core::Request& request, sync::Slot* waiter) noexcept {
 
 }  // namespace
 
-void Turn::tell(core::Request& request, sync::Slot& waiter) noexcept {
-    if (!Listener::is(&waiter)) return wake(waiter);
-    if (claim(request, &waiter)) Listener::from(&waiter).completed(*this, request);
+void Turn::tell(core::Request& request, sync::Slot* waiter) noexcept {
+    if (!Listener::is(waiter)) return wake(*waiter);
+    if (claim(request, waiter)) Listener::from(waiter).completed(*this, request);
 }
 
 void listen(Turn& turn, core::Request& request, Listener& listener) noexcept {

@@ -6,23 +6,23 @@
 namespace heddle::p2p {
 
 core::Request* start_send(core::Thread& thread, objects::Communicator& communicator,
-                          std::uint32_t context, const void* data, std::uint64_t bytes,
-                          std::int32_t dest, std::int32_t tag) {
+                          std::uint32_t context, const void* data, Shape shape, std::int32_t dest,
+                          std::int32_t tag) {
     return thread.process->engine->start_send(
-        thread, outbound(communicator, context, data, bytes, dest, tag));
+        thread, outbound(communicator, context, data, shape, dest, tag));
 }
 
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
-                             std::uint32_t context, void* data, std::uint64_t bytes,
-                             std::int32_t source, std::int32_t tag) {
+                             std::uint32_t context, void* data, Shape shape, std::int32_t source,
+                             std::int32_t tag) {
     return thread.process->engine->start_receive(
-        thread, inbound(communicator, context, data, bytes, source, tag));
+        thread, inbound(communicator, context, data, shape, source, tag));
 }
 
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
-                             std::uint32_t context, void* data, std::uint64_t bytes,
-                             std::int32_t source, std::int32_t tag, Listener& listener) {
-    Inbound receive = inbound(communicator, context, data, bytes, source, tag);
+                             std::uint32_t context, void* data, Shape shape, std::int32_t source,
+                             std::int32_t tag, Listener& listener) {
+    Inbound receive = inbound(communicator, context, data, shape, source, tag);
     receive.waiter = listener.as_waiter();
     return thread.process->engine->start_receive(thread, receive);
 }

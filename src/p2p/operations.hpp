@@ -17,22 +17,23 @@
 namespace heddle::p2p {
 
 /// A message of `bytes` to `dest` (a rank of the communicator, not MPI_PROC_NULL).
-inline Outbound outbound(const objects::Communicator& communicator, std::uint32_t context,
-                         const void* data, std::uint64_t bytes, std::int32_t dest,
-                         std::int32_t tag) noexcept {
+inline Outbound outbound(const objects::Communicator& communicator, std::uint32_t context, const void* data,
+                         Shape shape, std::int32_t dest, std::int32_t tag) noexcept {
     return {{context, communicator.rank, tag},
             communicator.processes[dest],
             static_cast<const std::byte*>(data),
-            bytes};
+            shape.bytes,
+            shape.layout};
 }
 
-inline Inbound inbound(objects::Communicator& communicator, std::uint32_t context, void* data,
-                       std::uint64_t bytes, std::int32_t source, std::int32_t tag) noexcept {
+inline Inbound inbound(objects::Communicator& communicator, std::uint32_t context, void* data, Shape shape,
+                       std::int32_t source, std::int32_t tag) noexcept {
     return {{context, source, tag},
             communicator.hints.allow_overtaking,
             static_cast<std::byte*>(data),
-            bytes,
-            &communicator};
+            shape.bytes,
+            &communicator,
+            shape.layout};
 }
 
 // For collectives and set-up: blocking transfers of bytes with a context of the caller's choice
@@ -50,15 +51,15 @@ int exchange(core::Thread& thread, objects::Communicator& communicator, std::uin
 // The same in two steps: start, then finish() each.
 
 core::Request* start_send(core::Thread& thread, objects::Communicator& communicator,
-                          std::uint32_t context, const void* data, std::uint64_t bytes,
-                          std::int32_t dest, std::int32_t tag);
+                          std::uint32_t context, const void* data, Shape shape, std::int32_t dest,
+                          std::int32_t tag);
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
-                             std::uint32_t context, void* data, std::uint64_t bytes,
-                             std::int32_t source, std::int32_t tag);
+                             std::uint32_t context, void* data, Shape shape, std::int32_t source,
+                             std::int32_t tag);
 /// The same for a receive that only `listener` hears of, from its completion (p2p/listener.hpp).
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
-                             std::uint32_t context, void* data, std::uint64_t bytes,
-                             std::int32_t source, std::int32_t tag, Listener& listener);
+                             std::uint32_t context, void* data, Shape shape, std::int32_t source,
+                             std::int32_t tag, Listener& listener);
 /// Waits for the request and frees it.
 int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 
 #include "mpi.h"
 #include "objects/process.hpp"
@@ -23,7 +24,11 @@ Recycling::~Recycling() = default;
 
 void Recycling::left(std::uint32_t context, std::int32_t members) {
     std::lock_guard guard(left_lock_);
-    left_[contexts_.owner_of(context)].push_back({context, members});
+    try {
+        left_[contexts_.owner_of(context)].push_back({context, members});
+    } catch (const std::bad_alloc&) {
+        // Nobody hears of it: the id is not used again.
+    }
 }
 
 void Recycling::step(core::Thread& thread) {

@@ -23,6 +23,14 @@ struct Pull {
     std::uint64_t length;
 };
 
+/// A copy that the receiver of a message has offered to share.
+struct Share {
+    std::int32_t process;
+    std::uint8_t instance;
+    std::uint64_t sender;
+    std::uint64_t number;
+};
+
 struct Turn {
     explicit Turn(core::Thread& thread) noexcept : thread(thread) {}
     Turn(const Turn&) = delete;
@@ -32,10 +40,10 @@ struct Turn {
     void complete(core::Request& request) noexcept {
         request.done.store(true, release);  // R1: pairs with A1 in Request::completed()
         sync::ProcessFence::light();        // F1: pairs with the heavy fence in progress/lot.hpp
-        if (sync::Slot* slot = request.waiter.load(relaxed)) [[unlikely]] tell(request, *slot);
+        if (sync::Slot* waiter = request.waiter.load(relaxed)) [[unlikely]] tell(request, waiter);
     }
     /// Wakes a thread, or has a listener do what it does (p2p/listener.hpp).
-    void tell(core::Request& request, sync::Slot& waiter) noexcept;
+    void tell(core::Request& request, sync::Slot* waiter) noexcept;
     void wake(sync::Slot& slot) noexcept {
         if (sleepers == slots.size()) return slot.signal();
         slots[sleepers++] = &slot;
@@ -51,6 +59,7 @@ struct Turn {
 
     core::Thread& thread;
     std::vector<Pull> pulls;
+    std::vector<Share> shares;
     bool needs_order = false;  ///< a ring was left, since a wildcard receive may want its message
     std::uint32_t sleepers = 0;
     std::array<sync::Slot*, 16> slots;

@@ -37,20 +37,34 @@ Mapping reserve(std::size_t bytes) noexcept {
     return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
 }
 
-bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept {
+namespace {
+
+/// `copy` is process_vm_readv() or process_vm_writev(), which may do a part of what it is told.
+template <class Copy>
+bool copy_all(Copy copy, int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept {
     // The kernel copies at most 2 GiB less a page in one call.
     constexpr std::size_t most = std::size_t{1} << 30;
-    auto* to = static_cast<char*>(local);
+    auto* at = static_cast<char*>(local);
     while (bytes > 0) {
-        iovec here{to, std::min(bytes, most)};
+        iovec here{at, std::min(bytes, most)};
         iovec there{reinterpret_cast<void*>(remote), here.iov_len};
-        const ssize_t copied = process_vm_readv(pid, &here, 1, &there, 1, 0);
+        const ssize_t copied = copy(pid, &here, 1, &there, 1, 0);
         if (copied <= 0) return false;
-        to += copied;
+        at += copied;
         remote += static_cast<std::uint64_t>(copied);
         bytes -= static_cast<std::size_t>(copied);
     }
     return true;
+}
+
+}  // namespace
+
+bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept {
+    return copy_all(process_vm_readv, pid, local, remote, bytes);
+}
+
+bool copy_to_process(int pid, std::uint64_t remote, const void* local, std::size_t bytes) noexcept {
+    return copy_all(process_vm_writev, pid, const_cast<void*>(local), remote, bytes);  // only read
 }
 
 }  // namespace heddle::platform

@@ -47,5 +47,7 @@ Mapping reserve(std::size_t bytes) noexcept;
 /// Copies `bytes` from `remote` in process `pid` to `local`; false if the kernel forbids it or the
 /// address is not there. May have copied a part then.
 bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept;
+/// The same the other way.
+bool copy_to_process(int pid, std::uint64_t remote, const void* local, std::size_t bytes) noexcept;
 
 }  // namespace heddle::platform

@@ -17,7 +17,8 @@ namespace {
 void run_rank(objects::Process& process, int threads, const std::function<void(int, int)>& body) {
     process.main_thread = &objects::attach(process);
     process.thread_level = MPI_THREAD_MULTIPLE;
-    process.life.store(objects::Process::Life::initialized, release);
+    process.world_life.store(objects::Process::Life::initialized, release);
+    process.open();
     std::vector<std::thread> others;
     for (int i = 1; i < threads; ++i)
         others.emplace_back([&process, &body, i] {

@@ -11,6 +11,8 @@ static void note(MPI_Comm* comm, int* code, ...) {
     last_code = *code;
 }
 
+static void note_session(MPI_Session* session, int* code, ...) { (void)session, (void)code; }
+
 static void handlers(void) {
     MPI_Errhandler mine, got;
     MPI_Comm comm, child;
@@ -34,6 +36,9 @@ static void handlers(void) {
     OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
     CHECK(calls == 3 && last_code == MPI_ERR_OTHER);
     OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    OK(MPI_Session_create_errhandler(note_session, &mine)); /* for another kind of object */
+    FAILS(MPI_Comm_set_errhandler(comm, mine), MPI_ERR_ERRHANDLER);
+    OK(MPI_Errhandler_free(&mine));
     OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
     CHECK(calls == 3);
     OK(MPI_Comm_free(&child));

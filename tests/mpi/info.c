@@ -79,6 +79,8 @@ static void wrong(void) {
     FAILS(MPI_Info_get(info, "x", 1, NULL, &flag), MPI_ERR_ARG);
     FAILS(MPI_Info_get_nthkey(info, 1, key), MPI_ERR_ARG);
     FAILS(MPI_Info_get_nthkey(info, -1, key), MPI_ERR_ARG);
+    int negative = -1;
+    FAILS(MPI_Info_get_string(info, "weft", &negative, key, &flag), MPI_ERR_ARG);
     FAILS(MPI_Info_set(MPI_INFO_ENV, "x", "y"), MPI_ERR_INFO);
     FAILS(MPI_Info_free(&env), MPI_ERR_INFO);
     FAILS(MPI_Info_free(&null), MPI_ERR_INFO);

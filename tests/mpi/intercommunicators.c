@@ -179,6 +179,16 @@ static void splits(void) {
     CHECK(part == MPI_COMM_NULL);
 }
 
+/* Whatever the machine is like, both sides get the same, and nobody waits alone. */
+static void by_hardware(void) {
+    MPI_Comm part;
+    OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part));
+    CHECK(relation(part, inter) == MPI_CONGRUENT);
+    OK(MPI_Comm_free(&part));
+    OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part));
+    if (part != MPI_COMM_NULL) OK(MPI_Comm_free(&part));
+}
+
 static void by_groups(void) {
     MPI_Comm made;
     MPI_Group group, part;
@@ -274,6 +284,7 @@ int main(void) {
     merges();
     splits();
     by_groups();
+    by_hardware();
     by_intercommunicator();
     wrong();
     overlapping();

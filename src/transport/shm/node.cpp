@@ -35,7 +35,8 @@ std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     node.doors_ = processes * launch::board_page_bytes;
     node.door_bytes_ = rounded(sizeof(Door) + node.instances_ * node.source_words_ * 8);
     node.held_back_ = node.doors_ + processes * node.door_bytes_;
-    node.controls_ = node.held_back_ + rounded(processes * processes * sizeof(HeldBack));
+    node.shared_copies_ = node.held_back_ + rounded(processes * processes * sizeof(HeldBack));
+    node.controls_ = node.shared_copies_ + rounded(processes * shared_copies * sizeof(SharedCopy));
     node.cells_ = node.controls_ + rounded(rings * sizeof(Control));
     node.memory_ = std::make_shared<platform::Mapping>(
         platform::map_shared(descriptor, node.cells_ + rings * ring_slots * sizeof(Cell)));

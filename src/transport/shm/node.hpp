@@ -18,10 +18,12 @@
 #include "platform/memory.hpp"
 #include "sync/parking.hpp"
 #include "transport/shm/ring.hpp"
+#include "transport/shm/shared_copy.hpp"
 
 namespace heddle::transport::shm {
 
 inline constexpr std::size_t most_instances = 64;  ///< one bit each in Door::rung
+inline constexpr std::size_t shared_copies = 8;  ///< to one process at a time
 inline constexpr std::size_t most_processes = 4096;
 
 /// Where other processes announce what is not polled.
@@ -73,6 +75,11 @@ public:
         return reinterpret_cast<HeldBack*>(at(held_back_))[to * processes_ + from];
     }
 
+    /// Of messages to `process`.
+    SharedCopy& shared_copy(std::size_t process, std::size_t number) const noexcept {
+        return reinterpret_cast<SharedCopy*>(at(shared_copies_))[process * shared_copies + number];
+    }
+
     Producer producer(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
         const std::size_t ring = index(from, to, instance);
         return {control(ring), cells(ring)};
@@ -103,7 +110,7 @@ private:
 
     std::shared_ptr<platform::Mapping> memory_;  ///< shared by copies of this object
     std::size_t processes_ = 0, instances_ = 0, source_words_ = 0;
-    std::size_t doors_ = 0, door_bytes_ = 0, held_back_ = 0, controls_ = 0, cells_ = 0;
+    std::size_t doors_ = 0, door_bytes_ = 0, held_back_ = 0, shared_copies_ = 0, controls_ = 0, cells_ = 0;
 };
 
 }  // namespace heddle::transport::shm

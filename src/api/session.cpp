@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Sessions (MPI 5.0, 11.3 and 7.3.2): without MPI_Init, several at once, one after the other.
+
+#include <array>
+
+#include "api/entry.hpp"
+#include "api/object_arguments.hpp"
+#include "p2p/buffered.hpp"
+#include "p2p/finalize.hpp"
+
+namespace heddle::api {
+namespace {
+
+using core::Thread;
+using objects::Errhandler;
+
+constexpr const char* world_set = "mpi://WORLD";
+constexpr const char* self_set = "mpi://SELF";
+constexpr std::array process_sets = {world_set, self_set};
+
+struct LevelName {
+    const char* name;
+    int level;
+};
+constexpr LevelName levels[] = {{"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
+                                {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+                                {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+                                {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
+
+struct SetName : Text {
+    static constexpr const char* name = "pset_name";
+    using Text::Text;
+};
+
+// --- beginning and end ---
+
+Process& process_here() {
+    return objects::current_thread != nullptr ? *objects::current_thread->process
+                                              : objects::need_process_of_program();
+}
+
+/// What was asked for; any number of threads is fine, so that it is what is given. Unless told otherwise,
+/// everything is.
+int level_wanted(const objects::Info* info) {
+    if (info == nullptr) return MPI_THREAD_MULTIPLE;
+    std::lock_guard guard(objects::info_lock());
+    const auto wanted = info->get("thread_level");
+    for (const LevelName& level : levels)
+        if (wanted == level.name) return level.level;
+    return MPI_THREAD_MULTIPLE;
+}
+
+int open(Process& process, Errhandler& handler, const objects::Info* info, MPI_Session& result) {
+    objects::Session& session = objects::make_session(process, level_wanted(info), handler);
+    process.open();
+    if (objects::current_thread == nullptr) objects::attach(process);
+    objects::current_thread->call = "MPI_Session_init";
+    result = session.handle();
+    return MPI_SUCCESS;
+}
+
+/// There is no session yet to raise errors on: they go to the handler that it would have.
+int init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session* result) {
+    Process& process = process_here();
+    Errhandler* handler = process.errhandler(errhandler);
+    if (handler == nullptr || !handler->is_for(Errhandler::For::session))
+        return objects::fail_outside("MPI_Session_init", MPI_ERR_ERRHANDLER,
+                                     "argument errhandler: no error handler for sessions");
+    const auto fail = [&](int error_class, const std::string& detail) {
+        return objects::call_errhandler(process, *handler, MPI_SESSION_NULL, error_class,
+                                        "MPI_Session_init: " +
+                                            std::string(objects::class_name(error_class)) + ": " + detail);
+    };
+    if (result == nullptr) return fail(MPI_ERR_ARG, "argument session: a null pointer");
+    *result = MPI_SESSION_NULL;
+    const Hints info(process, handle);
+    if (info.error(nullptr) != MPI_SUCCESS)
+        return fail(MPI_ERR_INFO, "argument info: " + info.wrong(nullptr));
+    return open(process, *handler, info.object, *result);
+}
+
+int finalize(Thread& thread, InOut<MPI_Session> handle) {
+    Process& process = *thread.process;
+    const Session session(process, *handle);
+    if (session.object == nullptr)
+        return refuse(thread, nullptr, MPI_ERR_SESSION, Session::name, session.wrong(nullptr));
+    std::shared_ptr<p2p::BsendBuffer> buffer;
+    {
+        std::lock_guard guard(process.set_up);
+        buffer = std::move(session->buffer);
+    }
+    if (buffer != nullptr && !buffer->flush(thread))
+        return objects::fail(thread, *session, MPI_ERR_NO_MEM, "no memory for a request");
+    p2p::hand_over(thread);
+    session->kind.store(core::Kind::none, relaxed);
+    objects::drop(process, *session);
+    *handle = MPI_SESSION_NULL;
+    if (process.close()) launch::leave(process.job);
+    return MPI_SUCCESS;
+}
+
+// --- what there is ---
+
+int get_info(Thread&, Session session, Out<MPI_Info> result) {
+    objects::Info& info = objects::make_info();
+    for (const LevelName& level : levels)
+        if (level.level == session->thread_level) info.set("thread_level", level.name);
+    *result = objects::handle_of(info);
+    return MPI_SUCCESS;
+}
+
+int get_num_psets(Thread&, Session, Hints, Out<int> count) {
+    *count = static_cast<int>(process_sets.size());
+    return MPI_SUCCESS;
+}
+
+/// `length`: room for the name with its end; what it takes afterwards. No room: only that is asked for.
+int get_nth_pset(Thread& thread, Session session, Hints, Raw<int> n, InOut<int> length,
+                 Raw<char*> name) {
+    if (n.value < 0 || n.value >= static_cast<int>(process_sets.size()))
+        return refuse(thread, *session, MPI_ERR_ARG, "n",
+                      "there is no process set number " + std::to_string(n.value));
+    if (*length < 0) return refuse(thread, *session, MPI_ERR_ARG, "pset_len", "negative");
+    if (*length > 0 && name.value == nullptr)
+        return refuse(thread, *session, MPI_ERR_ARG, "pset_name", "a null pointer");
+    const std::string set = process_sets[static_cast<std::size_t>(n.value)];
+    if (*length > 0) write_text(set, name.value, static_cast<std::size_t>(*length));
+    *length = static_cast<int>(set.size()) + 1;
+    return MPI_SUCCESS;
+}
+
+/// Ranks in the world; empty if there is no such set.
+objects::Members members_of(const Process& process, const std::string& name) {
+    if (name == world_set) return process.world->group->processes;
+    if (name == self_set) return {process.rank()};
+    return {};
+}
+
+int no_such_set(Thread& thread, Session session, SetName name) {
+    return refuse(thread, *session, MPI_ERR_ARG, SetName::name,
+                  "there is no process set \"" + std::string(name.value) + "\"");
+}
+
+int get_pset_info(Thread& thread, Session session, SetName name, Out<MPI_Info> result) {
+    const objects::Members members = members_of(*thread.process, name.value);
+    if (members.empty()) return no_such_set(thread, session, name);
+    objects::Info& info = objects::make_info();
+    info.set("mpi_size", std::to_string(members.size()));
+    *result = objects::handle_of(info);
+    return MPI_SUCCESS;
+}
+
+int group_from_pset(Thread& thread, Session session, SetName name, Out<MPI_Group> result) {
+    *result = MPI_GROUP_NULL;
+    objects::Members members = members_of(*thread.process, name.value);
+    if (members.empty()) return no_such_set(thread, session, name);
+    *result = objects::handle_of(
+        *thread.process, objects::make_group(*thread.process, std::move(members), session.object));
+    return MPI_SUCCESS;
+}
+
+// --- error handlers ---
+
+int set_errhandler(Thread& thread, Session session, ErrorHandler handler) {
+    if (!handler->is_for(Errhandler::For::session))
+        return refuse(thread, *session, MPI_ERR_ERRHANDLER, ErrorHandler::name,
+                      "an error handler for another kind of object");
+    objects::set_errhandler(*thread.process, session->errhandler, *handler);
+    return MPI_SUCCESS;
+}
+
+int get_errhandler(Thread& thread, Session session, Out<MPI_Errhandler> result) {
+    *result = objects::get_errhandler(*thread.process, session->errhandler);
+    return MPI_SUCCESS;
+}
+
+int call_errhandler(Thread& thread, Session session, Raw<int> code) {
+    objects::call_errhandler(thread, *session, code.value,
+                             "called MPI_Session_call_errhandler with error " +
+                                 std::to_string(code.value) + " (" + objects::class_text(code.value) + ")");
+    return MPI_SUCCESS;
+}
+
+// These two may be called before anything else: the error handler is wanted by MPI_Session_init.
+
+int create_errhandler(Anytime& caller, Raw<MPI_Session_errhandler_function*> function,
+                      Out<MPI_Errhandler> result) {
+    if (function.value == nullptr)
+        return caller.fail(MPI_ERR_ARG, "argument session_errhandler_fn: a null pointer");
+    *result = reinterpret_cast<MPI_Errhandler>(&objects::make_errhandler(
+        process_here(), Errhandler::Action::call, Errhandler::For::session,
+        reinterpret_cast<Errhandler::Function>(function.value)));
+    return MPI_SUCCESS;
+}
+
+int errhandler_free(Anytime& caller, InOut<MPI_Errhandler> handle) {
+    Process& process = process_here();
+    const ErrorHandler handler(process, *handle);
+    if (handler.object == nullptr)
+        return caller.fail(MPI_ERR_ERRHANDLER, "argument errhandler: " + handler.wrong(nullptr));
+    // The predefined ones stay; a handle to one may be freed like any other.
+    if (objects::handle_of(process, *handler) == reinterpret_cast<MPI_Errhandler>(handler.object))
+        objects::drop(process, *handler);
+    *handle = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace heddle::api
+
+using namespace heddle::api;
+
+extern "C" int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+    try {
+        return init(info, errhandler, session);
+    } catch (const std::exception& problem) {
+        if (errhandler == MPI_ERRORS_RETURN) return MPI_ERR_OTHER;
+        return heddle::objects::fail_outside("MPI_Session_init", MPI_ERR_OTHER, problem.what());
+    }
+}
+HEDDLE_ALIAS(Session_init)
+
+MPI_ENTRY(1, Session_finalize, finalize)
+MPI_ENTRY(2, Session_get_info, get_info)
+MPI_ENTRY(3, Session_get_num_psets, get_num_psets)
+MPI_ENTRY(5, Session_get_nth_pset, get_nth_pset)
+MPI_ENTRY(3, Session_get_pset_info, get_pset_info)
+MPI_ENTRY(3, Group_from_session_pset, group_from_pset)
+MPI_ENTRY(2, Session_set_errhandler, set_errhandler)
+MPI_ENTRY(2, Session_get_errhandler, get_errhandler)
+MPI_ENTRY(2, Session_call_errhandler, call_errhandler)
+MPI_ENTRY_ANYTIME(2, Session_create_errhandler, create_errhandler)
+MPI_ENTRY_ANYTIME(1, Errhandler_free, errhandler_free)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "objects/session.hpp"
+
+#include <new>
+
+#include "objects/process.hpp"
+
+namespace heddle::objects {
+
+Session& make_session(Process& process, int thread_level, Errhandler& errhandler) {
+    Session* session = Process::make(process.sessions, core::Kind::session);
+    if (session == nullptr) throw std::bad_alloc();
+    session->thread_level = thread_level;
+    session->errhandler = &errhandler;
+    errhandler.retain();
+    return *session;
+}
+
+void drop(Process& process, Session& session) noexcept {
+    if (!session.release_reference()) return;
+    drop(process, *session.errhandler);
+    session.errhandler = nullptr;
+    session.buffer.reset();
+    Process::destroy(process.sessions, session);
+}
+
+}  // namespace heddle::objects

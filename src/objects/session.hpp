@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A session (MPI 5.0, 11.3): one of several ways into MPI, which do not know of each other.
+///
+/// A process may have any number of them, beside the world model or without it. They share everything
+/// below: sessions keep apart error handlers, buffers for buffered sends, and what they were asked for.
+/// Groups and communicators that come from a session hold it, counted.
+
+#include <memory>
+
+#include "core/object.hpp"
+#include "mpi.h"
+
+namespace heddle::p2p {
+class BsendBuffer;
+}  // namespace heddle::p2p
+
+namespace heddle::objects {
+
+class Process;
+struct Errhandler;
+
+struct Session : core::Object {
+    Session* next = nullptr;
+    int thread_level = MPI_THREAD_SINGLE;
+    Errhandler* errhandler = nullptr;          ///< counted; guarded by the process's set-up lock
+    std::shared_ptr<p2p::BsendBuffer> buffer;  ///< guarded likewise
+
+    MPI_Session handle() noexcept { return reinterpret_cast<MPI_Session>(this); }
+};
+
+/// With the handle's reference. Throws std::bad_alloc.
+Session& make_session(Process& process, int thread_level, Errhandler& errhandler);
+/// Drops a reference; the last one destroys.
+void drop(Process& process, Session& session) noexcept;
+
+}  // namespace heddle::objects

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The basic types of a datatype one after the other, in the order of its type map. For what the
+/// program of a type does not tell (layout.hpp): which bytes are what. Any depth; the stack of types
+/// is on the heap.
+
+#include <cstdint>
+#include <vector>
+
+#include "objects/block_copy.hpp"
+#include "objects/definition.hpp"
+
+namespace heddle::objects {
+
+/// Calls visit(const BasicType&, Place, length) for arrays of `length` values of a basic type.
+template <class Visit>
+void walk(const Definition& type, Place place, std::int64_t count, Visit&& visit) {
+    struct Frame {
+        const Definition* type;
+        Place place;
+        std::int64_t left;  ///< elements, the current one included
+        std::int64_t part;  ///< the next one of the current element
+    };
+    std::vector<Frame> frames;
+    const auto enter = [&](const Definition& inner, Place at, std::int64_t length) {
+        if (length == 0 || inner.size == 0) return;
+        if (inner.basic != nullptr) return visit(*inner.basic, at, length);
+        frames.push_back({&inner, at, length, 0});
+    };
+    enter(type, place, count);
+    while (!frames.empty()) {
+        Frame& frame = frames.back();
+        if (frame.part == frame.type->parts()) {
+            frame.part = 0;
+            frame.place = moved(frame.place, frame.type->extent);
+            if (--frame.left == 0) frames.pop_back();
+            continue;
+        }
+        const Part part = frame.type->part(frame.part++);
+        enter(*part.type, moved(frame.place, part.displacement), part.length);
+    }
+}
+
+}  // namespace heddle::objects

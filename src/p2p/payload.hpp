@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The bytes of a message in the user's memory: side by side, or as a datatype lays them out. Offsets
+/// count packed bytes. A message is packed straight into the transport's memory, and unpacked out of it.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "core/request.hpp"
+#include "mpi.h"
+#include "objects/datatype.hpp"
+#include "objects/layout.hpp"
+
+namespace heddle::p2p {
+
+/// How many bytes, and how they lie.
+struct Shape {
+    std::uint64_t bytes = 0;
+    objects::Datatype* layout = nullptr;  ///< nullptr: side by side
+
+    Shape() = default;
+    Shape(std::uint64_t bytes, objects::Datatype* layout = nullptr) noexcept : bytes(bytes), layout(layout) {}
+};
+
+/// Bytes [from, from + bytes) of what lies at `data` to `packed`.
+inline void gather(std::byte* packed, const std::byte* data, const objects::Datatype* layout, std::uint64_t from,
+                   std::uint64_t bytes) noexcept {
+    if (layout != nullptr) [[unlikely]] return objects::pack(*layout, data, from, packed, bytes);
+    if (bytes != 0) std::memcpy(packed, data + from, bytes);
+}
+inline void scatter(core::Request& receive, std::uint64_t from, const std::byte* packed,
+                    std::uint64_t bytes) noexcept {
+    if (receive.laid_out) [[unlikely]]
+        return objects::unpack(*receive.layout, receive.buffer, from, packed, bytes);
+    if (bytes != 0) std::memcpy(receive.buffer + from, packed, bytes);
+}
+/// The same from a send of this process.
+void transfer(const core::Request& send, core::Request& receive, std::uint64_t bytes) noexcept;
+
+/// Notes how much of a message of `bytes` fits into the receive.
+inline std::uint64_t fit(core::Request& receive, std::uint64_t bytes) noexcept {
+    receive.bytes = std::min(bytes, receive.capacity);
+    if (bytes > receive.capacity) [[unlikely]] receive.error = MPI_ERR_TRUNCATE;
+    return receive.bytes;
+}
+
+/// Delivers a message that lies here as a whole.
+inline void fill(core::Request& receive, const std::byte* data, std::uint64_t bytes) noexcept {
+    scatter(receive, 0, data, fit(receive, bytes));
+}
+
+/// The request keeps the layout until it is freed (Engine::free_request()).
+inline void keep_layout(core::Request& request, objects::Datatype* layout) noexcept {
+    if (layout == nullptr) [[likely]] return;
+    layout->retain();
+    request.layout = layout;
+    request.laid_out = true;
+}
+
+}  // namespace heddle::p2p

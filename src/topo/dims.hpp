@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Balanced grids, for MPI_Dims_create (MPI 5.0, 8.5.2).
+
+#include <cstdint>
+#include <vector>
+
+namespace heddle::topo {
+
+/// `parts` factors of `number` (at least 1), non-increasing and as close to each other as possible: the
+/// difference of the largest and the smallest is least, and of those lists with the least difference it
+/// is the lexicographically first. `parts` is at least 1.
+std::vector<std::int32_t> balanced_factors(std::int32_t number, std::int32_t parts);
+
+}  // namespace heddle::topo
