@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Neighbourhood collectives (MPI 5.0, 8.6).
 
-#include "coll/neighbor.hpp"
 #include "api/collective_forms.hpp"
+
+#include "coll/neighbor.hpp"
 #include "topo/topology.hpp"
 
 namespace heddle::api {
@@ -19,22 +20,18 @@ struct PerEdge : Kind {
     int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
     int check(const Site& site, std::size_t edges) const {
         if (edges == 0) return MPI_SUCCESS;
-        const auto count = static_cast<std::int32_t>(edges);
-        int error = MPI_SUCCESS;
-        if constexpr (std::is_base_of_v<Counts, Kind> || std::is_base_of_v<TypeList, Kind>) {
-            error = Kind::error(count);
-            if (error != MPI_SUCCESS) return refuse_entry(site, error, Kind::wrong(count));
-        } else {
-            error = Kind::error(&site.communicator);
-            if (error != MPI_SUCCESS)
-                return refuse_entry(site, error, Kind::wrong(&site.communicator));
-        }
-        return MPI_SUCCESS;
+        if constexpr (std::is_base_of_v<Displacements, Kind>)
+            return check_within(site, &site.communicator);
+        else
+            return check_within(site, static_cast<std::int32_t>(edges));
     }
 
 private:
-    static int refuse_entry(const Site& site, int error, const std::string& wrong) {
-        return refuse(site.thread, &site.communicator, error, Kind::name, wrong);
+    template <class Scope>
+    int check_within(const Site& site, Scope scope) const {
+        const int error = Kind::error(scope);
+        if (error == MPI_SUCCESS) return MPI_SUCCESS;
+        return refuse(site.thread, &site.communicator, error, Kind::name, Kind::wrong(scope));
     }
 };
 

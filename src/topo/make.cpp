@@ -84,16 +84,18 @@ void add_links(std::vector<Link>& links, std::span<const std::int32_t> neighbour
 
 List packed(const Adjacency& edges) {
     List list{static_cast<std::int32_t>(edges.neighbours.sources.size()),
-              static_cast<std::int32_t>(edges.neighbours.destinations.size())};
+              static_cast<std::int32_t>(edges.neighbours.destinations.size()),
+              edges.weights.weighted ? 1 : 0};
     for (const auto* part : {&edges.neighbours.sources, &edges.neighbours.destinations,
                              &edges.weights.source_weights, &edges.weights.destination_weights})
         list.insert(list.end(), part->begin(), part->end());
     return list;
 }
 
-Adjacency unpacked(const List& list, bool weighted) {
+Adjacency unpacked(const List& list) {
     const std::size_t sources = at(list[0]), destinations = at(list[1]);
-    auto next = list.begin() + 2;
+    const bool weighted = list[2] != 0;
+    auto next = list.begin() + 3;
     const auto take = [&](std::size_t count) {
         const auto first = next;
         next += static_cast<std::ptrdiff_t>(count);
@@ -115,11 +117,11 @@ int gather_links(core::Thread& thread, objects::Communicator& parent, const Adja
     Lists all;
     if (const int error = tell_all(thread, parent, parent.size(), packed(mine), all)) return error;
     for (std::size_t node = 0; node < all.size(); ++node) {
-        const Adjacency edges = unpacked(all[node], mine.weights.weighted);
+        const Adjacency edges = unpacked(all[node]);
         const auto& to = edges.neighbours.destinations;
         for (std::size_t i = 0; i < to.size(); ++i)
             links[node].push_back(
-                {to[i], mine.weights.weighted ? edges.weights.destination_weights[i] : 1});
+                {to[i], edges.weights.weighted ? edges.weights.destination_weights[i] : 1});
     }
     return MPI_SUCCESS;
 }
@@ -130,7 +132,7 @@ int hand_over(core::Thread& thread, objects::Communicator& parent, const Order& 
     Lists out(order.size()), in;
     out[at(order[at(parent.rank)])] = packed(edges);
     if (const int error = exchange(thread, parent, out, in)) return error;
-    edges = unpacked(in[at(place_of(order, parent.rank))], edges.weights.weighted);
+    edges = unpacked(in[at(place_of(order, parent.rank))]);
     return MPI_SUCCESS;
 }
 

@@ -397,6 +397,25 @@ void random_topologies(unsigned seed, const Types& types) {
     }
 }
 
+/// More edges between any two processes than fit anywhere without growing.
+void many_edges(const Types& types) {
+    std::vector<int> sources, destinations;
+    for (int i = 0; i < 40 * size; ++i) sources.push_back(i % size);
+    destinations = sources;
+    Random own(static_cast<unsigned>(rank));
+    std::shuffle(sources.begin(), sources.end(), own);
+    std::shuffle(destinations.begin(), destinations.end(), own);
+    Topology topology{MPI_COMM_NULL, numbered(sources), numbered(destinations)};
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 40 * size, sources.data(), MPI_UNWEIGHTED,
+                                      40 * size, destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                      0, &topology.comm));
+    MPI_Comm by_hand;
+    OK(MPI_Comm_dup(topology.comm, &by_hand));
+    all_forms(topology, by_hand, 1, types);
+    OK(MPI_Comm_free(&by_hand));
+    OK(MPI_Comm_free(&topology.comm));
+}
+
 /// Every grid whose dimensions are 1 or 2: both neighbours in a dimension are the same process.
 void small_grids() {
     for (int ndims = 1; ndims <= 3; ++ndims)
@@ -476,6 +495,7 @@ int main() {
     {
         const Types types;
         for (unsigned seed = 0; seed < 24; ++seed) random_topologies(seed, types);
+        many_edges(types);
         small_grids();
         wrong();
     }
