@@ -8,6 +8,7 @@
 #include <memory>
 #include <unistd.h>
 
+#include "api/counter_report.hpp"
 #include "api/entry.hpp"
 #include "launch/job.hpp"
 #include "p2p/buffered.hpp"
@@ -69,6 +70,7 @@ int finalize(Thread& thread) {
     flush_buffers(thread);
     const int error = p2p::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
+    report_counters(process);
     process.node.page(static_cast<std::size_t>(process.rank()))
         .stage.store(launch::Stage::finalized, release);
     launch::leave(process.job);

@@ -9,7 +9,6 @@
 
 #include "objects/predefined.hpp"
 #include "p2p/engine.hpp"
-#include "tool/settings.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -63,8 +62,9 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       datatypes(1 << 20),
       errhandlers(1 << 16),
       operations(1 << 16),
+      settings(tool::settings_for_start()),
       contexts(job.rank, job.size),
-      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())) {
+      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, settings)) {
     make_predefined(*this);
     launch::Page& page = node.page(static_cast<std::size_t>(job.rank));
     page.pid.store(static_cast<std::uint32_t>(getpid()), relaxed);

@@ -28,6 +28,7 @@
 #include "objects/group.hpp"
 #include "objects/info.hpp"
 #include "objects/operation.hpp"
+#include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
@@ -71,6 +72,8 @@ public:
     /// By handle, which is below this size for every predefined type.
     std::array<Datatype*, 1024> predefined_types{};
     std::array<Operation*, 64> predefined_operations{};  ///< likewise
+
+    const tool::Settings settings;  ///< as of when it started
 
     Contexts contexts;
     Keyvals keyvals;

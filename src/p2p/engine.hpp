@@ -111,6 +111,17 @@ public:
     void watch(const match::Pattern& pattern, sync::Slot& slot);
     void unwatch(sync::Slot& slot);
 
+    // --- counters ---
+
+    /// What is counted by instances and by the engine; what its threads count is theirs.
+    tool::Values counted();
+    /// Messages of these contexts, and their bytes, that wait for a receive.
+    struct Unexpected {
+        std::uint64_t messages = 0;
+        std::uint64_t bytes = 0;
+    };
+    Unexpected unexpected_in(std::uint32_t first_context, std::uint32_t last_context);
+
     // --- requests ---
 
     [[gnu::always_inline]] core::Request* take_request(core::Thread& thread) noexcept {
@@ -201,6 +212,7 @@ private:
         }
         if constexpr (known_cells == 1) cell = &channel.ring.at_tail();
         write(*cell, message, kind, prefix, prefix_bytes, platform::ordered_ticks());
+        if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
         channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
         instance.outbox.unlock(thread.token, way);
@@ -217,6 +229,17 @@ private:
         cell.kind = static_cast<std::uint8_t>(kind);
         if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
         if (message.bytes != 0) std::memcpy(cell.payload + prefix_bytes, message.data, message.bytes);
+    }
+    /// A message of the program that is in the ring, or queued for it. Outbox held.
+    [[gnu::always_inline]] static void count_sent(instance::Channel& channel, Kind kind,
+                                                  std::uint64_t bytes, const void* prefix) noexcept {
+        channel.sending.sent_messages.add();
+        channel.sending.sent_bytes.add(kind == Kind::rendezvous ? announced_bytes(prefix) : bytes);
+    }
+    static std::uint64_t announced_bytes(const void* prefix) noexcept {
+        RendezvousFields fields;
+        std::memcpy(&fields, prefix, sizeof fields);
+        return fields.length;
     }
     [[gnu::cold]] void notify(std::int32_t process, const instance::Instance& instance) noexcept;
     /// Takes the message in pieces: handed over as a whole, it would have to lie in memory for the
@@ -290,6 +313,10 @@ private:
     void pull(Turn& turn, const Pull& pull);
     bool read_from_sender(const Pull& pull, std::uint64_t bytes);
     void free_message(match::Message& message) noexcept;
+    static void count_received(instance::Instance& instance, std::uint64_t bytes) noexcept {
+        instance.receiving.received_messages.add();
+        instance.receiving.received_bytes.add(bytes);
+    }
 
     // engine_progress.cpp
     bool drain(Turn& turn, instance::Instance& instance);
@@ -304,8 +331,12 @@ private:
 
     // engine_order.cpp
     [[gnu::always_inline]] void lock(instance::Instance& instance) {
-        instance.lock.lock();
+        if (!instance.lock.try_lock()) [[unlikely]] lock_contended(instance);
         if (!instance.used) [[unlikely]] first_use(instance);
+    }
+    [[gnu::cold, gnu::noinline]] static void lock_contended(instance::Instance& instance) {
+        instance.lock.lock();
+        instance.receiving.inbox_contended.add();
     }
     void first_use(instance::Instance& instance);
     void mark_used(instance::Instance& instance);

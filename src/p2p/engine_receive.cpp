@@ -6,6 +6,7 @@
 
 #include "mpi.h"
 #include "p2p/engine.hpp"
+#include "tool/events.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -100,16 +101,19 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
     if (receive == nullptr) [[unlikely]]
         return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
     if (kind == Kind::eager) [[likely]] {
+        count_received(instance, cell.length);
         fill(*receive, cell.payload, cell.length);
         return turn.complete(*receive);
     }
     if (kind == Kind::eager_sync) {
         const auto field = fields_of<SenderField>(cell);
+        count_received(instance, cell.length - sizeof field);
         fill(*receive, cell.payload + sizeof field, cell.length - sizeof field);
         control(turn, instance.number, inlet.process, Kind::ack, &field, sizeof field);
         return turn.complete(*receive);
     }
     const auto fields = fields_of<RendezvousFields>(cell);
+    count_received(instance, fields.length);
     turn.pulls.push_back({receive, inlet.process, instance.number, fields.sender, fields.address,
                           fields.length});
 }
@@ -133,6 +137,7 @@ void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
     const std::uint64_t bytes = cell.length - sizeof fields;
     std::memcpy(receive.buffer + fields.offset, cell.payload + sizeof fields, bytes);
     receive.remaining -= bytes;
+    turn.thread.copying.pipelined_bytes.add(bytes);
     if (receive.remaining != 0) return;
     copy_choice_.learn(Way::pipelined, receive.bytes, platform::ticks() - receive.order);
     turn.complete(receive);
@@ -186,12 +191,15 @@ match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t p
             message.length = fields.length;
         }
     }
+    count_received(pool_[instance], message.length);
     return message;
 }
 
 /// Instance locked.
 void Engine::keep(Turn& turn, instance::Instance& instance, match::Message& message) {
     instance.matcher.keep(message);
+    tool::raise(tool::Event::unexpected_message, {message.envelope.source, message.envelope.tag,
+                                                  static_cast<std::int64_t>(message.length)});
     // A watcher that was not here yet searches this instance, locked, after it came.
     if (watching_.load(relaxed) == 0) [[likely]] return;
     std::lock_guard guard(watchers_lock_);
@@ -231,6 +239,7 @@ void Engine::pull(Turn& turn, const Pull& pull) {
         return turn.complete(receive);
     }
     if (bytes == 0 || read_from_sender(pull, bytes)) {
+        turn.thread.copying.single_copy_bytes.add(bytes);
         const SenderField field{pull.sender};
         control(turn, pull.instance, pull.process, Kind::fin, &field, sizeof field);
         return turn.complete(receive);
@@ -243,7 +252,7 @@ void Engine::pull(Turn& turn, const Pull& pull) {
 
 /// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
 bool Engine::read_from_sender(const Pull& pull, std::uint64_t bytes) {
-    using SingleCopy = tool::Settings::SingleCopy;
+    using tool::SingleCopy;
     if (settings_.single_copy == SingleCopy::never) return false;
     if (settings_.single_copy == SingleCopy::automatic &&
         copy_choice_.choose(bytes) == Way::pipelined)
