@@ -44,6 +44,7 @@ public:
         return std::any_of(receives_.begin(), receives_.end(), [&](auto& e) { return e.number == receive; });
     }
     const auto& messages() const { return messages_; }
+    std::size_t posted() const { return receives_.size(); }
 
 private:
     struct Entry {
@@ -119,6 +120,15 @@ public:
         ASSERT_GE(highest, latest_order_);
         latest_order_ = highest;
     }
+    /// Where the matcher says how long its queues are.
+    void compare_counters() {
+        const tool::counters::Matching& counters = matcher_.counters;
+        ASSERT_EQ(counters.posted_receives.value(), rule_.posted());
+        ASSERT_EQ(counters.unexpected_queue.value(), rule_.messages().size());
+        most_kept_ = std::max(most_kept_, rule_.messages().size());
+        ASSERT_EQ(counters.most_unexpected_queue.value(), most_kept_);
+        ASSERT_GE(counters.search_steps.value(), counters.deepest_search.value());
+    }
     int receives() const { return static_cast<int>(receives_.size()); }
     bool is_posted(int number) const { return rule_.is_posted(number); }
 
@@ -136,6 +146,7 @@ private:
     std::deque<core::Request> receives_;
     std::deque<Message> messages_;
     std::uint64_t latest_order_ = 0;
+    std::size_t most_kept_ = 0;
 };
 
 template <class Tuple>
@@ -177,6 +188,7 @@ void random_steps(unsigned seed, int steps) {
             const int number = below(static_cast<unsigned>(pair.receives()));
             if (pair.is_posted(number) || number % 4 == 0) pair.cancel(number);
         } else pair.raise(random() % 3000);
+        pair.compare_counters();
     }
 }
 

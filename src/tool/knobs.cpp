@@ -127,11 +127,15 @@ Settings settings_for_start() {
 }
 
 bool ask_for(const Knob& knob, const void* value) {
-    Settings settings;
-    if (!knob.store(value, settings)) return false;
+    std::optional<std::string> text;
+    if (value != nullptr) {
+        Settings settings;
+        if (!knob.store(value, settings)) return false;
+        text = knob.print(settings);
+    }
     Asked& all = asked();
     std::lock_guard guard(all.lock);
-    all.values[index_of(knob)] = knob.print(settings);
+    all.values[index_of(knob)] = std::move(text);
     return true;
 }
 

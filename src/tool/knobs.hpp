@@ -42,7 +42,8 @@ SetBy set_by(const Knob& knob);
 /// The settings as they would be for a process that starts now, wrong variables left out.
 Settings settings_now();
 
-/// Takes the value, given in the knob's form, for processes that start later; false: not allowed.
+/// Takes the value, given in the knob's form, for processes that start later; false: not allowed. A
+/// null pointer takes back what was asked for.
 bool ask_for(const Knob& knob, const void* value);
 
 }  // namespace heddle::tool
