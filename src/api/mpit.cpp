@@ -3,7 +3,6 @@
 
 #include "api/mpit.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "tool/counters.hpp"
@@ -37,9 +36,11 @@ int init_thread(int required, int* provided) noexcept {
     if (provided == nullptr) return MPI_T_ERR_INVALID;
     Interface& all = interface();
     std::lock_guard guard(all.lock);
-    ++all.users;
-    // Every call is safe with threads, whatever was asked for.
-    *provided = std::clamp(required, static_cast<int>(MPI_THREAD_SINGLE), static_cast<int>(MPI_THREAD_MULTIPLE));
+    all.users.fetch_add(1, relaxed);
+    // Every call is safe with threads, whatever is asked for.
+    *provided = MPI_THREAD_MULTIPLE;
+    for (const int level : {MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED, MPI_THREAD_SINGLE})
+        if (required <= level) *provided = level;
     return MPI_SUCCESS;
 }
 
@@ -47,8 +48,8 @@ int finalize() noexcept {
     {
         Interface& all = interface();
         std::lock_guard guard(all.lock);
-        if (all.users == 0) return MPI_T_ERR_NOT_INITIALIZED;
-        if (--all.users > 0) return MPI_SUCCESS;
+        if (all.users.load(relaxed) == 0) return MPI_T_ERR_NOT_INITIALIZED;
+        if (all.users.fetch_sub(1, relaxed) > 1) return MPI_SUCCESS;
         drop_cvar_handles();
         drop_pvar_sessions();
     }

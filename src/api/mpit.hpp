@@ -12,6 +12,7 @@
 ///                (events) is called without it.
 /// Handles        are looked up among those that live, so that a wrong one is an error and no crash.
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -27,7 +28,8 @@ namespace heddle::api::mpit {
 
 struct Interface {
     std::mutex lock;
-    int users = 0;  ///< calls of MPI_T_init_thread that MPI_T_finalize has not answered
+    /// Calls of MPI_T_init_thread that MPI_T_finalize has not answered. Changed with `lock` held.
+    std::atomic<int> users{0};
 };
 Interface& interface() noexcept;
 
@@ -107,7 +109,7 @@ template <auto function, class... Raw>
 int call(Raw... raw) noexcept {
     Interface& all = interface();
     std::lock_guard guard(all.lock);
-    if (all.users == 0) return MPI_T_ERR_NOT_INITIALIZED;
+    if (all.users.load(relaxed) == 0) return MPI_T_ERR_NOT_INITIALIZED;
     try {
         return function(raw...);
     } catch (const std::bad_alloc&) {

@@ -5,8 +5,9 @@
 /// MPI_T_CB_REQUIRE_THREAD_SAFE can be called; without one the event is dropped, and counted as such.
 ///
 /// Locking        `lock` guards registrations and is held while callbacks run, so that none runs after
-///                its registration was freed. It is recursive: a callback may look at its own. Nothing
-///                of the interface is locked meanwhile, except that it lives.
+///                its registration was freed. It is recursive: a callback looks at its own event. The
+///                lock of the interface is not taken with it: who holds that one may be waiting for an
+///                instance, whose holder raises an event.
 
 #include <array>
 #include <cstring>
@@ -198,13 +199,11 @@ int event_handle_alloc(int index, void*, MPI_Info info, MPI_T_event_registration
     return MPI_SUCCESS;
 }
 
-int event_handle_free(MPI_T_event_registration handle, void* user_data,
-                      MPI_T_event_free_cb_function* freed) {
+int take_registration(MPI_T_event_registration handle) {
     const Registration* found = find(handle);
     if (found == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     registrations().live.erase(*found);
     listen();
-    if (freed != nullptr) freed(handle, MPI_T_CB_REQUIRE_NONE, user_data);
     return MPI_SUCCESS;
 }
 
@@ -295,11 +294,7 @@ int event_get_source(MPI_T_event_instance handle, int* source_index) {
 /// Calls a function with the registrations locked, and not the interface.
 template <auto function, class... Raw>
 int call_with_events(Raw... raw) noexcept {
-    {
-        Interface& all = interface();
-        std::lock_guard guard(all.lock);
-        if (all.users == 0) return MPI_T_ERR_NOT_INITIALIZED;
-    }
+    if (interface().users.load(relaxed) == 0) return MPI_T_ERR_NOT_INITIALIZED;
     std::lock_guard guard(registrations().lock);
     try {
         return function(raw...);
@@ -308,6 +303,14 @@ int call_with_events(Raw... raw) noexcept {
     } catch (...) {
         return MPI_T_ERR_INVALID;
     }
+}
+
+/// The callback may use MPI, so nothing is locked when it is called.
+int event_handle_free(MPI_T_event_registration handle, void* user_data,
+                      MPI_T_event_free_cb_function* freed) {
+    const int error = call_with_events<&take_registration>(handle);
+    if (error == MPI_SUCCESS && freed != nullptr) freed(handle, MPI_T_CB_REQUIRE_NONE, user_data);
+    return error;
 }
 
 }  // namespace
@@ -326,6 +329,11 @@ void drop_registrations() noexcept {
     }                                                                                            \
     HEDDLE_ALIAS(T_##X)
 
+extern "C" int PMPI_T_event_handle_free(HEDDLE_PARAMETERS_3(PMPI_T_event_handle_free)) {
+    return heddle::api::mpit::event_handle_free(HEDDLE_ARGUMENTS_3);
+}
+HEDDLE_ALIAS(T_event_handle_free)
+
 MPIT_EVENT_ENTRY(1, source_get_num)
 MPIT_EVENT_ENTRY(9, source_get_info)
 MPIT_EVENT_ENTRY(2, source_get_timestamp)
@@ -333,7 +341,6 @@ MPIT_EVENT_ENTRY(1, event_get_num)
 MPIT_EVENT_ENTRY(12, event_get_info)
 MPIT_EVENT_ENTRY(2, event_get_index)
 MPIT_EVENT_ENTRY(4, event_handle_alloc)
-MPIT_EVENT_ENTRY(3, event_handle_free)
 MPIT_EVENT_ENTRY(2, event_handle_set_info)
 MPIT_EVENT_ENTRY(2, event_handle_get_info)
 MPIT_EVENT_ENTRY(5, event_register_callback)

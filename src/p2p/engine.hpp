@@ -26,6 +26,7 @@
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
 #include "progress/lot.hpp"
+#include "tool/events.hpp"
 #include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "mpi.h"
 #include "p2p/engine.hpp"
-#include "tool/events.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -252,7 +251,7 @@ void Engine::pull(Turn& turn, const Pull& pull) {
 
 /// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
 bool Engine::read_from_sender(const Pull& pull, std::uint64_t bytes) {
-    using tool::SingleCopy;
+    using SingleCopy = tool::Settings::SingleCopy;
     if (settings_.single_copy == SingleCopy::never) return false;
     if (settings_.single_copy == SingleCopy::automatic &&
         copy_choice_.choose(bytes) == Way::pipelined)

@@ -22,6 +22,7 @@ template <>
 inline constexpr std::span<const char* const> spelled<SingleCopy> = single_copy_names;
 
 struct Settings {
+    using SingleCopy = tool::SingleCopy;
     // NOLINTNEXTLINE(bugprone-macro-parentheses): the type is one.
 #define KNOB(type, name, standard, doc) type::Value name = standard;
 #include "tool/all.def"

@@ -32,6 +32,11 @@ void count_and_send(int rank, int tag) {
         OK(MPI_T_pvar_session_create(&session));
         OK(MPI_T_pvar_get_index("self_messages", MPI_T_PVAR_CLASS_COUNTER, &index));
         OK(MPI_T_pvar_handle_alloc(session, index, nullptr, &handle, &count));
+        MPI_T_pvar_handle waiting;
+        MPI_Comm world = MPI_COMM_WORLD;
+        unsigned long long bytes = 0;
+        OK(MPI_T_pvar_get_index("comm_unexpected_bytes", MPI_T_PVAR_CLASS_LEVEL, &index));
+        OK(MPI_T_pvar_handle_alloc(session, index, &world, &waiting, &count));
         OK(MPI_T_event_get_index("unexpected_message", &event));
         OK(MPI_T_event_handle_alloc(event, nullptr, MPI_INFO_NULL, &registration));
         OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, nullptr, hear));
@@ -39,6 +44,8 @@ void count_and_send(int rank, int tag) {
         OK(MPI_Send(data, sizeof data, MPI_CHAR, rank, tag, MPI_COMM_WORLD));
         OK(MPI_T_pvar_read(session, handle, &after));
         CHECK(after > before);  // others count, too
+        OK(MPI_T_pvar_read(session, waiting, &bytes));
+        CHECK(bytes >= sizeof data);
         OK(MPI_Recv(data, sizeof data, MPI_CHAR, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         OK(MPI_T_event_handle_free(registration, nullptr, nullptr));
         OK(MPI_T_pvar_session_free(&session));
