@@ -26,7 +26,8 @@ std::string aligned(const Rows<columns>& rows) {
         for (std::size_t i = 0; i < columns; ++i) width[i] = std::max(width[i], row[i].size());
     std::string text;
     for (const auto& row : rows) {
-        for (std::size_t i = 0; i + 1 < columns; ++i) text += fmt::format("{:<{}}  ", row[i], width[i]);
+        for (std::size_t i = 0; i + 1 < columns; ++i)
+            text += fmt::format("{:<{}}  ", row[i], width[i]);
         text += row[columns - 1] + "\n";
     }
     return text;
@@ -96,30 +97,37 @@ std::string counters_as_text() {
 std::string tables_as_markdown() {
     Rows<4> knobs{{"variable", "allowed", "default", "what"}};
     for (const tool::Knob& knob : tool::knob_table())
-        knobs.push_back({fmt::format("`{}`", knob.variable()), knob.allowed(), shown(knob.standard), knob.doc});
+        knobs.push_back(
+            {fmt::format("`{}`", knob.variable()), knob.allowed(), shown(knob.standard), knob.doc});
     Rows<4> counters{{"counter", "unit", "class", "what"}};
     for (const tool::CounterInfo& counter : tool::counter_table())
-        counters.push_back({fmt::format("`{}`", counter.name), counter.unit, name_of(counter.kind), counter.doc});
+        counters.push_back(
+            {fmt::format("`{}`", counter.name), counter.unit, name_of(counter.kind), counter.doc});
     Rows<2> events{{"event", "what"}};
     for (const tool::EventInfo& event : tool::event_table())
         events.push_back({fmt::format("`{}`", event.name), event.doc});
     return "### Knobs\n\n" + markdown(knobs) + "\n### Counters\n\n" + markdown(counters) +
-           "\n### Events\n\n" + markdown(events);
+        "\n### Events\n\n" + markdown(events);
 }
 
 std::string manual_page() {
     std::string text =
-        ".TH HEDDLE 7 \"\" \"Heddle " HEDDLE_VERSION "\"\n"
+        ".TH HEDDLE 7 \"\" \"Heddle " HEDDLE_VERSION
+        "\"\n"
         ".SH NAME\nheddle \\- MPI for programs with threads: its knobs and counters\n"
-        ".SH DESCRIPTION\nHeddle is set by variables in the environment, or by control variables of MPI_T\n"
-        "that are written before MPI_Init; what it counts can be read as performance variables of MPI_T.\n"
+        ".SH DESCRIPTION\nHeddle is set by variables in the environment, or by control variables "
+        "of MPI_T\n"
+        "that are written before MPI_Init; what it counts can be read as performance variables of "
+        "MPI_T.\n"
         ".BR \"heddle info \\-\\-knobs\" \" and \" \"heddle info \\-\\-counters\"\nlist both.\n"
-        ".SH ENVIRONMENT\nA variable that is empty counts as not set. A value that is not allowed ends\n"
+        ".SH ENVIRONMENT\nA variable that is empty counts as not set. A value that is not allowed "
+        "ends\n"
         "MPI_Init with an error that names it.\n";
     for (const tool::Knob& knob : tool::knob_table())
-        text += fmt::format(".TP\n.B {}\n{}\nAllowed are {}; the default is {}. MPI_T knows it as\n.IR {} .\n",
-                            knob.variable(), troff(knob.doc), troff(knob.allowed()),
-                            *knob.standard == '\0' ? "nothing" : troff(knob.standard), knob.name);
+        text += fmt::format(
+            ".TP\n.B {}\n{}\nAllowed are {}; the default is {}. MPI_T knows it as\n.IR {} .\n",
+            knob.variable(), troff(knob.doc), troff(knob.allowed()),
+            *knob.standard == '\0' ? "nothing" : troff(knob.standard), knob.name);
     text += ".SH COUNTERS\n";
     for (const tool::CounterInfo& counter : tool::counter_table())
         text += fmt::format(".TP\n.BR {} \" ({}, {})\"\n{}\n", counter.name, counter.unit,
@@ -127,7 +135,7 @@ std::string manual_page() {
     text += ".SH EVENTS\n";
     for (const tool::EventInfo& event : tool::event_table())
         text += fmt::format(".TP\n.B {}\n{}\n", event.name, troff(event.doc));
-    return text + ".SH SEE ALSO\n.BR mpiexec (1)\n";
+    return text;
 }
 
 std::string wrong_knobs() {

@@ -33,8 +33,8 @@ void report_counters(objects::Process& process) {
             lines += line(counter, values.all[i]);
     }
     if (lines.empty()) return;
-    const std::string table = "heddle: counters of rank " + std::to_string(process.rank()) + " of " +
-                              std::to_string(process.size()) + "\n" + lines;
+    const std::string table = "heddle: counters of rank " + std::to_string(process.rank()) +
+        " of " + std::to_string(process.size()) + "\n" + lines;
     // In one piece, so that tables of several ranks do not mix.
     if (write(STDERR_FILENO, table.data(), table.size()) < 0) return;
 }

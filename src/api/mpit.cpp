@@ -12,7 +12,8 @@
 namespace heddle::api::mpit {
 
 Interface& interface() noexcept {
-    static Interface& all = *new Interface;  // never destroyed: it may be called until the program ends
+    static Interface& all =
+        *new Interface;  // never destroyed: it may be called until the program ends
     return all;
 }
 
@@ -61,7 +62,8 @@ int finalize() noexcept {
 
 const tool::Knob* find_enum(MPI_T_enum handle) {
     for (const tool::Knob& knob : tool::knob_table())
-        if (&knob == reinterpret_cast<const tool::Knob*>(handle) && !knob.choices().empty()) return &knob;
+        if (&knob == reinterpret_cast<const tool::Knob*>(handle) && !knob.choices().empty())
+            return &knob;
     return nullptr;
 }
 
@@ -92,7 +94,9 @@ std::size_t category_count() noexcept { return tool::category_table().size() + 1
 const tool::CategoryInfo& category(std::size_t index) noexcept {
     return index == 0 ? everything : tool::category_table()[index - 1];
 }
-bool belongs(tool::Category category, int index) noexcept { return static_cast<int>(category) + 1 == index; }
+bool belongs(tool::Category category, int index) noexcept {
+    return static_cast<int>(category) + 1 == index;
+}
 
 /// Calls `function` with the index of each line of `table` that belongs to the category.
 template <class Table, class Function>
@@ -125,8 +129,8 @@ int category_get_num(int* num) {
     return MPI_SUCCESS;
 }
 
-int category_get_info(int index, char* name, int* name_len, char* desc, int* desc_len, int* num_cvars,
-                      int* num_pvars, int* num_categories) {
+int category_get_info(int index, char* name, int* name_len, char* desc, int* desc_len,
+                      int* num_cvars, int* num_pvars, int* num_categories) {
     if (!is_index(index, category_count())) return MPI_T_ERR_INVALID_INDEX;
     if (wrong_length(name_len) || wrong_length(desc_len)) return MPI_T_ERR_INVALID;
     const tool::CategoryInfo& found = category(static_cast<std::size_t>(index));
@@ -187,7 +191,9 @@ int category_changed(int* update_number) {
 
 using namespace heddle::api::mpit;
 
-extern "C" int PMPI_T_init_thread(int required, int* provided) { return init_thread(required, provided); }
+extern "C" int PMPI_T_init_thread(int required, int* provided) {
+    return init_thread(required, provided);
+}
 HEDDLE_ALIAS(T_init_thread)
 extern "C" int PMPI_T_finalize(void) { return heddle::api::mpit::finalize(); }
 HEDDLE_ALIAS(T_finalize)

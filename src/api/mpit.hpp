@@ -121,8 +121,8 @@ int call(Raw... raw) noexcept {
 
 }  // namespace heddle::api::mpit
 
-#define MPIT_ENTRY(arity, X, ...)                                                    \
-    extern "C" int PMPI_T_##X(HEDDLE_PARAMETERS_##arity(PMPI_T_##X)) {               \
-        return ::heddle::api::mpit::call<&__VA_ARGS__>(HEDDLE_ARGUMENTS_##arity);    \
-    }                                                                                \
+#define MPIT_ENTRY(arity, X, ...)                                                 \
+    extern "C" int PMPI_T_##X(HEDDLE_PARAMETERS_##arity(PMPI_T_##X)) {            \
+        return ::heddle::api::mpit::call<&__VA_ARGS__>(HEDDLE_ARGUMENTS_##arity); \
+    }                                                                             \
     HEDDLE_ALIAS(T_##X)

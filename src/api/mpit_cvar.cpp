@@ -43,14 +43,16 @@ int cvar_get_info(int index, char* name, int* name_len, int* verbosity, MPI_Data
     give(datatype, datatype_of(knob.form));
     if (enumtype != nullptr)
         *enumtype = knob.choices().empty()
-                        ? MPI_T_ENUM_NULL
-                        : reinterpret_cast<MPI_T_enum>(const_cast<tool::Knob*>(&knob));  // only compared
+            ? MPI_T_ENUM_NULL
+            : reinterpret_cast<MPI_T_enum>(const_cast<tool::Knob*>(&knob));  // only compared
     give(bind, MPI_T_BIND_NO_OBJECT);
     give(scope, MPI_T_SCOPE_LOCAL);
     return MPI_SUCCESS;
 }
 
-int cvar_get_index(const char* name, int* index) { return find_name(tool::knob_table(), name, index); }
+int cvar_get_index(const char* name, int* index) {
+    return find_name(tool::knob_table(), name, index);
+}
 
 int cvar_handle_alloc(int index, void*, MPI_T_cvar_handle* handle, int* count) {
     if (!is_index(index, tool::knob_table().size())) return MPI_T_ERR_INVALID_INDEX;

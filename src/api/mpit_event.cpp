@@ -25,7 +25,8 @@ namespace {
 
 constexpr std::size_t source_count = 1;
 constexpr std::array safety_levels{MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED,
-                                   MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
+                                   MPI_T_CB_REQUIRE_THREAD_SAFE,
+                                   MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
 constexpr std::size_t least_level = 2;  ///< MPI_T_CB_REQUIRE_THREAD_SAFE
 
 struct Callback {
@@ -38,7 +39,9 @@ struct Registration {
     std::array<Callback, safety_levels.size()> callbacks{};
     MPI_T_event_dropped_cb_function* dropped = nullptr;
 
-    MPI_T_event_registration handle() noexcept { return reinterpret_cast<MPI_T_event_registration>(this); }
+    MPI_T_event_registration handle() noexcept {
+        return reinterpret_cast<MPI_T_event_registration>(this);
+    }
     /// The least demanding callback that may be called, by number of its level.
     std::size_t callable() const noexcept {
         std::size_t level = least_level;
@@ -62,7 +65,8 @@ struct Instance {
     const tool::Elements* elements;
     MPI_Count timestamp;
 };
-constinit thread_local const Instance* current_instance __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local const Instance* current_instance __attribute__((tls_model("initial-exec"))) =
+    nullptr;
 
 MPI_Count now() noexcept {
     timespec time{};
@@ -74,7 +78,8 @@ void tell(Registration& registration, const Instance& instance) {
     const std::size_t level = registration.callable();
     if (level == registration.callbacks.size()) {
         if (registration.dropped != nullptr)
-            registration.dropped(1, registration.handle(), 0, MPI_T_CB_REQUIRE_THREAD_SAFE, nullptr);
+            registration.dropped(1, registration.handle(), 0, MPI_T_CB_REQUIRE_THREAD_SAFE,
+                                 nullptr);
         return;
     }
     const Callback callback = registration.callbacks[level];
@@ -119,7 +124,9 @@ std::size_t level_of(MPI_T_cb_safety safety) noexcept {
 }
 bool is_level(MPI_T_cb_safety safety) noexcept { return level_of(safety) < safety_levels.size(); }
 
-Registration* find(MPI_T_event_registration handle) noexcept { return registrations().live.find(handle); }
+Registration* find(MPI_T_event_registration handle) noexcept {
+    return registrations().live.find(handle);
+}
 
 bool is_info(MPI_Info handle) noexcept {
     return handle == MPI_INFO_NULL || objects::find_info(handle) != nullptr;
@@ -179,7 +186,8 @@ int event_get_info(int index, char* name, int* name_len, int* verbosity, MPI_Dat
     const int room = num_elements != nullptr ? *num_elements : 0;
     for (int i = 0; i < event.elements && i < room; ++i) {
         if (datatypes != nullptr) datatypes[i] = MPI_COUNT;
-        if (displacements != nullptr) displacements[i] = i * static_cast<MPI_Aint>(sizeof(MPI_Count));
+        if (displacements != nullptr)
+            displacements[i] = i * static_cast<MPI_Aint>(sizeof(MPI_Count));
     }
     give(num_elements, event.elements);
     give(enumtype, MPI_T_ENUM_NULL);
@@ -188,7 +196,9 @@ int event_get_info(int index, char* name, int* name_len, int* verbosity, MPI_Dat
     return MPI_SUCCESS;
 }
 
-int event_get_index(const char* name, int* index) { return find_name(tool::event_table(), name, index); }
+int event_get_index(const char* name, int* index) {
+    return find_name(tool::event_table(), name, index);
+}
 
 // --- registrations ---
 
@@ -229,19 +239,22 @@ int event_register_callback(MPI_T_event_registration handle, MPI_T_cb_safety saf
     return MPI_SUCCESS;
 }
 
-int event_callback_set_info(MPI_T_event_registration handle, MPI_T_cb_safety safety, MPI_Info info) {
+int event_callback_set_info(MPI_T_event_registration handle, MPI_T_cb_safety safety,
+                            MPI_Info info) {
     if (find(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     return is_level(safety) && is_info(info) ? MPI_SUCCESS : MPI_T_ERR_INVALID;
 }
 
-int event_callback_get_info(MPI_T_event_registration handle, MPI_T_cb_safety safety, MPI_Info* info) {
+int event_callback_get_info(MPI_T_event_registration handle, MPI_T_cb_safety safety,
+                            MPI_Info* info) {
     if (find(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     if (!is_level(safety) || info == nullptr) return MPI_T_ERR_INVALID;
     give_hints(info);
     return MPI_SUCCESS;
 }
 
-int event_set_dropped_handler(MPI_T_event_registration handle, MPI_T_event_dropped_cb_function* dropped) {
+int event_set_dropped_handler(MPI_T_event_registration handle,
+                              MPI_T_event_dropped_cb_function* dropped) {
     Registration* found = find(handle);
     if (found == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     found->dropped = dropped;
@@ -260,9 +273,11 @@ int event_read(MPI_T_event_instance handle, int element, void* place) {
     const Instance* instance = find(handle);
     if (instance == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     const tool::EventInfo& event = tool::event_table()[static_cast<std::size_t>(instance->event)];
-    if (!is_index(element, static_cast<std::size_t>(event.elements))) return MPI_T_ERR_INVALID_INDEX;
+    if (!is_index(element, static_cast<std::size_t>(event.elements)))
+        return MPI_T_ERR_INVALID_INDEX;
     if (place == nullptr) return MPI_T_ERR_INVALID;
-    std::memcpy(place, &(*instance->elements)[static_cast<std::size_t>(element)], sizeof(std::int64_t));
+    std::memcpy(place, &(*instance->elements)[static_cast<std::size_t>(element)],
+                sizeof(std::int64_t));
     return MPI_SUCCESS;
 }
 
@@ -323,10 +338,11 @@ void drop_registrations() noexcept {
 
 }  // namespace heddle::api::mpit
 
-#define MPIT_EVENT_ENTRY(arity, X)                                                               \
-    extern "C" int PMPI_T_##X(HEDDLE_PARAMETERS_##arity(PMPI_T_##X)) {                           \
-        return heddle::api::mpit::call_with_events<&heddle::api::mpit::X>(HEDDLE_ARGUMENTS_##arity); \
-    }                                                                                            \
+#define MPIT_EVENT_ENTRY(arity, X)                                         \
+    extern "C" int PMPI_T_##X(HEDDLE_PARAMETERS_##arity(PMPI_T_##X)) {     \
+        return heddle::api::mpit::call_with_events<&heddle::api::mpit::X>( \
+            HEDDLE_ARGUMENTS_##arity);                                     \
+    }                                                                      \
     HEDDLE_ALIAS(T_##X)
 
 extern "C" int PMPI_T_event_handle_free(HEDDLE_PARAMETERS_3(PMPI_T_event_handle_free)) {

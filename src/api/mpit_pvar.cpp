@@ -67,8 +67,8 @@ int pvar_get_num(int* num) {
 }
 
 int pvar_get_info(int index, char* name, int* name_len, int* verbosity, int* var_class,
-                  MPI_Datatype* datatype, MPI_T_enum* enumtype, char* desc, int* desc_len, int* bind,
-                  int* readonly, int* continuous, int* atomic) {
+                  MPI_Datatype* datatype, MPI_T_enum* enumtype, char* desc, int* desc_len,
+                  int* bind, int* readonly, int* continuous, int* atomic) {
     if (!is_index(index, tool::counter_count)) return MPI_T_ERR_INVALID_INDEX;
     if (wrong_length(name_len) || wrong_length(desc_len)) return MPI_T_ERR_INVALID;
     const tool::CounterInfo& info = tool::counter_table()[static_cast<std::size_t>(index)];
@@ -107,8 +107,8 @@ int pvar_session_free(MPI_T_pvar_session* session) {
     return MPI_SUCCESS;
 }
 
-int pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object, MPI_T_pvar_handle* handle,
-                      int* count) {
+int pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
+                      MPI_T_pvar_handle* handle, int* count) {
     Session* found = pvars().sessions.find(session);
     if (found == nullptr) return MPI_T_ERR_INVALID_SESSION;
     if (!is_index(index, tool::counter_count)) return MPI_T_ERR_INVALID_INDEX;
@@ -118,7 +118,8 @@ int pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object, MPI_T
     if (is_bound(tool::counter_table()[place])) {
         Process* here = process();
         if (here == nullptr || object == nullptr) return MPI_T_ERR_INVALID;
-        const Communicator* communicator = here->communicator(*static_cast<const MPI_Comm*>(object));
+        const Communicator* communicator =
+            here->communicator(*static_cast<const MPI_Comm*>(object));
         if (communicator == nullptr) return MPI_T_ERR_INVALID;
         context = communicator->context;
     }

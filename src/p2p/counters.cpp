@@ -14,7 +14,8 @@ tool::Values Engine::counted() {
     for (std::size_t i = 0; i < pool_.size(); ++i) {
         const instance::Instance& instance = pool_[i];
         // All of them: what was never used is zeroes.
-        for (std::size_t to = 0; to < node_.processes(); ++to) values += instance.channels[to].sending;
+        for (std::size_t to = 0; to < node_.processes(); ++to)
+            values += instance.channels[to].sending;
         values += instance.backlog_counters;
         values += instance.receiving;
         values += instance.matcher.counters;
@@ -30,8 +31,10 @@ Engine::Unexpected Engine::unexpected_in(std::uint32_t first_context, std::uint3
     Unexpected sum;
     for_each(used(), [&](instance::Instance& instance) {
         std::lock_guard guard(instance.lock);
-        for (const auto* at = instance.matcher.first_message(); at != nullptr; at = at->arrival.after) {
-            if (at->envelope.context < first_context || at->envelope.context > last_context) continue;
+        for (const auto* at = instance.matcher.first_message(); at != nullptr;
+             at = at->arrival.after) {
+            if (at->envelope.context < first_context || at->envelope.context > last_context)
+                continue;
             ++sum.messages;
             sum.bytes += at->length;
         }
@@ -48,9 +51,11 @@ tool::Values read_counters(objects::Process& process) {
     return values;
 }
 
-std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which, std::uint32_t context) {
+std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
+                           std::uint32_t context) {
     const auto unexpected = process.engine->unexpected_in(context, context + 1);
-    return which == tool::CounterIndex::comm_unexpected_bytes ? unexpected.bytes : unexpected.messages;
+    return which == tool::CounterIndex::comm_unexpected_bytes ? unexpected.bytes
+                                                              : unexpected.messages;
 }
 
 }  // namespace heddle::p2p

@@ -17,6 +17,7 @@ namespace heddle::p2p {
 tool::Values read_counters(objects::Process& process);
 
 /// A counter of communicators, for the one whose messages have context ids `context` and the next.
-std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which, std::uint32_t context);
+std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
+                           std::uint32_t context);
 
 }  // namespace heddle::p2p

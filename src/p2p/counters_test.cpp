@@ -92,8 +92,8 @@ TEST(Counters, of_several_threads_add_up) {
         int value = 0;
         for (int i = 0; i < messages; ++i) {
             const int tag = i % 2 == 0 ? thread : 100;
-            MPI_Sendrecv(&value, 1, MPI_INT, 1 - rank, tag, &value, 1, MPI_INT, 1 - rank, tag, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
+            MPI_Sendrecv(&value, 1, MPI_INT, 1 - rank, tag, &value, 1, MPI_INT, 1 - rank, tag,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
         // The last to come looks; the others have sent and received all of theirs.
         if (ready.fetch_add(1) != 2 * threads - 1) return wait_for(looked);

@@ -17,7 +17,8 @@ namespace {
 /// A compiled extended regular expression, or none if it is not one.
 class Expression {
 public:
-    explicit Expression(const char* text) : good_(regcomp(&compiled_, text, REG_EXTENDED | REG_NOSUB) == 0) {}
+    explicit Expression(const char* text)
+        : good_(regcomp(&compiled_, text, REG_EXTENDED | REG_NOSUB) == 0) {}
     ~Expression() {
         if (good_) regfree(&compiled_);
     }
@@ -41,13 +42,14 @@ std::vector<Knob> make_table() {
     static std::deque<std::string> printed;  // the table points into it
     Category here{};
 #define CATEGORY(Type, name, doc) here = Category::name;
-#define KNOB(type_, name_, standard_, doc_)                                                         \
-    table.push_back({#name_, printed.emplace_back(type_::print(standard.name_)).c_str(), doc_, here, \
-                     type_::name, type_::form, &type_::choices, &type_::allowed,                    \
-                     [](const Settings& s) { return std::string(type_::print(s.name_)); },          \
-                     [](std::string_view text, Settings& s) { return type_::parse(text, s.name_); }, \
-                     [](const Settings& s, void* place) { type_::load(s.name_, place); },           \
-                     [](const void* place, Settings& s) { return type_::store(s.name_, place); }});
+#define KNOB(type_, name_, standard_, doc_)                                              \
+    table.push_back(                                                                     \
+        {#name_, printed.emplace_back(type_::print(standard.name_)).c_str(), doc_, here, \
+         type_::name, type_::form, &type_::choices, &type_::allowed,                     \
+         [](const Settings& s) { return std::string(type_::print(s.name_)); },           \
+         [](std::string_view text, Settings& s) { return type_::parse(text, s.name_); }, \
+         [](const Settings& s, void* place) { type_::load(s.name_, place); },            \
+         [](const void* place, Settings& s) { return type_::store(s.name_, place); }});
 #include "tool/all.def"
     return table;
 }
@@ -63,7 +65,9 @@ Asked& asked() {
     return all;
 }
 
-std::size_t index_of(const Knob& knob) { return static_cast<std::size_t>(&knob - knob_table().data()); }
+std::size_t index_of(const Knob& knob) {
+    return static_cast<std::size_t>(&knob - knob_table().data());
+}
 
 /// The value of the variable; nullptr if it is not set, or empty.
 const char* given(const Knob& knob) {
@@ -121,7 +125,8 @@ Settings settings_for_start() {
     for (const Knob& knob : knob_table()) {
         const auto text = said(knob, who);
         if (text && !knob.parse(*text, settings))
-            throw std::runtime_error(knob.variable() + "=" + *text + ": allowed are " + knob.allowed());
+            throw std::runtime_error(knob.variable() + "=" + *text + ": allowed are " +
+                                     knob.allowed());
     }
     return settings;
 }
@@ -141,7 +146,8 @@ bool ask_for(const Knob& knob, const void* value) {
 
 bool Selection::parse(std::string_view text, Value& value) {
     std::string given(text);
-    if (given.size() >= text_room || (!given.empty() && !Expression(given.c_str()).good())) return false;
+    if (given.size() >= text_room || (!given.empty() && !Expression(given.c_str()).good()))
+        return false;
     value = std::move(given);
     return true;
 }

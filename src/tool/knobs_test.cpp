@@ -80,7 +80,9 @@ TEST(Knobs, an_empty_variable_counts_as_not_set) {
 TEST(Knobs, a_wrong_value_is_refused_with_what_is_allowed) {
     for (const char* wrong : {"8193", "-1", "10k", "eager", " 1", "99999999999999999999"}) {
         const Variable limit("HEDDLE_EAGER_LIMIT", wrong);
-        EXPECT_EQ(refusal(), "HEDDLE_EAGER_LIMIT=" + std::string(wrong) + ": allowed are bytes from 0 to 8192");
+        EXPECT_EQ(
+            refusal(),
+            "HEDDLE_EAGER_LIMIT=" + std::string(wrong) + ": allowed are bytes from 0 to 8192");
         EXPECT_EQ(settings_now().eager_limit, most_eager_bytes);  // for those who only look
     }
     {
@@ -88,7 +90,8 @@ TEST(Knobs, a_wrong_value_is_refused_with_what_is_allowed) {
         EXPECT_EQ(refusal(), "HEDDLE_SINGLE_COPY=Never: allowed are auto, always, never");
     }
     const Variable counters("HEDDLE_COUNTERS", "[");
-    EXPECT_NE(refusal().find("HEDDLE_COUNTERS=[: allowed are 0, 1, and extended regular"), std::string::npos);
+    EXPECT_NE(refusal().find("HEDDLE_COUNTERS=[: allowed are 0, 1, and extended regular"),
+              std::string::npos);
 }
 
 TEST(Knobs, are_handed_over_in_their_own_form) {

@@ -37,11 +37,12 @@ static void descriptions(void) {
     OK(MPI_T_pvar_get_num(&number));
     for (int i = 0; i < number; ++i) {
         char name[64], desc[256];
-        int name_len = sizeof name, desc_len = sizeof desc, verbosity, class, bind, readonly, continuous, atomic;
+        int name_len = sizeof name, desc_len = sizeof desc, verbosity, class, bind, readonly,
+            continuous, atomic;
         MPI_Datatype type;
         MPI_T_enum choices;
-        OK(MPI_T_pvar_get_info(i, name, &name_len, &verbosity, &class, &type, &choices, desc, &desc_len, &bind,
-                               &readonly, &continuous, &atomic));
+        OK(MPI_T_pvar_get_info(i, name, &name_len, &verbosity, &class, &type, &choices, desc,
+                               &desc_len, &bind, &readonly, &continuous, &atomic));
         CHECK(name_len == (int)strlen(name) + 1 && desc_len == (int)strlen(desc) + 1);
         CHECK(pvar(name, class) == i);
         CHECK(type == MPI_UNSIGNED_LONG_LONG && choices == MPI_T_ENUM_NULL && continuous == 1);
@@ -50,9 +51,10 @@ static void descriptions(void) {
         int other;
         CHECK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_TIMER, &other) == MPI_T_ERR_INVALID_NAME);
     }
-    CHECK(MPI_T_pvar_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL) ==
-          MPI_T_ERR_INVALID_INDEX);
-    CHECK(MPI_T_pvar_get_index("no such variable", MPI_T_PVAR_CLASS_COUNTER, &number) == MPI_T_ERR_INVALID_NAME);
+    CHECK(MPI_T_pvar_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                              NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
+    CHECK(MPI_T_pvar_get_index("no such variable", MPI_T_PVAR_CLASS_COUNTER, &number) ==
+          MPI_T_ERR_INVALID_NAME);
     CHECK(MPI_T_pvar_get_num(NULL) == MPI_T_ERR_INVALID);
 }
 
@@ -99,8 +101,10 @@ static void wrong_use(void) {
 
 /* Rank 0 sends nothing before rank 1 has looked at its counters. */
 static void wait_for_receiver(void) {
-    if (rank == 0) OK(MPI_Recv(NULL, 0, MPI_CHAR, 1, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    else OK(MPI_Send(NULL, 0, MPI_CHAR, 0, 8, MPI_COMM_WORLD));
+    if (rank == 0)
+        OK(MPI_Recv(NULL, 0, MPI_CHAR, 1, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    else
+        OK(MPI_Send(NULL, 0, MPI_CHAR, 0, 8, MPI_COMM_WORLD));
 }
 
 static void exchange(void) {
@@ -108,8 +112,10 @@ static void exchange(void) {
     wait_for_receiver();
     MPI_Request requests[MESSAGES];
     for (int i = 0; i < MESSAGES; ++i) {
-        if (rank == 0) OK(MPI_Isend(data[i], BYTES, MPI_CHAR, 1, i, MPI_COMM_WORLD, &requests[i]));
-        else OK(MPI_Irecv(data[i], BYTES, MPI_CHAR, 0, i, MPI_COMM_WORLD, &requests[i]));
+        if (rank == 0)
+            OK(MPI_Isend(data[i], BYTES, MPI_CHAR, 1, i, MPI_COMM_WORLD, &requests[i]));
+        else
+            OK(MPI_Irecv(data[i], BYTES, MPI_CHAR, 0, i, MPI_COMM_WORLD, &requests[i]));
     }
     OK(MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE));
 }
@@ -119,7 +125,8 @@ static void traffic(void) {
     static char large[LARGE];
     const char* messages = rank == 0 ? "sent_messages" : "received_messages";
     const char* bytes = rank == 0 ? "sent_bytes" : "received_bytes";
-    MPI_T_pvar_handle m = open_counter(messages), b = open_counter(bytes), total = open_counter(messages);
+    MPI_T_pvar_handle m = open_counter(messages), b = open_counter(bytes),
+                      total = open_counter(messages);
     OK(MPI_T_pvar_reset(session, m));
     OK(MPI_T_pvar_reset(session, b));
     const unsigned long long before = value_of(total);
@@ -152,10 +159,13 @@ static void traffic(void) {
 
 static void copies(void) {
     static char large[LARGE];
-    MPI_T_pvar_handle single = open_counter("single_copy_bytes"), pieces = open_counter("pipelined_bytes");
+    MPI_T_pvar_handle single = open_counter("single_copy_bytes"),
+                      pieces = open_counter("pipelined_bytes");
     const unsigned long long before = value_of(single) + value_of(pieces);
-    if (rank == 0) OK(MPI_Send(large, LARGE, MPI_CHAR, 1, 4, MPI_COMM_WORLD));
-    else OK(MPI_Recv(large, LARGE, MPI_CHAR, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (rank == 0)
+        OK(MPI_Send(large, LARGE, MPI_CHAR, 1, 4, MPI_COMM_WORLD));
+    else
+        OK(MPI_Recv(large, LARGE, MPI_CHAR, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(value_of(single) + value_of(pieces) - before == (rank == 1 ? LARGE : 0));
 }
 
@@ -172,7 +182,8 @@ static void unexpected(void) {
     MPI_T_pvar_handle there = open_pvar("comm_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL, &world);
     MPI_T_pvar_handle kept = open_counter("unexpected_messages");
     MPI_T_pvar_handle queue = open_pvar("unexpected_queue", MPI_T_PVAR_CLASS_LEVEL, NULL);
-    MPI_T_pvar_handle most = open_pvar("most_unexpected_queue", MPI_T_PVAR_CLASS_HIGHWATERMARK, NULL);
+    MPI_T_pvar_handle most =
+        open_pvar("most_unexpected_queue", MPI_T_PVAR_CLASS_HIGHWATERMARK, NULL);
     const int index = pvar("comm_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL);
     CHECK(MPI_T_pvar_handle_alloc(session, index, &nothing, &handle, &count) == MPI_T_ERR_INVALID);
     CHECK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_T_ERR_INVALID);
@@ -185,7 +196,8 @@ static void unexpected(void) {
         for (int flag = 0; !flag;) OK(MPI_Iprobe(0, 0, comm, &flag, &status));
         CHECK(value_of(here) == 5 && value_of(bytes) == 4 * BYTES && value_of(there) == 0);
         CHECK(value_of(queue) == 5 && value_of(most) >= 4 && value_of(kept) >= 5);
-        for (int i = 0; i < 4; ++i) OK(MPI_Recv(data, BYTES, MPI_CHAR, 0, 0, comm, MPI_STATUS_IGNORE));
+        for (int i = 0; i < 4; ++i)
+            OK(MPI_Recv(data, BYTES, MPI_CHAR, 0, 0, comm, MPI_STATUS_IGNORE));
         CHECK(value_of(here) == 1 && value_of(bytes) == 0 && value_of(queue) == 1);
         OK(MPI_Recv(data, 0, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE));
         CHECK(value_of(here) == 0 && value_of(queue) == 0);
@@ -198,12 +210,12 @@ static void posted(void) {
     char data[MESSAGES];
     MPI_Request requests[MESSAGES], any;
     MPI_T_pvar_handle now = open_pvar("posted_receives", MPI_T_PVAR_CLASS_LEVEL, NULL);
-    MPI_T_pvar_handle most = open_pvar("most_posted_receives", MPI_T_PVAR_CLASS_HIGHWATERMARK, NULL);
+    MPI_T_pvar_handle most =
+        open_pvar("most_posted_receives", MPI_T_PVAR_CLASS_HIGHWATERMARK, NULL);
     MPI_T_pvar_handle wild = open_pvar("any_tag_receives", MPI_T_PVAR_CLASS_LEVEL, NULL);
     const unsigned long long before = value_of(now);
     for (int i = 0; i < MESSAGES; ++i)
-        OK(MPI_Irecv(&data[i], 1, MPI_CHAR, rank, 7, MPI_COMM_WORLD,
-                     &requests[i]));
+        OK(MPI_Irecv(&data[i], 1, MPI_CHAR, rank, 7, MPI_COMM_WORLD, &requests[i]));
     CHECK(value_of(now) == before + MESSAGES && value_of(most) >= MESSAGES);
     OK(MPI_Irecv(data, 1, MPI_CHAR, rank, MPI_ANY_TAG, MPI_COMM_WORLD, &any));
     CHECK(value_of(wild) == 1 && value_of(now) == before + MESSAGES);
@@ -229,8 +241,8 @@ static void before_init(void) {
     OK(MPI_T_pvar_session_create(&session));
     descriptions();
     CHECK(value_of(open_counter("sent_messages")) == 0);
-    CHECK(MPI_T_pvar_handle_alloc(session, pvar("comm_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL), &world,
-                                  &handle, &count) == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_pvar_handle_alloc(session, pvar("comm_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL),
+                                  &world, &handle, &count) == MPI_T_ERR_INVALID);
 }
 
 int main(void) {

@@ -10,8 +10,8 @@ struct seen {
     MPI_T_event_instance instance;
 };
 
-static void look(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
-                 void* user_data) {
+static void look(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                 MPI_T_cb_safety safety, void* user_data) {
     struct seen* seen = user_data;
     MPI_Count one = -1;
     int source = -1;
@@ -32,8 +32,8 @@ static void look(MPI_T_event_instance instance, MPI_T_event_registration registr
 
 static struct seen* dropping;
 
-static void drop(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety,
-                 void* user_data) {
+static void drop(MPI_Count count, MPI_T_event_registration registration, int source,
+                 MPI_T_cb_safety safety, void* user_data) {
     CHECK(registration == dropping->registration && source == 0);
     CHECK(safety == MPI_T_CB_REQUIRE_THREAD_SAFE && user_data == NULL);
     dropping->dropped += (int)count;
@@ -56,8 +56,8 @@ static void descriptions(void) {
         MPI_Info info;
         MPI_T_enum choices;
         int name_len = sizeof name, desc_len = sizeof desc, verbosity, elements = 8, bind, index;
-        OK(MPI_T_event_get_info(i, name, &name_len, &verbosity, types, places, &elements, &choices, &info, desc,
-                                &desc_len, &bind));
+        OK(MPI_T_event_get_info(i, name, &name_len, &verbosity, types, places, &elements, &choices,
+                                &info, desc, &desc_len, &bind));
         OK(MPI_T_event_get_index(name, &index));
         CHECK(index == i && bind == MPI_T_BIND_NO_OBJECT && choices == MPI_T_ENUM_NULL);
         CHECK(elements >= 1 && elements <= 8);
@@ -65,11 +65,12 @@ static void descriptions(void) {
             CHECK(types[k] == MPI_COUNT && places[k] == (MPI_Aint)(k * sizeof(MPI_Count)));
         OK(MPI_Info_free(&info));
         int none = 0;
-        OK(MPI_T_event_get_info(i, NULL, NULL, NULL, NULL, NULL, &none, NULL, NULL, NULL, NULL, NULL));
+        OK(MPI_T_event_get_info(i, NULL, NULL, NULL, NULL, NULL, &none, NULL, NULL, NULL, NULL,
+                                NULL));
         CHECK(none == elements);
     }
-    CHECK(MPI_T_event_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL) ==
-          MPI_T_ERR_INVALID_INDEX);
+    CHECK(MPI_T_event_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                               NULL) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_event_get_index("no such event", &number) == MPI_T_ERR_INVALID_NAME);
 
     OK(MPI_T_source_get_num(&sources));
@@ -80,12 +81,14 @@ static void descriptions(void) {
     MPI_Count ticks, most, first, second;
     MPI_Info info;
     OK(MPI_T_source_get_info(0, name, &name_len, NULL, NULL, &order, &ticks, &most, &info));
-    CHECK(strcmp(name, "heddle") == 0 && order == MPI_T_SOURCE_UNORDERED && ticks == 1000000000 && most > ticks);
+    CHECK(strcmp(name, "heddle") == 0 && order == MPI_T_SOURCE_UNORDERED && ticks == 1000000000 &&
+          most > ticks);
     OK(MPI_Info_free(&info));
     OK(MPI_T_source_get_timestamp(0, &first));
     OK(MPI_T_source_get_timestamp(0, &second));
     CHECK(first > 0 && first <= second && second <= most);
-    CHECK(MPI_T_source_get_info(1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
+    CHECK(MPI_T_source_get_info(1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL) ==
+          MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_source_get_timestamp(-1, &first) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_source_get_timestamp(0, NULL) == MPI_T_ERR_INVALID);
 }
@@ -127,11 +130,13 @@ static void unexpected(int rank) {
     OK(MPI_T_event_set_dropped_handler(s, drop));
     send_and_receive(rank, 3, 7);
     CHECK(seen.calls == 2 && other.calls == 0 && other.dropped == 1);
-    OK(MPI_T_event_register_callback(s, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, MPI_INFO_NULL, &other, look));
+    OK(MPI_T_event_register_callback(s, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, MPI_INFO_NULL, &other,
+                                     look));
     send_and_receive(rank, 4, 8);
     CHECK(seen.calls == 3 && other.calls == 1 && other.dropped == 1 && other.data[1] == 4);
 
-    OK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, NULL, NULL)); /* no more */
+    OK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, NULL,
+                                     NULL)); /* no more */
     send_and_receive(rank, 5, 9);
     CHECK(seen.calls == 3 && other.calls == 2);
     OK(MPI_T_event_handle_free(s, &other, freed));
@@ -154,7 +159,8 @@ static void hints_and_wrong_use(void) {
     OK(MPI_T_event_callback_get_info(r, MPI_T_CB_REQUIRE_NONE, &info));
     OK(MPI_Info_free(&info));
     CHECK(MPI_T_event_callback_get_info(r, (MPI_T_cb_safety)1, &info) == MPI_T_ERR_INVALID);
-    CHECK(MPI_T_event_register_callback(r, (MPI_T_cb_safety)1, MPI_INFO_NULL, NULL, look) == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_event_register_callback(r, (MPI_T_cb_safety)1, MPI_INFO_NULL, NULL, look) ==
+          MPI_T_ERR_INVALID);
     CHECK(MPI_T_event_handle_get_info(r, NULL) == MPI_T_ERR_INVALID);
     CHECK(MPI_T_event_handle_alloc(-1, NULL, MPI_INFO_NULL, &stale) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_event_handle_alloc(0, NULL, MPI_INFO_NULL, NULL) == MPI_T_ERR_INVALID);
@@ -179,8 +185,8 @@ int main(void) {
     unexpected(rank);
     hints_and_wrong_use();
     /* What is left open ends with the interface. */
-    OK(MPI_T_event_register_callback(listen_to("unexpected_message", &left), MPI_T_CB_REQUIRE_THREAD_SAFE,
-                                     MPI_INFO_NULL, &left, look));
+    OK(MPI_T_event_register_callback(listen_to("unexpected_message", &left),
+                                     MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, &left, look));
     OK(MPI_T_finalize());
     send_and_receive(rank, 7, 11);
     CHECK(left.calls == 0);

@@ -39,7 +39,8 @@ void count_and_send(int rank, int tag) {
         OK(MPI_T_pvar_handle_alloc(session, index, &world, &waiting, &count));
         OK(MPI_T_event_get_index("unexpected_message", &event));
         OK(MPI_T_event_handle_alloc(event, nullptr, MPI_INFO_NULL, &registration));
-        OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, nullptr, hear));
+        OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL,
+                                         nullptr, hear));
         OK(MPI_T_pvar_read(session, handle, &before));
         OK(MPI_Send(data, sizeof data, MPI_CHAR, rank, tag, MPI_COMM_WORLD));
         OK(MPI_T_pvar_read(session, handle, &after));

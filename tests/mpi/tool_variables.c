@@ -65,8 +65,10 @@ static void descriptions(void) {
         int name_len = sizeof name, desc_len = sizeof desc, verbosity, bind, scope, count;
         MPI_Datatype type;
         MPI_T_enum choices;
-        OK(MPI_T_cvar_get_info(i, name, &name_len, &verbosity, &type, &choices, desc, &desc_len, &bind, &scope));
-        CHECK(name_len == (int)strlen(name) + 1 && desc_len == (int)strlen(desc) + 1 && desc_len > 1);
+        OK(MPI_T_cvar_get_info(i, name, &name_len, &verbosity, &type, &choices, desc, &desc_len,
+                               &bind, &scope));
+        CHECK(name_len == (int)strlen(name) + 1 && desc_len == (int)strlen(desc) + 1 &&
+              desc_len > 1);
         CHECK(cvar(name) == i);
         CHECK(verbosity >= MPI_T_VERBOSITY_USER_BASIC && verbosity <= MPI_T_VERBOSITY_MPIDEV_ALL);
         CHECK(type == MPI_INT || type == MPI_UNSIGNED_LONG_LONG || type == MPI_CHAR);
@@ -87,7 +89,8 @@ static void enumerations(void) {
     MPI_T_enum choices;
     int number, value, length = 0;
     char name[16];
-    OK(MPI_T_cvar_get_info(cvar("single_copy"), NULL, NULL, NULL, NULL, &choices, NULL, NULL, NULL, NULL));
+    OK(MPI_T_cvar_get_info(cvar("single_copy"), NULL, NULL, NULL, NULL, &choices, NULL, NULL, NULL,
+                           NULL));
     OK(MPI_T_enum_get_info(choices, &number, NULL, &length));
     CHECK(number == 3 && length > 1);
     const char* expected[] = {"auto", "always", "never"};
@@ -99,7 +102,8 @@ static void enumerations(void) {
     CHECK(MPI_T_enum_get_item(choices, number, &value, NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_enum_get_item(choices, -1, &value, NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &number, NULL, NULL) == MPI_T_ERR_INVALID_HANDLE);
-    CHECK(MPI_T_enum_get_item((MPI_T_enum)&number, 0, &value, NULL, NULL) == MPI_T_ERR_INVALID_HANDLE);
+    CHECK(MPI_T_enum_get_item((MPI_T_enum)&number, 0, &value, NULL, NULL) ==
+          MPI_T_ERR_INVALID_HANDLE);
 }
 
 /* What is listed in the categories is everything, once. */
@@ -142,7 +146,8 @@ static void categories(void) {
     CHECK(later == stamp);
 
     CHECK(MPI_T_category_get_index("no such category", &root) == MPI_T_ERR_INVALID_NAME);
-    CHECK(MPI_T_category_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
+    CHECK(MPI_T_category_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL) ==
+          MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_category_get_cvars(-1, 1, indices) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_category_get_pvars(number, 1, indices) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_category_get_categories(number, 1, indices) == MPI_T_ERR_INVALID_INDEX);
