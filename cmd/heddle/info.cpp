@@ -4,12 +4,14 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "collectives.hpp"
 #include "subcommands.hpp"
+#include "tables.hpp"
 #include "unsupported_functions.hpp"
 
 namespace heddle::cmd {
@@ -18,7 +20,27 @@ namespace {
 struct InfoOptions {
     bool unsupported = false;
     bool collectives = false;
+    bool knobs = false;
+    bool counters = false;
+    bool markdown = false;
+    bool manual = false;
+
+    bool tables() const { return knobs || counters || markdown || manual; }
 };
+
+void print_tables(const InfoOptions& options) {
+    if (options.knobs) fmt::print("{}", knobs_as_text());
+    if (options.knobs && options.counters) fmt::print("\n");
+    if (options.counters) fmt::print("{}", counters_as_text());
+    if (options.markdown) fmt::print("{}", tables_as_markdown());
+    if (options.manual) fmt::print("{}", manual_page());
+    if (!options.knobs) return;
+    if (const std::string wrong = wrong_knobs(); !wrong.empty()) {
+        std::fflush(stdout);
+        fmt::print(stderr, "heddle: {}\n", wrong);
+        throw CLI::RuntimeError(1);
+    }
+}
 
 /// The file of the library that answers our MPI calls: not always ours, since LD_LIBRARY_PATH may
 /// name another MPI that speaks the ABI.
@@ -45,6 +67,7 @@ void info(const InfoOptions& options) {
         return;
     }
     if (options.collectives) return print_collectives();
+    if (options.tables()) return print_tables(options);
     int mpi[2] = {0, 0};
     int abi[2] = {0, 0};
     MPI_Get_version(&mpi[0], &mpi[1]);
@@ -70,12 +93,18 @@ void info(const InfoOptions& options) {
 
 void add_info(CLI::App& application) {
     CLI::App* const command =
-        application.add_subcommand("info", "Version, library, and how much of MPI is supported");
+        application.add_subcommand("info", "Version, library, how much of MPI is supported; knobs and counters");
     const auto options = std::make_shared<InfoOptions>();
     command->add_flag("--unsupported", options->unsupported,
                       "List the functions that raise MPI_ERR_UNSUPPORTED_OPERATION, one in a line");
     command->add_flag("--collectives", options->collectives,
                       "List which algorithm a collective call takes, by size and ranks, and why");
+    command->add_flag("--knobs", options->knobs,
+                      "List the HEDDLE_* variables: their values, and who set them");
+    command->add_flag("--counters", options->counters, "List what the library counts");
+    // For the build and the tests of the documentation.
+    command->add_flag("--markdown", options->markdown)->group("");
+    command->add_flag("--manual", options->manual)->group("");
     command->callback([options] { info(*options); });
 }
 

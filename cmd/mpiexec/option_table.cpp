@@ -153,6 +153,8 @@ void set_universe(const Parsing& at) {
     at.job.universe_size = whole_number(at.option, at.values[0], 1, INT_MAX);
 }
 
+void print_counters(const Parsing& at) { at.job.environment.set.emplace_back("HEDDLE_COUNTERS", "1"); }
+
 void be_quiet(const Parsing& at) { at.job.quiet = true; }
 void be_verbose(const Parsing& at) { at.job.verbose = true; }
 
@@ -231,6 +233,10 @@ constexpr std::array table{
            "end the job then, say where each rank is blocked, exit with "
            "124",
            set_timeout},
+    Option{other, "counters", "",
+           "each rank says what it has counted when it calls MPI_Finalize; "
+           "'heddle info --counters' lists what there is",
+           print_counters},
     Option{other, "q quiet", "", "do not explain why a job was ended", be_quiet},
     Option{other, "v verbose", "", "say what is started", be_verbose},
     Option{other, "h help", "", "this text", show_later},

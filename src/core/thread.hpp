@@ -14,6 +14,7 @@
 #include "launch/board.hpp"
 #include "sync/biased_lock.hpp"
 #include "sync/parking.hpp"
+#include "tool/counters.hpp"
 
 namespace heddle::objects {
 class Process;
@@ -73,13 +74,16 @@ struct alignas(cache_line) Thread {
     objects::Process* process = nullptr;
     const char* call = "";  ///< the MPI function that the thread is in
     RequestPool requests;
-    sync::BiasedLock::Token token;
+    sync::BiasedLock::Token token{.contended = &progress.outbox_contended};
     Patience patience;
     std::uint32_t tests = 0;         ///< MPI_Test and its like that found nothing
     std::uint32_t system_id = 0;     ///< the kernel's thread id
     launch::Page* page = nullptr;    ///< of its process on the board; nullptr: there is none
     Work* put_off = nullptr;         ///< a list; run by Engine::finish()
     bool working = false;            ///< it is running the list: what is put off meanwhile is added
+    // What it counts is never set back: another thread goes on where it has ended.
+    tool::counters::Progress progress;
+    tool::counters::Copying copying;
     alignas(cache_line) sync::Slot slot;
     Thread* next = nullptr;  ///< in the list of parked threads, or of free Thread objects
 };

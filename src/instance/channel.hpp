@@ -10,6 +10,7 @@
 
 #include "core/request.hpp"
 #include "match/message.hpp"
+#include "tool/counters.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::instance {
@@ -38,10 +39,11 @@ struct alignas(4 * cache_line) Channel {
     };
     State state = State::unbound;
     std::int32_t process = 0;
+    tool::counters::Sending sending;  ///< on the line that a message writes anyway
+    transport::shm::Producer ring;
     Channel* next_backlogged = nullptr;
     Pending* first = nullptr;
     Pending* last = nullptr;
-    transport::shm::Producer ring;
 };
 
 }  // namespace heddle::instance

@@ -17,6 +17,7 @@
 #include "platform/memory.hpp"
 #include "sync/biased_lock.hpp"
 #include "sync/mutex.hpp"
+#include "tool/counters.hpp"
 
 namespace heddle::instance {
 
@@ -32,7 +33,7 @@ struct alignas(cache_line) Inlet {
 };
 
 /// Its size is a power of two, which makes finding one by its number short.
-struct alignas(4 * cache_line) Instance {
+struct alignas(8 * cache_line) Instance {
     // The inbox: held by whoever makes progress here or posts a receive.
     sync::Mutex lock;
     std::uint8_t number = 0;
@@ -40,7 +41,9 @@ struct alignas(4 * cache_line) Instance {
     /// Threads that sleep until something happens here. While there are any, rings stay cold.
     std::atomic<std::uint32_t> parked{0};
     match::DefaultMatcher matcher;
-    Inlet* inlets = nullptr;                     ///< one for each process; zeroes until used
+    tool::counters::Receiving receiving;
+    /// On a line of their own: threads without the lock look at what is polled.
+    alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used
     std::atomic<Inlet*>* polled = nullptr;       ///< the listed ones
     std::atomic<std::uint32_t> polled_count{0};
 
@@ -49,7 +52,7 @@ struct alignas(4 * cache_line) Instance {
     Channel* channels = nullptr;  ///< one for each process; zeroes until used
     Channel* backlogged = nullptr;
     std::atomic<std::uint32_t> backlog{0};  ///< channels in state backlogged
-    Pending* free_pending = nullptr;
+    alignas(cache_line) tool::counters::Backlog backlog_counters;
 
     /// Whether a listed ring has a message; a hint for deciding whether to take the lock.
     bool something_came() const noexcept {

@@ -51,6 +51,7 @@ public:
             for (const Entry& entry : *entries) all.insert(entry.envelope.context);
         return all;
     }
+    std::size_t posted() const { return receives_.size(); }
 
 private:
     struct Entry {
@@ -132,6 +133,15 @@ public:
         matcher_.each_context([&](std::uint32_t context) { named.insert(context); });
         ASSERT_EQ(named, rule_.contexts());
     }
+    /// Where the matcher says how long its queues are.
+    void compare_counters() {
+        const tool::counters::Matching& counters = matcher_.counters;
+        ASSERT_EQ(counters.posted_receives.value(), rule_.posted());
+        ASSERT_EQ(counters.unexpected_queue.value(), rule_.messages().size());
+        most_kept_ = std::max(most_kept_, rule_.messages().size());
+        ASSERT_EQ(counters.most_unexpected_queue.value(), most_kept_);
+        ASSERT_GE(counters.search_steps.value(), counters.deepest_search.value());
+    }
     int receives() const { return static_cast<int>(receives_.size()); }
     bool is_posted(int number) const { return rule_.is_posted(number); }
 
@@ -149,6 +159,7 @@ private:
     std::deque<core::Request> receives_;
     std::deque<Message> messages_;
     std::uint64_t latest_order_ = 0;
+    std::size_t most_kept_ = 0;
 };
 
 template <class Tuple>
@@ -191,6 +202,7 @@ void random_steps(unsigned seed, int steps) {
             if (pair.is_posted(number) || number % 4 == 0) pair.cancel(number);
         } else pair.raise(random() % 3000);
         if (step % 64 == 0) pair.compare_contexts();
+        pair.compare_counters();
     }
 }
 

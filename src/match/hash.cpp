@@ -14,9 +14,12 @@ HashMatcher::HashMatcher()
 
 HashMatcher::Queue* HashMatcher::search(Envelope key) noexcept {
     if (slots_ == 0) return nullptr;
-    for (std::size_t i = hash(key) & (slots_ - 1);; i = (i + 1) & (slots_ - 1)) {
-        if (!table_[i].used) return nullptr;
-        if (same(table_[i].key, key)) return latest_ = &table_[i];
+    std::uint64_t steps = 1;
+    for (std::size_t i = hash(key) & (slots_ - 1);; i = (i + 1) & (slots_ - 1), ++steps) {
+        const bool found = table_[i].used && same(table_[i].key, key);
+        if (table_[i].used && !found) continue;
+        note_search(counters, steps);
+        return found ? latest_ = &table_[i] : nullptr;
     }
 }
 
@@ -69,6 +72,7 @@ void HashMatcher::keep(Message& message) noexcept {
     Queue& any = queue_of({key.context, any_source, key.tag});
     append<&Message::any_source>(any.messages, any.last_message, message);
     append<&Message::arrival>(first_arrival_, last_arrival_, message);
+    note_kept(counters);
 }
 
 void HashMatcher::take(Message& message) noexcept {
@@ -78,6 +82,7 @@ void HashMatcher::take(Message& message) noexcept {
     Queue& any = *lookup({key.context, any_source, key.tag});
     remove<&Message::any_source>(any.messages, any.last_message, message);
     remove<&Message::arrival>(first_arrival_, last_arrival_, message);
+    counters.unexpected_queue.subtract();
 }
 
 Message* HashMatcher::find(const Pattern& pattern) noexcept {
@@ -85,9 +90,14 @@ Message* HashMatcher::find(const Pattern& pattern) noexcept {
         Queue* queue = lookup(pattern);
         return queue == nullptr ? nullptr : queue->messages;
     }
-    for (Message* message = first_arrival_; message != nullptr; message = message->arrival.after)
-        if (accepts(pattern, message->envelope)) return message;
-    return nullptr;
+    std::uint64_t steps = 0;
+    Message* message = first_arrival_;
+    for (; message != nullptr; message = message->arrival.after) {
+        ++steps;
+        if (accepts(pattern, message->envelope)) break;
+    }
+    note_search(counters, steps);
+    return message;
 }
 
 bool HashMatcher::cancel(core::Request& receive) noexcept {
@@ -99,6 +109,8 @@ bool HashMatcher::cancel(core::Request& receive) noexcept {
         (before == nullptr ? queue->receives : before->next) = receive.next;
         if (queue->last_receive == &receive) queue->last_receive = before;
         if (receive.source == any_source) --any_source_receives_;
+        note_posted(counters);
+        counters.posted_receives.subtract();
         return true;
     }
     return false;

@@ -41,6 +41,7 @@ public:
         (queue.last_receive == nullptr ? queue.receives : queue.last_receive->next) = &receive;
         queue.last_receive = &receive;
         if (pattern.source == any_source) ++any_source_receives_;
+        counters.posted_receives.add();
         return nullptr;
     }
 
@@ -49,7 +50,9 @@ public:
         if (any_source_receives_ != 0) [[unlikely]] return arrive_at_either(envelope);
         if (exact == nullptr) [[unlikely]] return nullptr;
         core::Request* first = exact->receives;
-        if (first != nullptr && (exact->receives = first->next) == nullptr) exact->last_receive = nullptr;
+        if (first == nullptr) return nullptr;
+        if ((exact->receives = first->next) == nullptr) exact->last_receive = nullptr;
+        counters.posted_receives.subtract();
         return first;
     }
 
@@ -62,6 +65,8 @@ public:
 
     /// `receive` is the head of its queue, as posted_for() answered.
     void take_posted(core::Request& receive) noexcept {
+        note_posted(counters);
+        counters.posted_receives.subtract();
         Queue& queue = *lookup({receive.context, receive.source, receive.tag});
         queue.receives = receive.next;
         if (queue.receives == nullptr) queue.last_receive = nullptr;
@@ -72,6 +77,7 @@ public:
     void take(Message& message) noexcept;
     Message* find(const Pattern& pattern) noexcept;
     bool cancel(core::Request& receive) noexcept;
+    Message* first_message() noexcept { return first_arrival_; }
 
     std::uint64_t raise_order(std::uint64_t least) noexcept {
         if (order_ < least) order_ = least;
@@ -131,6 +137,9 @@ private:
     std::uint64_t seed_;
     Message* first_arrival_ = nullptr;
     Message* last_arrival_ = nullptr;
+
+public:
+    tool::counters::Matching counters;  ///< last: what matching needs lies together
 };
 static_assert(Matcher<HashMatcher>);
 

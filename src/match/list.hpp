@@ -22,12 +22,18 @@ public:
         }
         *end_ = &receive;
         end_ = &receive.next;
+        counters.posted_receives.add();
         return nullptr;
     }
     core::Request* posted_for(const Envelope& envelope) noexcept {
-        for (core::Request* at = receives_; at != nullptr; at = at->next)
-            if (accepts({at->context, at->source, at->tag}, envelope)) return at;
-        return nullptr;
+        std::uint64_t steps = 0;
+        core::Request* at = receives_;
+        for (; at != nullptr; at = at->next) {
+            ++steps;
+            if (accepts({at->context, at->source, at->tag}, envelope)) break;
+        }
+        note_search(counters, steps);
+        return at;
     }
     void take_posted(core::Request& receive) noexcept { cancel(receive); }
     core::Request* arrive(const Envelope& envelope) noexcept {
@@ -40,16 +46,30 @@ public:
             if (*at != &receive) continue;
             *at = receive.next;
             if (end_ == &receive.next) end_ = at;
+            note_posted(counters);
+            counters.posted_receives.subtract();
             return true;
         }
         return false;
     }
-    void keep(Message& message) noexcept { append<&Message::arrival>(first_, last_, message); }
-    void take(Message& message) noexcept { remove<&Message::arrival>(first_, last_, message); }
+    void keep(Message& message) noexcept {
+        append<&Message::arrival>(first_, last_, message);
+        note_kept(counters);
+    }
+    void take(Message& message) noexcept {
+        remove<&Message::arrival>(first_, last_, message);
+        counters.unexpected_queue.subtract();
+    }
+    Message* first_message() noexcept { return first_; }
     Message* find(const Pattern& pattern) noexcept {
-        for (Message* at = first_; at != nullptr; at = at->arrival.after)
-            if (accepts(pattern, at->envelope)) return at;
-        return nullptr;
+        std::uint64_t steps = 0;
+        Message* at = first_;
+        for (; at != nullptr; at = at->arrival.after) {
+            ++steps;
+            if (accepts(pattern, at->envelope)) break;
+        }
+        note_search(counters, steps);
+        return at;
     }
     std::uint64_t raise_order(std::uint64_t least) noexcept {
         if (order_ < least) order_ = least;
@@ -67,6 +87,9 @@ private:
     Message* first_ = nullptr;
     Message* last_ = nullptr;
     std::uint64_t order_ = 0;
+
+public:
+    tool::counters::Matching counters;
 };
 static_assert(Matcher<ListMatcher>);
 

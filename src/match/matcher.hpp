@@ -18,8 +18,25 @@
 
 #include "match/message.hpp"
 #include "core/request.hpp"
+#include "tool/counters.hpp"
 
 namespace heddle::match {
+
+/// The queue of posted receives is longest just before one is taken out: by arrivals, which need not
+/// look each time then.
+inline void note_posted(tool::counters::Matching& counters) noexcept {
+    counters.most_posted_receives.raise_to(counters.posted_receives.value());
+}
+inline void note_kept(tool::counters::Matching& counters) noexcept {
+    counters.unexpected_messages.add();
+    counters.unexpected_queue.add();
+    counters.most_unexpected_queue.raise_to(counters.unexpected_queue.value());
+}
+inline void note_search(tool::counters::Matching& counters, std::uint64_t steps) noexcept {
+    counters.searches.add();
+    counters.search_steps.add(steps);
+    counters.deepest_search.raise_to(steps);
+}
 
 template <class M>
 concept Matcher = std::default_initializable<M> &&
@@ -42,6 +59,10 @@ concept Matcher = std::default_initializable<M> &&
         { matcher.take(message) } noexcept -> std::same_as<void>;
         /// Takes a queued receive out; false if it is not queued.
         { matcher.cancel(receive) } noexcept -> std::same_as<bool>;
+        /// The message that was kept first; the others follow by their link `arrival`.
+        { matcher.first_message() } noexcept -> std::same_as<Message*>;
+        /// Lengths and searches; the most posted receives as of the latest note_posted().
+        { matcher.counters } -> std::same_as<tool::counters::Matching&>;
         /// All later posts get an order above the given one; answers the current highest.
         { matcher.raise_order(order) } noexcept -> std::same_as<std::uint64_t>;
         /// Calls visit(context id) for everything that is queued, at least once for each id.

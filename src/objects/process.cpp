@@ -10,7 +10,6 @@
 #include "objects/predefined.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/recycling.hpp"
-#include "tool/settings.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -74,8 +73,9 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       errhandlers(1 << 16),
       operations(1 << 16),
       sessions(1 << 16),
+      settings(tool::settings_for_start()),
       contexts(job.rank, job.size),
-      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, tool::settings_from_environment())),
+      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, settings)),
       recycling(std::make_unique<p2p::Recycling>(contexts, job.rank)) {
     make_predefined(*this);
     node.page(static_cast<std::size_t>(job.rank)).pid.store(static_cast<std::uint32_t>(getpid()), relaxed);

@@ -31,6 +31,7 @@
 #include "objects/info.hpp"
 #include "objects/operation.hpp"
 #include "objects/session.hpp"
+#include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
@@ -79,6 +80,7 @@ public:
 
     /// Made by MPI_Type_create_f90_*, by combiner, precision and range; guarded by set_up.
     std::map<std::array<int, 3>, Datatype*> numeric_types;
+    const tool::Settings settings;  ///< as of when it started
 
     Contexts contexts;
     Keyvals keyvals;

@@ -28,6 +28,7 @@
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
 #include "progress/lot.hpp"
+#include "tool/events.hpp"
 #include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
@@ -120,6 +121,17 @@ public:
     /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
     void watch(const match::Pattern& pattern, sync::Slot& slot);
     void unwatch(sync::Slot& slot);
+
+    // --- counters ---
+
+    /// What is counted by instances and by the engine; what its threads count is theirs.
+    tool::Values counted();
+    /// Messages of these contexts, and their bytes, that wait for a receive.
+    struct Unexpected {
+        std::uint64_t messages = 0;
+        std::uint64_t bytes = 0;
+    };
+    Unexpected unexpected_in(std::uint32_t first_context, std::uint32_t last_context);
 
     // --- requests ---
 
@@ -229,6 +241,7 @@ private:
         }
         if constexpr (known_cells == 1) cell = &channel.ring.at_tail();
         write(*cell, message, kind, prefix, prefix_bytes, platform::ordered_ticks());
+        if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
         channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
         instance.outbox.unlock(thread.token, way);
@@ -245,6 +258,17 @@ private:
         cell.kind = static_cast<std::uint8_t>(kind);
         if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
         gather(cell.payload + prefix_bytes, message.data, message.layout, message.offset, message.bytes);
+    }
+    /// A message of the program that is in the ring, or queued for it. Outbox held.
+    [[gnu::always_inline]] static void count_sent(instance::Channel& channel, Kind kind,
+                                                  std::uint64_t bytes, const void* prefix) noexcept {
+        channel.sending.sent_messages.add();
+        channel.sending.sent_bytes.add(kind == Kind::rendezvous ? announced_bytes(prefix) : bytes);
+    }
+    static std::uint64_t announced_bytes(const void* prefix) noexcept {
+        RendezvousFields fields;
+        std::memcpy(&fields, prefix, sizeof fields);
+        return fields.length;
     }
     [[gnu::cold]] void notify(std::int32_t process, const instance::Instance& instance) noexcept;
     /// Takes the message in pieces: handed over as a whole, it would have to lie in memory for the
@@ -318,6 +342,10 @@ private:
     void consume(Turn& turn, core::Request& receive, match::Message& message);
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
     void free_message(match::Message& message) noexcept;
+    static void count_received(instance::Instance& instance, std::uint64_t bytes) noexcept {
+        instance.receiving.received_messages.add();
+        instance.receiving.received_bytes.add(bytes);
+    }
 
     // engine_copy.cpp
     void pull(Turn& turn, const Pull& pull);
@@ -325,7 +353,7 @@ private:
     bool may_read(const Pull& pull, std::uint64_t bytes);
     bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
     bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
-    void learn(Way way, const core::Request& receive, std::uint64_t bytes) noexcept;
+    void copied(core::Thread& thread, Way way, const core::Request& receive, std::uint64_t bytes) noexcept;
     bool read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes);
     bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
@@ -350,8 +378,12 @@ private:
 
     // engine_order.cpp
     [[gnu::always_inline]] void lock(instance::Instance& instance) {
-        instance.lock.lock();
+        if (!instance.lock.try_lock()) [[unlikely]] lock_contended(instance);
         if (!instance.used) [[unlikely]] first_use(instance);
+    }
+    [[gnu::cold, gnu::noinline]] static void lock_contended(instance::Instance& instance) {
+        instance.lock.lock();
+        instance.receiving.inbox_contended.add();
     }
     void first_use(instance::Instance& instance);
     void mark_used(instance::Instance& instance);

@@ -122,6 +122,7 @@ void Engine::put_off_later(std::vector<match::Message*>& staged) {
     });
     // Later messages of these contexts must not pass them by.
     for (const match::Message* message : put_off_) wildcards_.demand_order(message->envelope.context, +1);
+    wildcards_.counters.put_off.add(put_off_.size());
     look_again_.store(true, relaxed);
 }
 
@@ -182,6 +183,7 @@ void Engine::put_off_kept(const match::Envelope& first) {
             instance.matcher.take(*message);
             wildcards_.demand_order(message->envelope.context, +1);
             put_off_.push_back(message);
+            wildcards_.counters.put_off.add();
         }
     });
     look_again_.store(true, relaxed);

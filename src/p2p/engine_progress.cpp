@@ -52,6 +52,7 @@ bool Engine::poll(core::Thread& thread, Instances which) {
         finish(turn);
         moved = true;
     }
+    (moved ? thread.progress.progress_productive : thread.progress.progress_empty).add();
     return moved;
 }
 
@@ -83,6 +84,7 @@ bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
 
 bool Engine::drain(Turn& turn, instance::Instance& instance) {
     const std::uint32_t count = instance.polled_count.load(relaxed);
+    match::note_posted(instance.matcher.counters);
     bool moved = false;
     for (std::uint32_t i = 0; i < count; ++i)
         if (drain(turn, instance, *instance.polled[i].load(relaxed))) moved = true;

@@ -88,16 +88,19 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
     if (receive == nullptr) [[unlikely]]
         return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
     if (kind == Kind::eager) [[likely]] {
+        count_received(instance, cell.length);
         fill(*receive, cell.payload, cell.length);
         return turn.complete(*receive);
     }
     if (kind == Kind::eager_sync) {
         const auto field = fields_of<SenderField>(cell);
+        count_received(instance, cell.length - sizeof field);
         fill(*receive, cell.payload + sizeof field, cell.length - sizeof field);
         control(turn, instance.number, inlet.process, Kind::ack, &field, sizeof field);
         return turn.complete(*receive);
     }
     const auto fields = fields_of<RendezvousFields>(cell);
+    count_received(instance, fields.length);
     turn.pulls.push_back({receive, inlet.process, instance.number, fields.sender, fields.address,
                           fields.length});
 }
@@ -128,7 +131,7 @@ void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
     scatter(receive, fields.offset, cell.payload + sizeof fields, bytes);
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
-    learn(Way::pipelined, receive, receive.bytes);
+    copied(turn.thread, Way::pipelined, receive, receive.bytes);
     turn.complete(receive);
 }
 
@@ -180,12 +183,15 @@ match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t p
             message.length = fields.length;
         }
     }
+    count_received(pool_[instance], message.length);
     return message;
 }
 
 /// Instance locked.
 void Engine::keep(Turn& turn, instance::Instance& instance, match::Message& message) {
     instance.matcher.keep(message);
+    tool::raise(tool::Event::unexpected_message, {message.envelope.source, message.envelope.tag,
+                                                  static_cast<std::int64_t>(message.length)});
     // A watcher that was not here yet searches this instance, locked, after it came.
     if (watching_.load(relaxed) == 0) [[likely]] return;
     std::lock_guard guard(watchers_lock_);

@@ -85,6 +85,8 @@ void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
     pending.stamp = platform::ordered_ticks();
     instance::Channel& channel = pool_.channel(instance, message.process);
     queue(instance, channel, pending);
+    instance.backlog_counters.ring_full.add();
+    if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
     instance.outbox.unlock(thread.token, way);
     after_queueing(turn, instance);
 }
@@ -118,6 +120,9 @@ void Engine::queue(instance::Instance& instance, instance::Channel& channel,
                                                                   what.envelope.context);
     (channel.last == nullptr ? channel.first : channel.last->next) = pending;
     channel.last = pending;
+    tool::counters::Backlog& counters = instance.backlog_counters;
+    counters.backlog.add();
+    counters.most_backlog.raise_to(counters.backlog.value());
     if (channel.state == instance::Channel::State::backlogged) return;
     channel.state = instance::Channel::State::backlogged;
     channel.next_backlogged = instance.backlogged;
@@ -184,6 +189,7 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
         held_back_[static_cast<std::size_t>(channel.process)].remove(held_back_for(channel.process),
                                                                      pending.stamp, pending.envelope.context);
     if (pending.completes != nullptr) turn.complete(*pending.completes);
+    instance.backlog_counters.backlog.subtract();
     delete &pending;
     return true;
 }
@@ -238,6 +244,9 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
     local.length = message.bytes;
     local.address = reinterpret_cast<std::uint64_t>(message.data);
     local.sender = reinterpret_cast<std::uint64_t>(&send);
+    instance.receiving.self_messages.add();
+    instance.receiving.self_bytes.add(message.bytes);
+    match::note_posted(instance.matcher.counters);
     if (core::Request* receive = match(instance, message.envelope)) {
         consume(turn, *receive, local);
         return;

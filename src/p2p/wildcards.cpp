@@ -12,6 +12,8 @@ void Wildcards::append(core::Request& receive, bool ordered) noexcept {
     (last_ == nullptr ? first_ : last_->next) = &receive;
     last_ = &receive;
     if (ordered) count_reason(receive.context, +1);
+    counters.any_tag_receives.add();
+    counters.most_any_tag_receives.raise_to(counters.any_tag_receives.value());
     count_.fetch_add(1, relaxed);  // the instances' locks, still held, publish it
 }
 
@@ -54,6 +56,7 @@ void Wildcards::unlink(core::Request* before, core::Request& receive) noexcept {
     (before == nullptr ? first_ : before->next) = receive.next;
     if (last_ == &receive) last_ = before;
     if (receive.synchronous) count_reason(receive.context, -1);
+    counters.any_tag_receives.subtract();
     count_.fetch_sub(1, relaxed);
 }
 

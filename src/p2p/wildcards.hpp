@@ -17,6 +17,7 @@
 #include "core/request.hpp"
 #include "match/message.hpp"
 #include "sync/mutex.hpp"
+#include "tool/counters.hpp"
 
 namespace heddle::p2p {
 
@@ -50,6 +51,7 @@ public:
     }
 
     std::uint64_t latest_order = 0;  ///< of the wildcards so far; guarded by `lock`
+    tool::counters::Ordering counters;  ///< receives: guarded by list_lock_; put_off: by `lock`
 
 private:
     void unlink(core::Request* before, core::Request& receive) noexcept;

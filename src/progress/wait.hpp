@@ -25,6 +25,7 @@
 #include "platform/cpu.hpp"
 #include "progress/board.hpp"
 #include "sync/asymmetric_fence.hpp"
+#include "tool/events.hpp"
 
 namespace heddle::progress {
 
@@ -108,6 +109,7 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
         if (!engine.something_to_do(thread, announced) && !condition.holds()) {
             if (watching) bell.sleep_for(watch_period);
             else bell.sleep();
+            thread.progress.wakeups.add();
         }
         bell.cancel();
         engine.lot().set_leader_asleep(false);
@@ -126,6 +128,8 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
     const std::uint64_t instances = condition.instances();
     Notice notice(thread, condition);
     engine.add_parked(instances, +1);
+    thread.progress.parks.add();
+    tool::raise(tool::Event::thread_parks, {thread.system_id});
     engine.lot().enter(thread);
     engine.cool(instances);
     for (bool leading = false;;) {
@@ -138,11 +142,16 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
         if (condition.holds()) {
             condition.announce(nullptr);
             engine.add_parked(instances, -1);
-            return engine.lot().leave(thread, leading);
+            engine.lot().leave(thread, leading);
+            return tool::raise(tool::Event::thread_goes_on, {thread.system_id});
         }
         leading = leading || engine.lot().try_lead();
-        if (leading) lead(engine, thread, condition);
-        else thread.slot.sleep();
+        if (leading) {
+            lead(engine, thread, condition);
+        } else {
+            thread.slot.sleep();
+            thread.progress.wakeups.add();
+        }
     }
 }
 

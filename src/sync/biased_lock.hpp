@@ -17,6 +17,7 @@
 ///                takes no other lock; it yields the core meanwhile.
 
 #include "sync/mutex.hpp"
+#include "tool/counter.hpp"
 
 namespace heddle::sync {
 
@@ -26,6 +27,7 @@ public:
     /// One for each thread.
     struct Token {
         typename World::template Atom<const void*> inside{nullptr};
+        tool::Counter* contended = nullptr;  ///< of the thread: times that a lock was not free at once
     };
     enum class Way : bool { biased, mutex };
 
@@ -39,7 +41,7 @@ public:
             me.inside.store(nullptr, relaxed);  // nothing was touched
         }
         // A lock that nobody has the bias of is taken right here.
-        if (owner_.load(relaxed) != nullptr || !mutex_.try_lock()) [[unlikely]] lock_slowly();
+        if (owner_.load(relaxed) != nullptr || !mutex_.try_lock()) [[unlikely]] lock_slowly(me);
         else if (owner_.load(relaxed) != nullptr) [[unlikely]] revoke();
         return Way::mutex;
     }
@@ -55,7 +57,8 @@ public:
     }
 
 private:
-    [[gnu::noinline]] void lock_slowly() noexcept {
+    [[gnu::noinline]] void lock_slowly(Token& me) noexcept {
+        if (me.contended != nullptr) me.contended->add();
         mutex_.lock();
         if (owner_.load(relaxed) != nullptr) revoke();
     }

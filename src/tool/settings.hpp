@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the environment says about how the library works (HEDDLE_*).
+/// How the library works: one member for each KNOB line of tool/all.def.
+///
+/// HEDDLE_NAME in the environment sets member `name`; what was written through MPI_T before MPI_Init
+/// goes over it. A process reads both when it starts, and its settings do not change then.
 
 #include <cstdint>
+#include <string>
+
+#include "tool/knob_types.hpp"
 
 namespace heddle::tool {
 
 /// A longer message would not fit into a ring together with others.
 inline constexpr std::uint64_t most_eager_bytes = 8192;
+using EagerBytes = Bytes<0, most_eager_bytes>;
+
+enum class SingleCopy : std::uint8_t { automatic, always, never };
+inline constexpr const char* single_copy_names[] = {"auto", "always", "never"};
+template <>
+inline constexpr std::span<const char* const> spelled<SingleCopy> = single_copy_names;
 
 struct Settings {
-    /// HEDDLE_EAGER_LIMIT, bytes: longer messages stay with the sender until they are matched.
-    std::uint64_t eager_limit = most_eager_bytes;
-
-    /// HEDDLE_SINGLE_COPY: whether such a message is read out of the sender's memory (always), piped
-    /// through shared memory (never), or takes the way that turns out faster here (auto).
-    enum class SingleCopy { automatic, always, never } single_copy = SingleCopy::automatic;
+    using SingleCopy = tool::SingleCopy;
+    // NOLINTNEXTLINE(bugprone-macro-parentheses): the type is one.
+#define KNOB(type, name, standard, doc) type::Value name = standard;
+#include "tool/all.def"
 };
 
-/// Throws std::runtime_error that names the variable and the values that it may have.
-Settings settings_from_environment();
+/// Throws std::runtime_error that names the variable, its value, and the values that it may have.
+Settings settings_for_start();
 
 }  // namespace heddle::tool

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# heddle_test.sh PREFIX: the command `heddle` of the installation at PREFIX.
+# heddle_test.sh PREFIX WORK: the command `heddle` of the installation at PREFIX, and what ranks say of
+# their counters. WORK is a folder for what is built.
 set -eu
 prefix=$(cd "$1" && pwd -P)
 unset LD_LIBRARY_PATH
@@ -13,6 +14,48 @@ case $info in *"$prefix"/*) ;; *) echo "FAILED: another library was loaded" >&2;
 # The count and the list agree.
 listed=$("$prefix/bin/heddle" info --unsupported | wc -l)
 case $info in *" $((listed)) unsupported"*) ;; *) echo "FAILED: $listed are listed" >&2; exit 1 ;; esac
+
+# The knobs, with who has set them.
+fail() { echo "FAILED: $*" >&2; exit 1; }
+unset HEDDLE_EAGER_LIMIT HEDDLE_SINGLE_COPY HEDDLE_COUNTERS
+"$prefix/bin/heddle" info --knobs | grep -Eq '^HEDDLE_EAGER_LIMIT +bytes +8192 +8192 +default ' || fail "knobs"
+HEDDLE_SINGLE_COPY=never "$prefix/bin/heddle" info --knobs |
+    grep -Eq '^HEDDLE_SINGLE_COPY +choice +never +auto +environment ' || fail "knob from the environment"
+if wrong=$(HEDDLE_EAGER_LIMIT=9000 "$prefix/bin/heddle" info --knobs 2>&1); then fail "a wrong knob is no error"; fi
+case $wrong in *"HEDDLE_EAGER_LIMIT=9000: allowed are bytes from 0 to 8192"*) ;; *) fail "wrong knob: $wrong" ;; esac
+"$prefix/bin/heddle" info --counters | grep -Eq '^sent_messages +messages +counter ' || fail "counters"
+
+# The manual page says the same.
+page=$(find "$prefix" -name heddle.7)
+[ -n "$page" ] || fail "no manual page"
+"$prefix/bin/heddle" info --manual | cmp -s - "$page" || fail "the manual page is not current"
+
+# Counters at the end, one table for each rank; nothing without being asked.
+mkdir -p "$2"
+cat >"$2/ring.c" <<'END'
+#include <mpi.h>
+int main(void) {
+    int rank, size, token = 0;
+    MPI_Init(0, 0);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % size, 0, (rank + size - 1) % size, 0,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+END
+"$prefix/bin/mpicc" "$2/ring.c" -o "$2/ring"
+said=$("$prefix/bin/mpiexec" --timeout 60 --counters -n 3 "$2/ring" 2>&1)
+for rank in 0 1 2; do
+    case $said in *"heddle: counters of rank $rank of 3"*) ;; *) fail "rank $rank says nothing: $said" ;; esac
+done
+[ "$(echo "$said" | grep -Ec '^  sent_messages +[1-9][0-9]* messages$')" = 3 ] || fail "counters: $said"
+if echo "$said" | grep -Eq ' 0 [a-z]+$'; then fail "zeroes are listed: $said"; fi
+said=$(HEDDLE_COUNTERS='^self_' "$prefix/bin/mpiexec" --timeout 60 -n 1 "$2/ring" 2>&1)
+[ "$(echo "$said" | wc -l)" = 3 ] || fail "a selection: $said"
+said=$("$prefix/bin/mpiexec" --timeout 60 -n 2 "$2/ring" 2>&1)
+[ -z "$said" ] || fail "not asked for: $said"
 
 if "$prefix/bin/heddle" nonsense 2>/dev/null; then echo "FAILED: nonsense was accepted" >&2; exit 1; fi
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a rank says about its counters when it ends (HEDDLE_COUNTERS, mpiexec --counters).
+
+#include "objects/process.hpp"
+
+namespace heddle::api {
+
+/// Writes one table to standard error in one piece, or nothing if nothing is selected.
+void report_counters(objects::Process& process);
+
+}  // namespace heddle::api

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Performance variables: the counters (MPI 5.0, 15.3.7).
+///
+/// All of them run from MPI_Init on: they cannot be started or stopped. What grows only can be reset and
+/// written, through each handle for itself: the handle remembers from where it counts. How many there
+/// are now, and the most so far, can only be read.
+
+#include <cstring>
+
+#include "api/mpit.hpp"
+#include "p2p/counters.hpp"
+#include "tool/counters.hpp"
+
+namespace heddle::api::mpit {
+namespace {
+
+using tool::CounterClass;
+
+struct Session {
+    char place = 0;  ///< two sessions have two addresses
+};
+
+struct PvarHandle {
+    Session* session;
+    std::size_t index;
+    std::uint32_t context;  ///< of the communicator, if it is bound to one
+    std::uint64_t base;     ///< the counter's value when the handle's was 0
+
+    const tool::CounterInfo& info() const noexcept { return tool::counter_table()[index]; }
+    bool writable() const noexcept { return info().kind == CounterClass::counter; }
+};
+
+struct Pvars {
+    Handles<Session> sessions;
+    Handles<PvarHandle> handles;
+};
+Pvars& pvars() noexcept {
+    static Pvars& all = *new Pvars;
+    return all;
+}
+
+int class_of(const tool::CounterInfo& info) noexcept {
+    switch (info.kind) {
+        case CounterClass::counter: return MPI_T_PVAR_CLASS_COUNTER;
+        case CounterClass::most: return MPI_T_PVAR_CLASS_HIGHWATERMARK;
+        default: return MPI_T_PVAR_CLASS_LEVEL;
+    }
+}
+
+bool is_bound(const tool::CounterInfo& info) noexcept {
+    return info.kind == CounterClass::communicator_level;
+}
+
+/// Since MPI_Init; 0 before.
+std::uint64_t counted(const PvarHandle& handle) {
+    Process* here = process();
+    if (here == nullptr) return 0;
+    const auto which = static_cast<tool::CounterIndex>(handle.index);
+    if (is_bound(handle.info())) return p2p::read_counter(*here, which, handle.context);
+    return p2p::read_counters(*here)[which];
+}
+
+int pvar_get_num(int* num) {
+    if (num == nullptr) return MPI_T_ERR_INVALID;
+    *num = static_cast<int>(tool::counter_count);
+    return MPI_SUCCESS;
+}
+
+int pvar_get_info(int index, char* name, int* name_len, int* verbosity, int* var_class,
+                  MPI_Datatype* datatype, MPI_T_enum* enumtype, char* desc, int* desc_len,
+                  int* bind, int* readonly, int* continuous, int* atomic) {
+    if (!is_index(index, tool::counter_count)) return MPI_T_ERR_INVALID_INDEX;
+    if (wrong_length(name_len) || wrong_length(desc_len)) return MPI_T_ERR_INVALID;
+    const tool::CounterInfo& info = tool::counter_table()[static_cast<std::size_t>(index)];
+    const bool writable = info.kind == CounterClass::counter;
+    give_text(info.name, name, name_len);
+    give_text(std::string(info.doc) + " (" + info.unit + ")", desc, desc_len);
+    give(verbosity, MPI_T_VERBOSITY_TUNER_DETAIL);
+    give(var_class, class_of(info));
+    give(datatype, MPI_UNSIGNED_LONG_LONG);
+    give(enumtype, MPI_T_ENUM_NULL);
+    give(bind, is_bound(info) ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
+    give(readonly, !writable);
+    give(continuous, 1);
+    give(atomic, writable);
+    return MPI_SUCCESS;
+}
+
+int pvar_get_index(const char* name, int var_class, int* index) {
+    return find_name(tool::counter_table(), name, index,
+                     [&](const tool::CounterInfo& info) { return class_of(info) == var_class; });
+}
+
+int pvar_session_create(MPI_T_pvar_session* session) {
+    if (session == nullptr) return MPI_T_ERR_INVALID;
+    *session = reinterpret_cast<MPI_T_pvar_session>(&pvars().sessions.add());
+    return MPI_SUCCESS;
+}
+
+int pvar_session_free(MPI_T_pvar_session* session) {
+    if (session == nullptr) return MPI_T_ERR_INVALID;
+    const Session* found = pvars().sessions.find(*session);
+    if (found == nullptr) return MPI_T_ERR_INVALID_SESSION;
+    pvars().handles.erase_if([&](const PvarHandle& handle) { return handle.session == found; });
+    pvars().sessions.erase(*found);
+    *session = MPI_T_PVAR_SESSION_NULL;
+    return MPI_SUCCESS;
+}
+
+int pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
+                      MPI_T_pvar_handle* handle, int* count) {
+    Session* found = pvars().sessions.find(session);
+    if (found == nullptr) return MPI_T_ERR_INVALID_SESSION;
+    if (!is_index(index, tool::counter_count)) return MPI_T_ERR_INVALID_INDEX;
+    if (handle == nullptr || count == nullptr) return MPI_T_ERR_INVALID;
+    const auto place = static_cast<std::size_t>(index);
+    std::uint32_t context = 0;
+    if (is_bound(tool::counter_table()[place])) {
+        Process* here = process();
+        if (here == nullptr || object == nullptr) return MPI_T_ERR_INVALID;
+        const Communicator* communicator =
+            here->communicator(*static_cast<const MPI_Comm*>(object));
+        if (communicator == nullptr) return MPI_T_ERR_INVALID;
+        context = communicator->context;
+    }
+    *handle = reinterpret_cast<MPI_T_pvar_handle>(
+        &pvars().handles.add(found, place, context, std::uint64_t{0}));
+    *count = 1;
+    return MPI_SUCCESS;
+}
+
+/// Looks the two up that belong together; the error, or MPI_SUCCESS.
+int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PvarHandle*& found) noexcept {
+    const Session* owner = pvars().sessions.find(session);
+    if (owner == nullptr) return MPI_T_ERR_INVALID_SESSION;
+    found = pvars().handles.find(handle);
+    return found != nullptr && found->session == owner ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
+}
+
+int pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle) {
+    if (handle == nullptr) return MPI_T_ERR_INVALID;
+    PvarHandle* found = nullptr;
+    if (const int error = find(session, *handle, found)) return error;
+    pvars().handles.erase(*found);
+    *handle = MPI_T_PVAR_HANDLE_NULL;
+    return MPI_SUCCESS;
+}
+
+/// MPI_T_pvar_start and MPI_T_pvar_stop. With all handles, those that run by themselves do not count.
+int start_or_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+    if (handle == MPI_T_PVAR_ALL_HANDLES)
+        return pvars().sessions.find(session) == nullptr ? MPI_T_ERR_INVALID_SESSION : MPI_SUCCESS;
+    PvarHandle* found = nullptr;
+    const int error = find(session, handle, found);
+    return error != MPI_SUCCESS ? error : MPI_T_ERR_PVAR_NO_STARTSTOP;
+}
+
+int pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* place) {
+    PvarHandle* found = nullptr;
+    if (const int error = find(session, handle, found)) return error;
+    if (place == nullptr) return MPI_T_ERR_INVALID;
+    const unsigned long long value = counted(*found) - found->base;
+    std::memcpy(place, &value, sizeof value);
+    return MPI_SUCCESS;
+}
+
+int pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void* place) {
+    PvarHandle* found = nullptr;
+    if (const int error = find(session, handle, found)) return error;
+    if (!found->writable()) return MPI_T_ERR_PVAR_NO_WRITE;
+    if (place == nullptr) return MPI_T_ERR_INVALID;
+    unsigned long long value = 0;
+    std::memcpy(&value, place, sizeof value);
+    found->base = counted(*found) - value;
+    return MPI_SUCCESS;
+}
+
+/// With all handles, those that can only be read do not count.
+int pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+    if (handle == MPI_T_PVAR_ALL_HANDLES) {
+        const Session* owner = pvars().sessions.find(session);
+        if (owner == nullptr) return MPI_T_ERR_INVALID_SESSION;
+        pvars().handles.for_each([&](PvarHandle& one) {
+            if (one.session == owner && one.writable()) one.base = counted(one);
+        });
+        return MPI_SUCCESS;
+    }
+    PvarHandle* found = nullptr;
+    if (const int error = find(session, handle, found)) return error;
+    if (!found->writable()) return MPI_T_ERR_PVAR_NO_WRITE;
+    found->base = counted(*found);
+    return MPI_SUCCESS;
+}
+
+int pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* place) {
+    PvarHandle* found = nullptr;
+    if (const int error = find(session, handle, found)) return error;
+    if (!found->writable()) return MPI_T_ERR_PVAR_NO_ATOMIC;
+    if (place == nullptr) return MPI_T_ERR_INVALID;
+    const std::uint64_t now = counted(*found);
+    const unsigned long long value = now - found->base;
+    found->base = now;
+    std::memcpy(place, &value, sizeof value);
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void drop_pvar_sessions() noexcept {
+    pvars().handles.clear();
+    pvars().sessions.clear();
+}
+
+}  // namespace heddle::api::mpit
+
+using namespace heddle::api::mpit;
+
+MPIT_ENTRY(1, pvar_get_num, pvar_get_num)
+MPIT_ENTRY(13, pvar_get_info, pvar_get_info)
+MPIT_ENTRY(3, pvar_get_index, pvar_get_index)
+MPIT_ENTRY(1, pvar_session_create, pvar_session_create)
+MPIT_ENTRY(1, pvar_session_free, pvar_session_free)
+MPIT_ENTRY(5, pvar_handle_alloc, pvar_handle_alloc)
+MPIT_ENTRY(2, pvar_handle_free, pvar_handle_free)
+MPIT_ENTRY(2, pvar_start, start_or_stop)
+MPIT_ENTRY(2, pvar_stop, start_or_stop)
+MPIT_ENTRY(3, pvar_read, pvar_read)
+MPIT_ENTRY(3, pvar_write, pvar_write)
+MPIT_ENTRY(2, pvar_reset, pvar_reset)
+MPIT_ENTRY(3, pvar_readreset, pvar_readreset)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/counters.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+
+tool::Values Engine::counted() {
+    tool::Values values;
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+        const instance::Instance& instance = pool_[i];
+        // All of them: what was never used is zeroes.
+        for (std::size_t to = 0; to < node_.processes(); ++to)
+            values += instance.channels[to].sending;
+        values += instance.backlog_counters;
+        values += instance.receiving;
+        values += instance.matcher.counters;
+        // Noted only before receives are taken out (match::note_posted).
+        auto& most = values[tool::CounterIndex::most_posted_receives];
+        most = std::max(most, instance.matcher.counters.posted_receives.value());
+    }
+    values += wildcards_.counters;
+    return values;
+}
+
+Engine::Unexpected Engine::unexpected_in(std::uint32_t first_context, std::uint32_t last_context) {
+    Unexpected sum;
+    for_each(used(), [&](instance::Instance& instance) {
+        std::lock_guard guard(instance.lock);
+        for (const auto* at = instance.matcher.first_message(); at != nullptr;
+             at = at->arrival.after) {
+            if (at->envelope.context < first_context || at->envelope.context > last_context)
+                continue;
+            ++sum.messages;
+            sum.bytes += at->length;
+        }
+    });
+    return sum;
+}
+
+tool::Values read_counters(objects::Process& process) {
+    tool::Values values = process.engine->counted();
+    for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i) {
+        values += thread->progress;
+        values += thread->copying;
+    }
+    return values;
+}
+
+std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
+                           std::uint32_t context) {
+    const auto unexpected = process.engine->unexpected_in(context, context + 1);
+    return which == tool::CounterIndex::comm_unexpected_bytes ? unexpected.bytes
+                                                              : unexpected.messages;
+}
+
+}  // namespace heddle::p2p

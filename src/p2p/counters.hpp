@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The counters of a process, added up over its instances and threads (tool/counters.hpp).
+///
+/// Thread safety  from any thread, while others count. Only what concerns one communicator takes the
+///                locks of instances.
+
+#include "tool/counters.hpp"
+
+namespace heddle::objects {
+class Process;
+}  // namespace heddle::objects
+
+namespace heddle::p2p {
+
+/// Everything but the counters of communicators, which are 0.
+tool::Values read_counters(objects::Process& process);
+
+/// A counter of communicators, for the one whose messages have context ids `context` and the next.
+std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
+                           std::uint32_t context);
+
+}  // namespace heddle::p2p

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/counters.hpp"
+
+namespace heddle::tool {
+namespace {
+
+constexpr std::array<CounterInfo, counter_count> make_table() noexcept {
+    std::array<CounterInfo, counter_count> table{};
+    std::size_t next = 0;
+    Category here{};
+#define CATEGORY(Type, name, doc) here = Category::name;
+#define LINE(kind, name, unit, doc) table[next++] = {#name, #unit, doc, CounterClass::kind, here};
+#define COUNTER(name, unit, doc) LINE(counter, name, unit, doc)
+#define LEVEL(name, unit, doc) LINE(level, name, unit, doc)
+#define MOST(name, unit, doc) LINE(most, name, unit, doc)
+#define COMM_LEVEL(name, unit, doc) LINE(communicator_level, name, unit, doc)
+#include "tool/all.def"
+#undef LINE
+    return table;
+}
+
+constexpr auto counter_lines = make_table();
+
+constexpr CategoryInfo category_lines[] = {
+#define CATEGORY(Type, name, doc) {#name, doc},
+#include "tool/all.def"
+};
+
+}  // namespace
+
+std::span<const CounterInfo> counter_table() noexcept { return counter_lines; }
+std::span<const CategoryInfo> category_table() noexcept { return category_lines; }
+
+}  // namespace heddle::tool

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The counters, from the lines of tool/all.def: a struct for each category, which lies where its
+/// writer works, and one table of all.
+///
+/// Reading        whoever knows the places adds them up: `Values sums; sums += instance.sending; ...`.
+///                Of numbers that are read one after the other while threads run, each is right for a
+///                moment of its own.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tool/categories.hpp"
+#include "tool/counter.hpp"
+
+namespace heddle::tool {
+
+namespace counters {
+#define CATEGORY(Type, name, doc) struct Type {
+#define COUNTER(name, unit, doc) Counter name;
+#define LEVEL(name, unit, doc) Counter name;
+#define MOST(name, unit, doc) Counter name;
+#define END_CATEGORY(Type, name) \
+    };
+#include "tool/all.def"
+}  // namespace counters
+
+enum class CounterClass : std::uint8_t { counter, level, most, communicator_level };
+
+/// The place of each in the table. Those of communicators come by their own way (p2p/counters.hpp).
+enum class CounterIndex : std::uint8_t {
+#define COUNTER(name, unit, doc) name,
+#define LEVEL(name, unit, doc) name,
+#define MOST(name, unit, doc) name,
+#define COMM_LEVEL(name, unit, doc) name,
+#include "tool/all.def"
+};
+
+struct CounterInfo {
+    const char* name;
+    const char* unit;
+    const char* doc;
+    CounterClass kind;
+    Category category;
+};
+
+/// All of them, by CounterIndex.
+std::span<const CounterInfo> counter_table() noexcept;
+
+inline constexpr std::size_t counter_count = 0
+#define COUNTER(name, unit, doc) +1
+#define LEVEL(name, unit, doc) +1
+#define MOST(name, unit, doc) +1
+#define COMM_LEVEL(name, unit, doc) +1
+#include "tool/all.def"
+    ;
+
+/// A value for each counter of the process.
+struct Values {
+    std::array<std::uint64_t, counter_count> all{};
+
+    std::uint64_t& operator[](CounterIndex which) noexcept { return all[static_cast<std::size_t>(which)]; }
+    std::uint64_t operator[](CounterIndex which) const noexcept {
+        return all[static_cast<std::size_t>(which)];
+    }
+
+    // Adds what was counted in one place: sums, and the highest of the highest.
+#define CATEGORY(Type, name, doc) Values& operator+=(const counters::Type& place) noexcept {
+#define COUNTER(name, unit, doc) (*this)[CounterIndex::name] += place.name.value();
+#define LEVEL(name, unit, doc) COUNTER(name, unit, doc)
+#define MOST(name, unit, doc) raise((*this)[CounterIndex::name], place.name.value());
+#define END_CATEGORY(Type, name) \
+    static_cast<void>(place);    \
+    return *this;                \
+    }
+#include "tool/all.def"
+
+private:
+    static void raise(std::uint64_t& highest, std::uint64_t value) noexcept {
+        if (highest < value) highest = value;
+    }
+};
+
+}  // namespace heddle::tool

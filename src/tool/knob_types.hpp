@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Types of knobs: what values one may have, how they are written, and how MPI_T hands them over.
+///
+/// A type has     Value                                    of the member of Settings
+///                static bool parse(std::string_view, Value&)   false: not allowed, nothing changed
+///                static std::string print(const Value&)   what parse() reads
+///                static std::string allowed()             for a message: "bytes from 0 to 8192"
+///                static constexpr KnobForm form           what MPI_T hands over:
+///                    number   one unsigned long long
+///                    choice   one int, an item of choices()
+///                    text     up to text_room characters, the terminating zero among them
+///                static load(const Value&, void*) and static bool store(Value&, const void*)
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace heddle::tool {
+
+enum class KnobForm : std::uint8_t { number, choice, text };
+
+inline constexpr std::size_t text_room = 256;
+
+template <std::uint64_t least, std::uint64_t most>
+struct Bytes {
+    using Value = std::uint64_t;
+    static constexpr KnobForm form = KnobForm::number;
+    static constexpr const char* name = "bytes";
+
+    static bool parse(std::string_view text, Value& value) noexcept {
+        Value read = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+        return error == std::errc{} && end == text.data() + text.size() && accept(read, value);
+    }
+    static std::string print(Value value) { return std::to_string(value); }
+    static std::string allowed() {
+        return "bytes from " + std::to_string(least) + " to " + std::to_string(most);
+    }
+    static std::span<const char* const> choices() noexcept { return {}; }
+    static void load(Value value, void* place) noexcept {
+        const unsigned long long number = value;
+        std::memcpy(place, &number, sizeof number);
+    }
+    static bool store(Value& value, const void* place) noexcept {
+        unsigned long long number = 0;
+        std::memcpy(&number, place, sizeof number);
+        return accept(number, value);
+    }
+
+private:
+    static bool accept(Value given, Value& value) noexcept {
+        if (given < least || given > most) return false;
+        value = given;
+        return true;
+    }
+};
+
+/// How the values 0, 1, ... of an enumeration are written.
+template <class E>
+inline constexpr std::span<const char* const> spelled = {};
+
+template <class E>
+struct Choice {
+    using Value = E;
+    static constexpr KnobForm form = KnobForm::choice;
+    static constexpr const char* name = "choice";
+
+    static bool parse(std::string_view text, Value& value) noexcept {
+        const auto at = std::find(spelled<E>.begin(), spelled<E>.end(), text);
+        if (at == spelled<E>.end()) return false;
+        value = static_cast<E>(at - spelled<E>.begin());
+        return true;
+    }
+    static std::string print(Value value) { return spelled<E>[static_cast<std::size_t>(value)]; }
+    static std::string allowed() {
+        std::string all;
+        for (const char* one : spelled<E>) all += (all.empty() ? "" : ", ") + std::string(one);
+        return all;
+    }
+    static std::span<const char* const> choices() noexcept { return spelled<E>; }
+    static void load(Value value, void* place) noexcept {
+        const int number = static_cast<int>(value);
+        std::memcpy(place, &number, sizeof number);
+    }
+    static bool store(Value& value, const void* place) noexcept {
+        int number = 0;
+        std::memcpy(&number, place, sizeof number);
+        if (number < 0 || static_cast<std::size_t>(number) >= spelled<E>.size()) return false;
+        value = static_cast<E>(number);
+        return true;
+    }
+};
+
+/// Which of several named things: none (empty, or 0), those that say something (1), or those whose
+/// names an extended regular expression matches.
+struct Selection {
+    using Value = std::string;
+    static constexpr KnobForm form = KnobForm::text;
+    static constexpr const char* name = "selection";
+
+    static bool parse(std::string_view text, Value& value);
+    static std::string print(const Value& value) { return value; }
+    static std::string allowed() {
+        return "0, 1, and extended regular expressions of at most " + std::to_string(text_room - 1) +
+               " characters";
+    }
+    static std::span<const char* const> choices() noexcept { return {}; }
+    static void load(const Value& value, void* place) noexcept {
+        std::memcpy(place, value.c_str(), value.size() + 1);
+    }
+    static bool store(Value& value, const void* place) {
+        const auto* text = static_cast<const char*>(place);
+        return parse({text, strnlen(text, text_room)}, value);
+    }
+
+    /// Whether `what`, which says something or not, is among those selected.
+    static bool selects(const Value& value, const char* what, bool says_something);
+};
+
+}  // namespace heddle::tool
