@@ -4,6 +4,7 @@
 #include "coll/execution.hpp"
 #include "p2p/generalized.hpp"
 #include "p2p/join.hpp"
+#include "part/partitioned.hpp"
 
 namespace heddle::api {
 
@@ -42,7 +43,8 @@ void set_status_of_receive(MPI_Status* status, const Request& receive) noexcept 
 int look(const Request& request, MPI_Status* status) {
     const Request& active = is_persistent(request) ? *request.inner : request;
     switch (active.operation) {
-        case core::Operation::receive: set_status_of_receive(status, active); return active.error;
+        case core::Operation::receive:
+        case core::Operation::partitioned: set_status_of_receive(status, active); return active.error;
         case core::Operation::join:
             if (const Request* receive = p2p::receive_of_join(active)) set_status_of_receive(status, *receive);
             else objects::set_empty_status(status);
@@ -98,6 +100,12 @@ int let_go(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
     if (request.operation == core::Operation::persistent_schedule) {
         coll::let_go(thread, request);
+        engine.free_request(thread, request);
+        return MPI_SUCCESS;
+    }
+    if (request.operation == core::Operation::persistent_partitioned) {
+        if (request.extra != nullptr) static_cast<part::End*>(request.extra)->let_go(thread, request);
+        else if (request.inner != nullptr) engine.free_request(thread, *request.inner);
         engine.free_request(thread, request);
         return MPI_SUCCESS;
     }

@@ -26,7 +26,8 @@ int find_request(Thread& thread, MPI_Request handle, Request*& request);
 inline bool is_persistent(const Request& request) noexcept {
     return request.operation == core::Operation::persistent_send ||
            request.operation == core::Operation::persistent_receive ||
-           request.operation == core::Operation::persistent_schedule;
+           request.operation == core::Operation::persistent_schedule ||
+           request.operation == core::Operation::persistent_partitioned;
 }
 /// nullptr if there is nothing to wait for.
 inline Request* active_of(Request* request) noexcept {

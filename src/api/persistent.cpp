@@ -10,6 +10,7 @@
 #include "api/entry.hpp"
 #include "api/messages.hpp"
 #include "coll/execution.hpp"
+#include "part/partitioned.hpp"
 
 namespace heddle::api {
 namespace {
@@ -93,6 +94,9 @@ int start_one(Thread& thread, MPI_Request handle) {
                              "argument request: started before and not completed yet");
     if (request->operation == core::Operation::persistent_schedule) {
         coll::start_persistent(thread, *request);
+    } else if (request->operation == core::Operation::persistent_partitioned) {
+        if (request->extra == nullptr) request->inner = null_receive(thread);
+        else static_cast<part::End*>(request->extra)->start(thread, *request);
     } else if (request->operation == core::Operation::persistent_send) {
         if (const int error = start_send(thread, *request, communicator)) return error;
     } else {

@@ -33,9 +33,11 @@ enum class Operation : std::uint8_t {
     persistent_send,
     persistent_receive,
     persistent_schedule,
+    persistent_partitioned,
     generalized,
     schedule,  ///< a nonblocking collective (coll/execution.hpp)
     join,      ///< complete when several operations are (p2p/join.hpp)
+    partitioned,  ///< a transfer of a partitioned message (part/partitioned.hpp)
     flush,     ///< complete when buffered messages are on their way (p2p/buffered.hpp)
 };
 

@@ -14,7 +14,7 @@
 ///                ever got, and those of which p2p/recycling.hpp has made sure.
 /// No deadlock    the lock is held while a number is counted up. All that is waited for is a message
 ///                from the taker, which waits for nobody before it sends it.
-/// Exhaustion     each of n processes can have about 2^29 / n ids in use; then take() answers 0.
+/// Exhaustion     each of n processes can have about 2^28 / n ids in use; then take() answers 0.
 /// Processes that are started later (MPI_Comm_spawn) will need ranges of their own: n is of the job.
 
 #include <cstdint>
@@ -29,7 +29,9 @@ inline constexpr std::uint32_t recycling_context = 1;  ///< likewise (p2p/recycl
 inline constexpr std::uint32_t world_context = 2;
 inline constexpr std::uint32_t self_context = 4;
 inline constexpr std::uint32_t first_free_context = 6;
-inline constexpr std::uint32_t most_context = 0x3ffffffe;
+inline constexpr std::uint32_t most_context = 0x1ffffffe;
+/// With this bit: of partitioned communication (part/partitioned.hpp).
+inline constexpr std::uint32_t partitioned_context = 0x20000000;
 /// With this bit: of the local groups of an intercommunicator, which have no process in common.
 inline constexpr std::uint32_t local_group_context = 0x40000000;
 

@@ -31,6 +31,7 @@
 #include "objects/info.hpp"
 #include "objects/operation.hpp"
 #include "objects/session.hpp"
+#include "objects/tag_ranges.hpp"
 #include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
@@ -83,6 +84,7 @@ public:
     const tool::Settings settings;  ///< as of when it started
 
     Contexts contexts;
+    TagRanges partition_tags;
     Keyvals keyvals;
     PredefinedAttributes predefined_attributes;
     std::unordered_map<const Datatype*, Attributes> type_attributes;  ///< guarded by set_up

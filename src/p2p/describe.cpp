@@ -20,6 +20,8 @@ std::string communicator_of(std::uint32_t context) {
     }
     if (context == objects::recycling_context) return "the library";
     if ((context & objects::tagged_context) != 0) return "a communicator that is made from a group";
+    if ((context & objects::partitioned_context) != 0)
+        return "partitioned, " + communicator_of(context & ~objects::partitioned_context & ~1U);
     context &= ~objects::local_group_context;
     const bool collective = context % 2 != 0;
     return (collective ? "collective, communicator " : "communicator ") + std::to_string(context / 2);
@@ -51,6 +53,10 @@ void describe_request(Engine& engine, const core::Request& request, char* text, 
             return;
         case core::Operation::flush:
             std::snprintf(text, bytes, "(buffered messages wait for their receives)");
+            return;
+        case core::Operation::partitioned:
+            std::snprintf(text, bytes, "(partitioned, other rank %d, tag %d, %s)", request.source, request.tag,
+                          communicator_of(request.context).c_str());
             return;
         case core::Operation::schedule:
             std::snprintf(text, bytes, "(nonblocking or persistent, %s)",

@@ -353,7 +353,7 @@ private:
     bool may_read(const Pull& pull, std::uint64_t bytes);
     bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
     bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
-    void copied(core::Thread& thread, Way way, const core::Request& receive, std::uint64_t bytes) noexcept;
+    void note_copied(core::Thread& thread, Way way, const core::Request& receive, std::uint64_t bytes) noexcept;
     bool read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes);
     bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;

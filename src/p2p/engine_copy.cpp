@@ -61,7 +61,7 @@ bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
         copy_choice_.forbid_single_copy();
         return false;
     }
-    copied(turn.thread, Way::single_copy, receive, bytes);
+    note_copied(turn.thread, Way::single_copy, receive, bytes);
     settle(turn, pull);
     return true;
 }
@@ -81,7 +81,7 @@ bool Engine::read_and_unpack(const Pull& pull, std::uint64_t bytes) {
 }
 
 /// The payload is here as a whole: counts it, and learns how long that took.
-void Engine::copied(core::Thread& thread, Way way, const core::Request& receive, std::uint64_t bytes) noexcept {
+void Engine::note_copied(core::Thread& thread, Way way, const core::Request& receive, std::uint64_t bytes) noexcept {
     (way == Way::single_copy ? thread.copying.single_copy_bytes : thread.copying.pipelined_bytes).add(bytes);
     if (receive.order != 0) copy_choice_.learn(way, bytes, platform::ticks() - receive.order);
 }
@@ -117,7 +117,7 @@ bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     const bool last = copy->done(copied);
     give_shared_copy(*copy, number);
     if (!last) return true;  // completed by end_sharing()
-    copied(turn.thread, Way::single_copy, *pull.receive, bytes);
+    note_copied(turn.thread, Way::single_copy, *pull.receive, bytes);
     settle(turn, pull);
     return true;
 }
@@ -175,7 +175,7 @@ void Engine::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t 
     }
     give_shared_copy(copy, fields.number);
     if (!last) return;
-    copied(turn.thread, Way::single_copy, receive, bytes);
+    note_copied(turn.thread, Way::single_copy, receive, bytes);
     turn.complete(receive);
 }
 

@@ -131,7 +131,7 @@ void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
     scatter(receive, fields.offset, cell.payload + sizeof fields, bytes);
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
-    copied(turn.thread, Way::pipelined, receive, receive.bytes);
+    note_copied(turn.thread, Way::pipelined, receive, receive.bytes);
     turn.complete(receive);
 }
 

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "part/partitioned.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "objects/process.hpp"
+#include "p2p/join.hpp"
+#include "p2p/operations.hpp"
+
+namespace heddle::part {
+namespace {
+
+using objects::partitioned_context;
+
+std::uint32_t context_of_terms(const objects::Communicator& communicator) noexcept {
+    return communicator.context | partitioned_context;
+}
+std::uint32_t context_of_parts(const objects::Communicator& communicator) noexcept {
+    return (communicator.context + 1) | partitioned_context;
+}
+
+}  // namespace
+
+// --- both ends ---
+
+End::End(core::Thread& thread, objects::Communicator& communicator, const Side& side, std::int32_t peer,
+         std::int32_t tag)
+    : process_(*thread.process), communicator_(communicator), side_(side), peer_(peer), tag_(tag) {
+    communicator_.retain();
+    side_.type->retain();
+}
+
+End::~End() {
+    objects::drop(process_, *side_.type);
+    objects::drop(process_, communicator_);
+}
+
+void End::leave() noexcept {
+    if (users_.fetch_sub(1, acq_rel) == 1) delete this;
+}
+
+/// The request of a transfer of so many parts; nullptr when memory has run out.
+core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
+    core::Request* request = thread.process->engine->take_request(thread);
+    if (request == nullptr) return nullptr;
+    request->operation = core::Operation::partitioned;
+    request->any_tag = true;  // parts lie in different instances
+    request->cancelled = false;
+    request->error = MPI_SUCCESS;
+    request->source = peer_;
+    request->tag = tag_;
+    request->context = communicator_.context;
+    request->bytes = 0;
+    request->capacity = bytes_of_partition() * static_cast<std::uint64_t>(side_.partitions);
+    request->communicator = &communicator_;
+    error_.store(MPI_SUCCESS, relaxed);
+    left_.store(parts, relaxed);  // published with what is started, or by the program to its threads
+    whole_ = request;
+    users_.fetch_add(1, relaxed);
+    process_.engine->count_composed(+1);
+    return request;
+}
+
+void End::over(p2p::Turn& turn, std::uint64_t parts) noexcept {
+    // Release for these parts, acquire for the others.
+    if (parts == 0 || left_.fetch_sub(parts, acq_rel) != parts) return;
+    core::Request& request = *whole_;
+    request.error = error_.load(relaxed);
+    turn.complete(request);
+    process_.engine->count_composed(-1);
+    leave();
+}
+
+void End::let_go(core::Thread& thread, core::Request& request) noexcept {
+    if (request.inner != nullptr) thread.process->engine->free_when_done(thread, *request.inner);
+    leave();
+}
+
+// --- the sender ---
+
+Sender::Sender(core::Thread& thread, objects::Communicator& communicator, const Side& side, std::int32_t peer,
+               std::int32_t tag)
+    : End(thread, communicator, side, peer, tag),
+      ready_(std::make_unique<Partition[]>(static_cast<std::size_t>(side.partitions))),
+      first_tag_(process_.partition_tags.take(side.partitions)) {}
+
+bool Sender::pair(core::Thread& thread) {
+    const Terms terms{static_cast<std::uint64_t>(side_.partitions), bytes_of_partition(), first_tag_};
+    std::vector<std::byte> kept(sizeof terms);
+    std::memcpy(kept.data(), &terms, sizeof terms);
+    core::Request* send = p2p::start_send(thread, communicator_, context_of_terms(communicator_), kept.data(),
+                                          sizeof terms, peer_, tag_);
+    if (send == nullptr) return false;
+    // A join keeps the bytes; its first part would be the receive.
+    core::Request* const parts[] = {&thread.process->engine->completed_send(), send};
+    core::Request* whole = p2p::join(thread, parts, std::move(kept));
+    if (whole == nullptr) return false;
+    if (!whole->immortal) p2p::let_go_of_join(thread, *whole);
+    return true;
+}
+
+void Sender::start(core::Thread& thread, core::Request& request) {
+    ++transfer_;
+    request.inner = begin(thread, static_cast<std::uint64_t>(side_.partitions));
+}
+
+int Sender::ready(core::Thread& thread, std::int64_t partition) {
+    Partition& state = ready_[static_cast<std::size_t>(partition)];
+    if (state.transfer.exchange(transfer_, relaxed) == transfer_) return MPI_ERR_ARG;
+    const std::byte* data = side_.data + partition * side_.count * side_.type->extent;
+    const p2p::Shape shape{bytes_of_partition(), side_.type->contiguous ? nullptr : side_.type};
+    core::Request* message =
+        p2p::start_send(thread, communicator_, context_of_parts(communicator_), data, shape, peer_,
+                        first_tag_ + static_cast<std::int32_t>(partition));
+    p2p::Engine& engine = *thread.process->engine;
+    p2p::Turn turn(thread);
+    if (message != nullptr && !message->immortal) {
+        p2p::listen(turn, *message, *this);
+    } else {
+        if (message == nullptr) error_.store(MPI_ERR_NO_MEM, relaxed);
+        over(turn, 1);
+    }
+    engine.finish(turn);
+    return MPI_SUCCESS;
+}
+
+void Sender::completed(p2p::Turn& turn, core::Request& message) noexcept {
+    turn.thread.process->engine->free_request(turn.thread, message);
+    over(turn, 1);
+}
+
+// --- the receiver ---
+
+Receiver::Receiver(core::Thread& thread, objects::Communicator& communicator, const Side& side,
+                   std::int32_t peer, std::int32_t tag)
+    : End(thread, communicator, side, peer, tag) {}
+
+bool Receiver::pair(core::Thread& thread) {
+    users_.fetch_add(1, relaxed);
+    if (p2p::start_receive(thread, communicator_, context_of_terms(communicator_), &terms_, sizeof terms_, peer_,
+                           tag_, *this) != nullptr)
+        return true;
+    leave();
+    return false;
+}
+
+/// Of the terms, or of a part. Locks may be held.
+void Receiver::completed(p2p::Turn& turn, core::Request& message) noexcept {
+    p2p::Engine& engine = *turn.thread.process->engine;
+    if ((message.context & 1) == 0) {
+        engine.free_request(turn.thread, message);
+        if ((state_.fetch_or(terms_here, acq_rel) & wanted) != 0) turn.put_off(*this);
+        else leave();
+        return;
+    }
+    const auto part = static_cast<std::size_t>(message.tag - terms_.first_tag);
+    if (message.error != MPI_SUCCESS) error_.store(message.error, relaxed);
+    engine.free_request(turn.thread, message);
+    if (!packed_.empty()) {
+        const std::uint64_t from = part * terms_.bytes;
+        objects::unpack(*side_.type, side_.data, from, packed_.data() + from, terms_.bytes);
+    }
+    here_[part].store(true, release);
+    over(turn, 1);
+}
+
+/// The terms have come after a transfer was started.
+void Receiver::run(core::Thread& thread) noexcept {
+    post(thread);
+    leave();
+}
+
+void Receiver::start(core::Thread& thread, core::Request& request) {
+    // One part for this thread, so that nothing is complete before it is started as a whole.
+    request.inner = begin(thread, 1);
+    if (request.inner == nullptr) return;
+    if ((state_.fetch_or(wanted, acq_rel) & terms_here) != 0) post(thread);
+}
+
+/// Whether the sender's partitions begin and end between elements of this side.
+bool Receiver::takes_elements() const noexcept {
+    return side_.type->contiguous ||
+           (side_.type->size != 0 && terms_.bytes % static_cast<std::uint64_t>(side_.type->size) == 0);
+}
+
+/// What the terms ask for, of this side; false: it does not fit.
+bool Receiver::accept() noexcept {
+    const std::uint64_t room = bytes_of_partition() * static_cast<std::uint64_t>(side_.partitions);
+    if (terms_.bytes * terms_.partitions > room) return false;
+    if (here_ != nullptr) return true;
+    parts_ = terms_.partitions;
+    here_ = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(parts_));
+    if (!takes_elements()) packed_.resize(room);
+    return true;
+}
+
+/// Posts a receive for each part. No lock is held.
+void Receiver::post(core::Thread& thread) noexcept {
+    p2p::Engine& engine = *thread.process->engine;
+    std::uint64_t over_at_once = 1;
+    if (!accept()) {
+        error_.store(MPI_ERR_TRUNCATE, relaxed);
+    } else {
+        for (std::uint64_t part = 0; part < parts_; ++part) here_[part].store(false, relaxed);
+        whole_->bytes = terms_.bytes * terms_.partitions;
+        left_.fetch_add(parts_, relaxed);  // before any of them is started
+        const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(side_.type->size, 1));
+        for (std::uint64_t part = 0; part < parts_; ++part) {
+            const std::uint64_t from = part * terms_.bytes;
+            p2p::Shape shape{terms_.bytes};
+            std::byte* data = side_.data + from;
+            if (!packed_.empty()) {
+                data = packed_.data() + from;
+            } else if (!side_.type->contiguous) {
+                data = side_.data + static_cast<std::int64_t>(from / size) * side_.type->extent;
+                shape.layout = side_.type;
+            }
+            if (p2p::start_receive(thread, communicator_, context_of_parts(communicator_), data, shape, peer_,
+                                   terms_.first_tag + static_cast<std::int32_t>(part), *this) != nullptr)
+                continue;
+            error_.store(MPI_ERR_NO_MEM, relaxed);
+            ++over_at_once;
+        }
+    }
+    state_.fetch_and(~wanted, relaxed);
+    p2p::Turn turn(thread);
+    over(turn, over_at_once);
+    engine.finish(turn);
+}
+
+bool Receiver::arrived(std::int64_t partition) const noexcept {
+    if ((state_.load(acquire) & (terms_here | wanted)) != terms_here) return false;
+    const std::uint64_t mine = bytes_of_partition();
+    const std::uint64_t from = static_cast<std::uint64_t>(partition) * mine;
+    if (terms_.bytes == 0) return true;
+    for (std::uint64_t part = from / terms_.bytes; part < parts_ && part * terms_.bytes < from + mine; ++part)
+        if (!here_[part].load(acquire)) return false;
+    return true;
+}
+
+}  // namespace heddle::part
