@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* usage =
     "collectives --operations barrier,bcast,allreduce,allgather,alltoall --sizes 8,1K,64K,1M\n"
+    "            (also reduce, and ibarrier, iallreduce: a call and a wait)\n"
     "            --threads N --seconds S (of one repetition) --repetitions N\n";
 
 struct Plan {
@@ -55,10 +56,19 @@ double calls_take(const std::string& operation, long calls, long size, Lane& lan
     const int bytes = static_cast<int>(size), doubles = bytes / 8;
     double* in = lane.in.data();
     double* out = lane.out.data();
+    MPI_Request request;
     const double start = bench::now();
     for (long k = 0; k < calls; ++k) {
         if (operation == "barrier")
             MPI_Barrier(lane.comm);
+        else if (operation == "ibarrier") {
+            MPI_Ibarrier(lane.comm, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else if (operation == "iallreduce") {
+            MPI_Iallreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, lane.comm, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else if (operation == "reduce")
+            MPI_Reduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, 0, lane.comm);
         else if (operation == "bcast")
             MPI_Bcast(in, bytes, MPI_BYTE, 0, lane.comm);
         else if (operation == "allreduce")
@@ -114,8 +124,9 @@ int main(int argc, char** argv) {
     for (std::size_t t = 1; t < lanes.size(); ++t) MPI_Comm_dup(MPI_COMM_WORLD, &lanes[t].comm);
     for (const std::string& operation : plan.operations)
         for (const long size : plan.sizes) {
-            measure(plan, operation, operation == "barrier" ? 0 : size, lanes);
-            if (operation == "barrier") break;
+            const bool without_data = operation.ends_with("barrier");
+            measure(plan, operation, without_data ? 0 : size, lanes);
+            if (without_data) break;
         }
     for (std::size_t t = 1; t < lanes.size(); ++t) MPI_Comm_free(&lanes[t].comm);
     MPI_Finalize();

@@ -86,14 +86,17 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
     Communicator* communicator = request.communicator;
     const Request* active = active_of(&request);
     const std::uint64_t room = active->capacity;
+    const bool collective = active->operation == core::Operation::schedule;
     const int error = complete_quietly(thread, handle, request, status);
     if (error == MPI_SUCCESS) [[likely]] return MPI_SUCCESS;
     if (communicator != nullptr && !communicator->is(core::Kind::communicator)) communicator = nullptr;
+    if (error != MPI_ERR_TRUNCATE)
+        return objects::fail(thread, communicator, error, objects::class_text(error));
+    const std::string bytes = std::to_string(room) + " bytes";
     return objects::fail(thread, communicator, error,
-                         error == MPI_ERR_TRUNCATE
-                             ? "the message is longer than the " + std::to_string(room) +
-                                   " bytes of the receive; what fits was delivered"
-                             : objects::class_text(error));
+                         collective ? "a process sent more than the " + bytes + " that this one expects of it"
+                                    : "the message is longer than the " + bytes +
+                                          " of the receive; what fits was delivered");
 }
 
 int let_go(Thread& thread, Request& request) {

@@ -50,9 +50,12 @@ void scattered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, s
                       std::int32_t root) {
     const auto extent = schedule.reduction.element_bytes;
     const std::span<const std::uint64_t> starts = even_pieces(schedule, count);
-    const auto piece = [&](std::int32_t rank) {
+    const auto bytes_of = [&](std::int32_t rank) {
         const auto i = static_cast<std::size_t>(rank);
-        return Block{out + starts[i] * extent, (starts[i + 1] - starts[i]) * extent};
+        return (starts[i + 1] - starts[i]) * extent;
+    };
+    const auto piece = [&](std::int32_t rank) {
+        return Block{out + starts[static_cast<std::size_t>(rank)] * extent, bytes_of(rank)};
     };
     if (schedule.rank == root) {
         direct_reduce_scatter(schedule, in, piece(root).data, starts, in == out);
@@ -61,7 +64,7 @@ void scattered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, s
             if (rank != root) schedule.receive(piece(rank).data, piece(rank).bytes, rank);
         return;
     }
-    const std::uint64_t bytes = piece(schedule.rank).bytes;
+    const std::uint64_t bytes = bytes_of(schedule.rank);
     std::byte* result = schedule.scratch(bytes);
     direct_reduce_scatter(schedule, in, result, starts, false);
     schedule.send(result, bytes, root);
