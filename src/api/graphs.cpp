@@ -76,9 +76,8 @@ int graph_map(Thread& thread, Comm comm, Raw<int> nodes, Raw<const int*> ends,
 }
 
 int graphdims_get(Thread& thread, Comm comm, Out<int> nodes, Out<int> edges) {
-    int error = MPI_SUCCESS;
-    const Graph* graph = TopologyCall{thread, *comm}.shape<Graph>(error);
-    if (graph == nullptr) return error;
+    const Graph* graph = nullptr;
+    if (const int error = TopologyCall{thread, *comm}.find(graph)) return error;
     *nodes = static_cast<int>(graph->ends.size());
     *edges = static_cast<int>(graph->edges.size());
     return MPI_SUCCESS;
@@ -87,14 +86,16 @@ int graphdims_get(Thread& thread, Comm comm, Out<int> nodes, Out<int> edges) {
 int graph_get(Thread& thread, Comm comm, Raw<int> most_ends, Raw<int> most_edges, Raw<int*> ends,
               Raw<int*> edges) {
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const Graph* graph = call.shape<Graph>(error);
-    if (graph == nullptr || (error = call.not_negative("maxindex", most_ends.value)) ||
-        (error = call.not_negative("maxedges", most_edges.value)) ||
-        (error = call.present("index", ends.value,
-                              std::min<std::int64_t>(most_ends.value, std::ssize(graph->ends)))) ||
-        (error = call.present("edges", edges.value,
-                              std::min<std::int64_t>(most_edges.value, std::ssize(graph->edges)))))
+    const Graph* graph = nullptr;
+    if (const int error = call.find(graph)) return error;
+    if (const int error = call.not_negative("maxindex", most_ends.value)) return error;
+    if (const int error = call.not_negative("maxedges", most_edges.value)) return error;
+    if (const int error = call.present(
+            "index", ends.value, std::min<std::int64_t>(most_ends.value, std::ssize(graph->ends))))
+        return error;
+    if (const int error =
+            call.present("edges", edges.value,
+                         std::min<std::int64_t>(most_edges.value, std::ssize(graph->edges))))
         return error;
     write_list(graph->ends, most_ends.value, ends.value);
     return write_list(graph->edges, most_edges.value, edges.value);
@@ -102,23 +103,22 @@ int graph_get(Thread& thread, Comm comm, Raw<int> most_ends, Raw<int> most_edges
 
 int graph_neighbors_count(Thread& thread, Comm comm, Raw<int> rank, Out<int> count) {
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const Graph* graph = call.shape<Graph>(error);
-    if (graph == nullptr || (error = call.rank_exists("rank", rank.value))) return error;
+    const Graph* graph = nullptr;
+    if (const int error = call.find(graph)) return error;
+    if (const int error = call.rank_exists("rank", rank.value)) return error;
     *count = static_cast<int>(graph->neighbours(rank.value).size());
     return MPI_SUCCESS;
 }
 
 int graph_neighbors(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Raw<int*> neighbours) {
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const Graph* graph = call.shape<Graph>(error);
-    if (graph == nullptr || (error = call.rank_exists("rank", rank.value)) ||
-        (error = call.not_negative("maxneighbors", room.value)))
-        return error;
+    const Graph* graph = nullptr;
+    if (const int error = call.find(graph)) return error;
+    if (const int error = call.rank_exists("rank", rank.value)) return error;
+    if (const int error = call.not_negative("maxneighbors", room.value)) return error;
     const auto all = graph->neighbours(rank.value);
     const auto count = std::min<std::ptrdiff_t>(room.value, std::ssize(all));
-    if ((error = call.present("neighbors", neighbours.value, count))) return error;
+    if (const int error = call.present("neighbors", neighbours.value, count)) return error;
     std::copy_n(all.begin(), count, neighbours.value);
     return MPI_SUCCESS;
 }
@@ -170,12 +170,12 @@ int create_adjacent(Thread& thread, Comm comm, Raw<int> in, Raw<const int*> sour
                     Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    if ((error = call.intra()) ||
-        (error = check_edges(call, "indegree", in.value, "sources", sources.value, "sourceweights",
-                             source_weights.value)) ||
-        (error = check_edges(call, "outdegree", out.value, "destinations", destinations.value,
-                             "destweights", destination_weights.value)))
+    if (const int error = call.intra()) return error;
+    if (const int error = check_edges(call, "indegree", in.value, "sources", sources.value,
+                                      "sourceweights", source_weights.value))
+        return error;
+    if (const int error = check_edges(call, "outdegree", out.value, "destinations",
+                                      destinations.value, "destweights", destination_weights.value))
         return error;
     if (is_weighted(source_weights.value) != is_weighted(destination_weights.value))
         return call.fail(MPI_ERR_ARG,
@@ -231,9 +231,8 @@ int dist_graph_create(Thread& thread, Comm comm, Raw<int> nodes, Raw<const int*>
 }
 
 int neighbors_count(Thread& thread, Comm comm, Out<int> in, Out<int> out, Out<int> weighted) {
-    int error = MPI_SUCCESS;
-    const DistGraph* graph = TopologyCall{thread, *comm}.shape<DistGraph>(error);
-    if (graph == nullptr) return error;
+    const DistGraph* graph = nullptr;
+    if (const int error = TopologyCall{thread, *comm}.find(graph)) return error;
     *in = static_cast<int>(comm->topology->neighbours.sources.size());
     *out = static_cast<int>(comm->topology->neighbours.destinations.size());
     *weighted = graph->weighted;
@@ -258,15 +257,14 @@ int neighbors(Thread& thread, Comm comm, Raw<int> most_in, Raw<int*> sources,
               Raw<int*> source_weights, Raw<int> most_out, Raw<int*> destinations,
               Raw<int*> destination_weights) {
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const DistGraph* graph = call.shape<DistGraph>(error);
-    if (graph == nullptr || (error = call.not_negative("maxindegree", most_in.value)) ||
-        (error = call.not_negative("maxoutdegree", most_out.value)))
-        return error;
+    const DistGraph* graph = nullptr;
+    if (const int error = call.find(graph)) return error;
+    if (const int error = call.not_negative("maxindegree", most_in.value)) return error;
+    if (const int error = call.not_negative("maxoutdegree", most_out.value)) return error;
     const topo::Neighbours& mine = comm->topology->neighbours;
-    error = write_edges(call, "sources", "sourceweights", most_in.value, mine.sources,
-                        sources.value, graph->source_weights, source_weights.value);
-    if (error != MPI_SUCCESS) return error;
+    if (const int error = write_edges(call, "sources", "sourceweights", most_in.value, mine.sources,
+                                      sources.value, graph->source_weights, source_weights.value))
+        return error;
     return write_edges(call, "destinations", "destweights", most_out.value, mine.destinations,
                        destinations.value, graph->destination_weights, destination_weights.value);
 }

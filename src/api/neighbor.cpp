@@ -100,12 +100,12 @@ int list_typed(const Site& site, const Buffer& buffer, const PerEdge<CountsKind>
     });
 }
 
-/// The edges of this process; nullptr: the call has failed with `error`.
-const Neighbours* edges_of(const Site& site, int& error) {
-    if (site.communicator.topology != nullptr) [[likely]]
-        return &site.communicator.topology->neighbours;
-    error = site.fail(MPI_ERR_TOPOLOGY, "argument comm: it has no topology");
-    return nullptr;
+/// The edges of this process.
+int find_edges(const Site& site, const Neighbours*& edges) {
+    if (site.communicator.topology == nullptr) [[unlikely]]
+        return site.fail(MPI_ERR_TOPOLOGY, "argument comm: it has no topology");
+    edges = &site.communicator.topology->neighbours;
+    return MPI_SUCCESS;
 }
 
 /// What the two forms of allgather have in common.
@@ -120,11 +120,10 @@ int gather_from(const Site& site, const Neighbours& edges, In in, InCount count,
 
 int neighbor_allgather(const Site& site, In in, InCount in_count, InType in_type, Result out,
                        ResultCount out_count, ResultType out_type) {
-    int error = MPI_SUCCESS;
     std::span<Block> to;
-    const Neighbours* edges = edges_of(site, error);
-    if (edges == nullptr ||
-        (error = list_equal(site, out, out_count, out_type, edges->sources, Use::out, to)))
+    const Neighbours* edges = nullptr;
+    if (const int error = find_edges(site, edges)) return error;
+    if (const int error = list_equal(site, out, out_count, out_type, edges->sources, Use::out, to))
         return error;
     return gather_from(site, *edges, in, in_count, in_type, to);
 }
@@ -132,23 +131,24 @@ int neighbor_allgather(const Site& site, In in, InCount in_count, InType in_type
 int neighbor_allgatherv(const Site& site, In in, InCount in_count, InType in_type, Result out,
                         PerEdge<ResultCounts> counts, PerEdge<Displacements> displacements,
                         ResultType out_type) {
-    int error = MPI_SUCCESS;
     std::span<Block> to;
-    const Neighbours* edges = edges_of(site, error);
-    if (edges == nullptr ||
-        (error = list_of(site, out, counts, displacements, out_type, edges->sources, Use::out, to)))
+    const Neighbours* edges = nullptr;
+    if (const int error = find_edges(site, edges)) return error;
+    if (const int error =
+            list_of(site, out, counts, displacements, out_type, edges->sources, Use::out, to))
         return error;
     return gather_from(site, *edges, in, in_count, in_type, to);
 }
 
 int neighbor_alltoall(const Site& site, In in, InCount in_count, InType in_type, Result out,
                       ResultCount out_count, ResultType out_type) {
-    int error = MPI_SUCCESS;
     std::span<Block> from, to;
-    const Neighbours* edges = edges_of(site, error);
-    if (edges == nullptr ||
-        (error = list_equal(site, in, in_count, in_type, edges->destinations, Use::in, from)) ||
-        (error = list_equal(site, out, out_count, out_type, edges->sources, Use::out, to)))
+    const Neighbours* edges = nullptr;
+    if (const int error = find_edges(site, edges)) return error;
+    if (const int error =
+            list_equal(site, in, in_count, in_type, edges->destinations, Use::in, from))
+        return error;
+    if (const int error = list_equal(site, out, out_count, out_type, edges->sources, Use::out, to))
         return error;
     coll::neighbor_alltoall(site.schedule, *edges, Blocks(from), Blocks(to));
     return MPI_SUCCESS;
@@ -158,14 +158,14 @@ int neighbor_alltoallv(const Site& site, In in, PerEdge<InCounts> in_counts,
                        PerEdge<InDisplacements> in_displacements, InType in_type, Result out,
                        PerEdge<ResultCounts> out_counts,
                        PerEdge<ResultDisplacements> out_displacements, ResultType out_type) {
-    int error = MPI_SUCCESS;
     std::span<Block> from, to;
-    const Neighbours* edges = edges_of(site, error);
-    if (edges == nullptr ||
-        (error = list_of(site, in, in_counts, in_displacements, in_type, edges->destinations,
-                         Use::in, from)) ||
-        (error = list_of(site, out, out_counts, out_displacements, out_type, edges->sources,
-                         Use::out, to)))
+    const Neighbours* edges = nullptr;
+    if (const int error = find_edges(site, edges)) return error;
+    if (const int error = list_of(site, in, in_counts, in_displacements, in_type,
+                                  edges->destinations, Use::in, from))
+        return error;
+    if (const int error = list_of(site, out, out_counts, out_displacements, out_type,
+                                  edges->sources, Use::out, to))
         return error;
     coll::neighbor_alltoall(site.schedule, *edges, Blocks(from), Blocks(to));
     return MPI_SUCCESS;
@@ -176,14 +176,14 @@ int neighbor_alltoallw(const Site& site, In in, PerEdge<InCounts> in_counts,
                        Result out, PerEdge<ResultCounts> out_counts,
                        PerEdge<ResultDisplacements> out_displacements,
                        PerEdge<ResultTypes> out_types) {
-    int error = MPI_SUCCESS;
     std::span<Block> from, to;
-    const Neighbours* edges = edges_of(site, error);
-    if (edges == nullptr ||
-        (error = list_typed(site, in, in_counts, in_displacements, in_types, edges->destinations,
-                            Use::in, from)) ||
-        (error = list_typed(site, out, out_counts, out_displacements, out_types, edges->sources,
-                            Use::out, to)))
+    const Neighbours* edges = nullptr;
+    if (const int error = find_edges(site, edges)) return error;
+    if (const int error = list_typed(site, in, in_counts, in_displacements, in_types,
+                                     edges->destinations, Use::in, from))
+        return error;
+    if (const int error = list_typed(site, out, out_counts, out_displacements, out_types,
+                                     edges->sources, Use::out, to))
         return error;
     coll::neighbor_alltoall(site.schedule, *edges, Blocks(from), Blocks(to));
     return MPI_SUCCESS;

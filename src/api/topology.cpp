@@ -108,20 +108,18 @@ int cart_map(Thread& thread, Comm comm, Raw<int> count, Raw<const int*> dims,
 int cart_sub(Thread& thread, Comm comm, Raw<const int*> remain, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const Cart* cart = call.shape<Cart>(error);
-    if (cart == nullptr) return error;
-    error = call.present("remain_dims", remain.value, std::ssize(cart->dimensions));
-    if (error != MPI_SUCCESS) return error;
+    const Cart* cart = nullptr;
+    if (const int error = call.find(cart)) return error;
+    if (const int error = call.present("remain_dims", remain.value, std::ssize(cart->dimensions)))
+        return error;
     return topo::make_subgrid(thread, *comm, *cart, remain.value, *result);
 }
 
 // --- asking ---
 
 int cartdim_get(Thread& thread, Comm comm, Out<int> count) {
-    int error = MPI_SUCCESS;
-    const Cart* cart = TopologyCall{thread, *comm}.shape<Cart>(error);
-    if (cart == nullptr) return error;
+    const Cart* cart = nullptr;
+    if (const int error = TopologyCall{thread, *comm}.find(cart)) return error;
     *count = static_cast<int>(cart->dimensions.size());
     return MPI_SUCCESS;
 }
@@ -134,14 +132,13 @@ std::int64_t entries(const Cart& cart, int room) noexcept {
 int cart_get(Thread& thread, Comm comm, Raw<int> room, Raw<int*> dims, Raw<int*> periods,
              Raw<int*> coordinates) {
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const Cart* cart = call.shape<Cart>(error);
-    if (cart == nullptr || (error = call.not_negative("maxdims", room.value))) return error;
+    const Cart* cart = nullptr;
+    if (const int error = call.find(cart)) return error;
+    if (const int error = call.not_negative("maxdims", room.value)) return error;
     const std::int64_t count = entries(*cart, room.value);
-    if ((error = call.present("dims", dims.value, count)) ||
-        (error = call.present("periods", periods.value, count)) ||
-        (error = call.present("coords", coordinates.value, count)))
-        return error;
+    if (const int error = call.present("dims", dims.value, count)) return error;
+    if (const int error = call.present("periods", periods.value, count)) return error;
+    if (const int error = call.present("coords", coordinates.value, count)) return error;
     const std::vector<std::int32_t> here = topo::coordinates_of(*cart, comm->rank);
     for (std::int64_t d = 0; d < count; ++d) {
         const auto i = static_cast<std::size_t>(d);
@@ -154,13 +151,12 @@ int cart_get(Thread& thread, Comm comm, Raw<int> room, Raw<int*> dims, Raw<int*>
 
 int cart_coords(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Raw<int*> coordinates) {
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const Cart* cart = call.shape<Cart>(error);
-    if (cart == nullptr || (error = call.rank_exists("rank", rank.value)) ||
-        (error = call.not_negative("maxdims", room.value)))
-        return error;
+    const Cart* cart = nullptr;
+    if (const int error = call.find(cart)) return error;
+    if (const int error = call.rank_exists("rank", rank.value)) return error;
+    if (const int error = call.not_negative("maxdims", room.value)) return error;
     const std::int64_t count = entries(*cart, room.value);
-    if ((error = call.present("coords", coordinates.value, count))) return error;
+    if (const int error = call.present("coords", coordinates.value, count)) return error;
     const std::vector<std::int32_t> all = topo::coordinates_of(*cart, rank.value);
     std::copy_n(all.begin(), count, coordinates.value);
     return MPI_SUCCESS;
@@ -168,10 +164,9 @@ int cart_coords(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Raw<int
 
 int cart_rank(Thread& thread, Comm comm, Raw<const int*> coordinates, Out<int> rank) {
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const Cart* cart = call.shape<Cart>(error);
-    if (cart == nullptr ||
-        (error = call.present("coords", coordinates.value, std::ssize(cart->dimensions))))
+    const Cart* cart = nullptr;
+    if (const int error = call.find(cart)) return error;
+    if (const int error = call.present("coords", coordinates.value, std::ssize(cart->dimensions)))
         return error;
     const auto found = topo::rank_at(*cart, coordinates.value);
     if (!found)
@@ -185,9 +180,8 @@ int cart_rank(Thread& thread, Comm comm, Raw<const int*> coordinates, Out<int> r
 int cart_shift(Thread& thread, Comm comm, Raw<int> direction, Raw<int> distance, Out<int> source,
                Out<int> destination) {
     const TopologyCall call{thread, *comm};
-    int error = MPI_SUCCESS;
-    const Cart* cart = call.shape<Cart>(error);
-    if (cart == nullptr) return error;
+    const Cart* cart = nullptr;
+    if (const int error = call.find(cart)) return error;
     if (direction.value < 0 || direction.value >= std::ssize(cart->dimensions))
         return call.fail(MPI_ERR_DIMS,
                          "argument direction: " + std::to_string(direction.value) +

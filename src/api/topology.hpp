@@ -42,13 +42,12 @@ struct TopologyCall {
         if (array != nullptr || entries <= 0) return MPI_SUCCESS;
         return fail(MPI_ERR_ARG, std::string("argument ") + argument + ": a null pointer");
     }
-    /// The topology of the kind that the call is for; nullptr: it has failed with `error`.
+    /// The topology of the kind that the call is for.
     template <class Shape>
-    const Shape* shape(int& error) const {
+    int find(const Shape*& shape) const {
         const topo::Topology* topology = communicator.topology.get();
-        const Shape* found = topology == nullptr ? nullptr : std::get_if<Shape>(&topology->shape);
-        if (found == nullptr) error = fail(MPI_ERR_TOPOLOGY, missing(static_cast<Shape*>(nullptr)));
-        return found;
+        shape = topology == nullptr ? nullptr : std::get_if<Shape>(&topology->shape);
+        return shape != nullptr ? MPI_SUCCESS : fail(MPI_ERR_TOPOLOGY, missing(shape));
     }
 
 private:
