@@ -25,35 +25,50 @@ namespace {
 
 enum class Mode { standard, synchronous };
 
+/// Dense data take the fast path without a word on layouts.
 template <Mode mode>
-[[gnu::always_inline]] inline int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
+[[gnu::always_inline]] inline Request* start(Thread& thread, Communicator& communicator, const std::byte* data,
+                                             p2p::Shape shape, Dest dest, SendTag tag) {
+    Engine& engine = engine_of(thread);
+    const p2p::Outbound message =
+        p2p::outbound(communicator, communicator.context, data, shape, dest.rank, tag.value);
+    return mode == Mode::standard ? engine.start_send(thread, message)
+                                  : engine.start_synchronous_send(thread, message);
+}
+template <Mode mode>
+[[gnu::cold, gnu::noinline]] Request* start_laid_out(Thread& thread, Communicator& communicator,
+                                                     const std::byte* data, p2p::Shape shape, Dest dest,
+                                                     SendTag tag) {
+    return start<mode>(thread, communicator, data, shape, dest, tag);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest,
+                                       SendTag tag, Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
     p2p::Shape shape;
     if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
-    Engine& engine = engine_of(thread);
-    const p2p::Outbound message =
-        p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank, tag.value);
-    Request* request = mode == Mode::standard ? engine.start_send(thread, message)
-                                              : engine.start_synchronous_send(thread, message);
-    if (request == &engine.completed_send()) [[likely]] return MPI_SUCCESS;
+    Request* request = shape.layout == nullptr
+                           ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
+                           : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
+    if (request == &engine_of(thread).completed_send()) [[likely]] return MPI_SUCCESS;
     return p2p::finish(thread, *comm, request);
 }
 
 template <Mode mode>
-[[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
-          Out<MPI_Request> result) {
-    Engine& engine = engine_of(thread);
-    p2p::Shape shape;
+[[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest,
+                                        SendTag tag, Comm comm, Out<MPI_Request> result) {
+    Request* const completed = &engine_of(thread).completed_send();
     if (dest.null()) {
-        *result = reinterpret_cast<MPI_Request>(&engine.completed_send());
+        *result = reinterpret_cast<MPI_Request>(completed);
         return MPI_SUCCESS;
     }
+    p2p::Shape shape;
     if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
-    const p2p::Outbound message =
-        p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank, tag.value);
-    Request* request = mode == Mode::standard ? engine.start_send(thread, message)
-                                              : engine.start_synchronous_send(thread, message);
-    if (request == &engine.completed_send()) [[likely]] {
+    Request* request = shape.layout == nullptr
+                           ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
+                           : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
+    if (request == completed) [[likely]] {
         *result = reinterpret_cast<MPI_Request>(request);
         return MPI_SUCCESS;
     }
