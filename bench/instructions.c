@@ -51,7 +51,8 @@ static void window(int me, void (*isend)(int), void (*irecv)(int), int sender) {
     if (me != sender) irecv(peer);
     meet(peer);
     if (me == sender) isend(peer);
-    MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+    /* No waiting: a sender under callgrind is so slow that each message would wake a receiver. */
+    for (int over = 0; !over;) MPI_Testall(WINDOW, requests, &over, MPI_STATUSES_IGNORE);
     meet(peer);
 }
 

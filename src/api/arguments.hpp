@@ -85,7 +85,8 @@ struct Dest {
     Dest(Process&, int raw) noexcept : rank(raw) {}
     bool null() const noexcept { return rank == MPI_PROC_NULL; }
     int error(const Communicator* communicator) const noexcept {
-        if (is_rank(rank, communicator) || rank == MPI_PROC_NULL) [[likely]] return MPI_SUCCESS;
+        if (is_rank(rank, communicator)) [[likely]] return MPI_SUCCESS;
+        if (__builtin_expect(rank == MPI_PROC_NULL, 0)) return MPI_SUCCESS;
         return MPI_ERR_RANK;
     }
     std::string wrong(const Communicator* communicator) const;
