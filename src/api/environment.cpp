@@ -7,7 +7,7 @@
 #include <ctime>
 #include <unistd.h>
 
-#include "api/counter_report.hpp"
+#include "api/closing.hpp"
 #include "api/entry.hpp"
 #include "launch/job.hpp"
 #include "p2p/buffered.hpp"
@@ -74,9 +74,8 @@ int finalize(Thread& thread) {
     flush_buffers(thread);
     const int error = p2p::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
-    report_counters(process);
     process.world_life.store(Life::finalized, release);
-    if (process.close()) launch::leave(process.job);
+    close(process);
     return MPI_SUCCESS;
 }
 

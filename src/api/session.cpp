@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "api/closing.hpp"
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
 #include "p2p/buffered.hpp"
@@ -95,7 +96,7 @@ int finalize(Thread& thread, InOut<MPI_Session> handle) {
     session->kind.store(core::Kind::none, relaxed);
     objects::drop(process, *session);
     *handle = MPI_SESSION_NULL;
-    if (process.close()) launch::leave(process.job);
+    close(process);
     return MPI_SUCCESS;
 }
 
