@@ -52,9 +52,11 @@ std::uint64_t number(Count count) noexcept { return static_cast<std::uint64_t>(c
 
 int reduce(const Site& site, In in, Result out, Count count, Type type, Op op, Root root) {
     Operands operands;
-    if (const int error = prepare(site, op, type)) return error;
-    if (const int error = measure(site, in, count, out, count, type, site.part(root), operands))
-        return error;
+    const Part part = site.part(root);
+    // Elsewhere in the root's group neither a buffer nor what is in it is significant.
+    if (part.root || part.member)
+        if (const int error = prepare(site, op, type)) return error;
+    if (const int error = measure(site, in, count, out, count, type, part, operands)) return error;
     if (site.inter())
         coll::inter::reduce(site.schedule, operands.in, operands.out, number(count), root.rank);
     else

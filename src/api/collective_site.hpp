@@ -141,7 +141,8 @@ struct Site {
         }
         return present(buffer, needed);
     }
-    /// A block of its own size. `needed` becomes true if the buffer must not be a null pointer.
+    /// A block of its own size. `needed` becomes true if the buffer must not be a null pointer. It may
+    /// where it is MPI_BOTTOM, and the offset an address.
     template <class CountKind, class Buffer>
     int block(const Buffer& buffer, std::int64_t count, const objects::Datatype& type,
               std::int64_t offset, Use use, coll::Block& block, bool& needed) const {
@@ -151,7 +152,7 @@ struct Site {
                                            ": a block has more than 2^63 bytes");
         Data data{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes)};
         if (type.contiguous) [[likely]]
-            needed = needed || bytes != 0;
+            needed = needed || (bytes != 0 && offset == 0);
         else
             pack(type, static_cast<std::uint64_t>(count), 1, use, data);
         block = data.block();

@@ -30,9 +30,20 @@ int type_true_extent(Thread&, AnyType type, Out<T> lower, Out<T> extent) {
     return MPI_SUCCESS;
 }
 
-int type_get_name(Thread& thread, AnyType type, Out<char> name, Out<int> length) {
+/// The null handle has a name, too.
+struct NamedType : AnyType {
+    bool null;
+
+    NamedType(Process& process, MPI_Datatype handle) noexcept
+        : AnyType(process, handle), null(handle == MPI_DATATYPE_NULL) {}
+    int error(const Communicator* communicator) const noexcept {
+        return null ? MPI_SUCCESS : AnyType::error(communicator);
+    }
+};
+
+int type_get_name(Thread& thread, NamedType type, Out<char> name, Out<int> length) {
     std::lock_guard guard(thread.process->set_up);
-    *length = write_text(type->name, name.place, MPI_MAX_OBJECT_NAME);
+    *length = write_text(type.null ? "MPI_DATATYPE_NULL" : type->name, name.place, MPI_MAX_OBJECT_NAME);
     return MPI_SUCCESS;
 }
 

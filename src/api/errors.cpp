@@ -99,7 +99,7 @@ template <int (*function)(int)>
 int remove(Anytime& caller, Raw<int> code) {
     switch (function(code.value)) {
         case MPI_SUCCESS: return MPI_SUCCESS;
-        case MPI_ERR_OTHER: return caller.fail(MPI_ERR_OTHER, "the class still has error codes");
+        case MPI_ERR_OTHER: return caller.fail(MPI_ERR_OTHER, "error codes or an error string are left");
         default: return unknown_code(caller, code.value);
     }
 }

@@ -62,7 +62,8 @@ void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out
 
 /// Everyone gets the operands of its piece from everyone, and combines them. `starts`:
 /// where the pieces begin, in elements, and where the last one ends. The result goes to `result`,
-/// which may be the start of `in` or the piece itself if `reuse` allows to overwrite the input.
+/// which may be the start of `in` or the piece itself if `reuse` says that they overlap. What lies
+/// outside of the result stays as it is.
 void direct_reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* result,
                            std::span<const std::uint64_t> starts, bool reuse);
 /// Pieces of equal size, but for a remainder.

@@ -32,11 +32,11 @@ public:
         const bool own = schedule.rank == last_;
         const bool free_choice = schedule.reduction.commutative();
         std::byte* const mine = const_cast<std::byte*>(piece(schedule.rank));
-        if (reuse && (own || free_choice)) {
+        if (reuse && mine == result && (own || free_choice)) {
             pivot_ = schedule.rank;  // whose operand may be overwritten, and is sent to nobody
             sum_ = mine;
         } else if (reuse) {
-            pivot_ = last_;  // somebody may still read where the result will be
+            pivot_ = last_;  // the result lies on operands that others need, or that stay as they are
             sum_ = schedule.scratch(count_ * extent_);
         } else {
             pivot_ = own && free_choice && last_ > 0 ? last_ - 1 : last_;

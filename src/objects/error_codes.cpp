@@ -65,6 +65,7 @@ int remove_error_class(int error_class) {
     std::lock_guard guard(all.lock);
     const auto at = all.codes.find(error_class);
     if (at == all.codes.end() || at->second.error_class != error_class) return MPI_ERR_ARG;
+    if (*at->second.text != '\0') return MPI_ERR_OTHER;
     for (const auto& [code, entry] : all.codes)
         if (code != error_class && entry.error_class == error_class) return MPI_ERR_OTHER;
     all.codes.erase(at);
@@ -76,6 +77,7 @@ int remove_error_code(int code) {
     std::lock_guard guard(all.lock);
     const auto at = all.codes.find(code);
     if (at == all.codes.end() || at->second.error_class == code) return MPI_ERR_ARG;
+    if (*at->second.text != '\0') return MPI_ERR_OTHER;
     all.codes.erase(at);
     return MPI_SUCCESS;
 }

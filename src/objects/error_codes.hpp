@@ -16,7 +16,7 @@ int add_error_code(int error_class);
 bool add_error_string(int code, const char* text);
 
 /// They answer MPI_SUCCESS, or MPI_ERR_ARG for what is predefined or unknown; a class must have no
-/// codes left: MPI_ERR_OTHER.
+/// codes left, and neither a class nor a code a string: MPI_ERR_OTHER.
 int remove_error_class(int error_class);
 int remove_error_code(int code);
 int remove_error_string(int code);

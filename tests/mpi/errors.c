@@ -97,6 +97,7 @@ static void added(int level_of_use) {
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
     CHECK(flag && *last >= other);
     FAILS(MPI_Remove_error_class(class), MPI_ERR_OTHER); /* has a code */
+    FAILS(MPI_Remove_error_code(code), MPI_ERR_OTHER);   /* has a string */
     OK(MPI_Remove_error_string(code));
     OK(MPI_Error_string(code, text, &length));
     CHECK(length == 0);
