@@ -51,7 +51,7 @@ Group& make_group(Process& process, std::vector<std::int32_t> processes, Session
 
 void drop(Process& process, Group& group) noexcept {
     if (!group.release_reference()) return;
-    group.processes = {};
+    decltype(group.processes)().swap(group.processes);  // an assignment of {} would keep the memory
     if (group.session != nullptr) drop(process, *group.session);
     group.session = nullptr;
     Process::destroy(process.groups, group);

@@ -69,7 +69,7 @@ void free_info(Info& info) noexcept {
     {
         std::lock_guard guard(info_lock());
         info.kind.store(core::Kind::none, relaxed);
-        info.entries = {};
+        decltype(info.entries)().swap(info.entries);  // an assignment of {} would keep the memory
         info.next = nullptr;
     }
     infos().give(&info);
