@@ -75,6 +75,12 @@ static void between_groups(void) {
     EXPECT(MPI_ERR_BUFFER, MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, both));
     EXPECT(MPI_ERR_COUNT, MPI_Alltoall(in, -1, MPI_INT, out, 1, MPI_INT, both));
     EXPECT(MPI_SUCCESS, MPI_Barrier(both));
+    // Beside the root nothing is significant: no operation is asked whether it goes with the datatype.
+    const bool alone = rank == 0;
+    EXPECT(MPI_SUCCESS, alone ? MPI_Reduce(in, nullptr, 1, MPI_INT, MPI_SUM, 0, both)
+                              : MPI_Reduce(nullptr, rank == 1 ? out : nullptr, 1,
+                                           rank == 1 ? MPI_INT : MPI_BYTE, MPI_SUM,
+                                           rank == 1 ? MPI_ROOT : MPI_PROC_NULL, both));
     MPI_Comm_free(&group);
     MPI_Comm_free(&both);
 }

@@ -84,6 +84,12 @@ void exscan(const Case& c) {
     expect_input(in, c, "Exscan");
 }
 
+/// In place, what lies after the result is still the operand.
+void expect_left(Words& out, Words& in, std::size_t after, const Case& c, const char* name) {
+    for (std::size_t i = after; c.in_place && i < out.size(); ++i)
+        CHECK(out[i] == in[i], "%s has changed word %zu, after a result of %zu", name, i, after);
+}
+
 void reduce_scatter_block(const Case& c) {
     const std::size_t all = c.count * static_cast<std::size_t>(size);
     Words in(all), out(c.in_place ? all : c.count);
@@ -93,6 +99,7 @@ void reduce_scatter_block(const Case& c) {
          T, c.op->handle, comm);
     expect(out, c.count, c.count * static_cast<std::size_t>(rank), size - 1, c,
            "Reduce_scatter_block");
+    expect_left(out, in, c.count, c, "Reduce_scatter_block");
     expect_input(in, c, "Reduce_scatter_block");
 }
 
@@ -116,6 +123,7 @@ void reduce_scatter(const Case& c) {
     else
         MPI_Reduce_scatter(from, out.data(), counts.data(), T, c.op->handle, comm);
     expect(out, mine, first, size - 1, c, "Reduce_scatter");
+    expect_left(out, in, mine, c, "Reduce_scatter");
     expect_input(in, c, "Reduce_scatter");
 }
 

@@ -136,6 +136,8 @@ static void names(void) {
     MPI_Comm made;
     OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
     CHECK(strcmp(name, "MPI_COMM_WORLD") == 0 && length == 14);
+    OK(MPI_Comm_get_name(MPI_COMM_NULL, name, &length));
+    CHECK(strcmp(name, "MPI_COMM_NULL") == 0 && length == 13);
     OK(MPI_Comm_dup(MPI_COMM_SELF, &made));
     OK(MPI_Comm_get_name(made, name, &length));
     CHECK(length == 0 && name[0] == '\0');

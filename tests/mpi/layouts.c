@@ -172,6 +172,32 @@ static void corners(int to, int from) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* Displacements that are addresses, from MPI_BOTTOM: of a ring, whose neighbours are left and right. */
+static void addresses(int right, int left) {
+    enum { most = 8 };
+    int in[2] = {-1, -1}, out[2] = {2 * rank, 2 * rank + 1}, everyone[most], periodic = 1;
+    MPI_Comm ring;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+    const int counts[] = {1, 1};
+    const MPI_Datatype types[] = {MPI_INT, MPI_INT};
+    MPI_Aint from[2], to[2];
+    for (int i = 0; i < 2; ++i) MPI_Get_address(&out[i], &from[i]), MPI_Get_address(&in[i], &to[i]);
+    MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, from, types, MPI_BOTTOM, counts, to, types, ring);
+    CHECK(in[0] == 2 * left + 1 && in[1] == 2 * right);
+    MPI_Comm_free(&ring);
+
+    MPI_Count ones[most];
+    MPI_Aint here[most], there[most];
+    MPI_Datatype ints[most];
+    CHECK(ranks <= most);
+    for (int r = 0; r < ranks; ++r) {
+        ones[r] = 1, ints[r] = MPI_INT;
+        MPI_Get_address(&out[1], &here[r]), MPI_Get_address(&everyone[r], &there[r]);
+    }
+    MPI_Alltoallw_c(MPI_BOTTOM, ones, here, ints, MPI_BOTTOM, ones, there, ints, MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; ++r) CHECK(everyone[r] == 2 * r + 1);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -191,6 +217,7 @@ int main(int argc, char** argv) {
                 if (in_way == 0) replace(sizes[s], out_way, to, from);
             }
     corners(to, from);
+    addresses(to, from);
     void* detached;
     int bytes;
     MPI_Buffer_detach(&detached, &bytes);

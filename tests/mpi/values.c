@@ -59,6 +59,8 @@ static void datatypes(void) {
     CHECK(lower == 0 && extent == 12);
     OK(MPI_Type_get_name(MPI_INT32_T, name, &length));
     CHECK(strcmp(name, "MPI_INT32_T") == 0);
+    OK(MPI_Type_get_name(MPI_DATATYPE_NULL, name, &length));
+    CHECK(strcmp(name, "MPI_DATATYPE_NULL") == 0);
 
     MPI_Datatype three, six, copy, stale, fixed = MPI_INT;
     OK(MPI_Type_contiguous(3, MPI_INT, &three));

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi4py's own test suite as a judge.
+
+suite.py build INSTALLATION PLACE: gets mpi4py's sources from PyPI and builds them with INSTALLATION's
+mpicc, in a virtual environment in PLACE. What is there already and still fits is kept.
+suite.py run INSTALLATION PLACE RANKS SECONDS: runs the suite, but for what excluded.txt names. The log
+lies in PLACE.
+
+Exit codes: 0; 77 where PyPI cannot be reached, and nothing has been built; 1 for anything else.
+"""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+REQUIREMENTS = HERE / "requirements.txt"
+BUILD_REQUIREMENTS = HERE / "build-requirements.txt"
+SKIPPED = 77
+
+# A run with fewer tests has not loaded the suite that we mean.
+FEWEST_TESTS = 1500
+
+
+class Unreachable(Exception):
+    pass
+
+
+class Place:
+    def __init__(self, path):
+        self.path = pathlib.Path(path).resolve()
+        self.environment = self.path / "environment"
+        self.python = self.environment / "bin" / "python"
+        self.sources = self.path / "sources"
+        self.stamp = self.path / "built"
+
+    def log(self, name):
+        return self.path / f"{name}.log"
+
+    def suite(self):
+        return next(self.sources.glob("mpi4py-*/test/main.py"))
+
+
+def logged(log, command, **options):
+    """Runs the command, appends what it says to the log; answers its exit code and what it said."""
+    result = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options
+    )
+    with open(log, "a") as file:
+        print("+", *command, file=file)
+        file.write(result.stdout)
+    return result.returncode, result.stdout
+
+
+def pip(place, *arguments, fetches=False, **options):
+    log = place.log("build")
+    command = [str(place.python), "-m", "pip", "--disable-pip-version-check", *map(str, arguments)]
+    code, said = logged(log, command, **options)
+    if code == 0:
+        return
+    # pip has no exit code of its own for this.
+    if fetches and re.search(r"No matching distribution found|Connection|Max retries|timed out", said):
+        if "DO NOT MATCH THE HASHES" not in said:
+            raise Unreachable
+    sys.exit(f"{said[-3000:]}\nmpi4py: pip {arguments[0]} failed; all it said: {log}")
+
+
+def stamp_of(installation):
+    """What a built mpi4py depends on. The library itself is not among it: it has a standard ABI."""
+    content = hashlib.sha256(sys.version.encode())
+    content.update(str(installation).encode())
+    for file in (REQUIREMENTS, BUILD_REQUIREMENTS, installation / "include" / "mpi.h"):
+        content.update(file.read_bytes())
+    return content.hexdigest()
+
+
+def fetch(place):
+    archives = place.path / "archives"
+    if archives.exists():
+        shutil.rmtree(archives)
+    pip(place, "install", "-r", BUILD_REQUIREMENTS, fetches=True)
+    pip(place, "download", "--no-deps", "--no-binary", "mpi4py", "--no-build-isolation",
+        "--require-hashes", "-r", REQUIREMENTS, "-d", archives, fetches=True)
+    (archive,) = archives.iterdir()
+    with tarfile.open(archive) as sources:
+        sources.extractall(place.sources)
+    return archive
+
+
+def build(installation, place):
+    stamp = stamp_of(installation)
+    if place.stamp.exists() and place.stamp.read_text() == stamp:
+        return
+    if place.path.exists():
+        shutil.rmtree(place.path)
+    place.path.mkdir(parents=True)
+    code, said = logged(place.log("build"), [sys.executable, "-m", "venv", str(place.environment)])
+    if code != 0:
+        sys.exit(f"{said}\nmpi4py: no virtual environment; Debian has it in the package python3-venv")
+    archive = fetch(place)
+    environment = {
+        **os.environ,
+        "MPI4PY_BUILD_MPICC": str(installation / "bin" / "mpicc"),
+        "CFLAGS": "-O0",  # its speed is not what is looked at
+    }
+    pip(place, "install", "--no-deps", "--no-index", "--no-build-isolation", "--verbose", archive,
+        env=environment)
+    place.stamp.write_text(stamp)
+
+
+def excluded():
+    """As options of the suite's main.py."""
+    for line in (HERE / "excluded.txt").read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        kind, name, _reason = line.split(maxsplit=2)
+        yield from {"module": ("-e", rf"^{name}\.py$"), "test": ("-x", name)}[kind]
+
+
+def run(installation, place, ranks, seconds):
+    if not place.stamp.exists():
+        raise Unreachable
+    log = place.log(f"{ranks}-ranks")
+    log.unlink(missing_ok=True)
+    code, said = logged(log, [
+        str(installation / "bin" / "mpiexec"), "--timeout", str(seconds), "-n", str(ranks),
+        str(place.python), str(place.suite()), "--verbose", *excluded()])
+    print("\n".join(re.findall(r"^(?:ERROR|FAIL): .*$|^OK\b.*$|^FAILED\b.*$|^mpiexec: .*$", said, re.M)))
+    print(f"the whole log: {log}")
+    if code != 0:
+        sys.exit(f"{said[-5000:]}\nmpi4py: exit code {code}")
+    counts = [int(count) for count in re.findall(r"Ran (\d+) tests", said)]
+    if len(counts) != ranks or min(counts) < FEWEST_TESTS:
+        sys.exit(f"mpi4py: {ranks} ranks ran {counts} tests; at least {FEWEST_TESTS} each are meant")
+
+
+def main(command, installation, place, *numbers):
+    try:
+        {"build": build, "run": run}[command](
+            pathlib.Path(installation).resolve(), Place(place), *map(int, numbers))
+    except Unreachable:
+        print("mpi4py: not tested, for its sources are not here: PyPI cannot be reached")
+        sys.exit(SKIPPED)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
