@@ -58,7 +58,6 @@ core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
     left_.store(parts, relaxed);  // published with what is started, or by the program to its threads
     whole_ = request;
     users_.fetch_add(1, relaxed);
-    process_.engine->count_composed(+1);
     return request;
 }
 
@@ -68,7 +67,6 @@ void End::over(p2p::Turn& turn, std::uint64_t parts) noexcept {
     core::Request& request = *whole_;
     request.error = error_.load(relaxed);
     turn.complete(request);
-    process_.engine->count_composed(-1);
     leave();
 }
 
@@ -231,10 +229,11 @@ void Receiver::post(core::Thread& thread) noexcept {
 
 bool Receiver::arrived(std::int64_t partition) const noexcept {
     if ((state_.load(acquire) & (terms_here | wanted)) != terms_here) return false;
-    const std::uint64_t mine = bytes_of_partition();
+    // Without bytes to go by, partitions are dealt out evenly.
+    const std::uint64_t each = terms_.bytes != 0 ? terms_.bytes : static_cast<std::uint64_t>(side_.partitions);
+    const std::uint64_t mine = terms_.bytes != 0 ? bytes_of_partition() : parts_;
     const std::uint64_t from = static_cast<std::uint64_t>(partition) * mine;
-    if (terms_.bytes == 0) return true;
-    for (std::uint64_t part = from / terms_.bytes; part < parts_ && part * terms_.bytes < from + mine; ++part)
+    for (std::uint64_t part = from / each; part < parts_ && part * each < from + mine; ++part)
         if (!here_[part].load(acquire)) return false;
     return true;
 }

@@ -85,6 +85,28 @@ static void in_order(void) {
     for (int i = 0; i < 2 * several; ++i) OK(MPI_Request_free(&requests[i]));
 }
 
+/* Partitions of nothing arrive, too, and not before they are ready. */
+static void empty(void) {
+    MPI_Request send, receive;
+    int flag;
+    OK(MPI_Psend_init(NULL, 3, 0, MPI_INT, to, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &send));
+    OK(MPI_Precv_init(NULL, 3, 0, MPI_INT, from, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &receive));
+    OK(MPI_Start(&receive));
+    for (int i = 0; i < 3; ++i) {
+        OK(MPI_Parrived(receive, i, &flag));
+        CHECK(flag == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Start(&send));
+    OK(MPI_Pready_range(0, 2, send));
+    for (int i = 0; i < 3; ++i)
+        for (flag = 0; !flag;) OK(MPI_Parrived(receive, i, &flag));
+    OK(MPI_Wait(&receive, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&send));
+    OK(MPI_Request_free(&receive));
+}
+
 /* Layouts on either side, also where the sender's cuts fall into elements of the receiver. */
 static void laid_out(int count, int partitions) {
     MPI_Datatype pairs, triples;
@@ -160,6 +182,7 @@ int main(void) {
     by_threads(20000, 1);
     by_threads(600, 32);
     in_order();
+    empty();
     laid_out(3, 2);
     laid_out(300, 5);
     laid_out(4, 1);
