@@ -89,10 +89,10 @@ TEST(Counters, of_several_threads_add_up) {
     std::atomic<int> ready{0};
     std::atomic<bool> looked{false};
     heddle::testing::run_job(2, threads, [&](int rank, int thread) {
-        int value = 0;
+        int out = 0, in = 0;
         for (int i = 0; i < messages; ++i) {
             const int tag = i % 2 == 0 ? thread : 100;
-            MPI_Sendrecv(&value, 1, MPI_INT, 1 - rank, tag, &value, 1, MPI_INT, 1 - rank, tag,
+            MPI_Sendrecv(&out, 1, MPI_INT, 1 - rank, tag, &in, 1, MPI_INT, 1 - rank, tag,
                          MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
         // The last to come looks; the others have sent and received all of theirs.
