@@ -104,9 +104,9 @@ void part(const char* name, int count, Sender&& sender, Receiver&& receiver) {
     receiver(name);
     for (std::thread& thread : threads) thread.join();
     // The neighbour may begin with the next part when this rank has received all of this one.
-    int word = 0;
-    MPI_Sendrecv(&word, 1, MPI_INT, (rank + ranks - 1) % ranks, 1000, &word, 1, MPI_INT, (rank + 1) % ranks,
-                 1000, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int done = 0, word = 0;
+    MPI_Sendrecv(&done, 1, MPI_INT, (rank + ranks - 1) % ranks, 1000, &word, 1, MPI_INT, (rank + 1) % ranks, 1000,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 }  // namespace
