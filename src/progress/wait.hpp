@@ -4,7 +4,8 @@
 ///
 /// Spinning       in bursts of polls; between bursts the core is offered to others. Where there are
 ///                more threads than cores, or when somebody took the offer, each poll is followed by
-///                one: a thread that spins keeps the core from those who have something to do.
+///                one: a thread that spins keeps the core from those who have something to do. Unless
+///                answers tend to come within a burst there, too (core::Company).
 ///                How many polls a wait may take before it sleeps is learned by each thread: waits
 ///                that ended in a long sleep shorten it, waits that ended in time lengthen it.
 /// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads: it
@@ -71,11 +72,13 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
     std::uint32_t offers = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
+        const bool brief = crowded && !patience.company.expected();
         std::uint32_t more = burst;  // but other instances must have their turn
-        for (std::uint32_t left = crowded ? 1 : burst; left > 0; --left) {
+        for (std::uint32_t left = brief ? 1 : burst; left > 0; --left) {
             const bool moved = engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
                 patience.polls = std::min(most_polls, patience.polls + 8);
+                if (crowded) patience.company.came(brief);
                 return true;
             }
             // Messages keep coming: changing threads now would cost more than waiting for the next.
@@ -85,6 +88,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
             }
             platform::pause();
         }
+        if (crowded && !brief) patience.company.stayed_away();
         engine.poll_all(thread);
         if (condition.holds()) return true;
         if (!offer_core(patience)) return condition.holds();
