@@ -19,6 +19,9 @@
 namespace heddle::objects {
 class Process;
 }
+namespace heddle::match {
+struct Message;
+}
 
 namespace heddle::core {
 
@@ -103,6 +106,9 @@ struct alignas(cache_line) Thread {
     RequestPool requests;
     sync::BiasedLock::Token token{.contended = &progress.outbox_contended};
     Patience patience;
+    /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
+    /// since the thread is at hand where it is asked.
+    std::int32_t exact_tags_from = 0;
     std::uint32_t tests = 0;         ///< MPI_Test and its like that found nothing
     std::uint32_t system_id = 0;     ///< the kernel's thread id
     launch::Page* page = nullptr;    ///< of its process on the board; nullptr: there is none
@@ -111,6 +117,10 @@ struct alignas(cache_line) Thread {
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;
     tool::counters::Copying copying;
+    /// Messages taken from a ring while it was locked, to be matched where they belong: a list. Only
+    /// where senders choose the instance (p2p/laboratory.hpp).
+    match::Message* set_aside = nullptr;
+    match::Message* last_set_aside = nullptr;
     alignas(cache_line) sync::Slot slot;
     Thread* next = nullptr;  ///< in the list of parked threads, or of free Thread objects
 };

@@ -64,11 +64,25 @@ inline bool offer_core(core::Patience& patience) noexcept {
     return took < long_offer;
 }
 
+/// How recipes of the laboratory wait: as libraries do that have no better way. True in the end.
+template <class Engine, Condition C>
+bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
+    for (std::uint32_t polls = 1; !condition.holds(); ++polls) {
+        engine.poll_in_laboratory(thread);
+        if (thread.patience.crowded || engine.short_of_cores() || polls % burst == 0) offer_core(thread.patience);
+        else platform::pause();
+    }
+    return true;
+}
+
 /// True if the condition came to hold within the thread's patience.
 template <class Engine, Condition C>
 bool spin(Engine& engine, core::Thread& thread, C& condition) {
     core::Patience& patience = thread.patience;
-    if (patience.polls == 0) patience.polls = most_polls;
+    if (patience.polls == 0) [[unlikely]] {
+        if (engine.in_laboratory()) return poll_until(engine, thread, condition);
+        patience.polls = most_polls;
+    }
     std::uint32_t offers = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
