@@ -8,7 +8,8 @@
 ///              std::string wrong(const Communicator*)   a clause for the message
 ///              static constexpr const char* name        of the argument, as in the standard
 ///
-/// A kind that several arguments share but for their names derives from the one that checks.
+/// A kind that differs from another in its name only is a HEDDLE_NAMED; one that checks more, too,
+/// derives from it.
 
 #include <cstdint>
 #include <string>
@@ -23,6 +24,13 @@ namespace heddle::api {
 
 using objects::Communicator;
 using objects::Process;
+
+/// The kind `Base` by another name of the standard.
+#define HEDDLE_NAMED(Kind, Base, mpi_name)            \
+    struct Kind : Base {                              \
+        static constexpr const char* name = mpi_name; \
+        using Base::Base;                             \
+    };
 
 struct Comm {
     static constexpr const char* name = "comm";

@@ -153,11 +153,6 @@ protected:
 };
 
 /// The same kinds by the names of the standard.
-#define HEDDLE_NAMED(Kind, Base, mpi_name)            \
-    struct Kind : Base {                              \
-        static constexpr const char* name = mpi_name; \
-        using Base::Base;                             \
-    };
 HEDDLE_NAMED(BcastBuffer, ReceiveBuffer, "buffer")
 HEDDLE_NAMED(In, SendBuffer, "sendbuf")
 HEDDLE_NAMED(Result, ReceiveBuffer, "recvbuf")
@@ -174,7 +169,6 @@ HEDDLE_NAMED(InTypes, TypeList, "sendtypes")
 HEDDLE_NAMED(ResultTypes, TypeList, "recvtypes")
 HEDDLE_NAMED(LocalIn, SendBuffer, "inbuf")
 HEDDLE_NAMED(LocalResult, ReceiveBuffer, "inoutbuf")
-#undef HEDDLE_NAMED
 
 inline bool is_in_place(const void* address) noexcept { return address == MPI_IN_PLACE; }
 

@@ -28,10 +28,7 @@ constexpr LevelName levels[] = {{"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
                                 {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
                                 {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 
-struct SetName : Text {
-    static constexpr const char* name = "pset_name";
-    using Text::Text;
-};
+HEDDLE_NAMED(SetName, Text, "pset_name")
 
 // --- beginning and end ---
 
