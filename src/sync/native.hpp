@@ -38,6 +38,8 @@ struct NativeWorld {
         platform::futex_wake(word, 1, scope);
     }
     static void pause() noexcept { platform::pause(); }
+    /// After so many pauses in one wait a spinning lock offers its core.
+    static constexpr int pauses_before_offer = 64;
     static void yield() noexcept { sched_yield(); }
     /// For time limits.
     static std::chrono::nanoseconds now() noexcept {

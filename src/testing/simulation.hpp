@@ -206,6 +206,7 @@ struct SimulatedWorld {
         if (Simulation* s = Simulation::current()) s->wake_one(word.word());
     }
     static void pause() noexcept { Simulation::point(); }
+    static constexpr int pauses_before_offer = 8;
     static void yield() noexcept { if (Simulation* s = Simulation::current()) s->yield(); }
     /// A step takes a nanosecond.
     static std::chrono::nanoseconds now() noexcept {

@@ -103,6 +103,8 @@ void come_and_go(Section<L>& section, Simulation& simulation, int rounds, unsign
         for (unsigned i = simulation.random(4); i > 0; --i) SimulatedWorld::yield();
         place.check();
     }
+    // Some come no more: whoever waits then must not have relied on them.
+    if (simulation.random(2) == 0) return;
     typename L::Node me, other;
     lock_on(section.lock, Path::progress, me);
     section.pass();

@@ -23,13 +23,12 @@ private:
         const std::chrono::nanoseconds before = World::now();
         World::yield();
         const bool taken = World::now() - before > nobody_takes_it;
-        left_ = taken ? 1 : burst;
+        left_ = taken ? 1 : World::pauses_before_offer;
     }
 
-    static constexpr int burst = 64;  ///< pauses between two offers that nobody takes
     static constexpr std::chrono::nanoseconds nobody_takes_it{1'000};
 
-    int left_ = burst;
+    int left_ = World::pauses_before_offer;
 };
 
 /// A limit that began with this object.
