@@ -32,7 +32,9 @@ inline void note_kept(tool::counters::Matching& counters) noexcept {
     counters.unexpected_queue.add();
     counters.most_unexpected_queue.raise_to(counters.unexpected_queue.value());
 }
+/// Nothing to look at is no search.
 inline void note_search(tool::counters::Matching& counters, std::uint64_t steps) noexcept {
+    if (steps == 0) return;
     counters.searches.add();
     counters.search_steps.add(steps);
     counters.deepest_search.raise_to(steps);
