@@ -123,7 +123,7 @@ Message* HashMatcher::first_kept(Key key) noexcept {
 Message* HashMatcher::first_kept_with_wildcard(Key key) noexcept {
     std::uint64_t compared = 0;
     Message* message = arrivals_.first;
-    if (index_ == nullptr) index_.reset(new (std::nothrow) WildcardIndex(hash_, message));
+    if (index_ == nullptr) index_.reset(new (std::nothrow) WildcardIndex(hash_, kept_.most(), message));
     if (index_ != nullptr) [[likely]] message = index_->find(key, compared);
     else {
         const Pattern pattern{key.context(), key.source(), key.tag()};

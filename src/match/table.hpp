@@ -32,6 +32,7 @@ public:
 
     bool empty() const noexcept { return size_ == 0; }
     std::size_t memory() const noexcept { return buckets_.memory(); }
+    std::uint32_t most() const noexcept { return most_; }
 
     /// Puts in a queue that is not empty and whose key is not here.
     void add(std::uint32_t hash, const Queue<Lane>& queue) noexcept {

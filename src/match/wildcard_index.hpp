@@ -15,7 +15,7 @@ namespace heddle::match {
 template <Link Message::* link, Wild wild>
 class Filed {
 public:
-    explicit Filed(const KeyHash& hash) noexcept : hash_(hash), table_(hash) {}
+    Filed(const KeyHash& hash, std::uint32_t most_buckets) noexcept : hash_(hash), table_(hash, most_buckets) {}
 
     /// The first message that the pattern, which has these wildcards, accepts; nullptr if there is none.
     Message* find(Key key, std::uint64_t& compared) noexcept {
@@ -70,8 +70,9 @@ private:
 };
 
 struct WildcardIndex {
-    explicit WildcardIndex(const KeyHash& hash, Message* first) noexcept
-        : any_source(hash), any_tag(hash), any(hash) {
+    /// `first`: of the messages that are queued already.
+    WildcardIndex(const KeyHash& hash, std::uint32_t most_buckets, Message* first) noexcept
+        : any_source(hash, most_buckets), any_tag(hash, most_buckets), any(hash, most_buckets) {
         if (first != nullptr) note_kept(*first);
     }
 
