@@ -290,7 +290,8 @@ TEST(SearchDepth, is_what_lists_traverse) {
 
 TEST(SearchDepth, is_counted_by_powers_of_two) {
     tool::counters::Matching counters;
-    for (const std::uint64_t steps : {0, 1, 1, 2, 3, 4, 5, 8, 32'768, 32'769, 1'000'000}) match::note_search(counters, steps);
+    for (const unsigned steps : {0U, 1U, 1U, 2U, 3U, 4U, 5U, 8U, 32'768U, 32'769U, 1'000'000U})
+        match::note_search(counters, steps);
     EXPECT_EQ(counters.searches_to_1.value(), 2U);
     EXPECT_EQ(counters.searches_to_2.value(), 1U);
     EXPECT_EQ(counters.searches_to_4.value(), 2U);

@@ -2,6 +2,7 @@
 #include "match/hash.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 
 #include "platform/cpu.hpp"
@@ -84,13 +85,12 @@ core::Request* HashMatcher::first_posted(Key key) noexcept {
 
 /// Its queue is open since posted_for().
 void HashMatcher::take_posted(core::Request& receive) noexcept {
+    OpenPosted& open = receive.source == any_source ? any_source_ : exact_;
+    assert(open.receives.first == &receive);
+    open.receives.remove_first();
+    if (receive.source == any_source) --any_source_receives_;
     note_posted(counters);
     counters.posted_receives.subtract();
-    if (receive.source != any_source) exact_.receives.remove_first();
-    else {
-        any_source_.receives.remove_first();
-        --any_source_receives_;
-    }
     mark_taken(receive);
 }
 
@@ -127,7 +127,8 @@ Message* HashMatcher::first_kept_with_wildcard(Key key) noexcept {
     if (index_ != nullptr) [[likely]] message = index_->find(key, compared);
     else {
         const Pattern pattern{key.context(), key.source(), key.tag()};
-        while (message != nullptr && (++compared, !accepts(pattern, message->envelope))) message = message->arrival.after;
+        while (message != nullptr && (++compared, !accepts(pattern, message->envelope)))
+            message = message->arrival.after;
     }
     note_search(counters, std::max<std::uint64_t>(compared, 1));
     return message;

@@ -115,7 +115,9 @@ TEST(HashMatcher, keys_with_equal_digits_and_strides_do_not_make_it_a_list) {
     constexpr int count = 50'000;
     for (int shift = 1; shift < 20; shift += 3) {
         SCOPED_TRACE(shift);
-        const auto up = [shift](int i) { return static_cast<int>(static_cast<unsigned>(i) << shift & 0x7fffffffU); };
+        const auto up = [shift](int i) {
+            return static_cast<int>(static_cast<unsigned>(i) << shift & 0x7fffffffU);
+        };
         const Envelopes rows[] = {
             row(count >> (shift > 15 ? shift - 15 : 0), [&](int i) { return Envelope{2, 1, up(i)}; }),
             row(count >> (shift > 15 ? shift - 15 : 0), [&](int i) { return Envelope{2, up(i), 1}; }),
@@ -152,8 +154,11 @@ TEST(HashMatcher, gives_memory_back) {
         SCOPED_TRACE(unexpected ? "messages" : "receives");
         HashMatcher matcher;
         Traffic traffic;
-        const auto first = [&](const Envelope& e) { return unexpected ? traffic.arrive(matcher, e) : traffic.post(matcher, e); };
-        const auto second = [&](const Envelope& e) { return unexpected ? traffic.post(matcher, e) : traffic.arrive(matcher, e); };
+        const auto either = [&](const Envelope& e, bool comes) {
+            return comes ? traffic.arrive(matcher, e) : traffic.post(matcher, e);
+        };
+        const auto first = [&](const Envelope& e) { return either(e, unexpected); };
+        const auto second = [&](const Envelope& e) { return either(e, !unexpected); };
         for (int tag = 0; tag < most; ++tag) ASSERT_FALSE(first({2, 1, tag}));
         EXPECT_GT(matcher.memory(), std::size_t{most} * 16) << "else it is not measured well";
         for (int tag = 0; tag < most; ++tag) ASSERT_TRUE(second({2, 1, tag}));

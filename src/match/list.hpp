@@ -27,7 +27,8 @@ public:
     core::Request* posted_for(const Envelope& envelope) noexcept {
         std::uint64_t steps = 0;
         core::Request* at = receives_.first;
-        while (at != nullptr && (++steps, !accepts({at->context, at->source, at->tag}, envelope))) at = at->next;
+        while (at != nullptr && (++steps, !accepts({at->context, at->source, at->tag}, envelope)))
+            at = at->next;
         note_search(counters, steps);
         return at;
     }

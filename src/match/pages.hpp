@@ -82,7 +82,8 @@ private:
     }
     bool list(std::uint32_t pages) noexcept {
         pages = std::max(pages, few);
-        auto** longer = static_cast<T**>(std::realloc(pages_ == &only_ ? nullptr : pages_, pages * sizeof(T*)));
+        T** before = pages_ == &only_ ? nullptr : pages_;
+        auto** longer = static_cast<T**>(std::realloc(before, pages * sizeof(T*)));
         if (longer == nullptr) return false;
         if (pages_ == &only_) longer[0] = only_;
         pages_ = longer;

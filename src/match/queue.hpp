@@ -25,7 +25,8 @@ struct Keys {
     }
     /// Whether key() of these is this one, which leaves the same open.
     static bool is(Key key, std::uint32_t context, std::int32_t source, std::int32_t tag) noexcept {
-        return (any_label || tag == key.tag()) && (any_sender || source == key.source()) && context == key.context();
+        return (any_label || tag == key.tag()) && (any_sender || source == key.source()) &&
+               context == key.context();
     }
 
 private:
@@ -39,7 +40,9 @@ struct Posted {
     using Entry = core::Request;
     static Entry*& next(Entry& entry) noexcept { return entry.next; }
     static Entry*& before(Entry& entry) noexcept { return entry.before; }
-    static Key key(const Entry& entry) noexcept { return Keys<wild>::key(entry.context, entry.source, entry.tag); }
+    static Key key(const Entry& entry) noexcept {
+        return Keys<wild>::key(entry.context, entry.source, entry.tag);
+    }
     static bool has_key(const Entry& entry, Key key) noexcept {
         return Keys<wild>::is(key, entry.context, entry.source, entry.tag);
     }

@@ -28,7 +28,8 @@ public:
     using Entry = typename Lane::Entry;
 
     /// Has never more than `most` buckets.
-    explicit Table(const KeyHash& hash, std::uint32_t most = 1U << 31) noexcept : hash_(hash), most_(most) {}
+    explicit Table(const KeyHash& hash, std::uint32_t most = 1U << 31) noexcept
+        : hash_(hash), most_(most) {}
 
     bool empty() const noexcept { return size_ == 0; }
     std::size_t memory() const noexcept { return buckets_.memory(); }
@@ -133,7 +134,8 @@ private:
     template <class Visit>
     static void each_in(const Bucket& bucket, Visit&& visit) {
         for (int i = 0; i < slots; ++i)
-            if (const auto print = static_cast<std::uint8_t>(bucket.prints >> 8 * i)) visit(*bucket.first[i], print);
+            if (const auto print = static_cast<std::uint8_t>(bucket.prints >> 8 * i))
+                visit(*bucket.first[i], print);
         for (Entry* first = bucket.chained; first != nullptr;) {
             Entry* const next = Lane::next(*Lane::before(*first));
             visit(*first, 0);

@@ -15,7 +15,8 @@ namespace heddle::match {
 template <Link Message::* link, Wild wild>
 class Filed {
 public:
-    Filed(const KeyHash& hash, std::uint32_t most_buckets) noexcept : hash_(hash), table_(hash, most_buckets) {}
+    Filed(const KeyHash& hash, std::uint32_t most_buckets) noexcept
+        : hash_(hash), table_(hash, most_buckets) {}
 
     /// The first message that the pattern, which has these wildcards, accepts; nullptr if there is none.
     Message* find(Key key, std::uint64_t& compared) noexcept {
@@ -91,7 +92,9 @@ struct WildcardIndex {
         any_tag.note_taken(message);
         any.note_taken(message);
     }
-    std::size_t memory() const noexcept { return sizeof *this + any_source.memory() + any_tag.memory() + any.memory(); }
+    std::size_t memory() const noexcept {
+        return sizeof *this + any_source.memory() + any_tag.memory() + any.memory();
+    }
 
     Filed<&Message::any_source, Wild::source> any_source;
     Filed<&Message::any_tag, Wild::tag> any_tag;
