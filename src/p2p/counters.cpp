@@ -23,6 +23,7 @@ tool::Values Engine::counted() {
         auto& most = values[tool::CounterIndex::most_posted_receives];
         most = std::max(most, instance.matcher.counters.posted_receives.value());
     }
+    match::add_shallow_searches(values);
     values += wildcards_.counters;
     if (in_laboratory()) values.add(laboratory_->counted());
     return values;
