@@ -53,6 +53,8 @@ def parser() -> argparse.ArgumentParser:
                       help="these points of the x axis only")
     made.add_argument("--waiting", choices=("yield", "default"),
                       help="whether peers are told to yield the core while they wait (default yield)")
+    made.add_argument("--no-wait", action="store_true",
+                      help="do not wait for other programs that keep the machine busy")
     made.add_argument("--timeout", type=positive_real, metavar="S", help="of one run (default 120)")
     made.add_argument("--heddle", type=pathlib.Path, metavar="PREFIX", required=True,
                       help=argparse.SUPPRESS)  # given by the command heddle
@@ -78,7 +80,7 @@ def positive_real(text: str) -> float:
 def settings_of(args: argparse.Namespace) -> Settings:
     told = {"turns": args.turns, "seconds": args.seconds, "repetitions": args.repetitions,
             "up_to": args.up_to, "only_xs": args.x, "waiting": args.waiting, "limit_s": args.timeout}
-    return Settings(**{**(QUICK if args.quick else {}),
+    return Settings(**{**(QUICK if args.quick else {}), **({"tries": 1} if args.no_wait else {}),
                        **{name: value for name, value in told.items() if value is not None}})
 
 
