@@ -7,7 +7,7 @@
 /// One iteration: the receiver posts its window of receives, acknowledges (0 bytes) and waits for them;
 /// the sender waits for the acknowledgement and sends the window. So no message is unexpected. The rate
 /// is n messages in the time of one, averaged over the senders, as in the paper. With --operation null
-/// everything goes to MPI_PROC_NULL and there are no receivers.
+/// everything goes to MPI_PROC_NULL and no receivers are needed; if there are any, they idle.
 ///
 /// Where the library counts what its locks do, each sending thread's waiting for them is told, and in a
 /// run of its own, by one sender per process, how many are acquired for a send alone (table 1).
@@ -23,7 +23,7 @@ constexpr const char* usage =
     "fan_rate --senders N --mode threads|processes --operation null|blocking|nonblocking\n"
     "         --size BYTES --window N --tag one|own (the same for all senders, or one each)\n"
     "         --seconds S (of one repetition) --iterations N (instead) --repetitions N\n"
-    "threads: 1 + N ranks; processes: 2 N; with --operation null 1 and N\n";
+    "threads: 1 + N ranks; processes: 2 N; with --operation null at least 1 and N\n";
 
 struct Plan {
     int senders, size, window, repetitions;
@@ -32,7 +32,6 @@ struct Plan {
     bool threads, null, blocking, own_tag;
 
     int sending_ranks() const { return threads ? 1 : senders; }
-    int ranks() const { return sending_ranks() + (null ? 0 : senders); }
     int senders_here() const { return threads ? senders : 1; }
 };
 
@@ -58,6 +57,12 @@ Plan read_plan(int argc, char** argv) {
     plan.repetitions = static_cast<int>(options.integer("repetitions", 5, 1));
     options.done();
     return plan;
+}
+
+void require_ranks(const Plan& plan) {
+    const int sending = plan.sending_ranks();
+    if (plan.null && bench::ranks() >= sending) return;
+    bench::require_ranks(plan.null ? sending : sending + plan.senders);
 }
 
 bool sends(const Plan& plan) { return bench::rank() < plan.sending_ranks(); }
@@ -153,7 +158,7 @@ double repetition(const Plan& plan, long iterations) {
     double mine = 0, all = 0;
     if (sends(plan))
         mine = send(plan, iterations);
-    else
+    else if (!plan.null)
         receive(plan, iterations);
     MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return all / plan.senders;
@@ -177,7 +182,7 @@ bench::LockCounts count_sends(const Plan& plan, const bench::LockCounters& count
                               long iterations) {
     MPI_Barrier(MPI_COMM_WORLD);
     bench::LockCounts counts;
-    const bool receives = !plan.threads || bench::rank() == 1;
+    const bool receives = !plan.null && (!plan.threads || bench::rank() == 1);
     if (sends(plan)) {
         Sender sender(plan, 0);
         for (long i = 0; i < iterations; ++i) {
@@ -250,7 +255,7 @@ void report(const Plan& plan, const bench::LockCounters& counters, const Outcome
 int main(int argc, char** argv) {
     const Plan plan = read_plan(argc, argv);
     bench::initialise(&argc, &argv, plan.threads ? "multiple" : "single");
-    bench::require_ranks(plan.ranks());
+    require_ranks(plan);
     {
         const bench::LockCounters counters;
         const Outcome outcome = measure(plan, counters);
