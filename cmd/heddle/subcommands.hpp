@@ -10,4 +10,7 @@ namespace heddle::cmd {
 /// `heddle info`: what this installation is, and which functions it lacks.
 void add_info(CLI::App& application);
 
+/// `heddle bench`: the papers' figures (bench/README.md).
+void add_bench(CLI::App& application);
+
 }  // namespace heddle::cmd
