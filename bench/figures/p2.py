@@ -22,7 +22,7 @@ TIMES = ("--seconds", "{seconds}", "--repetitions", "{repetitions}")
 LATENCY_WORDS = ("--server", "any", "--calls", "nonblocking", *TIMES)
 
 ONE_WAY = Metric("one_way", "latency", "us", Result("one_way_us"), log=True)
-RATE = Metric("rate", "message rate", "M messages/s", Result("rate"))
+RATE = Metric("rate", "message rate", "M/s", Result("rate"))
 MAIN = Metric("main", "main path: productive operations for each acquisition", "",
               Result("main_efficiency"))
 PROGRESS = Metric("progress", "progress path: productive operations for each acquisition", "",
@@ -43,7 +43,7 @@ def locks(*names: str) -> tuple[Series, ...]:
 FLAT = locks("Mutex", "MCS", "HMCS")
 PRIORITY = locks("MCS", "HMCS", "P-MCS-MCS", "P-HMCS-MCS", "P-MCS-HMCS", "P-HMCS-HMCS")
 ALL_LOCKS = (FLAT[0], *PRIORITY)
-DEFAULT = Series("default", who=Who.ALL)
+AS_IT_COMES = Series("as it comes", who=Who.ALL)
 
 
 def over(words: str, above: str, below: str, **limits) -> Claim:
@@ -67,19 +67,19 @@ def throughput(number: str, title: str, summary: str, metrics: tuple[Metric, ...
 
 
 FIGURE_2B = latency(
-    "2b", "Latency of 64 B between a server and n client threads",
+    "2b", "latency of 64 B between a server and n client threads",
     "Latency grows with the number of threads, by two orders of magnitude, and the more so the faster the "
     "lock is passed on: HMCS, the fastest lock by itself, is the worst here.",
-    (ONE_WAY,), (*FLAT, DEFAULT),
+    (ONE_WAY,), (*FLAT, AS_IT_COMES),
     (over("HMCS is worse than MCS.", "HMCS", "MCS", least=1.1),
      Claim("With MCS, latency grows with the number of threads.", At("MCS"), At("MCS", End.FIRST),
            least=4),
-     over("Here: the default is better than any lock.", "default", "MCS", most=1),
-     Claim("Here: with the default, latency stays below 8 times that of one thread.", At("default"),
-           At("default", End.FIRST), most=8)))
+     over("Here: the default is better than any lock.", "as it comes", "MCS", most=1),
+     Claim("Here: with the default, latency stays below 8 times that of one thread.", At("as it comes"),
+           At("as it comes", End.FIRST), most=8)))
 
 FIGURE_3 = latency(
-    "3", "Path efficiency in the latency regime, on the client's side",
+    "3", "path efficiency in the latency regime, on the client's side",
     "The main path does not care for threads or locks. On the progress path most acquisitions are in vain, "
     "most of all with HMCS, which passes the lock among neighbours that wait for something else.",
     PATHS, FLAT,
@@ -91,7 +91,7 @@ FIGURE_3 = latency(
           metric=PROGRESS.key)))
 
 FIGURE_4 = throughput(
-    "4", "Path efficiency in the throughput regime, at the sink",
+    "4", "path efficiency in the throughput regime, at the sink",
     "HMCS has the highest efficiency on both paths, though all lose with the number of threads.",
     PATHS, FLAT,
     (over("On the main path HMCS is at least as efficient as MCS.", "HMCS", "MCS", least=1,
@@ -100,7 +100,7 @@ FIGURE_4 = throughput(
           metric=PROGRESS.key)))
 
 FIGURE_6A = latency(
-    "6a", "Path efficiency in the latency regime, with two priorities",
+    "6a", "path efficiency in the latency regime, with two priorities",
     "A lock with HMCS on the progress path is the worst, and one with MCS there the best; priorities "
     "improve on the flat MCS.",
     PATHS, PRIORITY,
@@ -109,7 +109,7 @@ FIGURE_6A = latency(
      over("P-MCS-MCS is better than MCS.", "P-MCS-MCS", "MCS", least=1, metric=PROGRESS.key)))
 
 FIGURE_6B = throughput(
-    "6b", "Path efficiency in the throughput regime, with two priorities",
+    "6b", "path efficiency in the throughput regime, with two priorities",
     "HMCS on the main path has the best efficiency, MCS there the worst on the main path.",
     PATHS, PRIORITY,
     (over("On the main path P-HMCS-MCS is better than P-MCS-MCS.", "P-HMCS-MCS", "P-MCS-MCS", least=1,
@@ -118,26 +118,26 @@ FIGURE_6B = throughput(
           least=1, metric=PROGRESS.key)))
 
 FIGURE_7A = throughput(
-    "7a", "Message rate of 64 B by number of threads",
+    "7a", "message rate of 64 B by number of threads",
     "Locks with HMCS on the main path are best, about twice as fast as P-MCS-MCS.",
-    (RATE,), (*ALL_LOCKS, DEFAULT),
+    (RATE,), (*ALL_LOCKS, AS_IT_COMES),
     (over("P-HMCS-MCS is about twice as fast as P-MCS-MCS.", "P-HMCS-MCS", "P-MCS-MCS", least=1.5),
      over("P-HMCS-MCS is as fast as HMCS.", "P-HMCS-MCS", "HMCS", least=0.8),
      Claim("P-HMCS-MCS loses less than half from 2 threads on.", At("P-HMCS-MCS"),
            At("P-HMCS-MCS", 2), least=0.5),
-     over("Here: the default is faster than any lock.", "default", "P-HMCS-MCS", least=1)))
+     over("Here: the default is faster than any lock.", "as it comes", "P-HMCS-MCS", least=1)))
 
 FIGURE_7B = latency(
-    "7b", "Latency of 64 B by number of threads",
+    "7b", "latency of 64 B by number of threads",
     "Locks with MCS on the progress path are best. Even with the best one latency grows by more than 8 "
     "times from 2 threads to 88: whoever gets the lock must be the one whose message has come.",
-    (ONE_WAY,), (*ALL_LOCKS, DEFAULT),
+    (ONE_WAY,), (*ALL_LOCKS, AS_IT_COMES),
     (over("MCS on the progress path is better than HMCS there.", "P-HMCS-MCS", "P-HMCS-HMCS",
           most=0.9),
      over("P-HMCS-MCS is as good as MCS.", "P-HMCS-MCS", "MCS", most=1.2),
-     Claim("Here: the default loses less than 8 times from 2 threads on.", At("default"),
-           At("default", 2), most=8),
-     over("Here: the default is better than any lock.", "default", "P-HMCS-MCS", most=1)))
+     Claim("Here: the default loses less than 8 times from 2 threads on.", At("as it comes"),
+           At("as it comes", 2), most=8),
+     over("Here: the default is better than any lock.", "as it comes", "P-HMCS-MCS", most=1)))
 
 
 def by_size(number: str, program: str, words: tuple[str, ...], metric: Metric, title: str,
@@ -145,7 +145,7 @@ def by_size(number: str, program: str, words: tuple[str, ...], metric: Metric, t
     return Figure(
         id=f"p2-{number}", number=f"figure {number}", title=f"{title} ({EVERY_CORE} threads)",
         summary=summary, program=program, words=("--size", "{x}", *words), x_label="bytes", xs=SIZES,
-        metrics=(metric,), series=(*ALL_LOCKS, DEFAULT), claims=claims, x_log=True,
+        metrics=(metric,), series=(*ALL_LOCKS, AS_IT_COMES), claims=claims, x_log=True,
         follows_cores=False)
 
 
@@ -155,14 +155,14 @@ def at_size(words: str, above: str, below: str, size: int, **limits) -> Claim:
 
 FIGURE_8A = by_size(
     "8a", "throughput_regime", ("--threads", EVERY_CORE, *TIMES), RATE,
-    "Message rate by size at full concurrency",
+    "message rate by size at full concurrency",
     "Below 8 KiB locks matter; above, moving data takes the time.",
     (at_size("At 64 B P-HMCS-MCS is faster than P-MCS-MCS.", "P-HMCS-MCS", "P-MCS-MCS", 64, least=1.2),
      at_size("At 64 KiB it hardly matters.", "P-HMCS-MCS", "P-MCS-MCS", 65536, least=0.8, most=1.25)))
 
 FIGURE_8B = by_size(
     "8b", "latency_regime", ("--clients", EVERY_CORE, *LATENCY_WORDS), ONE_WAY,
-    "Latency by size at full concurrency",
+    "latency by size at full concurrency",
     "HMCS on the progress path is worse at every size; among the others little difference is left above "
     "8 KiB.",
     (at_size("At 64 B HMCS on the progress path is worse.", "P-HMCS-HMCS", "P-HMCS-MCS", 64, least=1.1),

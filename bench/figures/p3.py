@@ -24,7 +24,7 @@ PER_OBJECT = granularity("per-object")
 PER_OBJECT_TLP = granularity("per-object", pools="thread")
 PER_OBJECT_TLP_ATOM = granularity("per-object", pools="thread", counts="atomic")
 
-RATE = Metric("rate", "message rate of all senders", "M messages/s", Result("rate"))
+RATE = Metric("rate", "message rate of all senders", "M/s", Result("rate"))
 WAIT = Metric("lock_wait", "a thread's wait for locks in an iteration of 128 sends", "us",
               Result("lock_wait_us"))
 ACQUISITIONS = Metric("acquisitions", "lock acquisitions for each send", "", Result("acquisitions"))
@@ -60,7 +60,7 @@ def scaling(words: str, series: str, least: float | None = None, most: float | N
 
 
 NULL = rates(
-    "3", "figures 3 and 4", "null", "Sending to MPI_PROC_NULL",
+    "3", "figures 3/4", "null", "sending to MPI_PROC_NULL",
     "What threads cost where nothing is shared: with Global every call takes the lock, and the rate "
     "falls; with Brief Global no lock is taken, and threads are as fast as processes.",
     {"Global": GLOBAL, "Brief Global": BRIEF_GLOBAL},
@@ -74,7 +74,7 @@ NULL = rates(
      Claim("Here: threads are as fast as processes.", At("threads"), At("processes"), least=0.8)))
 
 BLOCKING = rates(
-    "5", "figures 5 and 6", "blocking", "Blocking sends, 0 B",
+    "5", "figures 5/6", "blocking", "blocking sends, 0 B",
     "Brief Global is as slow as Global, since communication is one long critical section; Per Object "
     "locks the connection, which no two threads share, and comes close to processes.",
     {"Global": GLOBAL, "Brief Global": BRIEF_GLOBAL, "Per Object": PER_OBJECT},
@@ -88,7 +88,7 @@ BLOCKING = rates(
      Claim("Here: threads are as fast as processes.", At("threads"), At("processes"), least=0.8)))
 
 NONBLOCKING = rates(
-    "7", "figures 7 and 8", "nonblocking", "Nonblocking sends, 0 B",
+    "7", "figures 7/8", "nonblocking", "nonblocking sends, 0 B",
     "Requests come from a common pool and count references: Per Object gains little beyond two threads. "
     "A pool for each thread (tlp) helps a little, atomic reference counts (atom) let it scale, "
     "though not as far as processes. Brief Global waits longest: eight acquisitions for each send.",
@@ -110,8 +110,8 @@ NONBLOCKING = rates(
 def acquisitions(series: str, null: int, blocking: int, nonblocking: int) -> list[Claim]:
     """A row of the paper's table."""
     row = {"null": null, "blocking": blocking, "nonblocking": nonblocking}
-    return [Claim(f"{series}, {operation}: {number}", At(series, operation), least=number - 0.05,
-                  most=number + 0.05) for operation, number in row.items()]
+    return [Claim(f"{series}, {operation}: {number} for each send.", At(series, operation),
+                  least=number - 0.05, most=number + 0.05) for operation, number in row.items()]
 
 
 ROWS = {"Global": GLOBAL, "Brief Global": BRIEF_GLOBAL, "Per Object": PER_OBJECT,
@@ -119,7 +119,7 @@ ROWS = {"Global": GLOBAL, "Brief Global": BRIEF_GLOBAL, "Per Object": PER_OBJECT
         "lock-free": {}}
 
 TABLE_1 = Figure(
-    id="p3-table1", number="table 1", title="Acquisitions of locks for each send",
+    id="p3-t1", number="table 1", title="acquisitions of locks for each send",
     summary="One thread sends; acknowledgements are left out. Smaller critical sections are entered more "
             "often, until requests and reference counts need no lock. Lock Free, the paper's future work, "
             "is Heddle's default.",
