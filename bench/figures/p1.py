@@ -44,7 +44,7 @@ def design(instances: int, assignment: str, progress: str, words: tuple[str, ...
     several = f"{instances} instances, {assignment}"
     return threads("1 instance" if instances == 1 else several, words,
                    recipe(instances, assignment, progress), colour=COLOURS[instances],
-                   dashed=assignment == "dedicated")
+                   dashed=assignment == "dedicated" and instances > 1)
 
 
 def designs(progress: str, words: tuple[str, ...] = ()) -> tuple[Series, ...]:

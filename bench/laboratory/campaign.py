@@ -43,8 +43,8 @@ def xs_of(figure: Figure, settings: Settings) -> list[X]:
     """The xs to measure. By default, threads or pairs go to twice the cores, at least to 8."""
     xs = list(figure.xs)
     if settings.only_xs:
-        xs = [int(x) if x.isdigit() else x for x in settings.only_xs]
-    elif figure.follows_cores:
+        return [int(x) if x.isdigit() else x for x in settings.only_xs]
+    if figure.follows_cores:
         limit = settings.up_to or max(8, 2 * cores())
         xs = [x for x in xs if int(x) <= limit] or xs[:1]
     return xs[:settings.points]
