@@ -4,8 +4,8 @@
 The recipes have one instance behind one global critical section, as MPICH 3.2 has one path behind one
 lock. P-X-Y is the two-level priority lock: X for the main path, Y for the progress path.
 
-Not here: figure 9 (the proxy application SNAP) and the one-sided operations of section 5.2, which need
-one-sided communication.
+Not here: figure 2a, locks without MPI, which bench/micro measures; figure 9, the proxy application SNAP; the
+one-sided operations of section 5.2, which need one-sided communication.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def latency(number: str, title: str, summary: str, metrics: tuple[Metric, ...],
     return Figure(
         id=f"p2-{number}", number=f"figure {number}", title=title, summary=summary,
         program="latency_regime", words=("--clients", "{x}", *LATENCY_WORDS),
-        x_label="client threads", xs=THREADS, metrics=metrics, series=series, claims=claims)
+        x_label="client threads", xs=THREADS, metrics=metrics, series=series, claims=claims, x_log=True)
 
 
 def throughput(number: str, title: str, summary: str, metrics: tuple[Metric, ...],
@@ -63,7 +63,8 @@ def throughput(number: str, title: str, summary: str, metrics: tuple[Metric, ...
     return Figure(
         id=f"p2-{number}", number=f"figure {number}", title=title, summary=summary,
         program="throughput_regime", words=("--threads", "{x}", *TIMES),
-        x_label="threads in each process", xs=THREADS, metrics=metrics, series=series, claims=claims)
+        x_label="threads in each process", xs=THREADS, metrics=metrics, series=series, claims=claims,
+        x_log=True)
 
 
 FIGURE_2B = latency(

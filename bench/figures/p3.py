@@ -10,7 +10,7 @@ from __future__ import annotations
 from laboratory.figure import At, Claim, End, Figure, Metric, Paper, Series, Who
 from laboratory.readings import Result
 
-SENDERS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
+SENDERS = (1, 2, 3, 4, 6, 8, 16, 32, 64)
 
 
 def granularity(section: str, pools: str = "common", counts: str = "locked") -> dict[str, str]:
@@ -25,7 +25,7 @@ PER_OBJECT_TLP = granularity("per-object", pools="thread")
 PER_OBJECT_TLP_ATOM = granularity("per-object", pools="thread", counts="atomic")
 
 RATE = Metric("rate", "message rate of all senders", "M/s", Result("rate"))
-WAIT = Metric("lock_wait", "a thread's wait for locks in an iteration of 128 sends", "us",
+WAIT = Metric("lock_wait", "a thread's lock wait in 128 sends", "us",
               Result("lock_wait_us"))
 ACQUISITIONS = Metric("acquisitions", "lock acquisitions for each send", "", Result("acquisitions"))
 
@@ -54,7 +54,8 @@ def rates(number: str, numbers: str, operation: str, title: str, summary: str,
         id=f"p3-{number}", number=numbers, title=title, summary=summary, program="fan_rate",
         words=("--operation", operation, "--senders", "{x}", "--seconds", "{seconds}",
                "--repetitions", "{repetitions}"),
-        x_label="senders", xs=SENDERS, metrics=(RATE, WAIT), series=tuple(series), claims=(*claims, here))
+        x_label="senders", xs=SENDERS, metrics=(RATE, WAIT), series=tuple(series), claims=(*claims, here),
+        x_log=True)
 
 
 def scaling(words: str, series: str, least: float | None = None, most: float | None = None) -> Claim:
