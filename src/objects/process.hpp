@@ -151,6 +151,7 @@ public:
     std::atomic<Life> world_life{Life::fresh};  ///< of the world model alone
 
 private:
+    void agree_on_recipe() const;
     template <class T, class Handle>
     static T* find(core::Arena<T>& arena, Handle handle, core::Kind kind) noexcept {
         if (!arena.contains(handle)) return nullptr;

@@ -17,13 +17,22 @@ constexpr std::size_t most_messages = std::size_t{1} << 26;
 
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
                core::Arena<core::Request>& requests, tool::Settings settings)
-    : node_(node), rank_(rank), settings_(settings), requests_(requests), pool_(node, rank),
-      held_back_(node.processes()), messages_(most_messages) {
+    : node_(node), rank_(rank), settings_(settings),
+      inline_below_(tool::in_laboratory(settings) ? 0 : transport::shm::inline_payload + 1),
+      at_once_below_(tool::in_laboratory(settings) ? 0 : settings.eager_limit + 1),
+      requests_(requests), pool_(node, rank, settings), held_back_(node.processes()),
+      laboratory_(tool::in_laboratory(settings)
+                      ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
+                      : nullptr),
+      messages_(most_messages) {
     sync::NodeFence::available();  // registers this process for the fences of the others
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
     completed_send_.kind.store(core::Kind::request, relaxed);
+    // Rings are emptied past the branch for messages that are to be put in order.
+    for (std::uint32_t context = 0; is_sequenced() && context < 64; ++context)
+        wildcards_.demand_order(context, +1);
 }
 
 Engine::~Engine() = default;
@@ -100,7 +109,9 @@ bool Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
         if (wildcards_.want_order(cell->context) && !is_control(static_cast<Kind>(cell->kind)))
             [[unlikely]] {
             turn.needs_order = true;
-            break;
+            if (!set_aside(turn, instance, inlet.process, *cell)) break;
+            inlet.ring.pop(*cell);
+            continue;
         }
         deliver(turn, instance, inlet, *cell);
         inlet.ring.pop(*cell);

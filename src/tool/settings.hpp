@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tool/knob_types.hpp"
+#include "tool/recipe.hpp"
 
 namespace heddle::tool {
 
