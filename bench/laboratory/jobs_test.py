@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from laboratory import jobs
+from laboratory import contestants, jobs
 
 # A launcher that ignores being asked to end, and a rank that left its session.
 STUBBORN = """
@@ -63,7 +63,8 @@ class Jobs(unittest.TestCase):
         pipe = os.path.join(folder.name, "pipe")
         os.mkfifo(pipe)
         told = f"exec 9>{pipe}\n" + STUBBORN.replace("echo", "echo >&9")
-        with subprocess.Popen([sys.executable, "-c", script, told],
+        environment = {**os.environ, "PYTHONPATH": str(contestants.SOURCES)}
+        with subprocess.Popen([sys.executable, "-c", script, told], env=environment,
                               stderr=subprocess.DEVNULL) as interrupted:
             with open(pipe, encoding="ascii") as lines:
                 processes = [int(lines.readline()) for _ in range(2)]

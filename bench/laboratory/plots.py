@@ -32,6 +32,7 @@ def draw(summary: Summary, path: pathlib.Path) -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "heddle", "svg.fonttype": "none", "font.size": 9})
     metrics = [metric for metric in summary.figure.metrics if summary.cells[metric.key]]
     if not metrics:
+        path.unlink(missing_ok=True)  # of another configuration
         return
     picture, panels = pyplot.subplots(1, len(metrics), figsize=(5.2 * len(metrics), 3.6),
                                       squeeze=False)
@@ -94,7 +95,8 @@ def bars(panel: Any, summary: Summary, metric: Metric) -> None:
 def colours_of(summary: Summary) -> list[str]:
     """Of each line: that of its series for Heddle itself. The n-th solid and the n-th dashed line of a
     contestant share one, since they belong together."""
-    colours, chosen = [], {}
+    colours: list[str] = []
+    chosen: dict[tuple[str, int], str] = {}
     for line in summary.lines:
         if line.series.colour and line.contestant == HEDDLE:
             colours.append(line.series.colour)
