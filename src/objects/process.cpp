@@ -110,6 +110,18 @@ bool Process::close() noexcept {
     return true;
 }
 
+void Process::begin_world() noexcept {
+    named_world_.store(world, relaxed);  // for those who know of MPI_Init, by means of their own
+    world_life_.store(Life::initialized, release);
+}
+
+void Process::end_world() noexcept {
+    // What belongs to no object is raised there, also by sessions that go on.
+    set_errhandler(*this, self->errhandler, initial_errhandler(*this));
+    named_world_.store(nullptr, relaxed);
+    world_life_.store(Life::finalized, release);
+}
+
 Process::~Process() = default;
 
 Errhandler* Process::errhandler(MPI_Errhandler handle) noexcept {

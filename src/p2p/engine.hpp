@@ -5,8 +5,10 @@
 /// The way out    start_send() chooses the protocol; post() is the data path. engine_send.cpp
 /// The way in     start_receive() posts; progress drains rings, matches, delivers, completes.
 ///                engine_receive.cpp, engine_progress.cpp
+/// Large ones     payload out of the sender's memory, by both sides, or in pieces. engine_copy.cpp
 /// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp
 /// Recipes        other than the default one. engine_laboratory.cpp
+/// Contexts       which are still in use here, before one is used again. engine_busy.cpp
 /// Waiting        progress/wait.hpp, through the functions under "for waiting".
 ///
 /// Thread safety  every public function from any thread, with that thread's own Thread.

@@ -4,6 +4,7 @@
 
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/join.hpp"
 #include "platform/cores.hpp"
 
 namespace heddle::p2p {
@@ -278,8 +279,22 @@ void Engine::drop_layout(core::Thread& thread, core::Request& request) noexcept 
     objects::drop(*thread.process, *request.layout);
 }
 
+namespace {
+
+void free_completed(Engine& engine, core::Thread& thread, core::Request& request) noexcept {
+    if (request.operation == core::Operation::join) let_go_of_join(thread, request);
+    else engine.free_request(thread, request);
+}
+
+bool still_sends(const core::Request& request) noexcept {
+    if (request.operation == core::Operation::join) return join_still_sends(request);
+    return request.operation == core::Operation::send && !request.completed();
+}
+
+}  // namespace
+
 void Engine::free_when_done(core::Thread& thread, core::Request& request) {
-    if (request.completed()) return free_request(thread, request);
+    if (request.completed()) return free_completed(*this, thread, request);
     std::lock_guard guard(abandoned_lock_);
     abandoned_.push_back(&request);
     abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
@@ -288,9 +303,8 @@ void Engine::free_when_done(core::Thread& thread, core::Request& request) {
 bool Engine::has_abandoned_sends(core::Thread& thread) {
     reap(thread);
     std::lock_guard guard(abandoned_lock_);
-    return std::any_of(abandoned_.begin(), abandoned_.end(), [](const core::Request* request) {
-        return request->operation == core::Operation::send;
-    });
+    return std::any_of(abandoned_.begin(), abandoned_.end(),
+                       [](const core::Request* request) { return still_sends(*request); });
 }
 
 void Engine::reap(core::Thread& thread) {
@@ -298,7 +312,7 @@ void Engine::reap(core::Thread& thread) {
     if (!guard.owns_lock()) return;
     std::erase_if(abandoned_, [&](core::Request* request) {
         if (!request->completed()) return false;
-        free_request(thread, *request);
+        free_completed(*this, thread, *request);
         return true;
     });
     abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);

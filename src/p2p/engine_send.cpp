@@ -211,7 +211,7 @@ void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& f
     pending.prefix_bytes = sizeof prefix;
     std::memcpy(pending.prefix, &prefix, sizeof prefix);
     pending.data = send.buffer;
-    pending.layout = send.laid_out ? send.layout : nullptr;
+    pending.layout = layout_of(send);
     pending.bytes = fields.length;
     pending.completes = &send;
     const auto way = instance.outbox.lock(turn.thread.token);
