@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+/// Halo exchange between threads: search depth and queue drain time ("matching misery", section 4).
+///
+/// One run: T_r threads of rank 1 post M_t receives, each with a tag of its own; when all are posted
+/// an empty message says so to rank 0, whose T_s threads send M_t messages; every receiving thread waits
+/// for its own. Tags are strided: thread t of T has t, t + T, t + 2T, ... The drain time is from the
+/// `ready` to the completion of the last receive. It takes the place of the paper's barrier because the
+/// messages of a barrier would be searched for, too.
+///
+/// Threads live as long as the program, so that no run starts any. The model (M_t, T_r, T_s) and the game
+/// of chance whose depths stand beside come from src/stencil, plain C++ without MPI.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "common.hpp"
+#include "stencil/interleaving.hpp"
+#include "stencil/model.hpp"
+
+namespace {
+
+using namespace heddle;
+
+constexpr const char* usage =
+    "stencil --points 5|9|7|27 --decomposition XxY|XxYxZ\n"
+    "stencil --decomposition naive --threads N --each MESSAGES (of one thread)\n"
+    "        --runs N (after two that warm up) --size BYTES\n"
+    "        --wait threads|one (each thread for its own receives, or one for all)\n"
+    "        --simulate beside|only|no (depths of a list under random interleavings)\n"
+    "2 ranks; 1 is enough with --simulate only.\n";
+
+enum class Simulate { beside, only, no };
+
+struct Plan {
+    std::string name;
+    stencil::Exchange exchange;
+    int runs, size;
+    bool each_waits;
+    Simulate simulate;
+
+    int messages() const { return static_cast<int>(exchange.messages); }
+    int receiving() const { return static_cast<int>(exchange.receiving); }
+    int sending() const { return static_cast<int>(exchange.sending); }
+};
+
+stencil::Exchange read_exchange(bench::Options& options, std::string& name) {
+    const std::string decomposition = options.text("decomposition", "8x8x4");
+    if (decomposition == "naive") {
+        const long threads = options.integer("threads", 64, 1), each = options.integer("each", 26, 1);
+        name = "naive " + std::to_string(threads) + "x" + std::to_string(each);
+        return stencil::naive_exchange(threads, each);
+    }
+    const long points = options.integer("points", 27);
+    name = decomposition + " " + std::to_string(points) + "-point";
+    return stencil::exchange(stencil::stencil_of(points), stencil::decomposition_of(decomposition));
+}
+
+Plan read_plan(int argc, char** argv) {
+    bench::Options options(argc, argv, usage);
+    Plan plan{};
+    try {
+        plan.exchange = read_exchange(options, plan.name);
+    } catch (const stencil::Refused& refused) {
+        options.leave(2, refused.what());
+    }
+    plan.runs = static_cast<int>(options.integer("runs", 10, 1));
+    plan.size = static_cast<int>(options.integer("size", 0));
+    plan.each_waits = options.choice("wait", "threads", {"threads", "one"}) == "threads";
+    const std::string simulate = options.choice("simulate", "beside", {"beside", "only", "no"});
+    plan.simulate = simulate == "only" ? Simulate::only : simulate == "no" ? Simulate::no : Simulate::beside;
+    options.done();
+    // Tags, counts of requests and threads are int in MPI; the least upper bound of tags is asked for later.
+    constexpr std::int64_t most = 1 << 24;
+    if (plan.exchange.messages > most || plan.exchange.sending > most)
+        options.leave(2, plan.name + " has " + std::to_string(plan.exchange.messages) + " messages; at most " +
+                             std::to_string(most) + " can be tried");
+    return plan;
+}
+
+// --- The game of chance ---
+
+struct Simulated {
+    double single, whole;  ///< average depth: turns of one operation, of all that a thread does
+};
+
+Simulated simulate(const Plan& plan) {
+    stencil::Random random(1);
+    const auto average = [&](stencil::Turns turns) {
+        double sum = 0;
+        for (int run = 0; run < plan.runs; ++run) {
+            const auto posted = stencil::interleave(plan.messages(), plan.receiving(), turns, random);
+            const auto arrived = stencil::interleave(plan.messages(), plan.sending(), turns, random);
+            sum += stencil::search_depth(posted, arrived).average;
+        }
+        return sum / plan.runs;
+    };
+    const double single = average(stencil::Turns::single);
+    return {single, average(stencil::Turns::whole)};
+}
+
+// --- Threads ---
+
+/// Threads that do the same job together, again and again, from the constructor's return on.
+class Team {
+public:
+    /// As many threads as the system gives, up to `wanted`: see size().
+    explicit Team(int wanted) {
+        threads_.reserve(static_cast<std::size_t>(wanted));
+        try {
+            for (int i = 0; i < wanted; ++i) threads_.emplace_back([this, i] { work(i); });
+        } catch (const std::system_error& error) {
+            why_ = error.code().message();
+        }
+    }
+    ~Team() {
+        job_ = nullptr;
+        begin();
+        for (std::thread& thread : threads_) thread.join();
+    }
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    int size() const { return static_cast<int>(threads_.size()); }
+    const std::string& why_not_more() const { return why_; }
+
+    /// Calls job(i) in each thread and returns when all have come back.
+    template <class Job>
+    void run(const Job& job) {
+        const std::function<void(int)> call = std::cref(job);
+        job_ = &call;
+        busy_.store(size(), std::memory_order_relaxed);  // ordered by begin()
+        begin();
+        for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;) busy_.wait(left);
+    }
+
+private:
+    void begin() {
+        round_.fetch_add(1, std::memory_order_release);
+        round_.notify_all();
+    }
+    void work(int i) {
+        for (unsigned round = 0;; ++round) {
+            round_.wait(round, std::memory_order_acquire);
+            if (job_ == nullptr) return;
+            (*job_)(i);
+            if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+        }
+    }
+
+    std::vector<std::thread> threads_;
+    std::string why_;
+    const std::function<void(int)>* job_ = nullptr;
+    std::atomic<unsigned> round_{0};
+    std::atomic<int> busy_{0};
+};
+
+/// Whether both ranks have their threads; one that lacks some says why.
+bool have_threads(const Team& team, int wanted) {
+    const int missing = wanted - team.size();
+    int most_missing = 0;
+    MPI_Allreduce(&missing, &most_missing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (missing != 0)
+        std::fprintf(stderr, "stencil: rank %d needs %d threads, and the system gives no more than %d: %s\n",
+                     bench::rank(), wanted, team.size(), team.why_not_more().c_str());
+    return most_missing == 0;
+}
+
+// --- What the library counts ---
+
+/// Searches of this process and the entries they looked at, where the library has such variables.
+class SearchCounters {
+public:
+    SearchCounters() {
+        int level = 0;
+        if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) return;
+        MPI_T_pvar_session_create(&session_);
+        there_ = open("searches", searches_) && open("search_steps", steps_);
+    }
+    ~SearchCounters() {
+        if (session_ == MPI_T_PVAR_SESSION_NULL) return;
+        MPI_T_pvar_session_free(&session_);
+        MPI_T_finalize();
+    }
+    SearchCounters(const SearchCounters&) = delete;
+    SearchCounters& operator=(const SearchCounters&) = delete;
+
+    struct Counts {
+        unsigned long long searches, steps;
+    };
+    std::optional<Counts> read() {
+        if (!there_) return std::nullopt;
+        Counts now{};
+        MPI_T_pvar_read(session_, searches_, &now.searches);
+        MPI_T_pvar_read(session_, steps_, &now.steps);
+        return now;
+    }
+
+private:
+    bool open(const char* name, MPI_T_pvar_handle& handle) {
+        int index = 0, count = 0;
+        return MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS &&
+               MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle, &count) == MPI_SUCCESS;
+    }
+
+    MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
+    MPI_T_pvar_handle searches_ = MPI_T_PVAR_HANDLE_NULL, steps_ = MPI_T_PVAR_HANDLE_NULL;
+    bool there_ = false;
+};
+
+// --- The exchange ---
+
+enum Rank { sender, receiver };
+
+struct Measured {
+    std::vector<double> drain;  ///< seconds of each run
+    std::optional<double> depth;
+};
+
+/// `ready` has a tag of its own, and goes the other way.
+int ready_tag(const Plan& plan) { return plan.messages(); }
+
+void send_all(const Plan& plan, Team& team) {
+    const std::vector<char> data(static_cast<std::size_t>(plan.size) + 1);
+    MPI_Recv(nullptr, 0, MPI_CHAR, receiver, ready_tag(plan), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    team.run([&](int thread) {
+        for (int tag = thread; tag < plan.messages(); tag += plan.sending())
+            MPI_Send(data.data(), plan.size, MPI_CHAR, receiver, tag, MPI_COMM_WORLD);
+    });
+}
+
+class Receiver {
+public:
+    explicit Receiver(const Plan& plan, Team& team)
+        : plan_(plan),
+          team_(team),
+          data_((static_cast<std::size_t>(plan.size) + 1) * plan.messages()),
+          requests_(plan.messages()),
+          ended_(plan.receiving()) {}
+
+    void run(bool counts) {
+        team_.run([this](int thread) { post(thread); });
+        const auto before = counters_.read();
+        const double start = bench::now();
+        MPI_Send(nullptr, 0, MPI_CHAR, sender, ready_tag(plan_), MPI_COMM_WORLD);
+        wait();
+        const double drain = *std::max_element(ended_.begin(), ended_.end()) - start;
+        const auto after = counters_.read();
+        if (!counts) return;
+        drain_.push_back(drain);
+        if (!after) return;
+        searches_ += after->searches - before->searches;
+        steps_ += after->steps - before->steps;
+    }
+
+    Measured measured() const {
+        if (searches_ == 0) return {drain_, std::nullopt};
+        return {drain_, static_cast<double>(steps_) / static_cast<double>(searches_)};
+    }
+
+private:
+    int first(int thread) const {
+        const int all = plan_.messages(), each = all / plan_.receiving(), more = all % plan_.receiving();
+        return thread * each + std::min(thread, more);
+    }
+    /// The requests of a thread lie together, so that it can wait for them at once.
+    void post(int thread) {
+        MPI_Request* request = &requests_[static_cast<std::size_t>(first(thread))];
+        for (int tag = thread; tag < plan_.messages(); tag += plan_.receiving())
+            MPI_Irecv(&data_[(static_cast<std::size_t>(plan_.size) + 1) * tag], plan_.size, MPI_CHAR, sender, tag,
+                      MPI_COMM_WORLD, request++);
+    }
+    void wait_for(int from, int to, double& ended) {
+        MPI_Waitall(to - from, requests_.data() + from, MPI_STATUSES_IGNORE);
+        ended = bench::now();
+    }
+    void wait() {
+        if (plan_.each_waits)
+            team_.run([this](int thread) { wait_for(first(thread), first(thread + 1), ended_[thread]); });
+        else
+            wait_for(0, plan_.messages(), ended_[0]);
+    }
+
+    const Plan& plan_;
+    Team& team_;
+    SearchCounters counters_;
+    std::vector<char> data_;
+    std::vector<MPI_Request> requests_;
+    std::vector<double> ended_, drain_;
+    unsigned long long searches_ = 0, steps_ = 0;
+};
+
+// --- Reports ---
+
+void report(const Plan& plan, const Measured& measured, const std::optional<Simulated>& simulated) {
+    std::string people = "stencil: " + plan.name + ": " + std::to_string(plan.messages()) + " messages from " +
+                         std::to_string(plan.sending()) + " threads to " + std::to_string(plan.receiving());
+    std::string programs;
+    const auto add = [&](const char* key, double value) {
+        char text[64];
+        std::snprintf(text, sizeof text, " %s=%.3f", key, value);
+        programs += text;
+    };
+    char text[160];
+    if (measured.depth) {
+        std::snprintf(text, sizeof text, ", depth %.2f", *measured.depth);
+        people += text;
+        add("depth", *measured.depth);
+    }
+    if (simulated) {
+        std::snprintf(text, sizeof text, ", depth of a list with random turns %.1f to %.1f", simulated->single,
+                      simulated->whole);
+        people += text;
+        add("simulated_single", simulated->single);
+        add("simulated_whole", simulated->whole);
+    }
+    if (!measured.drain.empty()) {
+        const auto [low, high] = std::minmax_element(measured.drain.begin(), measured.drain.end());
+        const double median = bench::median(measured.drain);
+        std::snprintf(text, sizeof text, ", drained in %.3f ms (%.3f to %.3f)", median * 1e3, *low * 1e3, *high * 1e3);
+        people += text;
+        add("drain_us", median * 1e6);
+        add("min", *low * 1e6);
+        add("max", *high * 1e6);
+    }
+    std::string name = plan.name;
+    std::replace(name.begin(), name.end(), ' ', '/');
+    std::printf("%s\nresult bench=stencil exchange=%s messages=%d receiving=%d sending=%d size=%d wait=%s runs=%d%s\n",
+                people.c_str(), name.c_str(), plan.messages(), plan.receiving(), plan.sending(), plan.size,
+                plan.each_waits ? "threads" : "one", plan.runs, programs.c_str());
+}
+
+void require_tags(const Plan& plan) {
+    int* bound = nullptr;
+    int there = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &there);
+    if (there && ready_tag(plan) > *bound)
+        bench::fail("stencil: " + plan.name + " takes tags up to " + std::to_string(ready_tag(plan)) +
+                    ", and this MPI has them up to " + std::to_string(*bound));
+}
+
+/// 0, or 2 if there are not enough threads.
+int run(const Plan& plan) {
+    const bool sends = bench::rank() == sender;
+    const int threads = sends ? plan.sending() : plan.receiving();
+    Team team(threads);
+    if (!have_threads(team, threads)) return 2;
+    std::optional<Receiver> receives;
+    if (!sends) receives.emplace(plan, team);
+    constexpr int warm_up = 2;
+    for (int k = 0; k < warm_up + plan.runs; ++k) {
+        if (sends) send_all(plan, team);
+        else receives->run(k >= warm_up);
+    }
+    if (sends) return 0;
+    report(plan, receives->measured(),
+           plan.simulate == Simulate::no ? std::nullopt : std::optional(simulate(plan)));
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const Plan plan = read_plan(argc, argv);
+    if (plan.simulate == Simulate::only) {
+        report(plan, {}, simulate(plan));
+        return 0;
+    }
+    bench::initialise(&argc, &argv, "multiple");
+    bench::require_ranks(2);
+    require_tags(plan);
+    const int result = run(plan);
+    MPI_Finalize();
+    return result;
+}

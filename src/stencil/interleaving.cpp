@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stencil/interleaving.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace heddle::stencil {
+namespace {
+
+/// How many of the entries up to a place are still in the list: a Fenwick tree, since a search that
+/// walked the list would take minutes for the longest ones.
+class Remaining {
+public:
+    explicit Remaining(std::size_t size) : tree_(size + 1) {
+        for (std::size_t i = 1; i <= size; ++i) tree_[i] = static_cast<std::int64_t>(i & (~i + 1));
+    }
+    std::int64_t up_to(std::size_t place) const {
+        std::int64_t count = 0;
+        for (std::size_t i = place + 1; i != 0; i &= i - 1) count += tree_[i];
+        return count;
+    }
+    void take(std::size_t place) {
+        for (std::size_t i = place + 1; i < tree_.size(); i += i & (~i + 1)) --tree_[i];
+    }
+
+private:
+    std::vector<std::int64_t> tree_;
+};
+
+}  // namespace
+
+std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads, Turns turns, Random& random) {
+    std::vector<std::int32_t> next(static_cast<std::size_t>(std::min(messages, threads)));  // of those not done
+    std::iota(next.begin(), next.end(), 0);
+    std::vector<std::int32_t> order;
+    while (!next.empty()) {
+        std::int32_t& tag = next[std::uniform_int_distribution<std::size_t>(0, next.size() - 1)(random)];
+        do {
+            order.push_back(tag);
+            tag += threads;
+        } while (turns == Turns::whole && tag < messages);
+        if (tag < messages) continue;
+        tag = next.back();
+        next.pop_back();
+    }
+    return order;
+}
+
+Depth search_depth(const std::vector<std::int32_t>& posted, const std::vector<std::int32_t>& arrived) {
+    std::vector<std::size_t> place(posted.size());
+    for (std::size_t i = 0; i < posted.size(); ++i) place[static_cast<std::size_t>(posted[i])] = i;
+    Remaining list(posted.size());
+    std::int64_t steps = 0, deepest = 0;
+    for (const std::int32_t tag : arrived) {
+        const std::size_t at = place[static_cast<std::size_t>(tag)];
+        const std::int64_t depth = list.up_to(at);
+        list.take(at);
+        steps += depth;
+        deepest = std::max(deepest, depth);
+    }
+    return {static_cast<double>(steps) / static_cast<double>(std::max<std::size_t>(arrived.size(), 1)), deepest};
+}
+
+}  // namespace heddle::stencil
