@@ -51,7 +51,8 @@ struct Plan {
 stencil::Exchange read_exchange(bench::Options& options, std::string& name) {
     const std::string decomposition = options.text("decomposition", "8x8x4");
     if (decomposition == "naive") {
-        const long threads = options.integer("threads", 64, 1), each = options.integer("each", 26, 1);
+        const long threads = options.integer("threads", 64, 1),
+                   each = options.integer("each", 26, 1);
         name = "naive " + std::to_string(threads) + "x" + std::to_string(each);
         return stencil::naive_exchange(threads, each);
     }
@@ -72,13 +73,16 @@ Plan read_plan(int argc, char** argv) {
     plan.size = static_cast<int>(options.integer("size", 0));
     plan.each_waits = options.choice("wait", "threads", {"threads", "one"}) == "threads";
     const std::string simulate = options.choice("simulate", "beside", {"beside", "only", "no"});
-    plan.simulate = simulate == "only" ? Simulate::only : simulate == "no" ? Simulate::no : Simulate::beside;
+    plan.simulate = simulate == "only" ? Simulate::only
+        : simulate == "no"             ? Simulate::no
+                                       : Simulate::beside;
     options.done();
     // Tags, counts of requests and threads are int in MPI; the least upper bound of tags is asked for later.
     constexpr std::int64_t most = 1 << 24;
     if (plan.exchange.messages > most || plan.exchange.sending > most)
-        options.leave(2, plan.name + " has " + std::to_string(plan.exchange.messages) + " messages; at most " +
-                             std::to_string(most) + " can be tried");
+        options.leave(2,
+                      plan.name + " has " + std::to_string(plan.exchange.messages) +
+                          " messages; at most " + std::to_string(most) + " can be tried");
     return plan;
 }
 
@@ -93,8 +97,10 @@ Simulated simulate(const Plan& plan) {
     const auto average = [&](stencil::Turns turns) {
         double sum = 0;
         for (int run = 0; run < plan.runs; ++run) {
-            const auto posted = stencil::interleave(plan.messages(), plan.receiving(), turns, random);
-            const auto arrived = stencil::interleave(plan.messages(), plan.sending(), turns, random);
+            const auto posted =
+                stencil::interleave(plan.messages(), plan.receiving(), turns, random);
+            const auto arrived =
+                stencil::interleave(plan.messages(), plan.sending(), turns, random);
             sum += stencil::search_depth(posted, arrived).average;
         }
         return sum / plan.runs;
@@ -165,8 +171,9 @@ bool have_threads(const Team& team, int wanted) {
     int most_missing = 0;
     MPI_Allreduce(&missing, &most_missing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (missing != 0)
-        std::fprintf(stderr, "stencil: rank %d needs %d threads, and the system gives no more than %d: %s\n",
-                     bench::rank(), wanted, team.size(), team.why_not_more().c_str());
+        std::fprintf(
+            stderr, "stencil: rank %d needs %d threads, and the system gives no more than %d: %s\n",
+            bench::rank(), wanted, team.size(), team.why_not_more().c_str());
     return most_missing == 0;
 }
 
@@ -204,7 +211,7 @@ private:
     bool open(const char* name, MPI_T_pvar_handle& handle) {
         int index = 0, count = 0;
         return MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS &&
-               MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle, &count) == MPI_SUCCESS;
+            MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle, &count) == MPI_SUCCESS;
     }
 
     MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
@@ -264,15 +271,16 @@ public:
 
 private:
     int first(int thread) const {
-        const int all = plan_.messages(), each = all / plan_.receiving(), more = all % plan_.receiving();
+        const int all = plan_.messages(), each = all / plan_.receiving(),
+                  more = all % plan_.receiving();
         return thread * each + std::min(thread, more);
     }
     /// The requests of a thread lie together, so that it can wait for them at once.
     void post(int thread) {
         MPI_Request* request = &requests_[static_cast<std::size_t>(first(thread))];
         for (int tag = thread; tag < plan_.messages(); tag += plan_.receiving())
-            MPI_Irecv(&data_[(static_cast<std::size_t>(plan_.size) + 1) * tag], plan_.size, MPI_CHAR, sender, tag,
-                      MPI_COMM_WORLD, request++);
+            MPI_Irecv(&data_[(static_cast<std::size_t>(plan_.size) + 1) * tag], plan_.size,
+                      MPI_CHAR, sender, tag, MPI_COMM_WORLD, request++);
     }
     void wait_for(int from, int to, double& ended) {
         MPI_Waitall(to - from, requests_.data() + from, MPI_STATUSES_IGNORE);
@@ -280,7 +288,8 @@ private:
     }
     void wait() {
         if (plan_.each_waits)
-            team_.run([this](int thread) { wait_for(first(thread), first(thread + 1), ended_[thread]); });
+            team_.run(
+                [this](int thread) { wait_for(first(thread), first(thread + 1), ended_[thread]); });
         else
             wait_for(0, plan_.messages(), ended_[0]);
     }
@@ -297,8 +306,9 @@ private:
 // --- Reports ---
 
 void report(const Plan& plan, const Measured& measured, const std::optional<Simulated>& simulated) {
-    std::string people = "stencil: " + plan.name + ": " + std::to_string(plan.messages()) + " messages from " +
-                         std::to_string(plan.sending()) + " threads to " + std::to_string(plan.receiving());
+    std::string people = "stencil: " + plan.name + ": " + std::to_string(plan.messages()) +
+        " messages from " + std::to_string(plan.sending()) + " threads to " +
+        std::to_string(plan.receiving());
     std::string programs;
     const auto add = [&](const char* key, double value) {
         char text[64];
@@ -312,8 +322,8 @@ void report(const Plan& plan, const Measured& measured, const std::optional<Simu
         add("depth", *measured.depth);
     }
     if (simulated) {
-        std::snprintf(text, sizeof text, ", depth of a list with random turns %.1f to %.1f", simulated->single,
-                      simulated->whole);
+        std::snprintf(text, sizeof text, ", depth of a list with random turns %.1f to %.1f",
+                      simulated->single, simulated->whole);
         people += text;
         add("simulated_single", simulated->single);
         add("simulated_whole", simulated->whole);
@@ -321,7 +331,8 @@ void report(const Plan& plan, const Measured& measured, const std::optional<Simu
     if (!measured.drain.empty()) {
         const auto [low, high] = std::minmax_element(measured.drain.begin(), measured.drain.end());
         const double median = bench::median(measured.drain);
-        std::snprintf(text, sizeof text, ", drained in %.3f ms (%.3f to %.3f)", median * 1e3, *low * 1e3, *high * 1e3);
+        std::snprintf(text, sizeof text, ", drained in %.3f ms (%.3f to %.3f)", median * 1e3,
+                      *low * 1e3, *high * 1e3);
         people += text;
         add("drain_us", median * 1e6);
         add("min", *low * 1e6);
@@ -329,9 +340,11 @@ void report(const Plan& plan, const Measured& measured, const std::optional<Simu
     }
     std::string name = plan.name;
     std::replace(name.begin(), name.end(), ' ', '/');
-    std::printf("%s\nresult bench=stencil exchange=%s messages=%d receiving=%d sending=%d size=%d wait=%s runs=%d%s\n",
-                people.c_str(), name.c_str(), plan.messages(), plan.receiving(), plan.sending(), plan.size,
-                plan.each_waits ? "threads" : "one", plan.runs, programs.c_str());
+    std::printf(
+        "%s\nresult bench=stencil exchange=%s messages=%d receiving=%d sending=%d size=%d wait=%s "
+        "runs=%d%s\n",
+        people.c_str(), name.c_str(), plan.messages(), plan.receiving(), plan.sending(), plan.size,
+        plan.each_waits ? "threads" : "one", plan.runs, programs.c_str());
 }
 
 void require_tags(const Plan& plan) {
@@ -339,8 +352,9 @@ void require_tags(const Plan& plan) {
     int there = 0;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &there);
     if (there && ready_tag(plan) > *bound)
-        bench::fail("stencil: " + plan.name + " takes tags up to " + std::to_string(ready_tag(plan)) +
-                    ", and this MPI has them up to " + std::to_string(*bound));
+        bench::fail("stencil: " + plan.name + " takes tags up to " +
+                    std::to_string(ready_tag(plan)) + ", and this MPI has them up to " +
+                    std::to_string(*bound));
 }
 
 /// 0, or 2 if there are not enough threads.
@@ -353,8 +367,10 @@ int run(const Plan& plan) {
     if (!sends) receives.emplace(plan, team);
     constexpr int warm_up = 2;
     for (int k = 0; k < warm_up + plan.runs; ++k) {
-        if (sends) send_all(plan, team);
-        else receives->run(k >= warm_up);
+        if (sends)
+            send_all(plan, team);
+        else
+            receives->run(k >= warm_up);
     }
     if (sends) return 0;
     report(plan, receives->measured(),

@@ -29,12 +29,15 @@ private:
 
 }  // namespace
 
-std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads, Turns turns, Random& random) {
-    std::vector<std::int32_t> next(static_cast<std::size_t>(std::min(messages, threads)));  // of those not done
+std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads, Turns turns,
+                                     Random& random) {
+    std::vector<std::int32_t> next(
+        static_cast<std::size_t>(std::min(messages, threads)));  // of those not done
     std::iota(next.begin(), next.end(), 0);
     std::vector<std::int32_t> order;
     while (!next.empty()) {
-        std::int32_t& tag = next[std::uniform_int_distribution<std::size_t>(0, next.size() - 1)(random)];
+        std::int32_t& tag =
+            next[std::uniform_int_distribution<std::size_t>(0, next.size() - 1)(random)];
         do {
             order.push_back(tag);
             tag += threads;
@@ -46,7 +49,8 @@ std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads
     return order;
 }
 
-Depth search_depth(const std::vector<std::int32_t>& posted, const std::vector<std::int32_t>& arrived) {
+Depth search_depth(const std::vector<std::int32_t>& posted,
+                   const std::vector<std::int32_t>& arrived) {
     std::vector<std::size_t> place(posted.size());
     for (std::size_t i = 0; i < posted.size(); ++i) place[static_cast<std::size_t>(posted[i])] = i;
     Remaining list(posted.size());
@@ -58,7 +62,9 @@ Depth search_depth(const std::vector<std::int32_t>& posted, const std::vector<st
         steps += depth;
         deepest = std::max(deepest, depth);
     }
-    return {static_cast<double>(steps) / static_cast<double>(std::max<std::size_t>(arrived.size(), 1)), deepest};
+    return {
+        static_cast<double>(steps) / static_cast<double>(std::max<std::size_t>(arrived.size(), 1)),
+        deepest};
 }
 
 }  // namespace heddle::stencil

@@ -21,15 +21,17 @@ enum class Turns : std::uint8_t {
 using Random = std::mt19937_64;
 
 /// The tags 0 ... messages - 1 in the order in which `threads` threads issue them.
-std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads, Turns turns, Random& random);
+std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads, Turns turns,
+                                     Random& random);
 
 struct Depth {
-    double average;      ///< entries looked at for a message, the one found included
+    double average;  ///< entries looked at for a message, the one found included
     std::int64_t deepest;
 };
 
 /// Of a list that holds all of `posted` before the first of `arrived` comes. Both hold the tags
 /// 0 ... size - 1, each once.
-Depth search_depth(const std::vector<std::int32_t>& posted, const std::vector<std::int32_t>& arrived);
+Depth search_depth(const std::vector<std::int32_t>& posted,
+                   const std::vector<std::int32_t>& arrived);
 
 }  // namespace heddle::stencil

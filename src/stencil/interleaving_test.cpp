@@ -54,7 +54,8 @@ Depth by_engine(const std::vector<std::int32_t>& posted, const std::vector<std::
         EXPECT_EQ(receive->tag, tag);
     }
     const auto steps = static_cast<double>(matcher.counters.search_steps.value() - before);
-    return {steps / static_cast<double>(arrived.size()), static_cast<std::int64_t>(matcher.counters.deepest_search.value())};
+    return {steps / static_cast<double>(arrived.size()),
+            static_cast<std::int64_t>(matcher.counters.deepest_search.value())};
 }
 
 TEST(SearchDepth, is_that_of_the_engine_which_searches_a_list) {
@@ -63,7 +64,8 @@ TEST(SearchDepth, is_that_of_the_engine_which_searches_a_list) {
         for (const int messages : {1, 2, 63, 64, 65, 728}) {
             const auto posted = stencil::interleave(messages, 56, turns, random);
             const auto arrived = stencil::interleave(messages, 152, turns, random);
-            const Depth game = stencil::search_depth(posted, arrived), engine = by_engine(posted, arrived);
+            const Depth game = stencil::search_depth(posted, arrived),
+                        engine = by_engine(posted, arrived);
             ASSERT_DOUBLE_EQ(game.average, engine.average) << messages;
             ASSERT_EQ(game.deepest, engine.deepest) << messages;
         }
@@ -85,7 +87,8 @@ TEST(SearchDepth, approaches_a_quarter_of_the_list_when_all_is_random) {
     double sum = 0;
     for (int round = 0; round < 50; ++round)
         sum += stencil::search_depth(stencil::interleave(400, 400, Turns::single, random),
-                                     stencil::interleave(400, 400, Turns::single, random)).average;
+                                     stencil::interleave(400, 400, Turns::single, random))
+                   .average;
     EXPECT_NEAR(sum / 50, 403 / 4.0, 3);
 }
 

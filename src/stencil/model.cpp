@@ -39,7 +39,8 @@ struct Sums {
     Count lengths, faces;  ///< of L_m, and of L_m L_n over m < n
 
     explicit Sums(const Decomposition& l)
-        : lengths(Count(l[0]) + l[1] + l[2]), faces(Count(l[0]) * l[1] + Count(l[0]) * l[2] + Count(l[1]) * l[2]) {}
+        : lengths(Count(l[0]) + l[1] + l[2]),
+          faces(Count(l[0]) * l[1] + Count(l[0]) * l[2] + Count(l[1]) * l[2]) {}
 };
 
 Count messages(Stencil stencil, const Decomposition& l) {
@@ -53,7 +54,7 @@ Count messages(Stencil stencil, const Decomposition& l) {
 
 /// Holds where no dimension is 1: those at the boundary of the process.
 Count receiving_by_equation(const Decomposition& l) {
-    if (l.size() == 2) return Count(2) * l[0] + Count(2) * l[1] - 4;    // (3)
+    if (l.size() == 2) return Count(2) * l[0] + Count(2) * l[1] - 4;   // (3)
     return Count(2) * Sums(l).faces - Count(4) * Sums(l).lengths + 8;  // (7)
 }
 
@@ -68,7 +69,7 @@ Count sending(Stencil stencil, const Decomposition& l) {
         // Across an edge or a face each has one neighbour, and each neighbour has one of them.
         case Stencil::five:
         case Stencil::seven: return messages(stencil, l);
-        case Stencil::nine: return Count(2) * l[0] + Count(2) * l[1] + 4;            // (4)
+        case Stencil::nine: return Count(2) * l[0] + Count(2) * l[1] + 4;           // (4)
         default: return Count(2) * Sums(l).faces + Count(4) * Sums(l).lengths + 8;  // (8)
     }
 }
@@ -84,7 +85,8 @@ std::vector<Side> sides(Stencil stencil, const Decomposition& l) {
 
 std::string text_of(const Decomposition& lengths) {
     std::string text;
-    for (const std::int64_t length : lengths) text += (text.empty() ? "" : "x") + std::to_string(length);
+    for (const std::int64_t length : lengths)
+        text += (text.empty() ? "" : "x") + std::to_string(length);
     return text;
 }
 
@@ -92,8 +94,8 @@ void check(Stencil stencil, const Decomposition& lengths) {
     const std::size_t needed = dimensions(stencil);
     if (lengths.size() != needed)
         throw Refused("a stencil of " + std::to_string(neighbours(stencil) + 1) + " points has " +
-                      std::to_string(needed) + " dimensions, and the decomposition " + text_of(lengths) + " has " +
-                      std::to_string(lengths.size()));
+                      std::to_string(needed) + " dimensions, and the decomposition " +
+                      text_of(lengths) + " has " + std::to_string(lengths.size()));
     for (const std::int64_t length : lengths)
         if (length < 1)
             throw Refused("a dimension has 1 subdomain or more, not " + std::to_string(length));
@@ -103,10 +105,12 @@ std::int64_t length_of(std::string_view word, std::string_view whole) {
     std::int64_t length = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), length);
     if (error == std::errc::result_out_of_range)
-        throw Refused("in " + std::string(whole) + ", " + std::string(word) + " is too large a number");
+        throw Refused("in " + std::string(whole) + ", " + std::string(word) +
+                      " is too large a number");
     if (error != std::errc() || end != word.data() + word.size() || length < 1)
-        throw Refused("a decomposition is two or three whole numbers from 1, such as 32x32 or 8x8x4, not '" +
-                      std::string(whole) + "'");
+        throw Refused(
+            "a decomposition is two or three whole numbers from 1, such as 32x32 or 8x8x4, not '" +
+            std::string(whole) + "'");
     return length;
 }
 
@@ -115,7 +119,8 @@ std::int64_t length_of(std::string_view word, std::string_view whole) {
 Stencil stencil_of(std::int64_t points) {
     for (const Stencil one : {Stencil::five, Stencil::nine, Stencil::seven, Stencil::twenty_seven})
         if (points == neighbours(one) + 1) return one;
-    throw Refused("a stencil has 5 or 9 points in two dimensions, 7 or 27 in three, not " + std::to_string(points));
+    throw Refused("a stencil has 5 or 9 points in two dimensions, 7 or 27 in three, not " +
+                  std::to_string(points));
 }
 
 Decomposition decomposition_of(std::string_view text) {
@@ -126,8 +131,8 @@ Decomposition decomposition_of(std::string_view text) {
         at = cross + 1;
     }
     if (lengths.size() < 2 || lengths.size() > 3)
-        throw Refused("a decomposition has two or three dimensions, and " + std::string(text) + " has " +
-                      std::to_string(lengths.size()));
+        throw Refused("a decomposition has two or three dimensions, and " + std::string(text) +
+                      " has " + std::to_string(lengths.size()));
     return lengths;
 }
 
@@ -135,12 +140,13 @@ Exchange exchange(Stencil stencil, const Decomposition& lengths) {
     check(stencil, lengths);
     const bool by_equation = std::ranges::min(lengths) >= 2;
     const Count receiving = by_equation ? receiving_by_equation(lengths) : all(lengths);
-    return {messages(stencil, lengths).value(), receiving.value(), sending(stencil, lengths).value(),
-            sides(stencil, lengths), by_equation};
+    return {messages(stencil, lengths).value(), receiving.value(),
+            sending(stencil, lengths).value(), sides(stencil, lengths), by_equation};
 }
 
 Exchange naive_exchange(std::int64_t threads, std::int64_t messages_each) {
-    if (threads < 1) throw Refused("there must be 1 thread or more, not " + std::to_string(threads));
+    if (threads < 1)
+        throw Refused("there must be 1 thread or more, not " + std::to_string(threads));
     if (messages_each < 1)
         throw Refused("a thread has 1 message or more, not " + std::to_string(messages_each));
     return {(Count(threads) * messages_each).value(), threads, threads, {}, false};

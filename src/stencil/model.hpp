@@ -26,7 +26,9 @@ public:
 enum class Stencil : std::uint8_t { five = 5, seven = 7, nine = 9, twenty_seven = 27 };
 
 Stencil stencil_of(std::int64_t points);
-constexpr std::int64_t neighbours(Stencil stencil) noexcept { return static_cast<std::int64_t>(stencil) - 1; }
+constexpr std::int64_t neighbours(Stencil stencil) noexcept {
+    return static_cast<std::int64_t>(stencil) - 1;
+}
 constexpr std::size_t dimensions(Stencil stencil) noexcept {
     return stencil == Stencil::five || stencil == Stencil::nine ? 2 : 3;
 }
@@ -45,12 +47,12 @@ struct Side {
 
 /// What the process receives in one exchange. It sends as much, from T_r threads to T_s.
 struct Exchange {
-    std::int64_t messages;   ///< M_t
-    std::int64_t receiving;  ///< T_r: threads of the process that communicate
-    std::int64_t sending;    ///< T_s: threads of other processes that send to it
-    std::vector<Side> sides; ///< none for a naive decomposition
-    /// Equations 3 and 7, for T_r, count what lies at two opposite sides once, so they hold only where
-    /// each dimension is at least 2. Otherwise all threads lie at the boundary, and T_r is their number.
+    std::int64_t messages;    ///< M_t
+    std::int64_t receiving;   ///< T_r: threads of the process that communicate
+    std::int64_t sending;     ///< T_s: threads of other processes that send to it
+    std::vector<Side> sides;  ///< none for a naive decomposition
+    /// False where a dimension has 1 subdomain: equations 3 and 7 would count it at two opposite sides.
+    /// There all threads lie at the boundary, and T_r is their number.
     bool receiving_by_equation;
 };
 

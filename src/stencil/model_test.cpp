@@ -39,14 +39,17 @@ std::vector<Place> directions(Stencil stencil) {
 class Grid {
 public:
     explicit Grid(const Place& lengths)
-        : lengths_(lengths), marked_(static_cast<std::size_t>((lengths[0] + 2) * (lengths[1] + 2) * (lengths[2] + 2))) {}
+        : lengths_(lengths),
+          marked_(
+              static_cast<std::size_t>((lengths[0] + 2) * (lengths[1] + 2) * (lengths[2] + 2))) {}
     bool inside(const Place& at) const {
         for (int d = 0; d < 3; ++d)
             if (at[d] < 0 || at[d] >= lengths_[d]) return false;
         return true;
     }
     void mark(const Place& at) {
-        marked_[static_cast<std::size_t>(((at[0] + 1) * (lengths_[1] + 2) + at[1] + 1) * (lengths_[2] + 2) + at[2] + 1)] = 1;
+        marked_[static_cast<std::size_t>(
+            ((at[0] + 1) * (lengths_[1] + 2) + at[1] + 1) * (lengths_[2] + 2) + at[2] + 1)] = 1;
     }
     int marked() const { return std::accumulate(marked_.begin(), marked_.end(), 0); }
 
@@ -88,19 +91,25 @@ void compare(Stencil stencil, const Place& lengths) {
     ASSERT_EQ(model.messages, counted.messages);
     ASSERT_EQ(model.receiving, counted.receiving);
     ASSERT_EQ(model.sending, counted.sending);
-    ASSERT_EQ(model.receiving_by_equation, *std::min_element(decomposition.begin(), decomposition.end()) >= 2);
+    ASSERT_EQ(model.receiving_by_equation,
+              *std::min_element(decomposition.begin(), decomposition.end()) >= 2);
     // What comes across an edge along x comes from one side in y; across a face along xy, in z.
     if (decomposition.size() == 2) {
         ASSERT_EQ(model.sides[0].messages, counted.across[1]);
         ASSERT_EQ(model.sides[1].messages, counted.across[0]);
     } else {
-        for (std::size_t k = 0; k < 3; ++k) ASSERT_EQ(model.sides[k].messages, counted.across[2 - k]);
+        for (std::size_t k = 0; k < 3; ++k)
+            ASSERT_EQ(model.sides[k].messages, counted.across[2 - k]);
     }
 }
 
 class EveryStencil : public testing::TestWithParam<Stencil> {};
-INSTANTIATE_TEST_SUITE_P(Model, EveryStencil, testing::Values(Stencil::five, Stencil::nine, Stencil::seven, Stencil::twenty_seven),
-                         [](const auto& one) { return std::to_string(stencil::neighbours(one.param) + 1) + "_points"; });
+INSTANTIATE_TEST_SUITE_P(Model, EveryStencil,
+                         testing::Values(Stencil::five, Stencil::nine, Stencil::seven,
+                                         Stencil::twenty_seven),
+                         [](const auto& one) {
+                             return std::to_string(stencil::neighbours(one.param) + 1) + "_points";
+                         });
 
 TEST_P(EveryStencil, agrees_with_counting_for_every_size_up_to_16) {
     constexpr int most = 16;
@@ -108,11 +117,13 @@ TEST_P(EveryStencil, agrees_with_counting_for_every_size_up_to_16) {
     for (int x = 1; x <= most; ++x)
         for (int y = 1; y <= most; ++y)
             for (int z = 1; z <= highest; ++z) {
-                ASSERT_NO_FATAL_FAILURE(compare(GetParam(), {x, y, z})) << x << "x" << y << "x" << z;
+                ASSERT_NO_FATAL_FAILURE(compare(GetParam(), {x, y, z}))
+                    << x << "x" << y << "x" << z;
             }
 }
 
-void expect_figures(Stencil stencil, const char* decomposition, std::int64_t messages, std::int64_t receiving, std::int64_t sending) {
+void expect_figures(Stencil stencil, const char* decomposition, std::int64_t messages,
+                    std::int64_t receiving, std::int64_t sending) {
     const Exchange model = stencil::exchange(stencil, stencil::decomposition_of(decomposition));
     EXPECT_EQ(model.messages, messages) << decomposition;
     EXPECT_EQ(model.receiving, receiving) << decomposition;
@@ -151,30 +162,37 @@ std::string reason(Call&& call) {
 }
 
 TEST(Model, refuses_what_cannot_be_and_says_why) {
-    for (const char* text : {"", "x", "8", "8x", "x8", "8xx8", "8x8x", "0x4", "4x0", "-1x4", "+4x4", " 4x4", "4x4 ", "4 x4",
-                             "4X4", "1e3x2", "2.5x2", "eight", "4x4x4x4", "99999999999999999999x2"})
+    for (const char* text : {"",      "x",     "8",     "8x",      "x8",
+                             "8xx8",  "8x8x",  "0x4",   "4x0",     "-1x4",
+                             "+4x4",  " 4x4",  "4x4 ",  "4 x4",    "4X4",
+                             "1e3x2", "2.5x2", "eight", "4x4x4x4", "99999999999999999999x2"})
         EXPECT_THROW(stencil::decomposition_of(text), Refused) << text;
-    EXPECT_EQ(reason([] { stencil::decomposition_of("0x4"); }),
-              "a decomposition is two or three whole numbers from 1, such as 32x32 or 8x8x4, not '0x4'");
+    EXPECT_EQ(
+        reason([] { stencil::decomposition_of("0x4"); }),
+        "a decomposition is two or three whole numbers from 1, such as 32x32 or 8x8x4, not '0x4'");
     EXPECT_EQ(reason([] { stencil::decomposition_of("2x3x4x5"); }),
               "a decomposition has two or three dimensions, and 2x3x4x5 has 4");
     EXPECT_EQ(reason([] { stencil::exchange(Stencil::twenty_seven, {8, 8}); }),
               "a stencil of 27 points has 3 dimensions, and the decomposition 8x8 has 2");
     EXPECT_EQ(reason([] { stencil::exchange(Stencil::five, {8, 8, 4}); }),
               "a stencil of 5 points has 2 dimensions, and the decomposition 8x8x4 has 3");
-    EXPECT_EQ(reason([] { stencil::exchange(Stencil::five, {8, -3}); }), "a dimension has 1 subdomain or more, not -3");
+    EXPECT_EQ(reason([] { stencil::exchange(Stencil::five, {8, -3}); }),
+              "a dimension has 1 subdomain or more, not -3");
     EXPECT_EQ(reason([] { stencil::stencil_of(8); }),
               "a stencil has 5 or 9 points in two dimensions, 7 or 27 in three, not 8");
 }
 
 TEST(Model, refuses_counts_that_overflow_and_none_that_do_not) {
     constexpr std::int64_t long_edge = std::int64_t{1} << 61;
-    EXPECT_EQ(stencil::exchange(Stencil::five, {long_edge, 2}).messages, (std::int64_t{1} << 62) + 4);
+    EXPECT_EQ(stencil::exchange(Stencil::five, {long_edge, 2}).messages,
+              (std::int64_t{1} << 62) + 4);
     EXPECT_THROW(stencil::exchange(Stencil::nine, {long_edge, 2}), Refused);
     EXPECT_THROW(stencil::exchange(Stencil::seven, {long_edge, 2, 2}), Refused);
     // More subdomains than can be counted, and a boundary that can.
-    EXPECT_EQ(stencil::exchange(Stencil::seven, {3'000'000, 3'000'000, 3'000'000}).messages, 54'000'000'000'000);
-    EXPECT_THROW(stencil::exchange(Stencil::twenty_seven, {4'000'000'000, 4'000'000'000, 2}), Refused);
+    EXPECT_EQ(stencil::exchange(Stencil::seven, {3'000'000, 3'000'000, 3'000'000}).messages,
+              54'000'000'000'000);
+    EXPECT_THROW(stencil::exchange(Stencil::twenty_seven, {4'000'000'000, 4'000'000'000, 2}),
+                 Refused);
 }
 
 }  // namespace
