@@ -83,9 +83,8 @@ double time_once(const Sequence& sequence, Objects& objects) {
 
 /// Other programs can only make a replay slower: the fastest of some counts. Short ones are repeated more.
 template <class Engine>
-double time(const Sequence& sequence, Objects& objects) {
+double time(const Sequence& sequence, Objects& objects, double enough) {
     constexpr int fewest = 3, most = 100;
-    constexpr double enough = 0.1;
     double best = time_once<Engine>(sequence, objects), sum = best;
     for (int round = 1; round < fewest || (round < most && sum < enough); ++round) {
         const double seconds = time_once<Engine>(sequence, objects);
@@ -96,17 +95,18 @@ double time(const Sequence& sequence, Objects& objects) {
 }
 
 template <class Engine>
-Result replay_under(const Sequence& sequence) {
+Result replay_under(const Sequence& sequence, double seconds) {
     Objects objects(sequence);
     Result result{Engine::name, {}, {}, 0};
     count<Engine>(sequence, objects, result);
-    result.seconds = time<Engine>(sequence, objects);
+    result.seconds = time<Engine>(sequence, objects, seconds);
     return result;
 }
 
 template <class... Engines>
-std::vector<Result> replay_under_all(const Sequence& sequence, std::tuple<Engines...>*) {
-    return {replay_under<Engines>(sequence)...};
+std::vector<Result> replay_under_all(const Sequence& sequence, double seconds,
+                                     std::tuple<Engines...>*) {
+    return {replay_under<Engines>(sequence, seconds)...};
 }
 
 }  // namespace
@@ -130,8 +130,8 @@ double Depths::average() const noexcept {
     return operations_ == 0 ? 0 : static_cast<double>(steps_) / static_cast<double>(operations_);
 }
 
-std::vector<Result> replay(const Sequence& sequence) {
-    return replay_under_all(sequence, static_cast<match::Matchers*>(nullptr));
+std::vector<Result> replay(const Sequence& sequence, double seconds) {
+    return replay_under_all(sequence, seconds, static_cast<match::Matchers*>(nullptr));
 }
 
 }  // namespace heddle::replay

@@ -45,7 +45,8 @@ struct Result {
     double seconds;   ///< of the fastest of several replays
 };
 
-/// Of every engine in match/all.hpp, in that order. Throws std::logic_error if engines match differently.
-std::vector<Result> replay(const Sequence& sequence);
+/// Of every engine in match/all.hpp, in that order. Short sequences are timed again and again, for about
+/// `seconds` with each engine. Throws std::logic_error if engines match differently.
+std::vector<Result> replay(const Sequence& sequence, double seconds = 0.1);
 
 }  // namespace heddle::replay
