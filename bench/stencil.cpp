@@ -11,9 +11,14 @@
 /// Threads live as long as the program, so that no run starts any. The model (M_t, T_r, T_s) and the game
 /// of chance whose depths stand beside come from src/stencil, plain C++ without MPI.
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -124,8 +129,7 @@ public:
         }
     }
     ~Team() {
-        job_ = nullptr;
-        begin();
+        begin(nullptr);
         for (std::thread& thread : threads_) thread.join();
     }
     Team(const Team&) = delete;
@@ -135,34 +139,42 @@ public:
     const std::string& why_not_more() const { return why_; }
 
     /// Calls job(i) in each thread and returns when all have come back.
-    template <class Job>
-    void run(const Job& job) {
-        const std::function<void(int)> call = std::cref(job);
-        job_ = &call;
-        busy_.store(size(), std::memory_order_relaxed);  // ordered by begin()
-        begin();
-        for (int left; (left = busy_.load(std::memory_order_acquire)) != 0;) busy_.wait(left);
+    void run(const std::function<void(int)>& job) {
+        busy_.store(static_cast<unsigned>(size()),
+                    std::memory_order_relaxed);  // ordered by begin()
+        begin(&job);
+        while (const unsigned left = busy_.load(std::memory_order_acquire))
+            sleep_while(busy_, left);
     }
 
 private:
-    void begin() {
+    void begin(const std::function<void(int)>* job) {
+        job_ = job;
         round_.fetch_add(1, std::memory_order_release);
-        round_.notify_all();
+        wake(round_, std::numeric_limits<int>::max());
     }
     void work(int i) {
         for (unsigned round = 0;; ++round) {
-            round_.wait(round, std::memory_order_acquire);
+            while (round_.load(std::memory_order_acquire) == round) sleep_while(round_, round);
             if (job_ == nullptr) return;
             (*job_)(i);
-            if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+            if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) wake(busy_, 1);
         }
+    }
+
+    // std::atomic would spin and yield before it sleeps, and so take the core from those still at work.
+    static void sleep_while(std::atomic<unsigned>& word, unsigned value) {
+        syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr);
+    }
+    static void wake(std::atomic<unsigned>& word, int threads) {
+        syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, threads);
     }
 
     std::vector<std::thread> threads_;
     std::string why_;
-    const std::function<void(int)>* job_ = nullptr;
+    const std::function<void(int)>* job_ = nullptr;  ///< of this round; none: the last one
     std::atomic<unsigned> round_{0};
-    std::atomic<int> busy_{0};
+    std::atomic<unsigned> busy_{0};
 };
 
 /// Whether both ranks have their threads; one that lacks some says why.
