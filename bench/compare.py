@@ -4,14 +4,12 @@
 
     compare.py --build build/release --peer mpich=PREFIX --peer openmpi-ucx=PREFIX ...
 
-A peer is NAME=PREFIX, with PREFIX/bin/mpicc, mpicxx and mpiexec; NAME begins with one of mpich,
-openmpi, openmpi-ucx, intel, which says how it is spoken to (peers.sh installs all three). The same
-sources are built with each peer's own compiler wrappers.
+A peer is NAME=PREFIX (laboratory/contestants.py; peers.sh installs some). The same sources are built
+with each contestant's own compiler wrappers.
 
 Contestants take turns (A B C A B C ...), since a machine changes while one measures. Before and
 after every figure the round trip of a cache line between the first two cores (line.c) tells the
-regime: near, middle or far. Figures whose regime changed meanwhile are dropped, and medians are taken
-within the one regime that all contestants have most figures of.
+regime, and only figures of one regime are compared (laboratory/regime.py).
 """
 
 import argparse
@@ -20,37 +18,28 @@ import dataclasses
 import os
 import pathlib
 import re
-import resource
 import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+from laboratory import contestants as libraries
+from laboratory import jobs, regime
+from laboratory.machine import Machine, hardware
+from laboratory.readings import Reading, Result
+from laboratory.summary import number
 
 HERE = pathlib.Path(__file__).resolve().parent
-CXX_PROGRAMS = ("multirate", "pingpong", "latency_regime", "throughput_regime", "wait_cost")
 SERVERS = ("any", "posted", "in-turn")
-C_PROGRAMS = ("empty", "memory", "instructions")
-NEAR_NS, MIDDLE_NS = 120, 350
 RUN_TIMEOUT_S = 300
-OTHERS_SHARE = 0.05  # of a core that other programs may take from a figure
-TRIES, PATIENCE_S = 3, 15
-
-OPENMPI = ["--oversubscribe", "--allow-run-as-root"]
-OPENMPI_YIELD = ["--mca", "mpi_yield_when_idle", "1"]
-UCX = ["--mca", "pml", "ucx", "--mca", "opal_common_ucx_tls", "any",
-       "--mca", "opal_common_ucx_devices", "any"]
 
 
 @dataclasses.dataclass
-class Contestant:
-    """An MPI library, or a yardstick program (which only knows pairs of threads)."""
+class Yardstick:
+    """A program without MPI that takes part; it only knows pairs of threads."""
     name: str
-    launch: list = dataclasses.field(default_factory=list)
-    env: dict = dataclasses.field(default_factory=dict)
-    programs: pathlib.Path = None
-    yardstick: str = None
+    path: str
 
 
 @dataclasses.dataclass
@@ -81,61 +70,16 @@ class Experiment:
     any_regime: bool = False  # figures that the distance of the cores does not change
 
 
-@dataclasses.dataclass
-class Figure:
-    regime: str
-    value: float
-
-
 # ---------------------------------------------------------------- contestants
 
 
-def peer(spec, waiting, scratch):
-    """NAME=PREFIX as a contestant, its programs built."""
-    name, _, prefix = spec.partition("=")
-    if not prefix:
-        sys.exit(f"compare.py: --peer wants NAME=PREFIX, not {spec}")
-    prefix = pathlib.Path(prefix).resolve()
-    yields = waiting == "yield"
-    options, env = [], {}
-    if name.startswith("openmpi"):
-        options = OPENMPI + (OPENMPI_YIELD if yields else [])
-        options += UCX if name.startswith("openmpi-ucx") else []
-    elif name.startswith("intel"):
-        env = {"I_MPI_ROOT": str(prefix), "I_MPI_FABRICS": "shm",
-               "I_MPI_THREAD_YIELD": "2" if yields else "0"}
-    elif not name.startswith("mpich"):
-        sys.exit(f"compare.py: unknown peer {name}")
-    programs = scratch / name
-    build(prefix, programs, env)
-    return Contestant(name, [str(prefix / "bin/mpiexec"), *options], env, programs)
-
-
-def build(prefix, programs, env):
-    programs.mkdir(parents=True, exist_ok=True)
-    jobs = [("mpicxx", f"{p}.cpp", p, ["-std=c++20"]) for p in CXX_PROGRAMS]
-    jobs += [("mpicc", f"{p}.c", p, []) for p in C_PROGRAMS]
-    for wrapper, source, program, flags in jobs:
-        subprocess.run([prefix / "bin" / wrapper, "-O3", "-w", "-pthread", *flags, HERE / source,
-                        "-o", programs / program], check=True, env={**os.environ, **env})
-
-
-def heddle(build_dir):
+def heddle(build_dir, scratch):
     """The library under construction, or None where it is not built."""
-    places = [build_dir / place / "mpiexec" for place in ("cmd", "cmd/mpiexec", "bin")]
-    found = [place for place in places if place.is_file()]
-    if not found or not (build_dir / "bench/multirate").is_file():
+    try:
+        return libraries.named(f"heddle={build_dir}", "yield", scratch)
+    except libraries.Unusable as problem:
+        print(f"compare.py: {problem}: peers only", file=sys.stderr)
         return None
-    return Contestant("heddle", [str(found[0])], {}, build_dir / "bench")
-
-
-def native(source, scratch):
-    """Builds a program without MPI and returns its path."""
-    compiler = ["c++", "-std=c++20"] if source.endswith(".cpp") else ["cc"]
-    program = scratch / pathlib.Path(source).stem
-    scratch.mkdir(parents=True, exist_ok=True)
-    subprocess.run([*compiler, "-O3", "-pthread", HERE / source, "-o", program], check=True)
-    return str(program)
 
 
 # ---------------------------------------------------------------- experiments
@@ -216,7 +160,8 @@ def instructions():
     rows = [Row("MPI_Isend", "isend", "instructions"),
             Row("posted MPI_Irecv", "irecv", "instructions")]
     return Experiment("Instructions, 0 B, MPI_THREAD_MULTIPLE",
-                      [Run(rows, script="instructions.sh")], any_regime=True)
+                      [Run(rows, program="instructions", script="instructions.sh")],
+                      any_regime=True)
 
 
 def experiments(args):
@@ -242,109 +187,39 @@ def experiments(args):
 
 def command(run, contestant):
     """The command line of a run, or None where the contestant cannot take part."""
-    if contestant.yardstick:
-        return [contestant.yardstick, str(run.yardstick_pairs)] if run.yardstick_pairs else None
+    if isinstance(contestant, Yardstick):
+        return [contestant.path, str(run.yardstick_pairs)] if run.yardstick_pairs else None
     if run.script == "startup.py":
-        return [sys.executable, str(HERE / run.script), str(contestant.programs), "--",
-                *contestant.launch]
+        folders = {contestant.program(name).parent for name in ("empty", "memory")}
+        return [sys.executable, str(HERE / run.script), *map(str, folders), "--", *contestant.launch]
+    program = str(contestant.program(run.program))
     if run.script:
-        return [str(HERE / run.script), str(contestant.programs / "instructions"),
-                *contestant.launch]
-    return [*contestant.launch, "-n", str(run.ranks), str(contestant.programs / run.program),
-            *run.words]
+        return [str(HERE / run.script), program, *contestant.launch]
+    return [*contestant.launch, "-n", str(run.ranks), program, *run.words]
 
 
-def results_of(output):
-    """The `result` lines as dictionaries; a yardstick's line as if Multirate had printed it."""
-    results = [dict(word.split("=", 1) for word in line.split()[1:])
-               for line in output.splitlines() if line.startswith("result ")]
-    yardstick = re.search(r"pairs (\d+) rate ([\d.]+) M/s", output)
+def reading_of(outcome):
+    """What a run said; a yardstick's line as if Multirate had printed it."""
+    reading = Reading.of(outcome.output, outcome.errors)
+    yardstick = re.search(r"pairs (\d+) rate ([\d.]+) M/s", outcome.output)
     if yardstick:
-        results.append({"bench": "multirate", "rate": yardstick.group(2)})
-    return results
-
-
-def value_of(row, results):
-    """The first result that has the row's key and all it asks for (None: any value)."""
-    for result in results:
-        if row.key in result and all(k in result and v in (None, result[k])
-                                     for k, v in row.where.items()):
-            return float(result[row.key])
-    return None
-
-
-def execute(argv, contestant):
-    """What the command printed, or None after telling how it failed."""
-    try:
-        done = subprocess.run(argv, env={**os.environ, **contestant.env}, capture_output=True,
-                              text=True, timeout=RUN_TIMEOUT_S, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        print(f"  {contestant.name}: no end within {RUN_TIMEOUT_S} s", file=sys.stderr)
-        return None
-    if done.returncode == 0:
-        return done.stdout
-    last = (done.stderr.strip().splitlines() or ["(no message)"])[-1]
-    print(f"  {contestant.name}: exit {done.returncode}: {last}", file=sys.stderr)
-    return None
-
-
-class Machine:
-    """What the machine does besides: its regime, and the time that others take from it."""
-
-    def __init__(self, line):
-        self.line = line
-        self.seen_ns = []
-        self.disturbed = 0
-
-    def regime(self):
-        ns = float(subprocess.run([self.line], check=True, capture_output=True, text=True).stdout)
-        self.seen_ns.append(ns)
-        return "near" if ns <= NEAR_NS else "middle" if ns <= MIDDLE_NS else "far"
-
-    def alone(self, work):
-        """Does the work again, a few times at most, while other programs took part of the time."""
-        for _ in range(TRIES):
-            begin, busy, ours = time.monotonic(), busy_seconds(), children_seconds()
-            result = work()
-            others = busy_seconds() - busy - (children_seconds() - ours)
-            if others <= OTHERS_SHARE * (time.monotonic() - begin) + 0.03:
-                return result
-            wait_for_quiet()
-        self.disturbed += 1
-        return result
-
-
-def busy_seconds():
-    """CPU time of all programs of the machine since its start."""
-    words = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()
-    return sum(map(int, words[1:4])) / os.sysconf("SC_CLK_TCK")
-
-
-def children_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def wait_for_quiet():
-    """Until nothing else runs; after a while, regardless."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        busy = busy_seconds()
-        time.sleep(0.5)
-        if busy_seconds() - busy <= OTHERS_SHARE * 0.5 + 0.03:
-            return
+        reading.results.append({"bench": "multirate", "rate": yardstick.group(2)})
+    return reading
 
 
 def figure(argv, contestant, machine):
-    """The regime in which a command ran, and its results."""
-    before = machine.regime()
-    output = machine.alone(lambda: execute(argv, contestant))
-    regime = before if machine.regime() == before else "changing"
-    return regime, results_of(output or "")
+    """The regime in which a command ran, and what it said."""
+    environment = {**os.environ, **getattr(contestant, "environment", {})}
+    before = machine.line_ns()
+    outcome = machine.alone(lambda: jobs.execute(argv, environment, RUN_TIMEOUT_S))
+    after = machine.line_ns()
+    if outcome.problem:
+        print(f"  {contestant.name}: {outcome.problem}", file=sys.stderr)
+    return regime.between(before, after), reading_of(outcome)
 
 
 def measure(experiment, contestants, rounds, machine):
-    """All figures: (row label, contestant) -> [Figure]."""
+    """All figures: (row label, contestant) -> [Sample]."""
     figures = collections.defaultdict(list)
     for turn in range(rounds):
         print(f"{experiment.title}: round {turn + 1} of {rounds}", file=sys.stderr)
@@ -353,48 +228,15 @@ def measure(experiment, contestants, rounds, machine):
                 argv = command(run, contestant)
                 if argv is None:
                     continue
-                regime, results = figure(argv, contestant, machine)
+                seen, reading = figure(argv, contestant, machine)
                 for row in run.rows:
-                    value = value_of(row, results)
+                    value = Result(row.key, row.where).read(reading)
                     if value is not None:
-                        figures[row.label, contestant.name].append(Figure(regime, value))
+                        figures[row.label, contestant.name].append(regime.Sample(seen, value))
     return figures
 
 
 # ---------------------------------------------------------------- reporting
-
-
-def common_regime(figures):
-    """The regime in which the poorest cell has most figures, and how many that cell has."""
-    def least(regime):
-        return min(sum(f.regime == regime for f in cell) for cell in figures.values())
-
-    if not figures:
-        return "none", 0
-    best = max(("near", "middle", "far"), key=least)
-    return best, least(best)
-
-
-def medians(figures, any_regime):
-    """Median of each cell within the common regime, and a sentence that says which one."""
-    if any_regime:
-        cells = {at: statistics.median(f.value for f in cell) for at, cell in figures.items()}
-        return cells, "Any regime"
-    regime, count = common_regime(figures)
-    if count == 0:
-        cells = {at: statistics.median(f.value for f in cell) for at, cell in figures.items()}
-        return cells, "**no regime common to all: not comparable**"
-    cells = {at: statistics.median(f.value for f in cell if f.regime == regime)
-             for at, cell in figures.items()}
-    total = sum(len(cell) for cell in figures.values())
-    kept = sum(f.regime == regime for cell in figures.values() for f in cell)
-    return cells, f"Regime {regime}, {kept} of {total} figures, at least {count} each"
-
-
-def number(value):
-    if abs(value) >= 1000:
-        return f"{value:.0f}"
-    return f"{value:.3g}" if abs(value) < 100 else f"{value:.1f}"
 
 
 def cell_text(cells, label, name, first):
@@ -409,10 +251,11 @@ def cell_text(cells, label, name, first):
 
 
 def table(experiment, figures, contestants):
-    cells, note = medians(figures, experiment.any_regime)
+    chosen = regime.select(figures, experiment.any_regime)
+    cells = chosen.medians()
     names = [c.name for c in contestants if any(name == c.name for _, name in figures)]
     rows = [row for run in experiment.runs for row in run.rows]
-    lines = [f"### {experiment.title}", "", f"{note}.", "",
+    lines = [f"### {experiment.title}", "", f"{chosen.note}.", "",
              "| | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
     for row in rows:
         label = f"{row.label} [{row.unit}]" if row.unit else row.label
@@ -442,11 +285,6 @@ def own_command():
     """This very call; only the names of peers and programs, since paths differ elsewhere."""
     words = [re.sub(r"^([\w-]+=)?/.*?([^/]*)$", r"\1…/\2", word) for word in sys.argv[1:]]
     return "bench/compare.py " + " ".join(words)
-
-
-def hardware():
-    model = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
-    return f"{os.cpu_count()} cores, {model.group(1) if model else os.uname().machine}"
 
 
 def header(machine, contestants):
@@ -484,27 +322,26 @@ def arguments():
 def find_contestants(args, scratch):
     contestants = []
     if args.build:
-        ours = heddle(args.build.resolve())
+        ours = heddle(args.build, scratch)
         if ours:
             contestants.append(ours)
-        else:
-            print(f"compare.py: no Heddle in {args.build}: peers only", file=sys.stderr)
-    contestants += [peer(spec, args.waiting, scratch) for spec in args.peer]
+    contestants += [libraries.named(spec, args.waiting, scratch) for spec in args.peer]
     if not contestants:
         sys.exit("compare.py: nothing to measure: give --build, --peer or both")
-    contestants.append(Contestant("ring", yardstick=native("ring.cpp", scratch)))
+    contestants.append(Yardstick("ring", str(libraries.native("ring.cpp", scratch))))
     if args.yardstick:
-        contestants.append(Contestant("yardstick", yardstick=os.path.abspath(args.yardstick)))
+        contestants.append(Yardstick("yardstick", os.path.abspath(args.yardstick)))
     return contestants
 
 
 def main():
     args = arguments()
     chosen = experiments(args)
+    jobs.adopt_orphans()
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         contestants = find_contestants(args, scratch)
-        machine = Machine(native("line.c", scratch))
+        machine = Machine(libraries.native("line.c", scratch))
         tables = []
         for experiment in chosen:
             figures = measure(experiment, contestants, args.rounds, machine)
@@ -522,6 +359,7 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
+        jobs.end_children()
         sys.exit(130)
-    except (OSError, subprocess.CalledProcessError) as error:
+    except (OSError, libraries.Unusable, subprocess.CalledProcessError) as error:
         sys.exit(f"compare.py: {error}")

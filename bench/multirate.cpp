@@ -21,13 +21,15 @@ namespace {
 constexpr const char* usage =
     "multirate --pairs N --mode threads|processes --size BYTES --window N\n"
     "          --comm one|per-pair --tag specific|any --level single|multiple\n"
-    "          --seconds S (of one repetition) --repetitions N\n"
-    "threads: 2 ranks; processes: 2 N ranks. The level follows the mode unless given.\n";
+    "          --order kept|free --seconds S or --windows N (of one repetition) --repetitions N\n"
+    "threads: 2 ranks; processes: 2 N ranks. The level follows the mode unless given. With order\n"
+    "free (that of --tag any) messages may overtake each other.\n";
 
 struct Plan {
     int pairs, size, window, repetitions;
+    long windows;  // of one repetition and pair; 0: as many as fit into `seconds`
     double seconds;
-    bool threads, comm_per_pair, any_tag;
+    bool threads, comm_per_pair, any_tag, overtaking;
     std::string level;
 };
 
@@ -36,6 +38,8 @@ struct Pair {
     int peer, tag, control;
     int receive_tag;
 };
+
+constexpr double warm_up = 0.25;  // of a repetition
 
 /// What one repetition gave: windows and seconds, of one pair or of all.
 struct Share {
@@ -51,9 +55,12 @@ Plan read_plan(int argc, char** argv) {
     plan.window = static_cast<int>(options.integer("window", 128, 1));
     plan.comm_per_pair = options.choice("comm", "one", {"one", "per-pair"}) == "per-pair";
     plan.any_tag = options.choice("tag", "specific", {"specific", "any"}) == "any";
+    plan.overtaking =
+        options.choice("order", plan.any_tag ? "free" : "kept", {"kept", "free"}) == "free";
     const char* natural = plan.threads ? "multiple" : "single";
     plan.level = options.choice("level", natural, {"single", "multiple"});
     plan.seconds = options.real("seconds", 0.3);
+    plan.windows = options.integer("windows", 0);
     plan.repetitions = static_cast<int>(options.integer("repetitions", 5, 1));
     options.done();
     if (plan.threads && plan.pairs > 1 && plan.level == "single")
@@ -63,9 +70,9 @@ Plan read_plan(int argc, char** argv) {
 
 /// World itself, or copies of it: one per pair, or one that allows overtaking.
 std::vector<MPI_Comm> make_comms(const Plan& plan) {
-    if (!plan.any_tag && !plan.comm_per_pair) return {MPI_COMM_WORLD};
+    if (!plan.overtaking && !plan.comm_per_pair) return {MPI_COMM_WORLD};
     MPI_Info info = MPI_INFO_NULL;
-    if (plan.any_tag) {
+    if (plan.overtaking) {
         MPI_Info_create(&info);
         MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
     }
@@ -114,13 +121,18 @@ void send_windows(const Plan& plan, const Pair& pair) {
     }
 }
 
-Share receive_windows(const Plan& plan, const Pair& pair, double seconds) {
+/// `part` of a repetition.
+Share receive_windows(const Plan& plan, const Pair& pair, double part) {
     const std::size_t size = plan.size;
     std::vector<char> data(size * plan.window + 1);
     std::vector<MPI_Request> requests(plan.window);
     Share share;
     const double start = bench::now();
-    for (; bench::now() - start < seconds; ++share.windows) {
+    const auto goes_on = [&] {
+        if (plan.windows != 0) return share.windows < part * static_cast<double>(plan.windows);
+        return bench::now() - start < part * plan.seconds;
+    };
+    for (; goes_on(); ++share.windows) {
         for (int k = 0; k < plan.window; ++k)
             MPI_Irecv(&data[k * size], plan.size, MPI_CHAR, pair.peer, pair.receive_tag, pair.comm,
                       &requests[k]);
@@ -183,7 +195,7 @@ private:
                 start_.arrive_and_wait();
             else
                 MPI_Barrier(receivers_);
-            shares_[i][k] = receive_windows(plan_, pair, k ? plan_.seconds : plan_.seconds / 4);
+            shares_[i][k] = receive_windows(plan_, pair, k ? 1 : warm_up);
         }
     }
 
@@ -203,10 +215,12 @@ void report(const Plan& plan, const std::vector<double>& rates) {
     const char* tag = plan.any_tag ? "any" : "specific";
     std::printf("multirate: %d pairs of %s, %d B, communicator %s, tag %s: %.3f M messages/s\n",
                 plan.pairs, mode, plan.size, comm, tag, rate);
-    std::printf("result bench=multirate pairs=%d mode=%s size=%d window=%d comm=%s tag=%s level=%s "
-                "rate=%.4f min=%.4f max=%.4f\n",
-                plan.pairs, mode, plan.size, plan.window, comm, tag, plan.level.c_str(), rate,
-                *low / 1e6, *high / 1e6);
+    std::printf(
+        "result bench=multirate pairs=%d mode=%s size=%d window=%d comm=%s tag=%s order=%s "
+        "level=%s "
+        "rate=%.4f min=%.4f max=%.4f\n",
+        plan.pairs, mode, plan.size, plan.window, comm, tag, plan.overtaking ? "free" : "kept",
+        plan.level.c_str(), rate, *low / 1e6, *high / 1e6);
 }
 
 }  // namespace

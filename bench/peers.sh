@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the MPI libraries that compare.py can measure Heddle against, from PyPI, each in a
-# virtual environment of its own under DIR, and prints the options that compare.py wants.
+# Installs MPI libraries that Heddle can be measured against, from PyPI, each in a virtual environment
+# of its own under DIR, and prints the options that compare.py and `heddle bench` want.
 #
 #   peers.sh DIR
 set -eu

@@ -16,4 +16,7 @@ void add_replay(CLI::App& application);
 /// `heddle stencil`: the model of halo exchanges between threads.
 void add_stencil(CLI::App& application);
 
+/// `heddle bench`: the papers' figures (bench/README.md).
+void add_bench(CLI::App& application);
+
 }  // namespace heddle::cmd

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI libraries that take part: how each is built for, launched, and recognised.
+
+A peer is NAME=PREFIX, with PREFIX/bin/mpicc, mpicxx and mpiexec; NAME begins with one of KINDS, which
+says how it is spoken to. ../peers.sh installs some.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+
+SOURCES = pathlib.Path(__file__).resolve().parent.parent
+KINDS = ("heddle", "mpich", "openmpi-ucx", "openmpi", "intel")
+
+OPENMPI = ("--oversubscribe", "--allow-run-as-root")
+OPENMPI_YIELD = ("--mca", "mpi_yield_when_idle", "1")
+UCX = ("--mca", "pml", "ucx", "--mca", "opal_common_ucx_tls", "any",
+       "--mca", "opal_common_ucx_devices", "any")
+
+
+class Unusable(Exception):
+    """A contestant that cannot take part; the text says why."""
+
+
+@dataclasses.dataclass
+class Contestant:
+    name: str
+    prefix: pathlib.Path
+    programs: pathlib.Path  # where its programs are built
+    launch: list[str]
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def is_heddle(self) -> bool:
+        return self.name.startswith("heddle")
+
+    def program(self, name: str) -> pathlib.Path:
+        """The program of that name, built with the contestant's own wrappers where it is not yet."""
+        path = self.programs / name
+        build(source_of(name), path, self.prefix / "bin", self.environment)
+        return path
+
+    def identity(self) -> str:
+        """Changes when the library does, as far as that can be told."""
+        if not self.is_heddle:
+            return str(self.prefix)
+        library = pathlib.Path(heddle_says(self.prefix, "info", r"^ +library +(/.*)$")[0])
+        return f"{self.prefix} {hashlib.sha256(library.read_bytes()).hexdigest()[:16]}"
+
+    def knobs(self) -> frozenset[str]:
+        """The HEDDLE_* variables that the library knows; it does not look at others."""
+        if not self.is_heddle:
+            return frozenset()
+        return frozenset(heddle_says(self.prefix, "info --knobs", r"^(HEDDLE_\w+)"))
+
+
+def heddle_says(prefix: pathlib.Path, arguments: str, pattern: str) -> list[str]:
+    """What the command `heddle` prints that matches the pattern."""
+    done = subprocess.run([prefix / "bin/heddle", *arguments.split()], capture_output=True, text=True,
+                          env=without_knobs(), check=False)
+    found = re.findall(pattern, done.stdout, re.MULTILINE)
+    if not found:
+        raise Unusable(f"{prefix}/bin/heddle {arguments} says nothing of use: {done.stderr.strip()}")
+    return found
+
+
+def without_knobs() -> dict[str, str]:
+    """The environment without HEDDLE_* variables: what a recipe does not say is as it comes."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("HEDDLE_")}
+
+
+def named(spec: str, waiting: str, scratch: pathlib.Path) -> Contestant:
+    """NAME=PREFIX as a contestant. waiting: whether peers are told to `yield` while they wait."""
+    name, _, given = spec.partition("=")
+    if not given or not re.fullmatch(r"[\w.-]+", name):
+        raise Unusable(f"--peer wants NAME=PREFIX, not {spec}")
+    if not name.startswith(KINDS):
+        raise Unusable(f"unknown peer {name}: a name begins with one of {', '.join(KINDS)}")
+    prefix = pathlib.Path(given).expanduser().resolve()
+    for command in ("mpicc", "mpicxx", "mpiexec"):
+        if not os.access(prefix / "bin" / command, os.X_OK):
+            raise Unusable(f"{name}: there is no {prefix}/bin/{command}")
+    yields = waiting == "yield"
+    options: tuple[str, ...] = ()
+    environment = {}
+    if name.startswith("openmpi"):
+        options = OPENMPI + (OPENMPI_YIELD if yields else ())
+        options += UCX if name.startswith("openmpi-ucx") else ()
+    elif name.startswith("intel"):
+        environment = {"I_MPI_ROOT": str(prefix), "I_MPI_FABRICS": "shm",
+                       "I_MPI_THREAD_YIELD": "2" if yields else "0"}
+    return Contestant(name, prefix, scratch / name, [str(prefix / "bin/mpiexec"), *options],
+                      environment)
+
+
+def source_of(program: str) -> pathlib.Path:
+    for suffix in (".cpp", ".c"):
+        if (source := SOURCES / (program + suffix)).is_file():
+            return source
+    raise Unusable(f"there is no {SOURCES}/{program}.cpp or .c")
+
+
+def build(source: pathlib.Path, program: pathlib.Path, wrappers: pathlib.Path,
+          environment: dict[str, str]) -> None:
+    """Compiles an MPI program unless that was done already with the same sources and wrapper."""
+    compiler = [str(wrappers / "mpicxx"), "-std=c++20"]
+    if source.suffix == ".c":
+        compiler = [str(wrappers / "mpicc")]
+    compile_cached(source, program, compiler, environment)
+
+
+def native(source: str, scratch: pathlib.Path) -> pathlib.Path:
+    """Builds a program without MPI and returns its path."""
+    program = scratch / pathlib.Path(source).stem
+    compiler = ["c++", "-std=c++20"] if source.endswith(".cpp") else ["cc"]
+    compile_cached(SOURCES / source, program, compiler, {})
+    return program
+
+
+def compile_cached(source: pathlib.Path, program: pathlib.Path, compiler: list[str],
+                   environment: dict[str, str]) -> None:
+    command = [*compiler, "-O3", "-w", "-pthread", str(source), "-o", str(program)]
+    recipe = f"{' '.join(command)}\n{fingerprint(source)}\n"
+    stamp = program.with_suffix(".recipe")
+    if program.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == recipe:
+        return
+    program.parent.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise Unusable(f"{' '.join(command)} failed:\n{done.stderr.strip()}")
+    stamp.write_text(recipe, encoding="utf-8")
+
+
+def fingerprint(source: pathlib.Path) -> str:
+    """Of a source and the headers beside it."""
+    total = hashlib.sha256()
+    for file in (source, *sorted(source.parent.glob("*.hpp"))):
+        total.update(file.read_bytes())
+    return total.hexdigest()[:16]

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs one command at a time, under a time limit, and leaves nothing of it running."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import pathlib
+import signal
+import subprocess
+from typing import Mapping, Optional, Sequence
+
+PR_SET_CHILD_SUBREAPER = 36
+PATIENCE_S = 5.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    output: str
+    errors: str
+    problem: Optional[str] = None  # None: the command succeeded
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of whatever a launcher leaves behind, so that it is found."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def execute(argv: Sequence[str], environment: Mapping[str, str], limit_s: float) -> Outcome:
+    """Runs the command in a session of its own, where the terminal's Ctrl-C does not reach it."""
+    with subprocess.Popen(argv, env=dict(environment), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", start_new_session=True) as job:
+        try:
+            output, errors = job.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            end(job)
+            return Outcome("", "", f"no end within {limit_s:g} s")
+        except BaseException:
+            end(job)
+            raise
+    end_children()
+    if job.returncode == 0:
+        return Outcome(output, errors)
+    return Outcome(output, errors, f"exit {job.returncode}: {complaint(errors)}")
+
+
+def complaint(errors: str) -> str:
+    """The line that names an MPI error; otherwise the last one."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    return next((line for line in lines if "MPI_ERR" in line), lines[-1] if lines else "(no message)")
+
+
+def end(job: subprocess.Popen) -> None:
+    """Ends a command and its processes: asks first, so that a launcher can end its ranks."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        signal_group(job, signal.SIGTERM)
+        try:
+            job.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            pass
+        signal_group(job, signal.SIGKILL)
+        job.wait()
+        end_children()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def signal_group(job: subprocess.Popen, number: int) -> None:
+    try:
+        os.killpg(job.pid, number)  # the command leads its group, since it leads its session
+    except ProcessLookupError:
+        pass
+
+
+def end_children() -> None:
+    """Ends what is left of this process's children; those of theirs become ours, and follow."""
+    while True:
+        children = children_now()
+        if not children:
+            return
+        for child in children:
+            try:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+
+
+def children_now() -> list[int]:
+    tasks = pathlib.Path("/proc/self/task")
+    return [int(word) for task in tasks.iterdir()
+            for word in (task / "children").read_text(encoding="ascii").split()]

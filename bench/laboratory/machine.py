@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the machine does besides: how far apart its cores are, and the time that others take."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import time
+from typing import Callable, TypeVar
+
+from . import regime
+
+OTHERS_SHARE = 0.05  # of a core that other programs may take from a measurement
+TRIES, PATIENCE_S = 3, 15.0
+
+T = TypeVar("T")
+
+
+class Machine:
+    def __init__(self, line: pathlib.Path, tries: int = TRIES) -> None:
+        """line: the program of line.c. tries: how often disturbed work is done at most."""
+        self.line = line
+        self.tries = tries
+        self.seen_ns: list[float] = []
+        self.disturbed = 0
+
+    def line_ns(self) -> float:
+        """Round trip of a cache line between the first two cores, just now."""
+        done = subprocess.run([self.line], check=True, capture_output=True, text=True)
+        self.seen_ns.append(float(done.stdout))
+        return self.seen_ns[-1]
+
+    def regime(self) -> str:
+        return regime.name_of(self.line_ns())
+
+    def alone(self, work: Callable[[], T]) -> T:
+        """Does the work again, `tries` times at most, while other programs took part of the time."""
+        for left in reversed(range(self.tries)):
+            begin, busy, ours = time.monotonic(), busy_seconds(), children_seconds()
+            result = work()
+            others = busy_seconds() - busy - (children_seconds() - ours)
+            if others <= OTHERS_SHARE * (time.monotonic() - begin) + 0.03:
+                return result
+            if left:
+                wait_for_quiet()
+        self.disturbed += 1
+        return result
+
+
+def busy_seconds() -> float:
+    """CPU time of all programs of the machine since its start."""
+    words = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+    return sum(map(int, words[1:4])) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def wait_for_quiet() -> None:
+    """Until nothing else runs; after a while, regardless."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        busy = busy_seconds()
+        time.sleep(0.5)
+        if busy_seconds() - busy <= OTHERS_SHARE * 0.5 + 0.03:
+            return
+
+
+def hardware() -> str:
+    model = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    return f"{cores()} cores, {model.group(1) if model else os.uname().machine}"
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A figure as SVG: a panel for each metric, lines over numbers and bars over names.
+
+matplotlib is wanted only here. Without it everything else works.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+from .figure import HEDDLE, Metric
+from .summary import Line, Summary
+from .tables import title_of
+
+MARKERS = "os^Dv<>pX*"
+MISSING = "no plots: this Python has no matplotlib (Debian: python3-matplotlib)"
+
+
+class Unavailable(Exception):
+    """There is no matplotlib; the text says so."""
+
+
+def draw(summary: Summary, path: pathlib.Path) -> None:
+    try:
+        import matplotlib
+    except ImportError:
+        raise Unavailable(MISSING) from None
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+    # Equal points give an equal file.
+    matplotlib.rcParams.update({"svg.hashsalt": "heddle", "svg.fonttype": "none", "font.size": 9})
+    metrics = [metric for metric in summary.figure.metrics if summary.cells[metric.key]]
+    if not metrics:
+        return
+    picture, panels = pyplot.subplots(1, len(metrics), figsize=(5.2 * len(metrics), 3.6),
+                                      squeeze=False)
+    for panel, metric in zip(panels[0], metrics):
+        fill(panel, summary, metric)
+    labels = {label: handle for panel in panels[0]
+              for handle, label in zip(*panel.get_legend_handles_labels())}
+    picture.legend(labels.values(), labels.keys(), loc="upper center", bbox_to_anchor=(0.5, 0.0),
+                   ncol=2, frameon=False)
+    picture.suptitle(f"{summary.figure.number}: {summary.figure.title}")
+    picture.savefig(path, bbox_inches="tight", metadata={"Date": None})
+    pyplot.close(picture)
+
+
+def fill(panel: Any, summary: Summary, metric: Metric) -> None:
+    if any(isinstance(x, str) for x in summary.xs):
+        bars(panel, summary, metric)
+    else:
+        lines(panel, summary, metric)
+    panel.set_xlabel(summary.figure.x_label)
+    panel.set_ylabel(title_of(metric))
+    if metric.log:
+        panel.set_yscale("symlog" if has_zero(summary, metric) else "log")
+    else:
+        panel.set_ylim(bottom=0)
+    panel.grid(alpha=0.3)
+
+
+def has_zero(summary: Summary, metric: Metric) -> bool:
+    return any(cell.median <= 0 for cell in summary.cells[metric.key].values())
+
+
+def lines(panel: Any, summary: Summary, metric: Metric) -> None:
+    contestants = list(dict.fromkeys(line.contestant for line in summary.lines))
+    for at, line in enumerate(summary.lines):
+        cells = {x: cell for x in summary.xs if (cell := summary.cell(metric, line, x))}
+        middle = [cell.median for cell in cells.values()]
+        spread = [[cell.median - cell.least for cell in cells.values()],
+                  [cell.most - cell.median for cell in cells.values()]]
+        panel.errorbar(list(cells), middle, yerr=spread, label=line.label, capsize=2, linewidth=1.4,
+                       elinewidth=0.6, markersize=4, color=colour_of(line, at),
+                       linestyle="--" if line.series.dashed else "-",
+                       marker=MARKERS[contestants.index(line.contestant) % len(MARKERS)])
+    if summary.figure.x_log:
+        panel.set_xscale("log", base=2)
+    panel.set_xticks(summary.xs, [str(x) for x in summary.xs], minor=False)
+
+
+def bars(panel: Any, summary: Summary, metric: Metric) -> None:
+    width = 0.8 / max(1, len(summary.lines))
+    for at, line in enumerate(summary.lines):
+        cells = {i: cell for i, x in enumerate(summary.xs) if (cell := summary.cell(metric, line, x))}
+        panel.bar([i + width * (at - (len(summary.lines) - 1) / 2) for i in cells],
+                  [cell.median for cell in cells.values()], width, label=line.label,
+                  color=colour_of(line, at))
+    panel.set_xticks(range(len(summary.xs)), [str(x) for x in summary.xs])
+
+
+def colour_of(line: Line, at: int) -> str:
+    """That of the series for Heddle itself; another for every other line."""
+    return line.series.colour if line.series.colour and line.contestant == HEDDLE else f"C{at % 10}"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which measurements may be compared: those taken while the cores were equally far apart.
+
+On a virtual machine the round trip of a cache line changes within seconds, by several times, and
+every message rate with it. A sample whose regime was not the same before and after is `changing` and
+never counts; medians are taken within the one regime of which the poorest cell has most samples.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from typing import Hashable, Mapping, Sequence
+
+NEAR_NS, MIDDLE_NS = 120, 350
+REGIMES = ("near", "middle", "far")
+CHANGING = "changing"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    regime: str
+    value: float
+
+
+Cells = Mapping[Hashable, Sequence[Sample]]
+
+
+def name_of(line_ns: float) -> str:
+    return "near" if line_ns <= NEAR_NS else "middle" if line_ns <= MIDDLE_NS else "far"
+
+
+def between(before_ns: float, after_ns: float) -> str:
+    """The regime of what was measured between two looks at the line."""
+    before = name_of(before_ns)
+    return before if name_of(after_ns) == before else CHANGING
+
+
+def common(cells: Cells) -> tuple[str, int]:
+    """The regime in which the poorest cell has most samples, and how many that cell has."""
+    def least(regime: str) -> int:
+        return min(sum(s.regime == regime for s in cell) for cell in cells.values())
+
+    if not cells:
+        return "none", 0
+    best = max(REGIMES, key=least)
+    return best, least(best)
+
+
+def most_seen(cells: Cells) -> str:
+    """The regime of most samples."""
+    return max(REGIMES, key=lambda regime: sum(s.regime == regime for cell in cells.values()
+                                               for s in cell))
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """The samples that count, and a sentence that says which these are."""
+    cells: dict[Hashable, list[float]]
+    note: str
+
+    def medians(self) -> dict[Hashable, float]:
+        return {at: statistics.median(values) for at, values in self.cells.items()}
+
+
+def select(cells: Cells, any_regime: bool = False) -> Selection:
+    everything = {at: [s.value for s in cell] for at, cell in cells.items() if cell}
+    if any_regime:
+        return Selection(everything, "Any regime")
+    regime, count = common(cells)
+    if count == 0:
+        return Selection(everything, "**no regime common to all: not comparable**")
+    kept = {at: [s.value for s in cell if s.regime == regime] for at, cell in cells.items()}
+    total = sum(len(cell) for cell in cells.values())
+    counted = sum(len(cell) for cell in kept.values())
+    return Selection(kept, f"Regime {regime}, {counted} of {total} figures, at least {count} each")

@@ -1,0 +1,8 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `heddle bench` runs."""
+
+from laboratory import command_line
+
+if __name__ == "__main__":
+    command_line.main()

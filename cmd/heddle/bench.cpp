@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "subcommands.hpp"
+
+namespace heddle::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void leave(const std::string& problem) {
+    fmt::print(stderr, "heddle bench: {}\n", problem);
+    throw CLI::RuntimeError(1);
+}
+
+/// Becomes Python with bench/measure.py, which lies in the same place in an installation and in the
+/// build tree; the arguments are its own. It is told which Heddle this command belongs to.
+[[noreturn]] void bench(const std::vector<std::string>& arguments) {
+    const fs::path bin = fs::canonical("/proc/self/exe").parent_path();
+    const fs::path script =
+        (bin / HEDDLE_DATADIR_FROM_BINDIR / "heddle/bench/measure.py").lexically_normal();
+    if (!fs::exists(script))
+        leave(fmt::format("{} is missing: Heddle was built without HEDDLE_BENCH", script.native()));
+    std::vector<std::string> words{"python3", script, "--heddle", bin.parent_path()};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execvp(argv.front(), argv.data());
+    leave(fmt::format("python3 cannot be started: {}", std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_bench(CLI::App& application) {
+    CLI::App* const command = application.add_subcommand(
+        "bench", "Measure and draw the papers' figures, for Heddle and other MPIs");
+    // Everything that follows, --help included, is for the script.
+    command->prefix_command();
+    command->set_help_flag();
+    command->callback([command] { bench(command->remaining()); });
+}
+
+}  // namespace heddle::cmd
