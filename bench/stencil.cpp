@@ -9,7 +9,7 @@
 /// messages of a barrier would be searched for, too.
 ///
 /// Threads live as long as the program, so that no run starts any. The model (M_t, T_r, T_s) and the game
-/// of chance whose depths stand beside come from src/stencil, plain C++ without MPI.
+/// of chance whose depths stand beside lie in stencil/, plain C++ without MPI.
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -36,10 +36,14 @@ constexpr const char* usage =
     "stencil --decomposition naive --threads N --each MESSAGES (of one thread)\n"
     "        --runs N (after two that warm up) --size BYTES\n"
     "        --wait threads|one (each thread for its own receives, or one for all)\n"
-    "        --simulate beside|only|no (depths of a list under random interleavings)\n"
-    "2 ranks; 1 is enough with --simulate only.\n";
+    "        --simulate beside|no|single|whole (depth of a list when threads take turns at "
+    "random:\n"
+    "        both ends beside what is measured; or, without messages, a turn is a single "
+    "operation,\n"
+    "        or the whole of what a thread does)\n"
+    "2 ranks; without messages 1.\n";
 
-enum class Simulate { beside, only, no };
+enum class Simulate { beside, no, single, whole };
 
 struct Plan {
     std::string name;
@@ -66,6 +70,12 @@ stencil::Exchange read_exchange(bench::Options& options, std::string& name) {
     return stencil::exchange(stencil::stencil_of(points), stencil::decomposition_of(decomposition));
 }
 
+Simulate simulate_of(const std::string& word) {
+    if (word == "beside") return Simulate::beside;
+    if (word == "no") return Simulate::no;
+    return word == "single" ? Simulate::single : Simulate::whole;
+}
+
 Plan read_plan(int argc, char** argv) {
     bench::Options options(argc, argv, usage);
     Plan plan{};
@@ -77,10 +87,8 @@ Plan read_plan(int argc, char** argv) {
     plan.runs = static_cast<int>(options.integer("runs", 10, 1));
     plan.size = static_cast<int>(options.integer("size", 0));
     plan.each_waits = options.choice("wait", "threads", {"threads", "one"}) == "threads";
-    const std::string simulate = options.choice("simulate", "beside", {"beside", "only", "no"});
-    plan.simulate = simulate == "only" ? Simulate::only
-        : simulate == "no"             ? Simulate::no
-                                       : Simulate::beside;
+    plan.simulate =
+        simulate_of(options.choice("simulate", "beside", {"beside", "no", "single", "whole"}));
     options.done();
     // Tags, counts of requests and threads are int in MPI; the least upper bound of tags is asked for later.
     constexpr std::int64_t most = 1 << 24;
@@ -93,25 +101,16 @@ Plan read_plan(int argc, char** argv) {
 
 // --- The game of chance ---
 
-struct Simulated {
-    double single, whole;  ///< average depth: turns of one operation, of all that a thread does
-};
-
-Simulated simulate(const Plan& plan) {
+/// The average depth over as many games as there would be runs.
+double simulate(const Plan& plan, stencil::Turns turns) {
     stencil::Random random(1);
-    const auto average = [&](stencil::Turns turns) {
-        double sum = 0;
-        for (int run = 0; run < plan.runs; ++run) {
-            const auto posted =
-                stencil::interleave(plan.messages(), plan.receiving(), turns, random);
-            const auto arrived =
-                stencil::interleave(plan.messages(), plan.sending(), turns, random);
-            sum += stencil::search_depth(posted, arrived).average;
-        }
-        return sum / plan.runs;
-    };
-    const double single = average(stencil::Turns::single);
-    return {single, average(stencil::Turns::whole)};
+    double sum = 0;
+    for (int run = 0; run < plan.runs; ++run) {
+        const auto posted = stencil::interleave(plan.messages(), plan.receiving(), turns, random);
+        const auto arrived = stencil::interleave(plan.messages(), plan.sending(), turns, random);
+        sum += stencil::search_depth(posted, arrived).average;
+    }
+    return sum / plan.runs;
 }
 
 // --- Threads ---
@@ -191,43 +190,37 @@ bool have_threads(const Team& team, int wanted) {
 
 // --- What the library counts ---
 
-/// Searches of this process and the entries they looked at, where the library has such variables.
-class SearchCounters {
+/// Entries of queues that this process has looked at for messages and receives, where the library counts
+/// them (docs/TOOLS.md).
+class SearchSteps {
 public:
-    SearchCounters() {
+    SearchSteps() {
         int level = 0;
         if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) return;
         MPI_T_pvar_session_create(&session_);
-        there_ = open("searches", searches_) && open("search_steps", steps_);
+        int index = 0, count = 0;
+        there_ =
+            MPI_T_pvar_get_index("search_steps", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS &&
+            MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &count) == MPI_SUCCESS;
     }
-    ~SearchCounters() {
+    ~SearchSteps() {
         if (session_ == MPI_T_PVAR_SESSION_NULL) return;
         MPI_T_pvar_session_free(&session_);
         MPI_T_finalize();
     }
-    SearchCounters(const SearchCounters&) = delete;
-    SearchCounters& operator=(const SearchCounters&) = delete;
+    SearchSteps(const SearchSteps&) = delete;
+    SearchSteps& operator=(const SearchSteps&) = delete;
 
-    struct Counts {
-        unsigned long long searches, steps;
-    };
-    std::optional<Counts> read() {
-        if (!there_) return std::nullopt;
-        Counts now{};
-        MPI_T_pvar_read(session_, searches_, &now.searches);
-        MPI_T_pvar_read(session_, steps_, &now.steps);
+    bool there() const { return there_; }
+    unsigned long long read() {
+        unsigned long long now = 0;
+        if (there_) MPI_T_pvar_read(session_, handle_, &now);
         return now;
     }
 
 private:
-    bool open(const char* name, MPI_T_pvar_handle& handle) {
-        int index = 0, count = 0;
-        return MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS &&
-            MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle, &count) == MPI_SUCCESS;
-    }
-
     MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
-    MPI_T_pvar_handle searches_ = MPI_T_PVAR_HANDLE_NULL, steps_ = MPI_T_PVAR_HANDLE_NULL;
+    MPI_T_pvar_handle handle_ = MPI_T_PVAR_HANDLE_NULL;
     bool there_ = false;
 };
 
@@ -236,8 +229,8 @@ private:
 enum Rank { sender, receiver };
 
 struct Measured {
-    std::vector<double> drain;  ///< seconds of each run
-    std::optional<double> depth;
+    std::vector<double> drain;    ///< seconds of each run
+    std::optional<double> depth;  ///< entries looked at for a message, on average
 };
 
 /// `ready` has a tag of its own, and goes the other way.
@@ -263,22 +256,22 @@ public:
 
     void run(bool counts) {
         team_.run([this](int thread) { post(thread); });
-        const auto before = counters_.read();
+        const unsigned long long before = steps_.read();
         const double start = bench::now();
         MPI_Send(nullptr, 0, MPI_CHAR, sender, ready_tag(plan_), MPI_COMM_WORLD);
         wait();
         const double drain = *std::max_element(ended_.begin(), ended_.end()) - start;
-        const auto after = counters_.read();
+        const unsigned long long after = steps_.read();
         if (!counts) return;
         drain_.push_back(drain);
-        if (!after) return;
-        searches_ += after->searches - before->searches;
-        steps_ += after->steps - before->steps;
+        looked_at_ += after - before;
     }
 
     Measured measured() const {
-        if (searches_ == 0) return {drain_, std::nullopt};
-        return {drain_, static_cast<double>(steps_) / static_cast<double>(searches_)};
+        if (!steps_.there()) return {drain_, std::nullopt};
+        const double arrived =
+            static_cast<double>(plan_.messages()) * static_cast<double>(drain_.size());
+        return {drain_, static_cast<double>(looked_at_) / arrived};
     }
 
 private:
@@ -308,55 +301,65 @@ private:
 
     const Plan& plan_;
     Team& team_;
-    SearchCounters counters_;
+    SearchSteps steps_;
     std::vector<char> data_;
     std::vector<MPI_Request> requests_;
     std::vector<double> ended_, drain_;
-    unsigned long long searches_ = 0, steps_ = 0;
+    unsigned long long looked_at_ = 0;
 };
 
 // --- Reports ---
 
-void report(const Plan& plan, const Measured& measured, const std::optional<Simulated>& simulated) {
-    std::string people = "stencil: " + plan.name + ": " + std::to_string(plan.messages()) +
-        " messages from " + std::to_string(plan.sending()) + " threads to " +
-        std::to_string(plan.receiving());
-    std::string programs;
-    const auto add = [&](const char* key, double value) {
-        char text[64];
+/// The line for people and the line for programs, which grow together.
+class Report {
+public:
+    explicit Report(const Plan& plan) {
+        people_ = "stencil: " + plan.name + ": " + std::to_string(plan.messages()) +
+            " messages from " + std::to_string(plan.sending()) + " threads to " +
+            std::to_string(plan.receiving());
+        std::string name = plan.name;
+        std::replace(name.begin(), name.end(), ' ', '/');
+        programs_ = "result bench=stencil exchange=" + name +
+            " messages=" + std::to_string(plan.messages()) +
+            " receiving=" + std::to_string(plan.receiving()) +
+            " sending=" + std::to_string(plan.sending()) + " size=" + std::to_string(plan.size) +
+            " wait=" + (plan.each_waits ? "threads" : "one") + " runs=" + std::to_string(plan.runs);
+    }
+    void add(const char* words, const char* key, double value, const char* unit = "") {
+        char text[96];
+        std::snprintf(text, sizeof text, "%s%.3f%s", words, value, unit);
+        people_ += text;
         std::snprintf(text, sizeof text, " %s=%.3f", key, value);
-        programs += text;
-    };
-    char text[160];
-    if (measured.depth) {
-        std::snprintf(text, sizeof text, ", depth %.2f", *measured.depth);
-        people += text;
-        add("depth", *measured.depth);
+        programs_ += text;
     }
-    if (simulated) {
-        std::snprintf(text, sizeof text, ", depth of a list with random turns %.1f to %.1f",
-                      simulated->single, simulated->whole);
-        people += text;
-        add("simulated_single", simulated->single);
-        add("simulated_whole", simulated->whole);
+    void print() const { std::printf("%s\n%s\n", people_.c_str(), programs_.c_str()); }
+
+private:
+    std::string people_, programs_;
+};
+
+void report(const Plan& plan, const Measured& measured) {
+    Report report(plan);
+    if (measured.depth) report.add(", depth ", "depth", *measured.depth);
+    if (plan.simulate == Simulate::beside) {
+        report.add(", of a list with random turns ", "simulated_single",
+                   simulate(plan, stencil::Turns::single));
+        report.add(" to ", "simulated_whole", simulate(plan, stencil::Turns::whole));
     }
-    if (!measured.drain.empty()) {
-        const auto [low, high] = std::minmax_element(measured.drain.begin(), measured.drain.end());
-        const double median = bench::median(measured.drain);
-        std::snprintf(text, sizeof text, ", drained in %.3f ms (%.3f to %.3f)", median * 1e3,
-                      *low * 1e3, *high * 1e3);
-        people += text;
-        add("drain_us", median * 1e6);
-        add("min", *low * 1e6);
-        add("max", *high * 1e6);
-    }
-    std::string name = plan.name;
-    std::replace(name.begin(), name.end(), ' ', '/');
-    std::printf(
-        "%s\nresult bench=stencil exchange=%s messages=%d receiving=%d sending=%d size=%d wait=%s "
-        "runs=%d%s\n",
-        people.c_str(), name.c_str(), plan.messages(), plan.receiving(), plan.sending(), plan.size,
-        plan.each_waits ? "threads" : "one", plan.runs, programs.c_str());
+    const auto [low, high] = std::minmax_element(measured.drain.begin(), measured.drain.end());
+    report.add(", drained in ", "drain_ms", bench::median(measured.drain) * 1e3, " ms");
+    report.add(" (", "min", *low * 1e3);
+    report.add(" to ", "max", *high * 1e3, ")");
+    report.print();
+}
+
+void report_simulated(const Plan& plan) {
+    const bool single = plan.simulate == Simulate::single;
+    Report report(plan);
+    report.add(single ? ", depth of a list with random turns of one operation "
+                      : ", depth of a list with random turns of whole threads ",
+               "depth", simulate(plan, single ? stencil::Turns::single : stencil::Turns::whole));
+    report.print();
 }
 
 void require_tags(const Plan& plan) {
@@ -385,8 +388,7 @@ int run(const Plan& plan) {
             receives->run(k >= warm_up);
     }
     if (sends) return 0;
-    report(plan, receives->measured(),
-           plan.simulate == Simulate::no ? std::nullopt : std::optional(simulate(plan)));
+    report(plan, receives->measured());
     return 0;
 }
 
@@ -394,8 +396,8 @@ int run(const Plan& plan) {
 
 int main(int argc, char** argv) {
     const Plan plan = read_plan(argc, argv);
-    if (plan.simulate == Simulate::only) {
-        report(plan, {}, simulate(plan));
+    if (plan.simulate == Simulate::single || plan.simulate == Simulate::whole) {
+        report_simulated(plan);
         return 0;
     }
     bench::initialise(&argc, &argv, "multiple");

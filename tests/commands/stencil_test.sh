@@ -46,11 +46,13 @@ for exchange in "--points 5 --decomposition 1x1" "--points 9 --decomposition 4x4
     "--decomposition naive --threads 4 --each 512"; do
     # shellcheck disable=SC2086
     said=$("$mpiexec" --timeout 60 -n 2 "$benchmark" $exchange --runs 2)
-    expect '^stencil: .* drained in ' '^result bench=stencil .* simulated_single=[0-9.]+ .* drain_us=[0-9.]+ '
+    expect '^stencil: .* drained in [0-9.]+ ms ' '^result bench=stencil .* simulated_single=[0-9.]+ .* drain_ms=[0-9.]+ '
 done
-# Alone, without messages: more is looked at than when threads take long turns, less than half the list.
-said=$("$benchmark" --simulate only --points 27 --decomposition 8x8x4)
-expect ' simulated_single=(29|30|31)[0-9]\.' ' simulated_whole=5[0-9][0-9]\.'
+# The list alone, without messages.
+said=$("$benchmark" --simulate single --points 27 --decomposition 8x8x4)
+expect ' depth=(29|30|31)[0-9]\.'
+said=$("$benchmark" --simulate whole --points 27 --decomposition 8x8x4)
+expect ' depth=5[0-9][0-9]\.'
 refused 'exceeds 63 bits' "$benchmark" --points 9 --decomposition 9000000000000000000x2
 refused 'at most 16777216 can be tried' "$benchmark" --decomposition naive --threads 1000000 --each 1000000
 # Stacks of 1000 threads do not fit into the memory that the process may have.

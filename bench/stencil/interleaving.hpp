@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "stencil/interleaving.hpp"
+#pragma once
+/// The exchange of P4, section 4.1, as a game of chance: what search depths follow from the order alone.
+///
+/// Thread t of T has the tags t, t + T, t + 2T, ... and issues them in this order; threads take turns at
+/// random. Receives are posted so, then messages arrive so, and each is searched for from the front of
+/// one list. A turn of one operation, and one that lasts until the thread has no more to do, are the two
+/// ends between which schedulers and locks lie.
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <random>
+#include <vector>
 
 namespace heddle::stencil {
-namespace {
+
+enum class Turns : std::uint8_t {
+    single,  ///< a turn is one operation
+    whole,   ///< a turn is everything a thread has to do
+};
+
+using Random = std::mt19937_64;
+
+/// The tags 0 ... messages - 1 in the order in which `threads` threads issue them.
+std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads, Turns turns,
+                                     Random& random);
+
+struct Depth {
+    double average;  ///< entries looked at for a message, the one found included
+    std::int64_t deepest;
+};
+
+/// Of a list that holds all of `posted` before the first of `arrived` comes. Both hold the tags
+/// 0 ... size - 1, each once.
+Depth search_depth(const std::vector<std::int32_t>& posted,
+                   const std::vector<std::int32_t>& arrived);
+
+namespace detail {
 
 /// How many of the entries up to a place are still in the list: a Fenwick tree, since a search that
 /// walked the list would take minutes for the longest ones.
@@ -27,10 +58,10 @@ private:
     std::vector<std::int64_t> tree_;
 };
 
-}  // namespace
+}  // namespace detail
 
-std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads, Turns turns,
-                                     Random& random) {
+inline std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads,
+                                            Turns turns, Random& random) {
     std::vector<std::int32_t> next(
         static_cast<std::size_t>(std::min(messages, threads)));  // of those not done
     std::iota(next.begin(), next.end(), 0);
@@ -49,11 +80,11 @@ std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads
     return order;
 }
 
-Depth search_depth(const std::vector<std::int32_t>& posted,
-                   const std::vector<std::int32_t>& arrived) {
+inline Depth search_depth(const std::vector<std::int32_t>& posted,
+                          const std::vector<std::int32_t>& arrived) {
     std::vector<std::size_t> place(posted.size());
     for (std::size_t i = 0; i < posted.size(); ++i) place[static_cast<std::size_t>(posted[i])] = i;
-    Remaining list(posted.size());
+    detail::Remaining list(posted.size());
     std::int64_t steps = 0, deepest = 0;
     for (const std::int32_t tag : arrived) {
         const std::size_t at = place[static_cast<std::size_t>(tag)];
