@@ -11,21 +11,13 @@
 /// Threads live as long as the program, so that no run starts any. The model (M_t, T_r, T_s) and the game
 /// of chance whose depths stand beside lie in stencil/, plain C++ without MPI.
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <optional>
-#include <system_error>
-#include <thread>
 
 #include "common.hpp"
 #include "stencil/interleaving.hpp"
 #include "stencil/model.hpp"
+#include "stencil/team.hpp"
 
 namespace {
 
@@ -115,66 +107,7 @@ double simulate(const Plan& plan, stencil::Turns turns) {
 
 // --- Threads ---
 
-/// Threads that do the same job together, again and again, from the constructor's return on.
-class Team {
-public:
-    /// As many threads as the system gives, up to `wanted`: see size().
-    explicit Team(int wanted) {
-        threads_.reserve(static_cast<std::size_t>(wanted));
-        try {
-            for (int i = 0; i < wanted; ++i) threads_.emplace_back([this, i] { work(i); });
-        } catch (const std::system_error& error) {
-            why_ = error.code().message();
-        }
-    }
-    ~Team() {
-        begin(nullptr);
-        for (std::thread& thread : threads_) thread.join();
-    }
-    Team(const Team&) = delete;
-    Team& operator=(const Team&) = delete;
-
-    int size() const { return static_cast<int>(threads_.size()); }
-    const std::string& why_not_more() const { return why_; }
-
-    /// Calls job(i) in each thread and returns when all have come back.
-    void run(const std::function<void(int)>& job) {
-        busy_.store(static_cast<unsigned>(size()),
-                    std::memory_order_relaxed);  // ordered by begin()
-        begin(&job);
-        while (const unsigned left = busy_.load(std::memory_order_acquire))
-            sleep_while(busy_, left);
-    }
-
-private:
-    void begin(const std::function<void(int)>* job) {
-        job_ = job;
-        round_.fetch_add(1, std::memory_order_release);
-        wake(round_, std::numeric_limits<int>::max());
-    }
-    void work(int i) {
-        for (unsigned round = 0;; ++round) {
-            while (round_.load(std::memory_order_acquire) == round) sleep_while(round_, round);
-            if (job_ == nullptr) return;
-            (*job_)(i);
-            if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) wake(busy_, 1);
-        }
-    }
-
-    // std::atomic would spin and yield before it sleeps, and so take the core from those still at work.
-    static void sleep_while(std::atomic<unsigned>& word, unsigned value) {
-        syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr);
-    }
-    static void wake(std::atomic<unsigned>& word, int threads) {
-        syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, threads);
-    }
-
-    std::vector<std::thread> threads_;
-    std::string why_;
-    const std::function<void(int)>* job_ = nullptr;  ///< of this round; none: the last one
-    std::atomic<unsigned> round_{0};
-    std::atomic<unsigned> busy_{0};
-};
+using stencil::Team;
 
 /// Whether both ranks have their threads; one that lacks some says why.
 bool have_threads(const Team& team, int wanted) {
