@@ -38,6 +38,7 @@ struct Total {
             return;
         }
         for (std::size_t i = 0; i < of.size(); ++i) {
+            results[i].operations += of[i].operations;
             results[i].arrivals += of[i].arrivals;
             results[i].posts += of[i].posts;
             results[i].seconds += of[i].seconds;
@@ -77,11 +78,15 @@ void print_averages(const Total& total) {
     fmt::print("  {:<10}{:>14}{:>12}{:>14}{:>12}{:>14}\n", "engine", "average", "deepest",
                "average", "deepest", "operation");
     for (const Result& result : total.results)
-        fmt::print(
-            "  {:<10}{:>14.2f}{:>12}{:>14.2f}{:>12}{:>14.1f}\n", result.engine,
-            result.arrivals.average(), result.arrivals.deepest(), result.posts.average(),
-            result.posts.deepest(),
-            total.events == 0 ? 0 : result.seconds * 1e9 / static_cast<double>(total.events));
+        fmt::print("  {:<10}{:>14.2f}{:>12}{:>14.2f}{:>12}{:>14.1f}\n", result.engine,
+                   result.arrivals.average(), result.arrivals.deepest(), result.posts.average(),
+                   result.posts.deepest(),
+                   result.seconds * 1e9 /
+                       static_cast<double>(std::max<std::size_t>(result.operations, 1)));
+    for (const Result& result : total.results)
+        if (result.operations < total.events)
+            fmt::print("  {} had time for {} of the {} events; its figures are of these.\n",
+                       result.engine, result.operations, total.events);
     fmt::print("\n");
 }
 

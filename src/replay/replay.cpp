@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -57,10 +58,19 @@ const void* expected(const Objects& objects, const Operation& operation) noexcep
     return &objects.messages[operation.other];
 }
 
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 template <class Engine>
-void count(const Sequence& sequence, Objects& objects, Result& result) {
+void count(const Sequence& sequence, Objects& objects, double limit, Result& result) {
+    constexpr std::size_t between_looks_at_the_clock = 256;
     const auto state = std::make_unique<State<Engine>>();
+    const auto start = Clock::now();
     for (const Operation& operation : sequence.operations()) {
+        if (result.operations % between_looks_at_the_clock == 0 && seconds_since(start) > limit)
+            return;
         const std::uint64_t before = state->steps();
         if (perform(*state, objects, operation) != expected(objects, operation))
             throw std::logic_error("the engines " + std::string(Engine::name) + " and " +
@@ -70,24 +80,25 @@ void count(const Sequence& sequence, Objects& objects, Result& result) {
             result.arrivals.add(depth);
         else if (operation.step != Step::cancel)
             result.posts.add(depth);
+        ++result.operations;
     }
 }
 
 template <class Engine>
-double time_once(const Sequence& sequence, Objects& objects) {
+double time_once(std::span<const Operation> operations, Objects& objects) {
     const auto state = std::make_unique<State<Engine>>();
-    const auto start = std::chrono::steady_clock::now();
-    for (const Operation& operation : sequence.operations()) perform(*state, objects, operation);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const auto start = Clock::now();
+    for (const Operation& operation : operations) perform(*state, objects, operation);
+    return seconds_since(start);
 }
 
-/// Other programs can only make a replay slower: the fastest of some counts. Short ones are repeated more.
+/// Other programs can only make a replay slower: the fastest of some counts.
 template <class Engine>
-double time(const Sequence& sequence, Objects& objects, double enough) {
-    constexpr int fewest = 3, most = 100;
-    double best = time_once<Engine>(sequence, objects), sum = best;
-    for (int round = 1; round < fewest || (round < most && sum < enough); ++round) {
-        const double seconds = time_once<Engine>(sequence, objects);
+double time(std::span<const Operation> operations, Objects& objects, double enough) {
+    constexpr int most = 100;
+    double best = time_once<Engine>(operations, objects), sum = best;
+    for (int round = 1; round < most && sum < enough; ++round) {
+        const double seconds = time_once<Engine>(operations, objects);
         best = std::min(best, seconds);
         sum += seconds;
     }
@@ -95,18 +106,19 @@ double time(const Sequence& sequence, Objects& objects, double enough) {
 }
 
 template <class Engine>
-Result replay_under(const Sequence& sequence, double seconds) {
+Result replay_under(const Sequence& sequence, const Patience& patience) {
     Objects objects(sequence);
-    Result result{Engine::name, {}, {}, 0};
-    count<Engine>(sequence, objects, result);
-    result.seconds = time<Engine>(sequence, objects, seconds);
+    Result result{Engine::name, 0, {}, {}, 0};
+    count<Engine>(sequence, objects, patience.counting, result);
+    const std::span<const Operation> done(sequence.operations().data(), result.operations);
+    result.seconds = time<Engine>(done, objects, patience.timing);
     return result;
 }
 
 template <class... Engines>
-std::vector<Result> replay_under_all(const Sequence& sequence, double seconds,
+std::vector<Result> replay_under_all(const Sequence& sequence, const Patience& patience,
                                      std::tuple<Engines...>*) {
-    return {replay_under<Engines>(sequence, seconds)...};
+    return {replay_under<Engines>(sequence, patience)...};
 }
 
 }  // namespace
@@ -130,8 +142,8 @@ double Depths::average() const noexcept {
     return operations_ == 0 ? 0 : static_cast<double>(steps_) / static_cast<double>(operations_);
 }
 
-std::vector<Result> replay(const Sequence& sequence, double seconds) {
-    return replay_under_all(sequence, seconds, static_cast<match::Matchers*>(nullptr));
+std::vector<Result> replay(const Sequence& sequence, const Patience& patience) {
+    return replay_under_all(sequence, patience, static_cast<match::Matchers*>(nullptr));
 }
 
 }  // namespace heddle::replay

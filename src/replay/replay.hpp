@@ -7,6 +7,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -40,13 +41,20 @@ private:
 
 struct Result {
     std::string_view engine;
-    Depths arrivals;  ///< entries of the posted receive queue
-    Depths posts;     ///< of the unexpected message queue; probes that took something, too
-    double seconds;   ///< of the fastest of several replays
+    std::size_t operations;  ///< replayed: the whole sequence, or what the engine came to in time
+    Depths arrivals;         ///< entries of the posted receive queue
+    Depths posts;            ///< of the unexpected message queue; probes that took something, too
+    double seconds;          ///< that these operations take, of the fastest of several replays
 };
 
-/// Of every engine in match/all.hpp, in that order. Short sequences are timed again and again, for about
-/// `seconds` with each engine. Throws std::logic_error if engines match differently.
-std::vector<Result> replay(const Sequence& sequence, double seconds = 0.1);
+/// How long an engine may take.
+struct Patience {
+    double counting =
+        10;  ///< seconds; an engine for which the sequence takes longer does part of it
+    double timing = 0.1;  ///< seconds; short sequences are timed again and again for about so long
+};
+
+/// Of every engine in match/all.hpp, in that order. Throws std::logic_error if engines match differently.
+std::vector<Result> replay(const Sequence& sequence, const Patience& patience = {});
 
 }  // namespace heddle::replay

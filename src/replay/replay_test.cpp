@@ -27,8 +27,8 @@ Recorded recorded(std::vector<replay::Event> events) {
     return {"a recording", 0, 1, std::move(events)};
 }
 
-/// Once and little more: the time does not matter here.
-std::vector<Result> played(const Sequence& sequence) { return replay::replay(sequence, 0); }
+/// Timed once: the time does not matter here.
+std::vector<Result> played(const Sequence& sequence) { return replay::replay(sequence, {60, 0}); }
 
 const Result& of(const std::vector<Result>& results, std::string_view engine) {
     for (const Result& result : results)
@@ -167,6 +167,18 @@ TEST(Replay, counts_what_a_list_looks_at) {
     EXPECT_EQ(list.posts.bucket(0), 100u);
     EXPECT_LT(of(results, "hash").arrivals.deepest(), 20u);
     for (const Result& result : results) EXPECT_GT(result.seconds, 0);
+}
+
+TEST(Replay, an_engine_that_has_no_time_left_says_how_far_it_came) {
+    std::vector<replay::Event> events;
+    for (int tag = 0; tag < 1000; ++tag) events.push_back({Step::post, {2, 1, tag}});
+    const Sequence sequence(recorded(std::move(events)));
+    for (const Result& result : replay::replay(sequence, {60, 0}))
+        EXPECT_EQ(result.operations, 1000u);
+    for (const Result& result : replay::replay(sequence, {0, 0})) {
+        EXPECT_EQ(result.operations, 0u);
+        EXPECT_EQ(result.posts.operations(), 0u);
+    }
 }
 
 TEST(Replay, receives_with_any_tag_are_looked_at_too) {
