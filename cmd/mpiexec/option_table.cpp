@@ -155,6 +155,15 @@ void set_universe(const Parsing& at) {
 
 void print_counters(const Parsing& at) { at.job.environment.set.emplace_back("HEDDLE_COUNTERS", "1"); }
 
+void set_initial_errhandler(const Parsing& at) {
+    const std::string& name = at.values[0];
+    if (name != "mpi_errors_are_fatal" && name != "mpi_errors_abort" && name != "mpi_errors_return")
+        wrong(at, fmt::format("'{}' is not one of mpi_errors_are_fatal, mpi_errors_abort, "
+                              "mpi_errors_return",
+                              name));
+    at.job.environment.set.emplace_back("HEDDLE_INITIAL_ERRHANDLER", name);
+}
+
 void be_quiet(const Parsing& at) { at.job.quiet = true; }
 void be_verbose(const Parsing& at) { at.job.verbose = true; }
 
@@ -237,6 +246,10 @@ constexpr std::array table{
            "each rank says what it has counted when it calls MPI_Finalize; "
            "'heddle info --counters' lists what there is",
            print_counters},
+    Option{other, "initial-errhandler", "NAME",
+           "what errors do until the program sets error handlers: mpi_errors_are_fatal (default), "
+           "mpi_errors_abort, mpi_errors_return",
+           set_initial_errhandler},
     Option{other, "q quiet", "", "do not explain why a job was ended", be_quiet},
     Option{other, "v verbose", "", "say what is started", be_verbose},
     Option{other, "h help", "", "this text", show_later},

@@ -12,6 +12,14 @@ std::string wrong_rank(std::int32_t rank, const Communicator* communicator) {
 
 }  // namespace
 
+std::string no_communicator(MPI_Comm handle) {
+    if (handle == MPI_COMM_NULL) return "MPI_COMM_NULL";
+    if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
+        return std::string(handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF") +
+               " is there from MPI_Init to MPI_Finalize only, not for sessions";
+    return "no communicator, or one that has been freed";
+}
+
 std::string Dest::wrong(const Communicator* communicator) const {
     if (rank == MPI_ANY_SOURCE) return "MPI_ANY_SOURCE is not a destination";
     return wrong_rank(rank, communicator);

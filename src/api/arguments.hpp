@@ -8,7 +8,8 @@
 ///              std::string wrong(const Communicator*)   a clause for the message
 ///              static constexpr const char* name        of the argument, as in the standard
 ///
-/// A kind that several arguments share but for their names derives from the one that checks.
+/// A kind that differs from another in its name only is a HEDDLE_NAMED; one that checks more, too,
+/// derives from it.
 
 #include <cstdint>
 #include <string>
@@ -24,21 +25,29 @@ namespace heddle::api {
 using objects::Communicator;
 using objects::Process;
 
+/// The kind `Base` by another name of the standard.
+#define HEDDLE_NAMED(Kind, Base, mpi_name)            \
+    struct Kind : Base {                              \
+        static constexpr const char* name = mpi_name; \
+        using Base::Base;                             \
+    };
+
+/// What is wrong with a handle that names none.
+std::string no_communicator(MPI_Comm handle);
+
 struct Comm {
     static constexpr const char* name = "comm";
     Communicator* object;
 
-    Comm(Process& process, MPI_Comm handle) noexcept : object(process.communicator(handle)), null(handle == MPI_COMM_NULL) {}
+    Comm(Process& process, MPI_Comm raw) noexcept : object(process.communicator(raw)), handle(raw) {}
     int error(const Communicator*) const noexcept {
         if (object == nullptr) [[unlikely]] return MPI_ERR_COMM;
         return MPI_SUCCESS;
     }
-    std::string wrong(const Communicator*) const {
-        return null ? "MPI_COMM_NULL" : "no communicator, or one that has been freed";
-    }
+    std::string wrong(const Communicator*) const { return no_communicator(handle); }
     Communicator* operator->() const noexcept { return object; }
     Communicator& operator*() const noexcept { return *object; }
-    bool null;
+    MPI_Comm handle;
 };
 
 /// A number of elements, or of bytes; MPI_Count in the large-count forms.

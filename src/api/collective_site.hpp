@@ -119,9 +119,20 @@ struct Site {
         if (const int error = counts.check(thread, communicator)) return error;
         if (const int error = displacements.check(thread, communicator)) return error;
         if (const int error = types.check(thread, communicator)) return error;
+        if (const int error = check_types(types, counts, schedule.size)) return error;
         return list_blocks<CountsKind>(buffer, use, blocks, counts, [&](std::int32_t rank) {
-            return std::pair(types[rank].object, displacements[rank]);
+            return std::pair(types.of_block(rank, counts[rank]).object, displacements[rank]);
         });
+    }
+    template <class TypesKind>
+    int check_types(const TypesKind& types, const Values& counts, std::int32_t blocks) const {
+        for (std::int32_t i = 0; i < blocks; ++i) {
+            const Type type = types.of_block(i, counts[i]);
+            if (const int error = type.error(nullptr))
+                return refuse(thread, &communicator, error, TypesKind::name,
+                              "index " + std::to_string(i) + ": " + type.wrong(nullptr));
+        }
+        return MPI_SUCCESS;
     }
     /// `place` answers type and offset of a rank's block.
     template <class CountsKind, class Buffer, class Place>

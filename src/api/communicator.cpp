@@ -316,13 +316,14 @@ int set_name(Thread& thread, Comm comm, Text name) {
 struct NamedComm : Comm {
     using Comm::Comm;
     int error(const Communicator* communicator) const noexcept {
-        return null ? MPI_SUCCESS : Comm::error(communicator);
+        return handle == MPI_COMM_NULL ? MPI_SUCCESS : Comm::error(communicator);
     }
 };
 
 int get_name(Thread& thread, NamedComm comm, Out<char> name, Out<int> length) {
     std::lock_guard guard(thread.process->set_up);
-    *length = write_text(comm.null ? "MPI_COMM_NULL" : comm->name, name.place, MPI_MAX_OBJECT_NAME);
+    *length = write_text(comm.object == nullptr ? "MPI_COMM_NULL" : comm->name, name.place,
+                         MPI_MAX_OBJECT_NAME);
     return MPI_SUCCESS;
 }
 

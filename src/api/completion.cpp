@@ -123,8 +123,7 @@ int let_go(Thread& thread, Request& request) {
     if (request.operation == core::Operation::generalized)
         return p2p::let_go_of_generalized(thread, request);
     request.kind.store(core::Kind::none, relaxed);
-    if (request.operation == core::Operation::join) p2p::let_go_of_join(thread, request);
-    else if (request.operation == core::Operation::schedule) coll::let_go(thread, request);
+    if (request.operation == core::Operation::schedule) coll::let_go(thread, request);
     else engine.free_when_done(thread, request);
     return MPI_SUCCESS;
 }

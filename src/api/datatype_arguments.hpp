@@ -23,10 +23,7 @@ struct AnyType : Type {
         return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS;
     }
 };
-struct OldType : AnyType {
-    static constexpr const char* name = "oldtype";
-    using AnyType::AnyType;
-};
+HEDDLE_NAMED(OldType, AnyType, "oldtype")
 
 /// A number of any sign, int or wide: a displacement, a stride, a bound.
 struct Number {
@@ -44,10 +41,7 @@ struct Natural : Number {
     int error(const Communicator*) const noexcept { return value < 0 ? MPI_ERR_ARG : MPI_SUCCESS; }
     std::string wrong(const Communicator*) const { return std::to_string(value) + " is negative"; }
 };
-struct BlockLength : Natural {
-    static constexpr const char* name = "blocklength";
-    using Natural::Natural;
-};
+HEDDLE_NAMED(BlockLength, Natural, "blocklength")
 
 /// An array of numbers, int or wide.
 struct Numbers {

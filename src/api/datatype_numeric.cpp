@@ -42,14 +42,8 @@ int match_size(Thread& thread, Raw<int> type_class, Raw<int> size, Out<MPI_Datat
     return MPI_SUCCESS;
 }
 
-struct ValueType : AnyType {
-    static constexpr const char* name = "value_type";
-    using AnyType::AnyType;
-};
-struct IndexType : AnyType {
-    static constexpr const char* name = "index_type";
-    using AnyType::AnyType;
-};
+HEDDLE_NAMED(ValueType, AnyType, "value_type")
+HEDDLE_NAMED(IndexType, AnyType, "index_type")
 
 /// Pairs that have no name in the standard are not offered.
 int get_value_index(Thread&, ValueType value, IndexType index, Out<MPI_Datatype> result) {

@@ -28,7 +28,7 @@ core::Thread* enter_first(const char* call) {
 
 int refuse_outside(const char* call) {
     Process* process = process_here();
-    const bool over = process != nullptr && process->world_life.load(acquire) == Process::Life::finalized;
+    const bool over = process != nullptr && process->world_life() == Process::Life::finalized;
     return objects::fail_outside(call, MPI_ERR_OTHER,
                                  over ? "called after MPI_Finalize" : "called before MPI_Init");
 }

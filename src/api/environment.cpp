@@ -25,7 +25,7 @@ using Life = Process::Life;
 Life life() noexcept {
     const Process* process = objects::current_thread != nullptr ? objects::current_thread->process
                                                                 : objects::process_of_program();
-    return process == nullptr ? Life::fresh : process->world_life.load(acquire);
+    return process == nullptr ? Life::fresh : process->world_life();
 }
 
 int nearest_level(int required) noexcept {
@@ -47,7 +47,7 @@ int initialize(const char* call, int level) noexcept {
         process.main_thread = thread != nullptr ? thread : &objects::attach(process);
         process.main_thread->call = call;
         process.thread_level = level;
-        process.world_life.store(Life::initialized, release);
+        process.begin_world();
         return MPI_SUCCESS;
     } catch (const std::exception& problem) {
         return objects::fail_outside(call, MPI_ERR_OTHER, problem.what());
@@ -74,7 +74,7 @@ int finalize(Thread& thread) {
     flush_buffers(thread);
     const int error = p2p::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
-    process.world_life.store(Life::finalized, release);
+    process.end_world();
     close(process);
     return MPI_SUCCESS;
 }

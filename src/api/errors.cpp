@@ -11,12 +11,12 @@ namespace heddle::api {
 namespace {
 
 using core::Thread;
+using objects::Errhandler;
 
 // --- handlers ---
 
 int create_errhandler(Thread& thread, Raw<MPI_Comm_errhandler_function*> function,
                       Out<MPI_Errhandler> result) {
-    using objects::Errhandler;
     if (function.value == nullptr)
         return refuse(thread, nullptr, MPI_ERR_ARG, "comm_errhandler_fn", "a null pointer");
     *result = reinterpret_cast<MPI_Errhandler>(&objects::make_errhandler(
@@ -25,22 +25,31 @@ int create_errhandler(Thread& thread, Raw<MPI_Comm_errhandler_function*> functio
     return MPI_SUCCESS;
 }
 
-int set_errhandler(Thread& thread, Comm comm, ErrorHandler handler) {
-    if (!handler->is_for(objects::Errhandler::For::communicator))
-        return refuse(thread, comm.object, MPI_ERR_ERRHANDLER, ErrorHandler::name,
+// The objects that errors are raised on.
+Errhandler::For handled_as(Comm) noexcept { return Errhandler::For::communicator; }
+Errhandler::For handled_as(Session) noexcept { return Errhandler::For::session; }
+Communicator* raised_on(Comm comm) noexcept { return comm.object; }
+objects::Session& raised_on(Session session) noexcept { return *session; }
+
+template <class Object>
+int set_errhandler(Thread& thread, Object object, ErrorHandler handler) {
+    if (!handler->is_for(handled_as(object)))
+        return refuse(thread, raised_on(object), MPI_ERR_ERRHANDLER, ErrorHandler::name,
                       "an error handler for another kind of object");
-    objects::set_errhandler(*thread.process, comm->errhandler, *handler);
+    objects::set_errhandler(*thread.process, object->errhandler, *handler);
     return MPI_SUCCESS;
 }
 
-int get_errhandler(Thread& thread, Comm comm, Out<MPI_Errhandler> result) {
-    *result = objects::get_errhandler(*thread.process, comm->errhandler);
+template <class Object>
+int get_errhandler(Thread& thread, Object object, Out<MPI_Errhandler> result) {
+    *result = objects::get_errhandler(*thread.process, object->errhandler);
     return MPI_SUCCESS;
 }
 
-int call_errhandler(Thread& thread, Comm comm, Raw<int> code) {
-    objects::call_errhandler(thread, *comm, code.value,
-                             "called MPI_Comm_call_errhandler with error " +
+template <class Object>
+int call_errhandler(Thread& thread, Object object, Raw<int> code) {
+    objects::call_errhandler(thread, *object, code.value,
+                             "called " + std::string(thread.call) + " with error " +
                                  std::to_string(code.value) + " (" + objects::class_text(code.value) +
                                  ")");
     return MPI_SUCCESS;
@@ -111,9 +120,12 @@ using namespace heddle::api;
 namespace objects = heddle::objects;
 
 MPI_ENTRY(2, Comm_create_errhandler, create_errhandler)
-MPI_ENTRY(2, Comm_set_errhandler, set_errhandler)
-MPI_ENTRY(2, Comm_get_errhandler, get_errhandler)
-MPI_ENTRY(2, Comm_call_errhandler, call_errhandler)
+MPI_ENTRY(2, Comm_set_errhandler, set_errhandler<Comm>)
+MPI_ENTRY(2, Comm_get_errhandler, get_errhandler<Comm>)
+MPI_ENTRY(2, Comm_call_errhandler, call_errhandler<Comm>)
+MPI_ENTRY(2, Session_set_errhandler, set_errhandler<Session>)
+MPI_ENTRY(2, Session_get_errhandler, get_errhandler<Session>)
+MPI_ENTRY(2, Session_call_errhandler, call_errhandler<Session>)
 MPI_ENTRY_ANYTIME(2, Error_class, error_class)
 MPI_ENTRY_ANYTIME(3, Error_string, error_string)
 MPI_ENTRY_ANYTIME(1, Add_error_class, add_error_class)

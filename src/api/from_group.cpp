@@ -40,10 +40,7 @@ struct OwnGroup : Group {
         return object == nullptr ? Group::wrong(communicator) : "the calling process is not in the group";
     }
 };
-struct LocalGroup : OwnGroup {
-    static constexpr const char* name = "local_group";
-    using OwnGroup::OwnGroup;
-};
+HEDDLE_NAMED(LocalGroup, OwnGroup, "local_group")
 struct CommHandler : ErrorHandler {
     using ErrorHandler::ErrorHandler;
     int error(const Communicator*) const noexcept {

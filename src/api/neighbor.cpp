@@ -20,10 +20,10 @@ struct PerEdge : Kind {
     int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
     int check(const Site& site, std::size_t edges) const {
         if (edges == 0) return MPI_SUCCESS;
-        if constexpr (std::is_base_of_v<Displacements, Kind>)
-            return check_within(site, &site.communicator);
-        else
+        if constexpr (std::is_base_of_v<Counts, Kind>)
             return check_within(site, static_cast<std::int32_t>(edges));
+        else
+            return check_within(site, &site.communicator);
     }
 
 private:
@@ -95,8 +95,10 @@ int list_typed(const Site& site, const Buffer& buffer, const PerEdge<CountsKind>
     if (const int error = counts.check(site, peers.size())) return error;
     if (const int error = displacements.check(site, peers.size())) return error;
     if (const int error = types.check(site, peers.size())) return error;
+    if (const int error = site.check_types(types, counts, static_cast<std::int32_t>(peers.size())))
+        return error;
     return list<CountsKind>(site, buffer, peers, use, blocks, [&](std::int32_t edge) {
-        return Piece{counts[edge], types[edge].object, displacements[edge]};
+        return Piece{counts[edge], types.of_block(edge, counts[edge]).object, displacements[edge]};
     });
 }
 

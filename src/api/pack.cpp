@@ -10,30 +10,12 @@
 namespace heddle::api {
 namespace {
 
-struct InBuffer : SendBuffer {
-    static constexpr const char* name = "inbuf";
-    using SendBuffer::SendBuffer;
-};
-struct OutBuffer : ReceiveBuffer {
-    static constexpr const char* name = "outbuf";
-    using ReceiveBuffer::ReceiveBuffer;
-};
-struct InCount : Count {
-    static constexpr const char* name = "incount";
-    using Count::Count;
-};
-struct OutCount : Count {
-    static constexpr const char* name = "outcount";
-    using Count::Count;
-};
-struct OutSize : Natural {
-    static constexpr const char* name = "outsize";
-    using Natural::Natural;
-};
-struct InSize : Natural {
-    static constexpr const char* name = "insize";
-    using Natural::Natural;
-};
+HEDDLE_NAMED(InBuffer, SendBuffer, "inbuf")
+HEDDLE_NAMED(OutBuffer, ReceiveBuffer, "outbuf")
+HEDDLE_NAMED(InCount, Count, "incount")
+HEDDLE_NAMED(OutCount, Count, "outcount")
+HEDDLE_NAMED(OutSize, Natural, "outsize")
+HEDDLE_NAMED(InSize, Natural, "insize")
 struct Representation : Raw<const char*> {
     static constexpr const char* name = "datarep";
     using Raw::Raw;

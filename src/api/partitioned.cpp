@@ -9,10 +9,7 @@
 namespace heddle::api {
 namespace {
 
-struct Partitions : Count {
-    static constexpr const char* name = "partitions";
-    using Count::Count;
-};
+HEDDLE_NAMED(Partitions, Count, "partitions")
 /// As many as there are tags for.
 constexpr std::int64_t most_partitions = 1 << 30;
 
@@ -66,10 +63,7 @@ int psend_init(Thread& thread, SendBuffer buffer, Partitions partitions, Count c
 }
 
 /// No wildcards: `Dest` and `SendTag` say what may stand here.
-struct PartitionSource : Dest {
-    static constexpr const char* name = "source";
-    using Dest::Dest;
-};
+HEDDLE_NAMED(PartitionSource, Dest, "source")
 
 int precv_init(Thread& thread, ReceiveBuffer buffer, Partitions partitions, Count count, Type type,
                PartitionSource source, SendTag tag, Comm comm, Hints, Out<MPI_Request> result) {
@@ -125,10 +119,7 @@ int pready_range(Thread& thread, Raw<int> low, Raw<int> high, Raw<MPI_Request> r
     return MPI_SUCCESS;
 }
 
-struct Length : Count {
-    static constexpr const char* name = "length";
-    using Count::Count;
-};
+HEDDLE_NAMED(Length, Count, "length")
 
 int pready_list(Thread& thread, Length length, Raw<const int*> partitions, Raw<MPI_Request> request) {
     if (partitions.value == nullptr && length.value != 0)

@@ -60,7 +60,7 @@ int recv_init(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Sour
 }
 
 p2p::Shape shape_of(const Request& request) noexcept {
-    return {request.capacity, request.laid_out ? request.layout : nullptr};
+    return {request.capacity, p2p::layout_of(request)};
 }
 
 int start_send(Thread& thread, Request& request, Communicator& communicator) {

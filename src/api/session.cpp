@@ -28,10 +28,7 @@ constexpr LevelName levels[] = {{"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
                                 {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
                                 {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 
-struct SetName : Text {
-    static constexpr const char* name = "pset_name";
-    using Text::Text;
-};
+HEDDLE_NAMED(SetName, Text, "pset_name")
 
 // --- beginning and end ---
 
@@ -162,26 +159,6 @@ int group_from_pset(Thread& thread, Session session, SetName name, Out<MPI_Group
 
 // --- error handlers ---
 
-int set_errhandler(Thread& thread, Session session, ErrorHandler handler) {
-    if (!handler->is_for(Errhandler::For::session))
-        return refuse(thread, *session, MPI_ERR_ERRHANDLER, ErrorHandler::name,
-                      "an error handler for another kind of object");
-    objects::set_errhandler(*thread.process, session->errhandler, *handler);
-    return MPI_SUCCESS;
-}
-
-int get_errhandler(Thread& thread, Session session, Out<MPI_Errhandler> result) {
-    *result = objects::get_errhandler(*thread.process, session->errhandler);
-    return MPI_SUCCESS;
-}
-
-int call_errhandler(Thread& thread, Session session, Raw<int> code) {
-    objects::call_errhandler(thread, *session, code.value,
-                             "called MPI_Session_call_errhandler with error " +
-                                 std::to_string(code.value) + " (" + objects::class_text(code.value) + ")");
-    return MPI_SUCCESS;
-}
-
 // These two may be called before anything else: the error handler is wanted by MPI_Session_init.
 
 int create_errhandler(Anytime& caller, Raw<MPI_Session_errhandler_function*> function,
@@ -227,8 +204,5 @@ MPI_ENTRY(3, Session_get_num_psets, get_num_psets)
 MPI_ENTRY(5, Session_get_nth_pset, get_nth_pset)
 MPI_ENTRY(3, Session_get_pset_info, get_pset_info)
 MPI_ENTRY(3, Group_from_session_pset, group_from_pset)
-MPI_ENTRY(2, Session_set_errhandler, set_errhandler)
-MPI_ENTRY(2, Session_get_errhandler, get_errhandler)
-MPI_ENTRY(2, Session_call_errhandler, call_errhandler)
 MPI_ENTRY_ANYTIME(2, Session_create_errhandler, create_errhandler)
 MPI_ENTRY_ANYTIME(1, Errhandler_free, errhandler_free)

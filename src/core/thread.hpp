@@ -19,6 +19,9 @@
 namespace heddle::objects {
 class Process;
 }
+namespace heddle::match {
+struct Message;
+}
 
 namespace heddle::core {
 
@@ -51,10 +54,37 @@ private:
     std::size_t count_ = 0;
 };
 
+/// On a crowded core: whether those whom a thread waits for are likely to run at the same time, on
+/// other cores, so that they answer within a burst of polls. Taken to be so as long as they do; when
+/// one does not, no burst is tried for a number of waits that grows with each burst in vain.
+class Company {
+public:
+    bool expected() const noexcept { return doubtful_ == 0; }
+    void came(bool briefly) noexcept {
+        if (briefly) {
+            if (doubtful_ != 0) --doubtful_;
+        } else if (++answers_ == many) {
+            doubts_ = few_doubts;
+        }
+    }
+    void stayed_away() noexcept {
+        if (answers_ < many && doubts_ < most_doubts) doubts_ *= 2;
+        doubtful_ = doubts_;
+        answers_ = 0;
+    }
+
+private:
+    static constexpr std::uint32_t many = 8, few_doubts = 1, most_doubts = 256;
+    std::uint32_t answers_ = 0;   ///< within bursts, since one was in vain
+    std::uint32_t doubtful_ = 0;  ///< waits to go before the next burst
+    std::uint32_t doubts_ = few_doubts;
+};
+
 /// How long recent waits took, which says how long the next one may spin (progress/wait.hpp).
 struct Patience {
     std::uint32_t polls = 0;        ///< polls worth doing before sleeping; 0: not learned yet
     std::uint32_t quick_offer = 0;  ///< ticks that offering the core takes when nobody takes it
+    Company company;
     bool crowded = false;           ///< other threads want this core: offer it after every poll
 };
 
@@ -76,6 +106,9 @@ struct alignas(cache_line) Thread {
     RequestPool requests;
     sync::BiasedLock::Token token{.contended = &progress.outbox_contended};
     Patience patience;
+    /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
+    /// since the thread is at hand where it is asked.
+    std::int32_t exact_tags_from = 0;
     std::uint32_t tests = 0;         ///< MPI_Test and its like that found nothing
     std::uint32_t system_id = 0;     ///< the kernel's thread id
     launch::Page* page = nullptr;    ///< of its process on the board; nullptr: there is none
@@ -84,6 +117,10 @@ struct alignas(cache_line) Thread {
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;
     tool::counters::Copying copying;
+    /// Messages taken from a ring while it was locked, to be matched where they belong: a list. Only
+    /// where senders choose the instance (p2p/laboratory.hpp).
+    match::Message* set_aside = nullptr;
+    match::Message* last_set_aside = nullptr;
     alignas(cache_line) sync::Slot slot;
     Thread* next = nullptr;  ///< in the list of parked threads, or of free Thread objects
 };

@@ -13,12 +13,21 @@ platform::Mapping reserved(std::size_t bytes) {
     return memory;
 }
 
+std::uint32_t wanted(const transport::shm::Node& node, const tool::Settings& settings) {
+    const std::size_t number = tool::number_of(settings.instances);
+    if (number <= node.instances()) return static_cast<std::uint32_t>(number == 0 ? node.instances() : number);
+    throw std::runtime_error("HEDDLE_INSTANCES=" + std::to_string(number) + ": each of " +
+                             std::to_string(node.processes()) + " ranks can have " +
+                             std::to_string(node.instances()));
+}
+
 }  // namespace
 
-Pool::Pool(const transport::shm::Node& node, std::int32_t rank)
+Pool::Pool(const transport::shm::Node& node, std::int32_t rank, const tool::Settings& settings)
     : node_(node),
       rank_(rank),
-      mask_(static_cast<std::uint32_t>(node.instances() - 1)),
+      mask_(wanted(node, settings) - 1),
+      by_tag_(settings.assignment == tool::Assignment::tag),
       inlets_(reserved(node.instances() * node.processes() * sizeof(Inlet))),
       channels_(reserved(node.instances() * node.processes() * sizeof(Channel))),
       polled_(reserved(node.instances() * node.processes() * sizeof(std::atomic<Inlet*>))) {

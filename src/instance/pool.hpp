@@ -6,14 +6,16 @@
 #include <cstdint>
 
 #include "instance/instance.hpp"
+#include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::instance {
 
 class Pool {
 public:
-    /// `rank`: of this process among those of the node's shared memory.
-    Pool(const transport::shm::Node& node, std::int32_t rank);
+    /// `rank`: of this process among those of the node's shared memory. Throws std::runtime_error if
+    /// there are not as many instances as the settings want.
+    Pool(const transport::shm::Node& node, std::int32_t rank, const tool::Settings& settings);
 
     std::size_t size() const noexcept { return mask_ + 1; }
     Instance& operator[](std::size_t number) noexcept { return instances_[number]; }
@@ -27,6 +29,14 @@ public:
     }
     Instance& of(std::uint32_t context, std::int32_t tag) noexcept {
         return instances_[number_of(context, tag)];
+    }
+    /// Where a message is matched under whatever assignment there is. All that differ from the one by
+    /// tag match a communicator in one place.
+    std::uint8_t home_of(std::uint32_t context, std::int32_t tag) const noexcept {
+        return number_of(context, by_tag_ ? tag : 0);
+    }
+    Instance& home(std::uint32_t context, std::int32_t tag) noexcept {
+        return instances_[home_of(context, tag)];
     }
 
     Channel& channel(Instance& from, std::int32_t to) noexcept {
@@ -47,6 +57,7 @@ private:
     const transport::shm::Node& node_;
     std::int32_t rank_;
     std::uint32_t mask_;
+    bool by_tag_;
     platform::Mapping inlets_, channels_, polled_;
     std::array<Instance, transport::shm::most_instances> instances_;
 };

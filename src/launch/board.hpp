@@ -37,7 +37,8 @@ struct alignas(64) Page {
     std::atomic<Stage> stage;
     std::atomic<std::uint32_t> pid;
     std::atomic<std::int32_t> abort_code;
-    char abort_reason[244];                ///< why the rank aborted, ends in NUL; empty: not known
+    std::atomic<std::uint32_t> recipe;     ///< tool::agreement(); 0: not known yet
+    char abort_reason[240];                ///< why the rank aborted, ends in NUL; empty: not known
     Blocked blocked[blocked_entries];
 };
 static_assert(sizeof(Page) <= board_page_bytes);

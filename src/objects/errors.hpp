@@ -17,7 +17,7 @@ namespace heddle::objects {
 class Process;
 
 /// Fails the call that `thread` is in. `communicator`: the one it works on, or nullptr, then the
-/// error handler of MPI_COMM_SELF is in force. `detail`: what is wrong, a clause without a full stop.
+/// error handler of MPI_COMM_SELF is in force, which outside of the world model is the initial one. `detail`: what is wrong, a clause without a full stop.
 /// Answers what the MPI function returns, unless the handler ends the program.
 [[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
                        const std::string& detail);

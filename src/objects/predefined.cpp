@@ -59,12 +59,21 @@ Communicator* make_predefined(Process& process, MPI_Comm handle, const char* nam
     communicator->rank = group.rank;
     communicator->peers = group.size();
     communicator->processes = group.processes.data();
-    communicator->errhandler = process.errors_are_fatal;
-    process.errors_are_fatal->retain();
+    communicator->errhandler = &initial_errhandler(process);
+    communicator->errhandler->retain();
     return communicator;
 }
 
 }  // namespace
+
+Errhandler& initial_errhandler(Process& process) noexcept {
+    using tool::InitialErrhandler;
+    switch (process.settings.initial_errhandler) {
+        case InitialErrhandler::abort: return *process.errors_abort;
+        case InitialErrhandler::give_back: return *process.errors_return;
+        default: return *process.errors_are_fatal;
+    }
+}
 
 void make_predefined(Process& process) {
     make_types(process);

@@ -6,7 +6,11 @@
 namespace heddle::objects {
 
 class Process;
+struct Errhandler;
 
 void make_predefined(Process& process);
+
+/// What the settings say (MPI 5.0, 9.3), before the program says anything.
+Errhandler& initial_errhandler(Process& process) noexcept;
 
 }  // namespace heddle::objects

@@ -79,6 +79,20 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       recycling(std::make_unique<p2p::Recycling>(contexts, job.rank)) {
     make_predefined(*this);
     node.page(static_cast<std::size_t>(job.rank)).pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
+    agree_on_recipe();
+}
+
+/// Refuses to start beside a rank with another recipe. Of two, the one that comes later sees the other.
+void Process::agree_on_recipe() const {
+    const std::uint32_t mine = tool::agreement(settings);
+    node.page(static_cast<std::size_t>(job.rank)).recipe.store(mine, seq_cst);
+    for (std::int32_t rank = 0; rank < job.size; ++rank) {
+        const std::uint32_t theirs = node.page(static_cast<std::size_t>(rank)).recipe.load(seq_cst);
+        if (theirs != 0 && theirs != mine)
+            throw std::runtime_error("rank " + std::to_string(job.rank) + " has " + tool::print_agreement(mine) +
+                                     ", rank " + std::to_string(rank) + " has " +
+                                     tool::print_agreement(theirs) + ": all ranks must have the same");
+    }
 }
 
 void Process::open() noexcept {
@@ -94,6 +108,18 @@ bool Process::close() noexcept {
     node.page(static_cast<std::size_t>(job.rank)).stage.store(launch::Stage::finalized, release);
     life.store(Life::finalized, release);
     return true;
+}
+
+void Process::begin_world() noexcept {
+    named_world_.store(world, relaxed);  // for those who know of MPI_Init, by means of their own
+    world_life_.store(Life::initialized, release);
+}
+
+void Process::end_world() noexcept {
+    // What belongs to no object is raised there, also by sessions that go on.
+    set_errhandler(*this, self->errhandler, initial_errhandler(*this));
+    named_world_.store(nullptr, relaxed);
+    world_life_.store(Life::finalized, release);
 }
 
 Process::~Process() = default;
@@ -112,6 +138,7 @@ core::Thread& attach(Process& process) {
     thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
     thread->page = &process.node.page(static_cast<std::size_t>(process.job.rank));
     thread->patience = {};
+    thread->exact_tags_from = process.engine->exact_tags_from();
     process.engine->count_thread(+1);
     current_thread = thread;
     detach_at_exit.thread = thread;

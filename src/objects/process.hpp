@@ -69,8 +69,8 @@ public:
     core::Arena<Operation> operations;
     core::Arena<Session> sessions;
 
-    Communicator* world = nullptr;
-    Communicator* self = nullptr;
+    Communicator* world = nullptr;  ///< live as long as the process; what their handles name depends
+    Communicator* self = nullptr;   ///< on the world model
     Group* empty_group = nullptr;
     Errhandler* errors_are_fatal = nullptr;
     Errhandler* errors_abort = nullptr;
@@ -99,11 +99,8 @@ public:
 
     /// The objects behind handles; nullptr for what is no live object of the kind.
     Communicator* communicator(MPI_Comm handle) noexcept {
-        if (handle == MPI_COMM_WORLD) [[likely]] {
-            if (world == nullptr) __builtin_unreachable();  // it lives as long as the process
-            return world;
-        }
-        if (handle == MPI_COMM_SELF) return self;
+        if (handle == MPI_COMM_WORLD) [[likely]] return named_world_.load(relaxed);
+        if (handle == MPI_COMM_SELF) return named_world_.load(relaxed) != nullptr ? self : nullptr;
         return find(communicators, handle, core::Kind::communicator);
     }
     Datatype* datatype(MPI_Datatype handle) noexcept {
@@ -148,9 +145,15 @@ public:
     bool close() noexcept;
 
     std::atomic<Life> life{Life::fresh};
-    std::atomic<Life> world_life{Life::fresh};  ///< of the world model alone
+
+    /// The world model alone: from `initialized` until `finalized`, MPI_COMM_WORLD and MPI_COMM_SELF may
+    /// be used.
+    Life world_life() const noexcept { return world_life_.load(acquire); }
+    void begin_world() noexcept;
+    void end_world() noexcept;
 
 private:
+    void agree_on_recipe() const;
     template <class T, class Handle>
     static T* find(core::Arena<T>& arena, Handle handle, core::Kind kind) noexcept {
         if (!arena.contains(handle)) return nullptr;
@@ -159,6 +162,8 @@ private:
     }
 
     int uses_ = 0;  ///< guarded by set_up
+    std::atomic<Life> world_life_{Life::fresh};
+    std::atomic<Communicator*> named_world_{nullptr};  ///< by MPI_COMM_WORLD
 };
 
 /// The calling thread, once it is attached to its process. Written by attach() only.

@@ -24,6 +24,7 @@ tool::Values Engine::counted() {
         most = std::max(most, instance.matcher.counters.posted_receives.value());
     }
     values += wildcards_.counters;
+    for (std::size_t i = 0; in_laboratory() && i < pool_.size(); ++i) values += laboratory_->counters(i);
     return values;
 }
 

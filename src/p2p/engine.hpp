@@ -5,7 +5,10 @@
 /// The way out    start_send() chooses the protocol; post() is the data path. engine_send.cpp
 /// The way in     start_receive() posts; progress drains rings, matches, delivers, completes.
 ///                engine_receive.cpp, engine_progress.cpp
+/// Large ones     payload out of the sender's memory, by both sides, or in pieces. engine_copy.cpp
 /// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp
+/// Recipes        other than the default one. engine_laboratory.cpp
+/// Contexts       which are still in use here, before one is used again. engine_busy.cpp
 /// Waiting        progress/wait.hpp, through the functions under "for waiting".
 ///
 /// Thread safety  every public function from any thread, with that thread's own Thread.
@@ -13,6 +16,8 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -22,6 +27,7 @@
 #include "p2p/busy_contexts.hpp"
 #include "p2p/copy_choice.hpp"
 #include "p2p/held_back.hpp"
+#include "p2p/laboratory.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/turn.hpp"
@@ -68,8 +74,8 @@ public:
     /// Starts a send. The answer is completed_send() if it is already over, which holds nothing, or
     /// a request to wait for and free; nullptr when memory has run out.
     [[gnu::always_inline]] core::Request* start_send(core::Thread& thread, const Outbound& message) {
-        if (message.bytes <= transport::shm::inline_payload && message.process != rank_ &&
-            message.layout == nullptr) [[likely]] {
+        if (message.bytes < inline_below_ && message.process != rank_ && message.layout == nullptr)
+            [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
             if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
                 return &completed_send_;
@@ -92,7 +98,7 @@ public:
     [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread, const Inbound& inbound) {
         core::Request* receive = new_receive(thread, inbound);
         if (receive == nullptr) [[unlikely]] return nullptr;
-        if (receive->any_tag) [[unlikely]] return post_any_tag(thread, *receive, !inbound.allow_overtaking);
+        if (receive->any_tag) [[unlikely]] return post_slowly(thread, *receive, inbound.allow_overtaking);
         instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
         receive->instance = instance.number;
         lock(instance);
@@ -179,12 +185,12 @@ public:
         return request.any_tag ? all : Instances{1} << request.instance;
     }
     std::uint8_t instance_of(std::uint32_t context, std::int32_t tag) const noexcept {
-        return static_cast<std::uint8_t>(pool_.number_of(context, tag));
+        return pool_.home_of(context, tag);
     }
     Instances instance_of(const match::Pattern& pattern) const noexcept {
         return pattern.tag == match::any_tag
                    ? all
-                   : Instances{1} << pool_.number_of(pattern.context, pattern.tag);
+                   : Instances{1} << pool_.home_of(pattern.context, pattern.tag);
     }
     /// Progress on these instances, and on whatever stands at the door; true if there was any. Cheap
     /// when nothing came.
@@ -214,16 +220,28 @@ public:
 
     /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
     void count_thread(int change) noexcept;
+    /// For core::Thread.
+    std::int32_t exact_tags_from() const noexcept {
+        return in_laboratory() ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
+    }
+    bool in_laboratory() const noexcept { return laboratory_ != nullptr; }
+    /// What poll() is in a recipe of the laboratory.
+    bool poll_in_laboratory(core::Thread& thread);
+
     /// Whether threads that wait take the cores from threads that have something to do.
     bool short_of_cores() const noexcept { return short_of_cores_.load(relaxed); }
 
 private:
     // engine_send.cpp
-    /// `known_cells`: how many cells the message takes, where that is known beforehand.
-    template <std::size_t known_cells = 0>
+    struct Clock {
+        std::uint64_t operator()() const noexcept { return platform::ordered_ticks(); }
+    };
+    /// `known_cells`: how many cells the message takes, where that is known beforehand. `stamp`: asked
+    /// once there is room.
+    template <std::size_t known_cells = 0, class Stamp = Clock>
     [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
                                      const Outbound& message, Kind kind, const void* prefix,
-                                     std::uint32_t prefix_bytes) {
+                                     std::uint32_t prefix_bytes, Stamp stamp = {}) {
         const std::size_t cells =
             known_cells != 0 ? known_cells : transport::shm::cells_for(prefix_bytes + message.bytes);
         const auto way = instance.outbox.lock(thread.token);
@@ -240,7 +258,7 @@ private:
             return Post::retry;
         }
         if constexpr (known_cells == 1) cell = &channel.ring.at_tail();
-        write(*cell, message, kind, prefix, prefix_bytes, platform::ordered_ticks());
+        write(*cell, message, kind, prefix, prefix_bytes, stamp());
         if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
         channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
@@ -277,11 +295,13 @@ private:
                                                    std::int32_t source, std::int32_t tag,
                                                    std::int32_t process, const std::byte* data,
                                                    Shape shape, bool synchronous);
+    core::Request* start_send_by(core::Thread& thread, instance::Instance& instance, const Outbound& message,
+                                 bool synchronous, std::uint64_t number);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
-    /// Sends or queues; `completes` is done once the message is in the ring.
+    /// Sends or queues; `completes` is done once the message is in the ring. `number`: in a sequence.
     void post_or_queue(core::Thread& thread, instance::Instance& instance, const Outbound& message,
                        Kind kind, const void* prefix, std::uint32_t prefix_bytes,
-                       core::Request* completes, Turn& turn);
+                       core::Request* completes, Turn& turn, std::uint64_t number = 0);
     void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                  const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
@@ -314,7 +334,7 @@ private:
         receive->communicator = inbound.communicator;
         receive->error = 0;
         receive->cancelled = false;
-        receive->any_tag = inbound.pattern.tag == match::any_tag;
+        receive->any_tag = inbound.pattern.tag < thread.exact_tags_from;
         keep_layout(*receive, inbound.layout);
         return receive;
     }
@@ -376,6 +396,17 @@ private:
     void run_put_off(core::Thread& thread);
     void reap(core::Thread& thread);
 
+    // engine_laboratory.cpp
+    bool is_sequenced() const noexcept { return laboratory_ != nullptr && laboratory_->sequenced; }
+    core::Request* send_in_laboratory(core::Thread& thread, const Outbound& message, bool synchronous);
+    core::Request* post_in_laboratory(core::Thread& thread, core::Request& receive);
+    bool set_aside(Turn& turn, instance::Instance& instance, std::int32_t process,
+                   const transport::shm::Cell& cell);
+    void match_set_aside(Turn& turn);
+    void match_all_that_came(Turn& turn);
+    void match_in_sequence(Turn& turn, instance::Instance& home, match::Message& message);
+    void match_kept_back(Turn& turn, instance::Instance& home, match::Message& message);
+
     // engine_order.cpp
     [[gnu::always_inline]] void lock(instance::Instance& instance) {
         if (!instance.lock.try_lock()) [[unlikely]] lock_contended(instance);
@@ -405,6 +436,7 @@ private:
     match::Message* earliest_in_order(Turn& turn, const match::Pattern& pattern);
     void put_off_later(std::vector<match::Message*>& staged);
     void put_off_kept(const match::Envelope& first);
+    core::Request* post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking);
     core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                            bool take, core::Outcome& found);
@@ -414,6 +446,9 @@ private:
     const transport::shm::Node& node_;
     const std::int32_t rank_;
     const tool::Settings settings_;
+    // The conditions of the short ways, which no message meets in a recipe of the laboratory.
+    const std::uint64_t inline_below_;   ///< payloads that go into one cell are shorter
+    const std::uint64_t at_once_below_;  ///< those that are sent without a request if there is room
     core::Arena<core::Request>& requests_;
     instance::Pool pool_;
     core::Request completed_send_;
@@ -435,6 +470,8 @@ private:
     std::atomic<std::uint32_t> watching_{0};
     std::mutex watchers_lock_;
     std::vector<Watcher> watchers_;
+
+    const std::unique_ptr<Laboratory> laboratory_;  ///< nullptr in the default recipe
 
     CopyChoice copy_choice_;
     std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use

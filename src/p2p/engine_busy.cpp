@@ -20,13 +20,16 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
     }
     const auto add = [&](std::uint32_t context) { busy.queued.push_back(context); };
     Turn turn(thread);
+    if (is_sequenced()) match_all_that_came(turn);
     {
         std::lock_guard guard(wildcards_.lock);
         lock_all();
-        drain_in_order(turn);
+        if (!is_sequenced()) drain_in_order(turn);
         for_each(used(), [&](instance::Instance& instance) { instance.matcher.each_context(add); });
         wildcards_.each_context(add);
         for (const match::Message* message : put_off_) add(message->envelope.context);
+        for (std::size_t home = 0; is_sequenced() && home < pool_.size(); ++home)
+            laboratory_->each_early(home, [&](const match::Message& early) { add(early.envelope.context); });
         unlock_all();
     }
     finish(turn);

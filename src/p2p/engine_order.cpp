@@ -127,6 +127,7 @@ void Engine::put_off_later(std::vector<match::Message*>& staged) {
 }
 
 void Engine::restore_order(Turn& turn) {
+    if (is_sequenced()) return match_set_aside(turn);
     std::lock_guard guard(wildcards_.lock);
     lock_all();
     const bool look_again = look_again_.exchange(false, relaxed);
@@ -189,6 +190,13 @@ void Engine::put_off_kept(const match::Envelope& first) {
     look_again_.store(true, relaxed);
 }
 
+/// A receive that belongs to no instance, or a recipe of the laboratory.
+core::Request* Engine::post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking) {
+    receive.any_tag = receive.tag == match::any_tag;
+    if (receive.any_tag) return post_any_tag(thread, receive, !allow_overtaking && !is_sequenced());
+    return post_in_laboratory(thread, receive);
+}
+
 core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
     Turn turn(thread);
     wildcards_.lock.lock();
@@ -216,6 +224,10 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
 /// The first message that the pattern accepts; taken out of its queue if `take`.
 match::Message* Engine::search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                                bool take, core::Outcome& found) {
+    if (is_sequenced()) {  // it may come by any instance, and has its place in the order anyway
+        poll_in_laboratory(thread);
+        in_order = false;
+    }
     Turn turn(thread);
     match::Message* message = nullptr;
     const auto look = [&] {
@@ -230,7 +242,7 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
         look();
         unlock_all();
     } else {
-        instance::Instance& instance = pool_.of(pattern.context, pattern.tag);
+        instance::Instance& instance = pool_.home(pattern.context, pattern.tag);
         lock(instance);
         drain(turn, instance);
         message = instance.matcher.find(pattern);

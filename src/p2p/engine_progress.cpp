@@ -4,6 +4,7 @@
 
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/join.hpp"
 #include "platform/cores.hpp"
 
 namespace heddle::p2p {
@@ -17,13 +18,22 @@ constexpr std::size_t most_messages = std::size_t{1} << 26;
 
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
                core::Arena<core::Request>& requests, tool::Settings settings)
-    : node_(node), rank_(rank), settings_(settings), requests_(requests), pool_(node, rank),
-      held_back_(node.processes()), messages_(most_messages) {
+    : node_(node), rank_(rank), settings_(settings),
+      inline_below_(tool::in_laboratory(settings) ? 0 : transport::shm::inline_payload + 1),
+      at_once_below_(tool::in_laboratory(settings) ? 0 : settings.eager_limit + 1),
+      requests_(requests), pool_(node, rank, settings), held_back_(node.processes()),
+      laboratory_(tool::in_laboratory(settings)
+                      ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
+                      : nullptr),
+      messages_(most_messages) {
     sync::NodeFence::available();  // registers this process for the fences of the others
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
     completed_send_.kind.store(core::Kind::request, relaxed);
+    // Rings are emptied past the branch for messages that are to be put in order.
+    for (std::uint32_t context = 0; is_sequenced() && context < 64; ++context)
+        wildcards_.demand_order(context, +1);
 }
 
 Engine::~Engine() = default;
@@ -100,7 +110,9 @@ bool Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
         if (wildcards_.want_order(cell->context) && !is_control(static_cast<Kind>(cell->kind)))
             [[unlikely]] {
             turn.needs_order = true;
-            break;
+            if (!set_aside(turn, instance, inlet.process, *cell)) break;
+            inlet.ring.pop(*cell);
+            continue;
         }
         deliver(turn, instance, inlet, *cell);
         inlet.ring.pop(*cell);
@@ -267,8 +279,22 @@ void Engine::drop_layout(core::Thread& thread, core::Request& request) noexcept 
     objects::drop(*thread.process, *request.layout);
 }
 
+namespace {
+
+void free_completed(Engine& engine, core::Thread& thread, core::Request& request) noexcept {
+    if (request.operation == core::Operation::join) let_go_of_join(thread, request);
+    else engine.free_request(thread, request);
+}
+
+bool still_sends(const core::Request& request) noexcept {
+    if (request.operation == core::Operation::join) return join_still_sends(request);
+    return request.operation == core::Operation::send && !request.completed();
+}
+
+}  // namespace
+
 void Engine::free_when_done(core::Thread& thread, core::Request& request) {
-    if (request.completed()) return free_request(thread, request);
+    if (request.completed()) return free_completed(*this, thread, request);
     std::lock_guard guard(abandoned_lock_);
     abandoned_.push_back(&request);
     abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
@@ -277,9 +303,8 @@ void Engine::free_when_done(core::Thread& thread, core::Request& request) {
 bool Engine::has_abandoned_sends(core::Thread& thread) {
     reap(thread);
     std::lock_guard guard(abandoned_lock_);
-    return std::any_of(abandoned_.begin(), abandoned_.end(), [](const core::Request* request) {
-        return request->operation == core::Operation::send;
-    });
+    return std::any_of(abandoned_.begin(), abandoned_.end(),
+                       [](const core::Request* request) { return still_sends(*request); });
 }
 
 void Engine::reap(core::Thread& thread) {
@@ -287,7 +312,7 @@ void Engine::reap(core::Thread& thread) {
     if (!guard.owns_lock()) return;
     std::erase_if(abandoned_, [&](core::Request* request) {
         if (!request->completed()) return false;
-        free_request(thread, *request);
+        free_completed(*this, thread, *request);
         return true;
     });
     abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);

@@ -23,10 +23,16 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
                                          std::int32_t source, std::int32_t tag, std::int32_t process,
                                          const std::byte* data, Shape shape, bool synchronous) {
     const Outbound message{{context, source, tag}, process, data, shape.bytes, shape.layout};
-    instance::Instance& instance = pool_.of(context, tag);
-    if (!synchronous && shape.bytes <= settings_.eager_limit && process != rank_ &&
-        post(thread, instance, message, Kind::eager, nullptr, 0) == Post::done)
+    if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
+        post(thread, pool_.of(context, tag), message, Kind::eager, nullptr, 0) == Post::done)
         return &completed_send_;
+    if (in_laboratory()) return send_in_laboratory(thread, message, synchronous);
+    return start_send_by(thread, pool_.of(context, tag), message, synchronous, 0);
+}
+
+/// Starts a send through this instance.
+core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& instance,
+                                     const Outbound& message, bool synchronous, std::uint64_t number) {
     core::Request* send = take_request(thread);
     if (send == nullptr) return nullptr;
     send->operation = core::Operation::send;
@@ -42,7 +48,7 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     send->capacity = message.bytes;
     send->bytes = 0;
     send->communicator = nullptr;
-    keep_layout(*send, shape.layout);
+    keep_layout(*send, message.layout);
 
     Turn turn(thread);
     const auto address = reinterpret_cast<std::uint64_t>(send);
@@ -52,12 +58,12 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
         const RendezvousFields fields{
             address, send->laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data), message.bytes};
         post_or_queue(thread, instance, {message.envelope, message.process, nullptr, 0},
-                      Kind::rendezvous, &fields, sizeof fields, nullptr, turn);
+                      Kind::rendezvous, &fields, sizeof fields, nullptr, turn, number);
     } else if (synchronous) {
         const SenderField field{address};
-        post_or_queue(thread, instance, message, Kind::eager_sync, &field, sizeof field, nullptr, turn);
+        post_or_queue(thread, instance, message, Kind::eager_sync, &field, sizeof field, nullptr, turn, number);
     } else {
-        post_or_queue(thread, instance, message, Kind::eager, nullptr, 0, send, turn);
+        post_or_queue(thread, instance, message, Kind::eager, nullptr, 0, send, turn, number);
     }
     finish(turn);
     return send;
@@ -65,9 +71,11 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
 
 void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
                            const Outbound& message, Kind kind, const void* prefix,
-                           std::uint32_t prefix_bytes, core::Request* completes, Turn& turn) {
+                           std::uint32_t prefix_bytes, core::Request* completes, Turn& turn,
+                           std::uint64_t number) {
+    const auto stamp = [number] { return number != 0 ? number : platform::ordered_ticks(); };
     open_channel(thread, instance, message.process);
-    if (post(thread, instance, message, kind, prefix, prefix_bytes) == Post::done) {
+    if (post(thread, instance, message, kind, prefix, prefix_bytes, stamp) == Post::done) {
         if (completes != nullptr) turn.complete(*completes);
         return;
     }
@@ -82,7 +90,7 @@ void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
     pending.completes = completes;
 
     const auto way = instance.outbox.lock(thread.token);
-    pending.stamp = platform::ordered_ticks();
+    pending.stamp = stamp();
     instance::Channel& channel = pool_.channel(instance, message.process);
     queue(instance, channel, pending);
     instance.backlog_counters.ring_full.add();
@@ -203,7 +211,7 @@ void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& f
     pending.prefix_bytes = sizeof prefix;
     std::memcpy(pending.prefix, &prefix, sizeof prefix);
     pending.data = send.buffer;
-    pending.layout = send.laid_out ? send.layout : nullptr;
+    pending.layout = layout_of(send);
     pending.bytes = fields.length;
     pending.completes = &send;
     const auto way = instance.outbox.lock(turn.thread.token);
@@ -213,9 +221,9 @@ void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& f
 }
 
 void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbound& message) {
-    instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
+    instance::Instance& instance = pool_.home(message.envelope.context, message.envelope.tag);
     Turn turn(thread);
-    if (wildcards_.want_order(message.envelope.context)) [[unlikely]] {
+    if (wildcards_.want_order(message.envelope.context) && !is_sequenced()) [[unlikely]] {
         wildcards_.lock.lock();
         if (!instance.used) {
             instance.lock.lock();

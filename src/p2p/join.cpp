@@ -87,6 +87,13 @@ int error_of_join(const core::Request& whole) noexcept {
     return MPI_SUCCESS;
 }
 
+bool join_still_sends(const core::Request& whole) noexcept {
+    const std::vector<core::Request*>& parts = join_of(whole).parts();
+    return std::any_of(parts.begin(), parts.end(), [](const core::Request* part) {
+        return part->operation == core::Operation::send && !part->completed();
+    });
+}
+
 void let_go_of_join(core::Thread& thread, core::Request& whole) noexcept {
     join_of(whole).end(thread, Join::by_owner);
 }

@@ -20,6 +20,9 @@ const core::Request* receive_of_join(const core::Request& whole) noexcept;
 /// The error of the first part that failed.
 int error_of_join(const core::Request& whole) noexcept;
 
+/// Whether a send among its parts is not over.
+bool join_still_sends(const core::Request& whole) noexcept;
+
 /// Its handle is gone: everything is freed now, or when it is complete.
 void let_go_of_join(core::Thread& thread, core::Request& whole) noexcept;
 

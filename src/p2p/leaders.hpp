@@ -3,10 +3,13 @@
 /// How two groups that know nothing of each other but their leaders find together (MPI 5.0, 7.6.2).
 ///
 /// The leaders tell each other who is in their groups and which context they offer; each then tells its
-/// own group. The context is the one offered by the
-/// leader with the lower rank in the world: nothing else needs to be agreed on, and nobody waits for anyone
-/// but his leader, and the leaders for each other. What only a leader can find wrong, it tells its group,
-/// so that all of a group fail.
+/// own group. The context is the one offered by the leader with the lower rank in the world: nothing else
+/// needs to be agreed on, and nobody waits for anyone but his leader, and the leaders for each other.
+///
+/// Errors         what only a leader can find wrong in its own arguments, it tells its group, so that all of
+///                a group fail. The remote leader is not told: what is wrong is mostly who that is, and a
+///                word that comes unasked for would be taken for the answer to the next call. It waits, as
+///                for any call that is not made yet, and goes on when the group calls again.
 
 #include <cstdint>
 

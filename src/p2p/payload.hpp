@@ -57,5 +57,9 @@ inline void keep_layout(core::Request& request, objects::Datatype* layout) noexc
     request.layout = layout;
     request.laid_out = true;
 }
+/// What it keeps; nullptr: side by side.
+inline objects::Datatype* layout_of(const core::Request& request) noexcept {
+    return request.laid_out ? request.layout : nullptr;
+}
 
 }  // namespace heddle::p2p

@@ -42,7 +42,7 @@ struct Terms {
 };
 
 /// What both ends have in common.
-class End : public p2p::Listener, public core::Work {
+class End : public p2p::Listener {
 public:
     /// Starts a transfer: `inner` of the request becomes what there is to wait for, nullptr when memory has
     /// run out.
@@ -87,7 +87,6 @@ public:
     int ready(core::Thread& thread, std::int64_t partition);
 
     void completed(p2p::Turn& turn, core::Request& message) noexcept override;
-    void run(core::Thread&) noexcept override {}
 
 private:
     /// On a line of its own: threads write different ones at once.
@@ -100,7 +99,7 @@ private:
     std::int32_t first_tag_ = 0;
 };
 
-class Receiver final : public End {
+class Receiver final : public End, private core::Work {
 public:
     Receiver(core::Thread& thread, objects::Communicator& communicator, const Side& side, std::int32_t peer,
              std::int32_t tag);
@@ -112,9 +111,10 @@ public:
     bool arrived(std::int64_t partition) const noexcept;
 
     void completed(p2p::Turn& turn, core::Request& message) noexcept override;
-    void run(core::Thread& thread) noexcept override;
 
 private:
+    void run(core::Thread& thread) noexcept override;
+
     static constexpr std::uint32_t terms_here = 1;
     static constexpr std::uint32_t wanted = 2;  ///< a transfer waits for the terms
 

@@ -14,6 +14,9 @@ hwloc_topology_t topology() {
     static const hwloc_topology_t machine = [] {
         hwloc_topology_t made = nullptr;
         if (hwloc_topology_init(&made) != 0) return hwloc_topology_t{};
+        // All of the machine, also what this process may not use: objects then have the same numbers in
+        // processes that may use different parts of it.
+        hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
         if (hwloc_topology_load(made) == 0) return made;
         hwloc_topology_destroy(made);
         return hwloc_topology_t{};

@@ -4,7 +4,8 @@
 ///
 /// Spinning       in bursts of polls; between bursts the core is offered to others. Where there are
 ///                more threads than cores, or when somebody took the offer, each poll is followed by
-///                one: a thread that spins keeps the core from those who have something to do.
+///                one: a thread that spins keeps the core from those who have something to do. Unless
+///                answers tend to come within a burst there, too (core::Company).
 ///                How many polls a wait may take before it sleeps is learned by each thread: waits
 ///                that ended in a long sleep shorten it, waits that ended in time lengthen it.
 /// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads: it
@@ -63,19 +64,35 @@ inline bool offer_core(core::Patience& patience) noexcept {
     return took < long_offer;
 }
 
+/// How recipes of the laboratory wait: as libraries do that have no better way. True in the end.
+template <class Engine, Condition C>
+bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
+    for (std::uint32_t polls = 1; !condition.holds(); ++polls) {
+        engine.poll_in_laboratory(thread);
+        if (thread.patience.crowded || engine.short_of_cores() || polls % burst == 0) offer_core(thread.patience);
+        else platform::pause();
+    }
+    return true;
+}
+
 /// True if the condition came to hold within the thread's patience.
 template <class Engine, Condition C>
 bool spin(Engine& engine, core::Thread& thread, C& condition) {
     core::Patience& patience = thread.patience;
-    if (patience.polls == 0) patience.polls = most_polls;
+    if (patience.polls == 0) [[unlikely]] {
+        if (engine.in_laboratory()) return poll_until(engine, thread, condition);
+        patience.polls = most_polls;
+    }
     std::uint32_t offers = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
+        const bool brief = crowded && !patience.company.expected();
         std::uint32_t more = burst;  // but other instances must have their turn
-        for (std::uint32_t left = crowded ? 1 : burst; left > 0; --left) {
+        for (std::uint32_t left = brief ? 1 : burst; left > 0; --left) {
             const bool moved = engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
                 patience.polls = std::min(most_polls, patience.polls + 8);
+                if (crowded) patience.company.came(brief);
                 return true;
             }
             // Messages keep coming: changing threads now would cost more than waiting for the next.
@@ -85,6 +102,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
             }
             platform::pause();
         }
+        if (crowded && !brief) patience.company.stayed_away();
         engine.poll_all(thread);
         if (condition.holds()) return true;
         if (!offer_core(patience)) return condition.holds();

@@ -10,6 +10,9 @@
 /// stores, among them those to other cores' lines, have drained. Here the sleeper pays (heavy()).
 /// Fairness       none: a running thread may overtake a woken one.
 
+#include <algorithm>
+#include <chrono>
+
 #include "sync/native.hpp"
 
 namespace heddle::sync {
@@ -28,6 +31,10 @@ public:
     void lock() noexcept {
         if (!try_lock()) [[unlikely]] lock_slowly();
     }
+    /// False if the lock was not free for `limit`; zero or less: one try.
+    bool lock_for(std::chrono::nanoseconds limit) noexcept {
+        return try_lock() || (limit.count() > 0 && lock_slowly_for(limit));
+    }
     void unlock() noexcept {
         word_.store(0, release);  // R1: pairs with A1
         World::Fence::light();    // F1: pairs with F2; the store above before the load below
@@ -44,6 +51,22 @@ private:
         World::Fence::heavy();            // F2: pairs with F1; the count above before the try below
         while (!try_lock()) World::wait(word_, 1);
         sleepers_.fetch_sub(1, relaxed);  // too large a count costs a needless wake-up only
+    }
+    /// Gives up only after a try that failed: whoever held the mutex then wakes another sleeper, so that
+    /// a wake-up that came too late for this one is not lost.
+    [[gnu::noinline]] bool lock_slowly_for(std::chrono::nanoseconds limit) noexcept {
+        const std::chrono::nanoseconds start = World::now();
+        sleepers_.fetch_add(1, relaxed);  // F2 orders it
+        World::Fence::heavy();            // F2
+        bool locked = try_lock();
+        while (!locked) {
+            const std::chrono::nanoseconds left = limit - (World::now() - start);
+            if (left.count() <= 0) break;
+            World::wait_for(word_, 1, World::Fence::available() ? left : std::min<std::chrono::nanoseconds>(left, fallback_nap));
+            locked = try_lock();
+        }
+        sleepers_.fetch_sub(1, relaxed);
+        return locked;
     }
 
     static constexpr int spins_before_sleep = 40;

@@ -6,11 +6,13 @@
 /// world in its place, which replays interleavings and store buffers from a seed.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <sched.h>
 
 #include "platform/cpu.hpp"
 #include "platform/futex.hpp"
+#include "platform/hierarchy.hpp"
 #include "sync/asymmetric_fence.hpp"
 #include "sync/orders.hpp"
 
@@ -36,7 +38,17 @@ struct NativeWorld {
         platform::futex_wake(word, 1, scope);
     }
     static void pause() noexcept { platform::pause(); }
+    /// After so many pauses in one wait a spinning lock offers its core.
+    static constexpr int pauses_before_offer = 64;
     static void yield() noexcept { sched_yield(); }
+    /// For time limits.
+    static std::chrono::nanoseconds now() noexcept {
+        return std::chrono::steady_clock::now().time_since_epoch();
+    }
+    /// Where the calling thread runs just now; it may be elsewhere when the answer is used.
+    static unsigned processor() noexcept { return platform::processor(); }
+    /// What processor() is to be seen in.
+    static const platform::Hierarchy& hierarchy() { return platform::hierarchy_of_machine(); }
 };
 
 /// For words that threads of one process share.

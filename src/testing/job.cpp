@@ -17,7 +17,7 @@ namespace {
 void run_rank(objects::Process& process, int threads, const std::function<void(int, int)>& body) {
     process.main_thread = &objects::attach(process);
     process.thread_level = MPI_THREAD_MULTIPLE;
-    process.world_life.store(objects::Process::Life::initialized, release);
+    process.begin_world();
     process.open();
     std::vector<std::thread> others;
     for (int i = 1; i < threads; ++i)

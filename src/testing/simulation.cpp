@@ -189,6 +189,8 @@ void Simulation::fail(const char* what) {
     s.switch_to(s.home_.get());
 }
 
+int Simulation::running() const noexcept { return running_->number; }
+
 int Simulation::number_of(const void* word) {
     auto at = std::find(words_.begin(), words_.end(), word);
     if (at == words_.end()) at = words_.insert(at, word);

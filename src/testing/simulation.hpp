@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -27,6 +28,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "platform/hierarchy.hpp"
 #include "sync/orders.hpp"
 
 namespace heddle::testing {
@@ -54,6 +56,7 @@ public:
     /// Runs all threads to their ends.
     [[nodiscard]] std::string run();
     std::uint64_t steps() const noexcept { return steps_; }
+    int running() const noexcept;  ///< number of the thread that runs, in the order of thread()
 
     // --- for the threads inside ---
 
@@ -203,7 +206,23 @@ struct SimulatedWorld {
         if (Simulation* s = Simulation::current()) s->wake_one(word.word());
     }
     static void pause() noexcept { Simulation::point(); }
+    static constexpr int pauses_before_offer = 8;
     static void yield() noexcept { if (Simulation* s = Simulation::current()) s->yield(); }
+    /// A step takes a nanosecond.
+    static std::chrono::nanoseconds now() noexcept {
+        Simulation::point();
+        const Simulation* s = Simulation::current();
+        return std::chrono::nanoseconds{s == nullptr ? 0 : s->steps()};
+    }
+    /// Thread n runs on processor n of 8: two on a core, two cores in a socket.
+    static unsigned processor() noexcept {
+        const Simulation* s = Simulation::current();
+        return s == nullptr ? 0 : static_cast<unsigned>(s->running()) % 8;
+    }
+    static const platform::Hierarchy& hierarchy() {
+        static const platform::Hierarchy two_levels{{{0, 0, 1, 1, 2, 2, 3, 3}, {0, 0, 0, 0, 1, 1, 1, 1}}};
+        return two_levels;
+    }
 };
 
 /// Tries seeds from 1 on; the first finding, or an empty string. `set_up(simulation)` adds threads and

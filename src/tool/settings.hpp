@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tool/knob_types.hpp"
+#include "tool/recipe.hpp"
 
 namespace heddle::tool {
 
@@ -20,6 +21,13 @@ enum class SingleCopy : std::uint8_t { automatic, always, never };
 inline constexpr const char* single_copy_names[] = {"auto", "always", "never"};
 template <>
 inline constexpr std::span<const char* const> spelled<SingleCopy> = single_copy_names;
+
+/// As for the launcher's -initial-errhandler (MPI 5.0, 11.5).
+enum class InitialErrhandler : std::uint8_t { fatal, abort, give_back };
+inline constexpr const char* initial_errhandler_names[] = {"mpi_errors_are_fatal", "mpi_errors_abort",
+                                                           "mpi_errors_return"};
+template <>
+inline constexpr std::span<const char* const> spelled<InitialErrhandler> = initial_errhandler_names;
 
 struct Settings {
     using SingleCopy = tool::SingleCopy;

@@ -110,30 +110,25 @@ int bcast(Call& c) {
                  c.root_argument(), COMM);
 }
 
-int gather(Call& c) {
-    c.in = regular(c.units * unit, 1, any_layout());
-    c.out = regular(c.units * unit, c.others(), any_layout());
-    const bool in_place = c.is_root() && c.in_place;
+// What calls that differ in the form of their blocks only have in common: they have made their buffers.
+
+/// A block of every process for those who get the result. `in_place`: this one's own is there already.
+void prepare_gathering(Call& c, bool in_place, bool gets) {
     c.fill = [&c, in_place] {
         c.out->clear();
         put(c, *c.in, 0, c.group(), c.rank());
         if (in_place) put(c, *c.out, static_cast<std::size_t>(c.rank()), c.group(), c.rank());
     };
-    c.check = [&c] {
-        for (int r = 0; c.is_root() && r < c.others(); ++r)
+    c.check = [&c, gets] {
+        for (int r = 0; gets && r < c.others(); ++r)
             expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r);
         expect_rest(c, *c.out);
     };
     c.fill();
-    return START(Gather, Igather, in_place ? MPI_IN_PLACE : c.in->address(), elements_of(*c.in),
-                 type_of(*c.in), c.out->address(), elements_of(*c.out), type_of(*c.out),
-                 c.root_argument(), COMM);
 }
 
-int scatter(Call& c) {
-    c.in = regular(c.units * unit, c.others(), any_layout());
-    c.out = regular(c.units * unit, 1, any_layout());
-    const bool in_place = c.is_root() && c.in_place;
+/// A block of the root's for every process. `in_place`: this one's own stays where it is.
+void prepare_scattering(Call& c, bool in_place) {
     c.fill = [&c] {
         c.out->clear();
         for (int r = 0; r < c.others(); ++r)
@@ -145,33 +140,10 @@ int scatter(Call& c) {
         expect_rest(c, *c.out);
     };
     c.fill();
-    return START(Scatter, Iscatter, c.in->address(), elements_of(*c.in), type_of(*c.in),
-                 in_place ? MPI_IN_PLACE : c.out->address(), elements_of(*c.out), type_of(*c.out),
-                 c.root_argument(), COMM);
 }
 
-int allgather(Call& c) {
-    c.in = regular(c.units * unit, 1, any_layout());
-    c.out = regular(c.units * unit, c.others(), any_layout());
-    c.fill = [&c] {
-        c.out->clear();
-        put(c, *c.in, 0, c.group(), c.rank());
-        if (c.in_place) put(c, *c.out, static_cast<std::size_t>(c.rank()), c.group(), c.rank());
-    };
-    c.check = [&c] {
-        for (int r = 0; r < c.others(); ++r)
-            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r);
-        expect_rest(c, *c.out);
-    };
-    c.fill();
-    return START(Allgather, Iallgather, c.in_place ? MPI_IN_PLACE : c.in->address(),
-                 elements_of(*c.in), type_of(*c.in), c.out->address(), elements_of(*c.out),
-                 type_of(*c.out), COMM);
-}
-
-int alltoall(Call& c) {
-    c.in = regular(c.units * unit, c.others(), any_layout());
-    c.out = regular(c.units * unit, c.others(), any_layout());
+/// A block of every process for every process.
+void prepare_exchange(Call& c) {
     c.fill = [&c] {
         c.out->clear();
         for (int r = 0; r < c.others(); ++r)
@@ -184,6 +156,41 @@ int alltoall(Call& c) {
         expect_rest(c, *c.out);
     };
     c.fill();
+}
+
+int gather(Call& c) {
+    c.in = regular(c.units * unit, 1, any_layout());
+    c.out = regular(c.units * unit, c.others(), any_layout());
+    const bool in_place = c.is_root() && c.in_place;
+    prepare_gathering(c, in_place, c.is_root());
+    return START(Gather, Igather, in_place ? MPI_IN_PLACE : c.in->address(), elements_of(*c.in),
+                 type_of(*c.in), c.out->address(), elements_of(*c.out), type_of(*c.out),
+                 c.root_argument(), COMM);
+}
+
+int scatter(Call& c) {
+    c.in = regular(c.units * unit, c.others(), any_layout());
+    c.out = regular(c.units * unit, 1, any_layout());
+    const bool in_place = c.is_root() && c.in_place;
+    prepare_scattering(c, in_place);
+    return START(Scatter, Iscatter, c.in->address(), elements_of(*c.in), type_of(*c.in),
+                 in_place ? MPI_IN_PLACE : c.out->address(), elements_of(*c.out), type_of(*c.out),
+                 c.root_argument(), COMM);
+}
+
+int allgather(Call& c) {
+    c.in = regular(c.units * unit, 1, any_layout());
+    c.out = regular(c.units * unit, c.others(), any_layout());
+    prepare_gathering(c, c.in_place, true);
+    return START(Allgather, Iallgather, c.in_place ? MPI_IN_PLACE : c.in->address(),
+                 elements_of(*c.in), type_of(*c.in), c.out->address(), elements_of(*c.out),
+                 type_of(*c.out), COMM);
+}
+
+int alltoall(Call& c) {
+    c.in = regular(c.units * unit, c.others(), any_layout());
+    c.out = regular(c.units * unit, c.others(), any_layout());
+    prepare_exchange(c);
     return START(Alltoall, Ialltoall, c.in_place ? MPI_IN_PLACE : c.in->address(),
                  elements_of(*c.in), type_of(*c.in), c.out->address(), elements_of(*c.out),
                  type_of(*c.out), COMM);
@@ -212,17 +219,7 @@ int gatherv(Call& c) {
     c.in = regular(words_between(c, c.group(), c.rank(), 0), 1, any_layout());
     c.out = to.buffer;
     const bool in_place = c.is_root() && c.in_place;
-    c.fill = [&c, in_place] {
-        c.out->clear();
-        put(c, *c.in, 0, c.group(), c.rank());
-        if (in_place) put(c, *c.out, static_cast<std::size_t>(c.rank()), c.group(), c.rank());
-    };
-    c.check = [&c] {
-        for (int r = 0; c.is_root() && r < c.others(); ++r)
-            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r);
-        expect_rest(c, *c.out);
-    };
-    c.fill();
+    prepare_gathering(c, in_place, c.is_root());
     return START(Gatherv, Igatherv, in_place ? MPI_IN_PLACE : c.in->address(), elements_of(*c.in),
                  type_of(*c.in), c.out->address(), to.counts, to.places, type_of(*c.out),
                  c.root_argument(), COMM);
@@ -235,17 +232,7 @@ int scatterv(Call& c) {
     c.in = from.buffer;
     c.out = regular(words_between(c, c.root_group, c.root, c.rank()), 1, any_layout());
     const bool in_place = c.is_root() && c.in_place;
-    c.fill = [&c] {
-        c.out->clear();
-        for (int r = 0; r < c.others(); ++r)
-            put(c, *c.in, static_cast<std::size_t>(r), c.group(), c.rank(), r);
-    };
-    c.check = [&c, in_place] {
-        const bool gets = c.shape->inter ? !c.rooted_here() : !in_place;
-        if (gets) expect_words(c, *c.out, 0, c.root_group, c.root, c.rank());
-        expect_rest(c, *c.out);
-    };
-    c.fill();
+    prepare_scattering(c, in_place);
     return START(Scatterv, Iscatterv, c.in->address(), from.counts, from.places, type_of(*c.in),
                  in_place ? MPI_IN_PLACE : c.out->address(), elements_of(*c.out), type_of(*c.out),
                  c.root_argument(), COMM);
@@ -255,17 +242,7 @@ int allgatherv(Call& c) {
     const Uneven to(received(c, true), true);
     c.in = regular(words_between(c, c.group(), c.rank(), 0), 1, any_layout());
     c.out = to.buffer;
-    c.fill = [&c] {
-        c.out->clear();
-        put(c, *c.in, 0, c.group(), c.rank());
-        if (c.in_place) put(c, *c.out, static_cast<std::size_t>(c.rank()), c.group(), c.rank());
-    };
-    c.check = [&c] {
-        for (int r = 0; r < c.others(); ++r)
-            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r);
-        expect_rest(c, *c.out);
-    };
-    c.fill();
+    prepare_gathering(c, c.in_place, true);
     return START(Allgatherv, Iallgatherv, c.in_place ? MPI_IN_PLACE : c.in->address(),
                  elements_of(*c.in), type_of(*c.in), c.out->address(), to.counts, to.places,
                  type_of(*c.out), COMM);
@@ -284,18 +261,7 @@ int exchange(Call& c, bool one_type) {
     const Uneven to(c.in_place ? swapped(c) : received(c, false), one_type);
     c.in = from.buffer;
     c.out = to.buffer;
-    c.fill = [&c] {
-        c.out->clear();
-        for (int r = 0; r < c.others(); ++r)
-            put(c, c.in_place ? *c.out : *c.in, static_cast<std::size_t>(r), c.group(), c.rank(),
-                r);
-    };
-    c.check = [&c] {
-        for (int r = 0; r < c.others(); ++r)
-            expect_words(c, *c.out, static_cast<std::size_t>(r), c.shape->other, r, c.rank());
-        expect_rest(c, *c.out);
-    };
-    c.fill();
+    prepare_exchange(c);
     const void* address = c.in_place ? MPI_IN_PLACE : c.in->address();
     if (one_type)
         return START(Alltoallv, Ialltoallv, address, from.counts, from.places, type_of(*c.in),

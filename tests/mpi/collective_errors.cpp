@@ -87,6 +87,7 @@ static void between_groups(void) {
 
 int main(int argc, char** argv) {
     int in[64] = {0}, out[1024] = {0}, ones[16], minus[16], zeros[16];
+    MPI_Datatype types[16], no_types[16];
     MPI_Comm world = MPI_COMM_WORLD;
     MPI_Op op = MPI_OP_NULL, freed;
     int i, commutes;
@@ -100,6 +101,8 @@ int main(int argc, char** argv) {
         ones[i] = 1;
         zeros[i] = 0;
         minus[i] = i == size - 1 ? -1 : 1;
+        types[i] = MPI_INT;
+        no_types[i] = i == size - 1 ? MPI_DATATYPE_NULL : MPI_INT;
     }
 
     EXPECT(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
@@ -141,6 +144,14 @@ int main(int argc, char** argv) {
     EXPECT(MPI_ERR_COUNT,
            MPI_Alltoallv(in, ones, zeros, MPI_INT, out, minus, zeros, MPI_INT, world));
     EXPECT(MPI_ERR_TRUNCATE, MPI_Alltoall(in, 4, MPI_INT, out, 3, MPI_INT, world));
+    // A block without elements may have any type.
+    EXPECT(MPI_ERR_TYPE,
+           MPI_Alltoallw(in, ones, zeros, types, out, ones, zeros, no_types, world));
+    EXPECT(MPI_SUCCESS,
+           MPI_Alltoallw(in, zeros, zeros, no_types, out, zeros, zeros, types, world));
+    EXPECT(MPI_SUCCESS,
+           MPI_Alltoallw(in, zeros, zeros, types, out, zeros, zeros, no_types, world));
+    EXPECT(MPI_ERR_ARG, MPI_Alltoallw(in, zeros, zeros, NULL, out, zeros, zeros, types, world));
     if (rank == size - 1) {
         EXPECT(MPI_ERR_BUFFER, MPI_Gather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, rank, world));
         EXPECT(MPI_ERR_COUNT, MPI_Gatherv(in, 1, MPI_INT, out, minus, ones, MPI_INT, rank, world));

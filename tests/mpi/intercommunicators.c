@@ -243,6 +243,19 @@ static void wrong(void) {
     FAILS(MPI_Comm_remote_size(local, &number), MPI_ERR_COMM);
 }
 
+/* The group of a leader whose arguments are wrong fails, and may call again. Until then the other group, which
+   did nothing wrong, waits as for any call that is not made yet. */
+static void second_try(void) {
+    MPI_Comm made;
+    if (side == 0) {
+        FAILS(MPI_Intercomm_create(local, 0, MPI_COMM_NULL, 0, 21, &made), MPI_ERR_COMM);
+        FAILS(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, size, 21, &made), MPI_ERR_RANK);
+    }
+    OK(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, !side, 21, &made));
+    looks_right(made);
+    OK(MPI_Comm_free(&made));
+}
+
 /* Groups that share a process, which is in both calls at once by two threads: everybody hears of it. */
 static void* join_from_other_side(void* argument) {
     MPI_Comm made;
@@ -287,6 +300,7 @@ int main(void) {
     by_hardware();
     by_intercommunicator();
     wrong();
+    second_try();
     overlapping();
     OK(MPI_Comm_free(&inter));
     OK(MPI_Comm_free(&local));

@@ -444,7 +444,8 @@ void small_grids() {
 }
 
 void wrong() {
-    int number[4] = {0, 0, 0, 0}, counts[2] = {1, 1}, starts[2] = {0, 1}, negative[2] = {1, -1};
+    int number[4] = {0, 0, 0, 0}, counts[2] = {1, 1}, starts[2] = {0, 1}, negative[2] = {1, -1},
+        none[2] = {0, 0};
     const MPI_Aint places[2] = {0, 4};
     const int dims[1] = {1}, periods[1] = {1};
     const MPI_Datatype types[2] = {MPI_INT, MPI_INT}, no_types[2] = {MPI_INT, MPI_DATATYPE_NULL};
@@ -477,6 +478,7 @@ void wrong() {
         MPI_ERR_ARG);
     FAILS(MPI_Neighbor_alltoallw(number, counts, places, no_types, to, counts, places, types, ring),
           MPI_ERR_TYPE);
+    OK(MPI_Neighbor_alltoallw(number, none, places, no_types, to, none, places, no_types, ring));
     FAILS(MPI_Neighbor_alltoallw(number, counts, places, types, to, counts, places, nullptr, ring),
           MPI_ERR_ARG);
     FAILS(MPI_Ineighbor_alltoall(number, 1, MPI_INT, to, 1, MPI_INT, ring, nullptr), MPI_ERR_ARG);

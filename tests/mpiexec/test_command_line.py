@@ -42,6 +42,13 @@ class Options(LaunchTest):
         self.assertEqual(self.run_job(*words, "-n", 1, DOUBLE, "say:x")[:2], (0, "x\n"))
 
 
+    def test_initial_error_handler(self):
+        for name in ("mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"):
+            code, out, _ = self.run_job("-n", 1, "-initial-errhandler", name, "printenv",
+                                        "HEDDLE_INITIAL_ERRHANDLER")
+            self.assertEqual((code, out), (0, name + "\n"))
+
+
 class Refused(LaunchTest):
     def test_unknown_options_name_the_nearest(self):
         self.assert_refused(2, "--bind-to", "--bindto", "core", "true")
@@ -58,6 +65,7 @@ class Refused(LaunchTest):
         self.assert_refused(1, "cannot start 2000000000 ranks", "-n", "2000000000", "true")
 
     def test_other_values(self):
+        self.assert_refused(2, "'no' is not one of mpi_errors_are_fatal", "--initial-errhandler", "no", "true")
         self.assert_refused(2, "'tree' is not one of", "--bind-to", "tree", "true")
         self.assert_refused(2, "'tree' is not one of", "--map-by", "tree", "true")
         self.assert_refused(2, "seconds", "--timeout", "soon", "true")

@@ -15,12 +15,20 @@ for number, line in enumerate(lines):
     for folder in line.split():
         depth[folder] = number
 
+
+
+def folder_of(path):
+    """The innermost folder on the way to `path` that has a place in layers.txt; or the outermost one."""
+    known = [str(parent) for parent in Path(path).parents if str(parent) in depth]
+    return known[0] if known else Path(path).parts[0]
+
+
 wrong = []
 for file in sorted(SOURCES.rglob("*")):
     if file.suffix not in {".hpp", ".cpp", ".def"}:
         continue
     relative = file.relative_to(SOURCES)
-    folder = "testing" if file.name.endswith("_test.cpp") else relative.parts[0]
+    folder = "testing" if file.name.endswith("_test.cpp") else folder_of(relative)
     if folder not in depth:
         wrong.append(f"src/{relative}: layers.txt does not know the folder {folder}")
         continue
@@ -36,7 +44,7 @@ for file in sorted(SOURCES.rglob("*")):
             wrong.append(f"{where} is no path from src/")
         elif target.startswith("testing/") and file.stem.endswith("_test"):
             continue
-        elif depth.get(target.split("/")[0], -1) < depth[folder]:
+        elif depth.get(folder_of(target), -1) < depth[folder]:
             wrong.append(f"{where} is above {folder}")
 
 print("\n".join(wrong))

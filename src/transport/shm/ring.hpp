@@ -147,7 +147,7 @@ public:
     /// Whether front() would find something; a hint when another thread consumes. It may then look
     /// at a line that has passed on to the producer, who is writing payload there: a race on a value
     /// that nobody relies on, of which ThreadSanitizer is not told.
-    [[nodiscard, gnu::no_sanitize("thread")]] bool ready() const noexcept {
+    [[nodiscard]] __attribute__((no_sanitize("thread"))) bool ready() const noexcept {
         const std::uint64_t head = head_.load(relaxed);
         return cells_[head & (ring_slots - 1)].sequence.load(relaxed) ==
                static_cast<std::uint32_t>(head + 1);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The state of recipes other than the default one (tool/recipe.hpp); what is done with it is in
+/// engine_laboratory.cpp.
+///
+/// The default recipe has no such object and does not ask for one: a recipe of the laboratory closes
+/// the short ways of Engine by the very conditions that they have anyway, and everything comes past the
+/// branches that are unlikely otherwise.
+///
+/// Sequences      where threads choose the instance (P1, algorithm 1), messages of one communicator
+///                overtake each other. A sender numbers them for each receiver (the number travels in
+///                place of the stamp, which only receives with MPI_ANY_TAG across instances need), and
+///                all of a communicator is matched in one instance, its home, in the order of the
+///                numbers. A message that is early waits: it is out of sequence.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "core/thread.hpp"
+#include "match/message.hpp"
+#include "sync/mutex.hpp"
+#include "tool/counters.hpp"
+#include "tool/settings.hpp"
+
+namespace heddle::p2p {
+
+/// The messages of one sender to one home.
+struct Sequence {
+    std::uint64_t next = 1;                        ///< number of the message to be matched next
+    std::map<std::uint64_t, match::Message*> early;
+};
+
+class Laboratory {
+public:
+    Laboratory(const tool::Settings& settings, std::size_t instances, std::size_t processes);
+
+    const bool sequenced;  ///< senders choose instances
+    const bool serial;     ///< one thread makes progress at a time
+    sync::Mutex progress;  ///< held by that thread
+
+    /// The instance that the thread sends its next message through.
+    std::size_t choose(const core::Thread& thread) noexcept;
+    /// The one that is the thread's own, the first that it makes progress on. A thread that comes after
+    /// another has ended takes its number, and so its instance.
+    std::size_t own(const core::Thread& thread) const noexcept;
+
+    /// The number of the next message to `process`, matched at `home`. Any thread.
+    std::uint64_t take_number(std::size_t home, std::int32_t process) noexcept {
+        // Relaxed: a number is all that threads tell each other here.
+        return outgoing_[place(home, process)].fetch_add(1, std::memory_order_relaxed) + 1;
+    }
+    /// The messages from `process` that are matched at `home`, whose lock is held.
+    Sequence& incoming(std::size_t home, std::int32_t process) noexcept {
+        return incoming_[place(home, process)];
+    }
+    template <class Visit>
+    void each_early(std::size_t home, Visit&& visit) const {
+        for (std::size_t i = home * processes_; sequenced && i < (home + 1) * processes_; ++i)
+            for (const auto& [number, message] : incoming_[i].early) visit(*message);
+    }
+    /// Of what is matched at `home`; written with its lock held.
+    tool::counters::Ordering& counters(std::size_t home) noexcept { return counters_[home]; }
+
+private:
+    std::size_t place(std::size_t home, std::int32_t process) const noexcept {
+        return home * processes_ + static_cast<std::size_t>(process);
+    }
+
+    const tool::Assignment assignment_;
+    const std::size_t instances_, processes_;
+    std::atomic<std::size_t> turn_{0};
+    std::unique_ptr<std::atomic<std::uint64_t>[]> outgoing_;
+    std::unique_ptr<Sequence[]> incoming_;
+    std::unique_ptr<tool::counters::Ordering[]> counters_;
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# recipes_test.sh MPIEXEC PROGRAM: what a wrong recipe is answered with, before anything is sent.
+set -eu
+mpiexec=$1 program=$2
+
+# expect TEXT COMMAND...: the command fails and says TEXT.
+expect() {
+    text=$1
+    shift
+    if said=$("$@" 2>&1); then
+        echo "succeeded: $*" >&2
+        exit 1
+    fi
+    case $said in
+        *"$text"*) ;;
+        *) printf '%s\ndoes not say: %s\n' "$said" "$text" >&2; exit 1 ;;
+    esac
+}
+
+run="$mpiexec --timeout 60 -n 1"
+# shellcheck disable=SC2086
+{
+    expect "HEDDLE_ASSIGNMENT=tags: allowed are tag, communicator, dedicated, round-robin" \
+        env HEDDLE_ASSIGNMENT=tags $run "$program"
+    expect "HEDDLE_INSTANCES=3: allowed are auto, 1, 2, 4, 8, 16, 32, 64" env HEDDLE_INSTANCES=3 $run "$program"
+    expect "all ranks must have the same" $run env HEDDLE_INSTANCES=2 "$program" : -n 1 "$program"
+}
