@@ -39,7 +39,8 @@ struct Pair {
     int receive_tag;
 };
 
-constexpr double warm_up = 0.25;  // of a repetition
+/// What the warm-up is of a repetition that is counted in seconds, or in windows.
+constexpr double timed_warm_up = 0.25, counted_warm_up = 0.01;
 
 /// What one repetition gave: windows and seconds, of one pair or of all.
 struct Share {
@@ -195,6 +196,7 @@ private:
                 start_.arrive_and_wait();
             else
                 MPI_Barrier(receivers_);
+            const double warm_up = plan_.windows != 0 ? counted_warm_up : timed_warm_up;
             shares_[i][k] = receive_windows(plan_, pair, k ? 1 : warm_up);
         }
     }
@@ -217,8 +219,7 @@ void report(const Plan& plan, const std::vector<double>& rates) {
                 plan.pairs, mode, plan.size, comm, tag, rate);
     std::printf(
         "result bench=multirate pairs=%d mode=%s size=%d window=%d comm=%s tag=%s order=%s "
-        "level=%s "
-        "rate=%.4f min=%.4f max=%.4f\n",
+        "level=%s rate=%.4f min=%.4f max=%.4f\n",
         plan.pairs, mode, plan.size, plan.window, comm, tag, plan.overtaking ? "free" : "kept",
         plan.level.c_str(), rate, *low / 1e6, *high / 1e6);
 }

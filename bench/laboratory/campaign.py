@@ -43,10 +43,10 @@ def xs_of(figure: Figure, settings: Settings) -> list[X]:
     """The xs to measure. By default, threads or pairs go to twice the cores, at least to 8."""
     xs = list(figure.xs)
     if settings.only_xs:
-        xs = [int(x) if x.isdigit() else x for x in settings.only_xs]
-    elif figure.follows_cores:
+        return [int(x) if x.isdigit() else x for x in settings.only_xs]
+    if figure.follows_cores:
         limit = settings.up_to or max(8, 2 * cores())
-        xs = [x for x in xs if int(x) <= limit] or xs[:1]
+        xs = [x for x in xs if isinstance(x, str) or x <= limit] or xs[:1]
     return xs[:settings.points]
 
 
@@ -63,9 +63,9 @@ def configuration(figure: Figure, contestants: Sequence[Contestant],
         "sources": [str(metric.source) for metric in figure.metrics],
         "programs": {name: fingerprint(source_of(name)) for name in programs},
         "words": list(figure.words),
-        "series": [{"name": s.name, "program": figure.program_of(s), "words": list(s.words), "environment": dict(s.environment),
-                    "ranks": s.ranks, "ranks_per_x": s.ranks_per_x, "who": s.who.value}
-                   for s in figure.series],
+        "series": [{"name": s.name, "program": figure.program_of(s), "words": list(s.words),
+                    "environment": dict(s.environment), "ranks": s.ranks,
+                    "ranks_per_x": s.ranks_per_x, "who": s.who.value} for s in figure.series],
         "contestants": {c.name: c.identity() for c in contestants},
         "seconds": settings.seconds, "repetitions": settings.repetitions,
         "waiting": settings.waiting, "machine": hardware(),
@@ -209,8 +209,8 @@ class Campaign:
     def _measure(self, step: Step) -> Point:
         try:
             argv, environment = command(step, self.settings)
-        except Unusable as problem:
-            return Point(step.place, step.turn, problem=str(problem))
+        except Unusable as reason:
+            return Point(step.place, step.turn, problem=str(reason))
         disturbed, begin = self.machine.disturbed, time.monotonic()
         before = self.machine.line_ns()
         outcome = self.machine.alone(lambda: jobs.execute(argv, environment, self.settings.limit_s))

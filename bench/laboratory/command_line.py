@@ -12,7 +12,7 @@ import sys
 from typing import NoReturn, Optional, Sequence
 
 from . import catalogue, contestants, jobs, plots, tables
-from .campaign import Campaign, Plan, Settings, configuration
+from .campaign import Campaign, Plan, Settings, configuration, xs_of
 from .figure import HEDDLE, Figure, Paper
 from .machine import Machine
 from .page import page
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true",
                       help="two points of each line, one short turn: to see whether it works")
     made.add_argument("--turns", type=positive, metavar="N", help="turns of all contestants (default 5)")
-    made.add_argument("--seconds", type=float, metavar="S", help="of one repetition (default 0.1)")
+    made.add_argument("--seconds", type=positive_real, metavar="S", help="of one repetition (default 0.1)")
     made.add_argument("--repetitions", type=positive, metavar="N", help="within a run (default 5)")
     made.add_argument("--up-to", type=positive, metavar="N",
                       help="threads or pairs (default twice the cores, at least 8; the papers go further)")
@@ -53,7 +53,9 @@ def parser() -> argparse.ArgumentParser:
                       help="these points of the x axis only")
     made.add_argument("--waiting", choices=("yield", "default"),
                       help="whether peers are told to yield the core while they wait (default yield)")
-    made.add_argument("--timeout", type=float, metavar="S", help="of one run (default 120)")
+    made.add_argument("--no-wait", action="store_true",
+                      help="do not wait for other programs that keep the machine busy")
+    made.add_argument("--timeout", type=positive_real, metavar="S", help="of one run (default 120)")
     made.add_argument("--heddle", type=pathlib.Path, metavar="PREFIX", required=True,
                       help=argparse.SUPPRESS)  # given by the command heddle
     return made
@@ -65,10 +67,20 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def positive_real(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
+    return value
+
+
 def settings_of(args: argparse.Namespace) -> Settings:
     told = {"turns": args.turns, "seconds": args.seconds, "repetitions": args.repetitions,
             "up_to": args.up_to, "only_xs": args.x, "waiting": args.waiting, "limit_s": args.timeout}
-    return Settings(**{**(QUICK if args.quick else {}),
+    return Settings(**{**(QUICK if args.quick else {}), **({"tries": 1} if args.no_wait else {}),
                        **{name: value for name, value in told.items() if value is not None}})
 
 
@@ -108,8 +120,17 @@ def find_contestants(args: argparse.Namespace, settings: Settings) -> list[conte
     return [contestants.named(spec, settings.waiting, scratch) for spec in specs]
 
 
+def check_xs(chosen: Sequence[Figure], settings: Settings) -> None:
+    """Numbers may be any, where a figure has numbers; names have to be the figure's."""
+    for figure in chosen:
+        for x in xs_of(figure, settings):
+            if x not in figure.xs and (x == 0 or not all(isinstance(v, int) for v in (x, *figure.xs))):
+                leave(f"{figure.id} has no x {x}: there are {', '.join(map(str, figure.xs))}")
+
+
 def measure(args: argparse.Namespace, chosen: Sequence[Figure]) -> None:
     settings = settings_of(args)
+    check_xs(chosen, settings)
     everyone = find_contestants(args, settings)
     plans = []
     for figure in chosen:

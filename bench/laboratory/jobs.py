@@ -52,7 +52,7 @@ def complaint(errors: str) -> str:
     return next((line for line in lines if "MPI_ERR" in line), lines[-1] if lines else "(no message)")
 
 
-def end(job: subprocess.Popen) -> None:
+def end(job: subprocess.Popen[str]) -> None:
     """Ends a command and its processes: asks first, so that a launcher can end its ranks."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -68,7 +68,7 @@ def end(job: subprocess.Popen) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def signal_group(job: subprocess.Popen, number: int) -> None:
+def signal_group(job: subprocess.Popen[str], number: int) -> None:
     try:
         os.killpg(job.pid, number)  # the command leads its group, since it leads its session
     except ProcessLookupError:

@@ -27,8 +27,9 @@ CLASSES = {True: "holds", False: "fails", None: "open"}
 def page(papers: Sequence[Paper], summaries: Mapping[str, Summary],
          plots: Mapping[str, pathlib.Path]) -> str:
     """summaries and plots: by figure id, of what was measured."""
-    parts = [f"<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><title>Heddle: the papers' figures</title>"
-             f"<style>{STYLE}</style>\n<h1>The papers' figures, measured here</h1>"]
+    parts = ["<!DOCTYPE html>\n<html lang=en><meta charset=utf-8>"
+             f"<title>Heddle: the papers' figures</title><style>{STYLE}</style>\n"
+             "<h1>The papers' figures, measured here</h1>"]
     for paper in papers:
         figures = [figure for figure in paper.figures if figure.id in summaries]
         if not figures:
@@ -40,8 +41,8 @@ def page(papers: Sequence[Paper], summaries: Mapping[str, Summary],
 
 def section(summary: Summary, plot: pathlib.Path | None) -> str:
     figure = summary.figure
-    parts = [f'<h3 id="{figure.id}">{escape(figure.number[0].upper() + figure.number[1:])}: {escape(figure.title)}</h3>',
-             f"<p>{escape(figure.summary)}</p>"]
+    title = f"{figure.number[0].upper()}{figure.number[1:]}: {figure.title}"
+    parts = [f'<h3 id="{figure.id}">{escape(title)}</h3>', f"<p>{escape(figure.summary)}</p>"]
     if plot and plot.is_file():
         parts.append(inline(plot, figure.id))
     if figure.claims:
@@ -50,8 +51,9 @@ def section(summary: Summary, plot: pathlib.Path | None) -> str:
         if summary.cells[metric.key]:
             parts.append(table(summary, metric))
     if summary.problems:
-        parts.append("<ul class=open>" + "".join(f"<li>Not measured: {escape(why)}: {escape('; '.join(what))}"
-                                                 for why, what in summary.problems.items()) + "</ul>")
+        reasons = "".join(f"<li>Not measured: {escape(why)}: {escape('; '.join(what))}"
+                          for why, what in summary.problems.items())
+        parts.append(f"<ul class=open>{reasons}</ul>")
     parts.append(how(summary))
     return "\n".join(parts)
 
@@ -65,8 +67,8 @@ def table(summary: Summary, metric: Metric) -> str:
     rows = rows_of(summary, metric)
     body = "".join(f"<tr>{''.join(f'<{tag}>{escape(text)}</{tag}>' for text in row)}</tr>\n"
                    for tag, row in zip(["th"] + ["td"] * len(rows), rows))
-    return (f"<p class=note>{escape(title_of(metric))}. {escape(summary.notes[metric.key])}; medians.</p>"
-            f"<table>{body}</table>")
+    note = f"{title_of(metric)}. {summary.notes[metric.key]}; medians."
+    return f"<p class=note>{escape(note)}</p><table>{body}</table>"
 
 
 def how(summary: Summary) -> str:

@@ -10,7 +10,7 @@ import pathlib
 from typing import Any
 
 from .figure import HEDDLE, Metric
-from .summary import Line, Summary
+from .summary import Summary
 from .tables import title_of
 
 MARKERS = "os^Dv<>pX*"
@@ -32,6 +32,7 @@ def draw(summary: Summary, path: pathlib.Path) -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "heddle", "svg.fonttype": "none", "font.size": 9})
     metrics = [metric for metric in summary.figure.metrics if summary.cells[metric.key]]
     if not metrics:
+        path.unlink(missing_ok=True)  # of another configuration
         return
     picture, panels = pyplot.subplots(1, len(metrics), figsize=(5.2 * len(metrics), 3.6),
                                       squeeze=False)
@@ -53,9 +54,10 @@ def fill(panel: Any, summary: Summary, metric: Metric) -> None:
         lines(panel, summary, metric)
     panel.set_xlabel(summary.figure.x_label)
     panel.set_ylabel(title_of(metric))
+    zero = has_zero(summary, metric)
     if metric.log:
-        panel.set_yscale("symlog" if has_zero(summary, metric) else "log")
-    else:
+        panel.set_yscale("symlog" if zero else "log")
+    if zero or not metric.log:
         panel.set_ylim(bottom=0)
     panel.grid(alpha=0.3)
     if metric.budget is not None:
@@ -76,13 +78,13 @@ def has_zero(summary: Summary, metric: Metric) -> bool:
 
 def lines(panel: Any, summary: Summary, metric: Metric) -> None:
     contestants = list(dict.fromkeys(line.contestant for line in summary.lines))
-    for at, line in enumerate(summary.lines):
+    for line, colour in zip(summary.lines, colours_of(summary)):
         cells = {x: cell for x in summary.xs if (cell := summary.cell(metric, line, x))}
         middle = [cell.median for cell in cells.values()]
         spread = [[cell.median - cell.least for cell in cells.values()],
                   [cell.most - cell.median for cell in cells.values()]]
         panel.errorbar(list(cells), middle, yerr=spread, label=line.label, capsize=2, linewidth=1.4,
-                       elinewidth=0.6, markersize=4, color=colour_of(line, at),
+                       elinewidth=0.6, markersize=4, color=colour,
                        linestyle="--" if line.series.dashed else "-",
                        marker=MARKERS[contestants.index(line.contestant) % len(MARKERS)])
     if summary.figure.x_log:
@@ -92,14 +94,24 @@ def lines(panel: Any, summary: Summary, metric: Metric) -> None:
 
 def bars(panel: Any, summary: Summary, metric: Metric) -> None:
     width = 0.8 / max(1, len(summary.lines))
-    for at, line in enumerate(summary.lines):
+    for at, (line, colour) in enumerate(zip(summary.lines, colours_of(summary))):
         cells = {i: cell for i, x in enumerate(summary.xs) if (cell := summary.cell(metric, line, x))}
         panel.bar([i + width * (at - (len(summary.lines) - 1) / 2) for i in cells],
                   [cell.median for cell in cells.values()], width, label=line.label,
-                  color=colour_of(line, at))
+                  color=colour)
     panel.set_xticks(range(len(summary.xs)), [str(x) for x in summary.xs])
 
 
-def colour_of(line: Line, at: int) -> str:
-    """That of the series for Heddle itself; another for every other line."""
-    return line.series.colour if line.series.colour and line.contestant == HEDDLE else f"C{at % 10}"
+def colours_of(summary: Summary) -> list[str]:
+    """Of each line: that of its series for Heddle itself. The n-th solid and the n-th dashed line of a
+    contestant share one, since they belong together."""
+    colours: list[str] = []
+    chosen: dict[tuple[str, int], str] = {}
+    for line in summary.lines:
+        if line.series.colour and line.contestant == HEDDLE:
+            colours.append(line.series.colour)
+            continue
+        alike = [series.name for series in summary.figure.series if series.dashed == line.series.dashed]
+        key = line.contestant, alike.index(line.series.name)
+        colours.append(chosen.setdefault(key, f"C{len(chosen) % 10}"))
+    return colours

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from typing import Hashable, Mapping, Sequence
+from typing import Generic, Mapping, Sequence, TypeVar
 
 NEAR_NS, MIDDLE_NS = 120, 350
 REGIMES = ("near", "middle", "far")
@@ -23,7 +23,8 @@ class Sample:
     value: float
 
 
-Cells = Mapping[Hashable, Sequence[Sample]]
+Key = TypeVar("Key")  # what names a cell
+Cells = Mapping[Key, Sequence[Sample]]
 
 
 def name_of(line_ns: float) -> str:
@@ -36,7 +37,7 @@ def between(before_ns: float, after_ns: float) -> str:
     return before if name_of(after_ns) == before else CHANGING
 
 
-def common(cells: Cells) -> tuple[str, int]:
+def common(cells: Cells[Key]) -> tuple[str, int]:
     """The regime in which the poorest cell has most samples, and how many that cell has."""
     def least(regime: str) -> int:
         return min(sum(s.regime == regime for s in cell) for cell in cells.values())
@@ -47,23 +48,23 @@ def common(cells: Cells) -> tuple[str, int]:
     return best, least(best)
 
 
-def most_seen(cells: Cells) -> str:
+def most_seen(cells: Cells[Key]) -> str:
     """The regime of most samples."""
     return max(REGIMES, key=lambda regime: sum(s.regime == regime for cell in cells.values()
                                                for s in cell))
 
 
 @dataclasses.dataclass(frozen=True)
-class Selection:
+class Selection(Generic[Key]):
     """The samples that count, and a sentence that says which these are."""
-    cells: dict[Hashable, list[float]]
+    cells: dict[Key, list[float]]
     note: str
 
-    def medians(self) -> dict[Hashable, float]:
+    def medians(self) -> dict[Key, float]:
         return {at: statistics.median(values) for at, values in self.cells.items()}
 
 
-def select(cells: Cells, any_regime: bool = False) -> Selection:
+def select(cells: Cells[Key], any_regime: bool = False) -> Selection[Key]:
     everything = {at: [s.value for s in cell] for at, cell in cells.items() if cell}
     if any_regime:
         return Selection(everything, "Any regime")

@@ -73,10 +73,15 @@ def summarise(figure: Figure, store: Store) -> Summary:
                 samples.setdefault(point.place, []).append(sample)
         chosen = regime.select(samples, figure.any_regime)
         cells[metric.key] = {place: Cell.of(values) for place, values in chosen.cells.items()}
-        notes[metric.key] = chosen.note.replace("**", "")
+        notes[metric.key] = chosen.note.replace("**", "") + disturbance(measured)
     there = {(point.place.series, point.place.contestant) for point in measured}
     return Summary(figure, xs_of(figure, measured), lines_of(figure, there), cells, notes,
                    problems_of(points), store.configuration)
+
+
+def disturbance(points: Sequence[Point]) -> str:
+    count = sum(point.disturbed for point in points)
+    return f"; {count} of {len(points)} runs shared the machine with other programs" if count else ""
 
 
 def xs_of(figure: Figure, points: Sequence[Point]) -> list[X]:
