@@ -60,6 +60,16 @@ def fill(panel: Any, summary: Summary, metric: Metric) -> None:
     if zero or not metric.log:
         panel.set_ylim(bottom=0)
     panel.grid(alpha=0.3)
+    if metric.budget is not None:
+        shade(panel, metric.budget)
+
+
+def shade(panel: Any, budget: float) -> None:
+    """What lies beyond the budget, up to a decade of it if the lines end below."""
+    bottom, top = panel.get_ylim()
+    top = max(top, 10 * budget)
+    panel.axhspan(budget, top, color="0.9", zorder=0)
+    panel.set_ylim(bottom, top)
 
 
 def has_zero(summary: Summary, metric: Metric) -> bool:
