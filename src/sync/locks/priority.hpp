@@ -58,8 +58,6 @@ public:
     static constexpr bool fifo_progress = Low::fifo;
 
     TwoLevelPriority() = default;
-    template <class HighArguments, class LowArguments>
-    TwoLevelPriority(const HighArguments& high, const LowArguments& low) : high_(high), low_(low) {}
     TwoLevelPriority(const TwoLevelPriority&) = delete;
     TwoLevelPriority& operator=(const TwoLevelPriority&) = delete;
 
