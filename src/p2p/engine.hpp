@@ -19,11 +19,13 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/thread.hpp"
 #include "instance/pool.hpp"
 #include "match/message.hpp"
+#include "match/recording.hpp"
 #include "p2p/busy_contexts.hpp"
 #include "p2p/copy_choice.hpp"
 #include "p2p/held_back.hpp"
@@ -111,7 +113,7 @@ public:
         instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
         receive->instance = instance.number;
         lock(instance);
-        match::Message* message = instance.matcher.post(*receive, inbound.pattern);
+        match::Message* message = instance.matcher.standard.post(*receive, inbound.pattern);
         instance.lock.unlock();
         if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
         return receive;
@@ -136,6 +138,9 @@ public:
     /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
     void watch(const match::Pattern& pattern, sync::Slot& slot);
     void unwatch(sync::Slot& slot);
+
+    /// Ends what HEDDLE_RECORD has asked for. Empty, or what is wrong with the file, as a sentence.
+    std::string close_recording();
 
     // --- counters ---
 
@@ -231,7 +236,7 @@ public:
     void count_thread(int change) noexcept;
     /// For core::Thread.
     std::int32_t exact_tags_from() const noexcept {
-        return in_laboratory() ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
+        return in_laboratory() || tool::matching_is_watched(settings_) ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
     }
     sync::locks::Visitor* visitor_for(core::Thread& thread) {
         return in_laboratory() ? laboratory_->visitor_for(thread) : nullptr;
@@ -361,8 +366,8 @@ private:
     /// instance is locked.
     [[gnu::always_inline]] core::Request* match(instance::Instance& instance,
                                                 match::Envelope envelope) noexcept {
-        if (wildcards_.any()) [[unlikely]] return match_with_wildcards(instance, envelope);
-        core::Request* receive = instance.matcher.arrive(envelope);
+        if (wildcards_.any()) [[unlikely]] return match_watched(instance, envelope);
+        core::Request* receive = instance.matcher.standard.arrive(envelope);
         if (receive != nullptr) [[likely]] receive->source = envelope.source;
         return receive;
     }
@@ -425,7 +430,9 @@ private:
                                          const Outbound& message, bool synchronous, std::uint64_t number);
     bool poll_own_first(core::Thread& thread);
     bool poll_in_section(core::Thread& thread, std::size_t number);
-    core::Request* post_in_laboratory(core::Thread& thread, core::Request& receive);
+    core::Request* post_exactly(core::Thread& thread, core::Request& receive);
+    match::Message* post_watched(instance::Instance& instance, core::Request& receive);
+    core::Request* match_watched(instance::Instance& instance, match::Envelope envelope) noexcept;
     bool set_aside(Turn& turn, instance::Instance& instance, std::int32_t process,
                    const transport::shm::Cell& cell);
     void match_set_aside(Turn& turn);
@@ -497,6 +504,7 @@ private:
     std::mutex watchers_lock_;
     std::vector<Watcher> watchers_;
 
+    const std::unique_ptr<match::Recording> recording_;  ///< nullptr: nothing is recorded
     const std::unique_ptr<Laboratory> laboratory_;  ///< nullptr in the default recipe
 
     CopyChoice copy_choice_;

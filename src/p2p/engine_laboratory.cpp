@@ -6,6 +6,7 @@
 
 #include "objects/communicator.hpp"
 #include "p2p/engine.hpp"
+#include "platform/tick_rate.hpp"
 #include "sync/locks/sections.hpp"
 
 namespace heddle::p2p {
@@ -96,7 +97,8 @@ void Engine::count_reference(core::Thread& thread, objects::Communicator& commun
     communicator.references.fetch_add(static_cast<std::uint32_t>(change), relaxed);  // the caller has one, too
 }
 
-core::Request* Engine::post_in_laboratory(core::Thread& thread, core::Request& receive) {
+/// A receive that goes to the instance of its tag, past the short way.
+core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive) {
     instance::Instance& home = pool_.home(receive.context, receive.tag);
     receive.instance = home.number;
     match::Message* message = nullptr;
@@ -108,12 +110,50 @@ core::Request* Engine::post_in_laboratory(core::Thread& thread, core::Request& r
     {
         const InSection section(thread.visitor, Section::inbox, home.number);
         lock(home);
-        message = home.matcher.post(receive, {receive.context, receive.source, receive.tag});
+        message = post_watched(home, receive);
         home.lock.unlock();
     }
     if (message != nullptr) consume_now(thread, receive, *message);
     return &receive;
 }
+
+namespace {
+
+/// Adds to a counter how long it lives.
+class Stopwatch {
+public:
+    Stopwatch(bool on, tool::Counter& nanoseconds) noexcept
+        : nanoseconds_(on ? &nanoseconds : nullptr), start_(on ? platform::ticks() : 0) {}
+    ~Stopwatch() {
+        if (nanoseconds_ == nullptr) return;
+        nanoseconds_->add(static_cast<std::uint64_t>(platform::duration_of(platform::ticks() - start_).count()));
+    }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+private:
+    tool::Counter* nanoseconds_;
+    std::uint64_t start_;
+};
+
+}  // namespace
+
+/// Instance locked.
+match::Message* Engine::post_watched(instance::Instance& instance, core::Request& receive) {
+    const match::Pattern pattern{receive.context, receive.source, receive.tag};
+    if (recording_ != nullptr) recording_->post(pattern);
+    const Stopwatch watch(settings_.match_timing == tool::Timing::on, instance.matcher.counters().match_time);
+    return instance.matcher.post(receive, pattern);
+}
+
+/// Instance locked.
+core::Request* Engine::match_watched(instance::Instance& instance, match::Envelope envelope) noexcept {
+    if (recording_ != nullptr) recording_->arrive(envelope);
+    const Stopwatch watch(settings_.match_timing == tool::Timing::on, instance.matcher.counters().match_time);
+    return match_with_wildcards(instance, envelope);
+}
+
+std::string Engine::close_recording() { return recording_ == nullptr ? "" : recording_->close(); }
 
 /// Takes a message out of a ring, to be matched at its home; false if the ring has to be left as it is.
 /// The instance of the ring is locked.
@@ -165,7 +205,7 @@ void Engine::match_in_sequence(Turn& turn, instance::Instance& home, match::Mess
 
 void Engine::match_kept_back(Turn& turn, instance::Instance& home, match::Message& message) {
     message.instance = home.number;
-    match::note_posted(home.matcher.counters);
+    match::note_posted(home.matcher.counters());
     if (core::Request* receive = match(home, message.envelope)) consume(turn, *receive, message);
     else keep(turn, home, message);
 }

@@ -22,6 +22,9 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
       inline_below_(tool::in_laboratory(settings) ? 0 : transport::shm::inline_payload + 1),
       at_once_below_(tool::in_laboratory(settings) ? 0 : settings.eager_limit + 1),
       requests_(requests), pool_(node, rank, settings), held_back_(node.processes()),
+      recording_(settings.record.empty() ? nullptr
+                                         : std::make_unique<match::Recording>(
+                                               settings.record, rank, static_cast<std::int32_t>(node.processes()))),
       laboratory_(tool::in_laboratory(settings)
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
@@ -31,6 +34,7 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
     completed_send_.kind.store(core::Kind::request, relaxed);
+    if (tool::matching_is_watched(settings)) wildcards_.take_for_granted();
     // Rings are emptied past the branch for messages that are to be put in order.
     for (std::uint32_t context = 0; is_sequenced() && context < 64; ++context)
         wildcards_.demand_order(context, +1);
@@ -94,7 +98,7 @@ bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
 
 bool Engine::drain(Turn& turn, instance::Instance& instance) {
     const std::uint32_t count = instance.polled_count.load(relaxed);
-    match::note_posted(instance.matcher.counters);
+    match::note_posted(instance.matcher.standard.counters);
     bool moved = false;
     for (std::uint32_t i = 0; i < count; ++i)
         if (drain(turn, instance, *instance.polled[i].load(relaxed))) moved = true;

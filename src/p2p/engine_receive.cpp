@@ -50,6 +50,7 @@ bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
         instance.lock.unlock();
     }
     if (!taken) return false;
+    if (recording_ != nullptr) recording_->cancel({receive.context, receive.source, receive.tag});
     receive.cancelled = true;
     Turn turn(thread);
     turn.complete(receive);

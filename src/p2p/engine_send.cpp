@@ -256,7 +256,7 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
     local.sender = reinterpret_cast<std::uint64_t>(&send);
     instance.receiving.self_messages.add();
     instance.receiving.self_bytes.add(message.bytes);
-    match::note_posted(instance.matcher.counters);
+    match::note_posted(instance.matcher.counters());
     if (core::Request* receive = match(instance, message.envelope)) {
         consume(turn, *receive, local);
         return;

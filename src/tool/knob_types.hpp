@@ -103,6 +103,29 @@ struct Choice {
     }
 };
 
+/// The path of a directory.
+struct Directory {
+    using Value = std::string;
+    static constexpr KnobForm form = KnobForm::text;
+    static constexpr const char* name = "directory";
+
+    static bool parse(std::string_view text, Value& value) {
+        if (text.size() >= text_room) return false;
+        value = text;
+        return true;
+    }
+    static std::string print(const Value& value) { return value; }
+    static std::string allowed() { return "paths of at most " + std::to_string(text_room - 1) + " characters"; }
+    static std::span<const char* const> choices() noexcept { return {}; }
+    static void load(const Value& value, void* place) noexcept {
+        std::memcpy(place, value.c_str(), value.size() + 1);
+    }
+    static bool store(Value& value, const void* place) {
+        const auto* text = static_cast<const char*>(place);
+        return parse({text, strnlen(text, text_room)}, value);
+    }
+};
+
 /// Which of several named things: none (empty, or 0), those that say something (1), or those whose
 /// names an extended regular expression matches.
 struct Selection {

@@ -5,6 +5,11 @@
 
 namespace heddle::tool {
 
+bool matching_is_watched(const Settings& settings) noexcept {
+    return settings.matcher != MatcherName::hash || settings.match_timing != Timing::off ||
+        !settings.record.empty();
+}
+
 bool in_laboratory(const Settings& settings) noexcept {
     return settings.assignment != Assignment::tag || settings.progress != ProgressStrategy::concurrent ||
         settings.critical_section != Granularity::lock_free;

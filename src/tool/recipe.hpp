@@ -36,6 +36,17 @@ inline constexpr const char* progress_strategy_names[] = {"concurrent", "serial"
 template <>
 inline constexpr std::span<const char* const> spelled<ProgressStrategy> = progress_strategy_names;
 
+/// In the order of match/all.hpp, which knows what they are.
+enum class MatcherName : std::uint8_t { hash };
+inline constexpr const char* matcher_names[] = {"hash", "list", "source"};
+template <>
+inline constexpr std::span<const char* const> spelled<MatcherName> = matcher_names;
+
+enum class Timing : std::uint8_t { off, on };
+inline constexpr const char* timing_names[] = {"off", "on"};
+template <>
+inline constexpr std::span<const char* const> spelled<Timing> = timing_names;
+
 enum class Granularity : std::uint8_t { lock_free, global, brief_global, per_object };
 inline constexpr const char* granularity_names[] = {"lock-free", "global", "brief-global", "per-object"};
 template <>
@@ -64,6 +75,9 @@ inline constexpr std::span<const char* const> spelled<ReferenceCounts> = referen
 
 /// Why the settings contradict each other; empty: they do not.
 std::string contradiction(const Settings& settings);
+
+/// Whether matching is to be asked past its short ways: another engine, or somebody who looks on.
+bool matching_is_watched(const Settings& settings) noexcept;
 
 /// Whether waiting and sending leave the paths of the default recipe.
 bool in_laboratory(const Settings& settings) noexcept;
