@@ -78,7 +78,8 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       engine(std::make_unique<p2p::Engine>(node, job.rank, requests, settings)),
       recycling(std::make_unique<p2p::Recycling>(contexts, job.rank)) {
     make_predefined(*this);
-    node.page(static_cast<std::size_t>(job.rank)).pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
+    node.page(static_cast<std::size_t>(job.rank))
+        .pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
 }
 
 void Process::open() noexcept {

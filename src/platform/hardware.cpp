@@ -44,7 +44,8 @@ int hardware_of_process(const std::string& kind) {
     const auto type = static_cast<hwloc_obj_type_t>(found);
     const std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_t)> mine(hwloc_bitmap_alloc(),
                                                                          hwloc_bitmap_free);
-    if (mine == nullptr || hwloc_get_cpubind(machine, mine.get(), HWLOC_CPUBIND_PROCESS) != 0) return -1;
+    if (mine == nullptr || hwloc_get_cpubind(machine, mine.get(), HWLOC_CPUBIND_PROCESS) != 0)
+        return -1;
     for (hwloc_obj_t at = nullptr; (at = hwloc_get_next_obj_by_type(machine, type, at)) != nullptr;)
         if (at->cpuset != nullptr && hwloc_bitmap_isincluded(mine.get(), at->cpuset))
             return static_cast<int>(at->logical_index);
