@@ -41,6 +41,9 @@ void reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64
 void allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
     switch (choose_reduction(schedule, Collective::allreduce, count)) {
         case Algorithm::direct: return direct_allreduce(schedule, in, out, count);
+        case Algorithm::accumulated:
+            if (schedule.blocking()) return accumulated_allreduce(schedule, in, out, count);
+            [[fallthrough]];
         case Algorithm::scattered: return scattered_allreduce(schedule, in, out, count);
         default: return doubling_allreduce(schedule, in, out, count);
     }
