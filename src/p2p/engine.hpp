@@ -374,6 +374,7 @@ private:
     void pull(Turn& turn, const Pull& pull);
     void settle(Turn& turn, const Pull& pull);
     bool may_read(const Pull& pull, std::uint64_t bytes);
+    bool others_are_free() const noexcept;
     bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
     bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
     void note_copied(core::Thread& thread, Way way, const core::Request& receive,
@@ -469,6 +470,7 @@ private:
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};
     std::atomic<std::uint32_t> composed_{0};
+    std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
 
     std::atomic<int> threads_{0};
     std::atomic<bool> short_of_cores_{false};

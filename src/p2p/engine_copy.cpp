@@ -53,10 +53,15 @@ bool Engine::may_read(const Pull& pull, std::uint64_t bytes) {
     return settings_.single_copy == SingleCopy::always && copy_choice_.single_copy_allowed();
 }
 
+/// Whether a sender is likely to have time to help. Where this process has sends that are still to be taken,
+/// data goes both ways, and everybody is busy with what he receives.
+bool Engine::others_are_free() const noexcept { return announced_.load(relaxed) == 0; }
+
 /// Reads the payload out of the sender's memory and completes the message. False if that is forbidden.
 bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     core::Request& receive = *pull.receive;
-    if (bytes >= share_from && !receive.laid_out && read_and_share(turn, pull, bytes)) return true;
+    if (bytes >= share_from && !receive.laid_out && others_are_free() && read_and_share(turn, pull, bytes))
+        return true;
     if (receive.laid_out ? !read_and_unpack(pull, bytes) : !read(pull.process, receive.buffer, pull.address, bytes)) {
         copy_choice_.forbid_single_copy();
         return false;
@@ -155,7 +160,9 @@ void Engine::help(Turn& turn, const Share& share) {
     const bool last = copy.done(copied);
     const SharedFields fields{share.sender, share.number, last ? 1U : 0U, undone};
     control(turn, share.instance, share.process, Kind::shared, &fields, sizeof fields);
-    if (last) turn.complete(*reinterpret_cast<core::Request*>(share.sender));
+    if (!last) return;
+    announced_.fetch_sub(1, relaxed);
+    turn.complete(*reinterpret_cast<core::Request*>(share.sender));
 }
 
 /// The sender has answered. Instance locked.

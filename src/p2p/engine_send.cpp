@@ -51,6 +51,7 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     if (message.process == rank_) {
         send_to_self(thread, *send, message);
     } else if (message.bytes > settings_.eager_limit) {
+        announced_.fetch_add(1, relaxed);
         const RendezvousFields fields{
             address, send->laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
             message.bytes};
@@ -195,6 +196,7 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     if (!is_control(static_cast<Kind>(pending.kind)))
         held_back_[static_cast<std::size_t>(channel.process)].remove(
             held_back_for(channel.process), pending.stamp, pending.envelope.context);
+    if (streamed) announced_.fetch_sub(1, relaxed);
     if (pending.completes != nullptr) turn.complete(*pending.completes);
     instance.backlog_counters.backlog.subtract();
     delete &pending;
