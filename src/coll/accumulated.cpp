@@ -46,7 +46,9 @@ private:
     std::uint64_t start(std::int32_t piece) const noexcept {
         return starts_[static_cast<std::size_t>(piece)] * extent_;
     }
-    std::uint64_t bytes(std::int32_t piece) const noexcept { return start(piece + 1) - start(piece); }
+    std::uint64_t bytes(std::int32_t piece) const noexcept {
+        return start(piece + 1) - start(piece);
+    }
     std::byte* place(std::int32_t piece) const noexcept { return sum_ + start(piece); }
     // Where the place is shared, to tell that it is somebody else's turn is enough.
     void send(std::int32_t piece, std::int32_t to) {
