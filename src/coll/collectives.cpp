@@ -70,7 +70,8 @@ void gather(Schedule& schedule, Collective what, Block mine, const Blocks& all, 
     }
 }
 
-void scatter(Schedule& schedule, Collective what, const Blocks& all, Block mine, std::int32_t root) {
+void scatter(Schedule& schedule, Collective what, const Blocks& all, Block mine,
+             std::int32_t root) {
     const std::uint64_t bytes = what == Collective::scatter ? mine.bytes : 0;
     switch (choose(schedule, what, bytes)) {
         case Algorithm::binomial: return binomial_scatter(schedule, all, mine, root);

@@ -23,7 +23,7 @@
 namespace heddle::transport::shm {
 
 inline constexpr std::size_t most_instances = 64;  ///< one bit each in Door::rung
-inline constexpr std::size_t shared_copies = 8;  ///< to one process at a time
+inline constexpr std::size_t shared_copies = 8;    ///< to one process at a time
 inline constexpr std::size_t most_processes = 4096;
 inline constexpr std::size_t stages = 64;  ///< one bit each in StageBoard::used
 inline constexpr std::size_t stage_bytes = 2 << 20;
