@@ -66,7 +66,8 @@ int refuse(core::Thread& thread, objects::Communicator* communicator, int error_
 
 int refuse(core::Thread& thread, objects::Session& session, int error_class, const char* argument,
            const std::string& detail) {
-    return objects::fail(thread, session, error_class, "argument " + std::string(argument) + ": " + detail);
+    return objects::fail(thread, session, error_class,
+                         "argument " + std::string(argument) + ": " + detail);
 }
 
 int caught(core::Thread& thread) {

@@ -66,13 +66,14 @@ struct Inbound {
     std::uint64_t bytes;
     objects::Communicator* communicator;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
-    sync::Slot* waiter = nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
+    sync::Slot* waiter =
+        nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
 };
 
 class Engine {
 public:
-    Engine(const transport::shm::Node& node, std::int32_t rank, core::Arena<core::Request>& requests,
-           tool::Settings settings);
+    Engine(const transport::shm::Node& node, std::int32_t rank,
+           core::Arena<core::Request>& requests, tool::Settings settings);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
@@ -85,7 +86,8 @@ public:
         if (message.bytes < inline_below_ && message.process != rank_ && message.layout == nullptr)
             [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
-            if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
+            if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done)
+                [[likely]]
                 return &completed_send_;
         }
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
@@ -106,7 +108,8 @@ public:
     // --- receiving ---
 
     /// Posts a receive. The answer is to be waited for and freed; nullptr when memory has run out.
-    [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread, const Inbound& inbound) {
+    [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread,
+                                                        const Inbound& inbound) {
         core::Request* receive = new_receive(thread, inbound);
         if (receive == nullptr) [[unlikely]] return nullptr;
         if (receive->any_tag) [[unlikely]] return post_slowly(thread, *receive, inbound.allow_overtaking);
@@ -115,7 +118,8 @@ public:
         lock(instance);
         match::Message* message = instance.matcher.standard.post(*receive, inbound.pattern);
         instance.lock.unlock();
-        if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
+        if (message != nullptr) [[unlikely]]
+            consume_now(thread, *receive, *message);
         return receive;
     }
     /// Takes a posted receive back; false if it was matched before.
@@ -158,7 +162,8 @@ public:
     [[gnu::always_inline]] core::Request* take_request(core::Thread& thread,
                                                        sync::Slot* waiter = nullptr) noexcept {
         core::Request* request = thread.requests.take(requests_);
-        if (request == nullptr) [[unlikely]] return nullptr;
+        if (request == nullptr) [[unlikely]]
+            return nullptr;
         request->done.store(false, relaxed);
         // R3 of p2p/listener.cpp, after `done`: a completer that is late finds the request not complete.
         request->waiter.store(waiter, release);
@@ -166,7 +171,8 @@ public:
     }
     void free_request(core::Thread& thread, core::Request& request) noexcept {
         if (request.immortal) return;
-        if (request.laid_out) [[unlikely]] drop_layout(thread, request);
+        if (request.laid_out) [[unlikely]]
+            drop_layout(thread, request);
         request.kind.store(core::Kind::none, relaxed);
         thread.requests.give(request, requests_);
     }
@@ -286,11 +292,14 @@ private:
         channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
         instance.outbox.unlock(thread.token, way);
-        if (cold) [[unlikely]] notify(message.process, instance);
+        if (cold) [[unlikely]]
+            notify(message.process, instance);
         return Post::done;
     }
-    [[gnu::always_inline]] static void write(transport::shm::Cell& cell, const Outbound& message, Kind kind,
-                      const void* prefix, std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept {
+    [[gnu::always_inline]] static void write(transport::shm::Cell& cell, const Outbound& message,
+                                             Kind kind, const void* prefix,
+                                             std::uint32_t prefix_bytes,
+                                             std::uint64_t stamp) noexcept {
         cell.context = message.envelope.context;
         cell.tag = message.envelope.tag;
         cell.source = message.envelope.source;
@@ -298,11 +307,13 @@ private:
         cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
         cell.kind = static_cast<std::uint8_t>(kind);
         if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
-        gather(cell.payload + prefix_bytes, message.data, message.layout, message.offset, message.bytes);
+        gather(cell.payload + prefix_bytes, message.data, message.layout, message.offset,
+               message.bytes);
     }
     /// A message of the program that is in the ring, or queued for it. Outbox held.
     [[gnu::always_inline]] static void count_sent(instance::Channel& channel, Kind kind,
-                                                  std::uint64_t bytes, const void* prefix) noexcept {
+                                                  std::uint64_t bytes,
+                                                  const void* prefix) noexcept {
         channel.sending.sent_messages.add();
         channel.sending.sent_bytes.add(kind == Kind::rendezvous ? announced_bytes(prefix) : bytes);
     }
@@ -329,13 +340,15 @@ private:
     void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                  const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
-    void queue(instance::Instance& instance, instance::Channel& channel, const instance::Pending& what);
+    void queue(instance::Instance& instance, instance::Channel& channel,
+               const instance::Pending& what);
     transport::shm::HeldBack& held_back_for(std::int32_t process) const noexcept {
         return node_.held_back(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
     }
     /// Whether a message that was sent before this one may still come.
     bool held_back(const match::Message& message) const noexcept {
-        return node_.held_back(static_cast<std::size_t>(message.peer), static_cast<std::size_t>(rank_))
+        return node_
+            .held_back(static_cast<std::size_t>(message.peer), static_cast<std::size_t>(rank_))
             .holds(message.envelope.context, message.stamp);
     }
     void after_queueing(Turn& turn, instance::Instance& instance);
@@ -348,7 +361,8 @@ private:
     [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
                                                       const Inbound& inbound) noexcept {
         core::Request* receive = take_request(thread, inbound.waiter);
-        if (receive == nullptr) [[unlikely]] return nullptr;
+        if (receive == nullptr) [[unlikely]]
+            return nullptr;
         receive->operation = core::Operation::receive;
         receive->context = inbound.pattern.context;
         receive->source = inbound.pattern.source;
@@ -371,7 +385,8 @@ private:
         if (receive != nullptr) [[likely]] receive->source = envelope.source;
         return receive;
     }
-    core::Request* match_with_wildcards(instance::Instance& instance, match::Envelope envelope) noexcept;
+    core::Request* match_with_wildcards(instance::Instance& instance,
+                                        match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
     void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
@@ -395,9 +410,11 @@ private:
     void pull(Turn& turn, const Pull& pull);
     void settle(Turn& turn, const Pull& pull);
     bool may_read(const Pull& pull, std::uint64_t bytes);
+    bool others_are_free() const noexcept;
     bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
     bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
-    void note_copied(core::Thread& thread, Way way, const core::Request& receive, std::uint64_t bytes) noexcept;
+    void note_copied(core::Thread& thread, Way way, const core::Request& receive,
+                     std::uint64_t bytes) noexcept;
     bool read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes);
     bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
@@ -442,8 +459,10 @@ private:
 
     // engine_order.cpp
     [[gnu::always_inline]] void lock(instance::Instance& instance) {
-        if (!instance.lock.try_lock()) [[unlikely]] lock_contended(instance);
-        if (!instance.used) [[unlikely]] first_use(instance);
+        if (!instance.lock.try_lock()) [[unlikely]]
+            lock_contended(instance);
+        if (!instance.used) [[unlikely]]
+            first_use(instance);
     }
     [[gnu::cold, gnu::noinline]] static void lock_contended(instance::Instance& instance) {
         instance.lock.lock();
@@ -487,7 +506,7 @@ private:
     core::Request completed_send_;
 
     alignas(cache_line) Wildcards wildcards_;
-    std::atomic<Instances> used_{0};  ///< instances that have ever held anything
+    std::atomic<Instances> used_{0};        ///< instances that have ever held anything
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
 
     std::vector<HeldBackMessages> held_back_;  ///< by destination
@@ -514,6 +533,7 @@ private:
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};
     std::atomic<std::uint32_t> composed_{0};
+    std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
 
     std::atomic<int> threads_{0};
     std::atomic<bool> short_of_cores_{false};

@@ -124,13 +124,16 @@ bool Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
     if (delivered != 0) after_draining(instance, inlet);
     // Nobody will be told of what is left in a cold ring, and this thread may go away. The leader says
     // that it sleeps before it takes this lock for a last look.
-    if (delivered == batch && lot_.leader() == progress::Lot::Leader::asleep) [[unlikely]] bell().ring();
+    if (delivered == batch && lot_.leader() == progress::Lot::Leader::asleep) [[unlikely]]
+        bell().ring();
     return delivered != 0;
 }
 
 void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept {
-    if (!inlet.ring.hot()) [[unlikely]] warm(instance, inlet);
-    if (inlet.ring.producer_starves()) [[unlikely]] notify(inlet.process, instance);
+    if (!inlet.ring.hot()) [[unlikely]]
+        warm(instance, inlet);
+    if (inlet.ring.producer_starves()) [[unlikely]]
+        notify(inlet.process, instance);
 }
 
 /// Spares senders the bell, unless somebody sleeps who depends on it. Instance locked.
@@ -140,7 +143,8 @@ void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet
 /// sleeps, and so does one who takes the lead.
 void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept {
     const auto leader = lot_.leader();
-    const bool sleepers = instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
+    const bool sleepers =
+        instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
     if (sleepers && leader != progress::Lot::Leader::awake) return;
     inlet.ring.set_hot(true);
     inlet.settled = false;
@@ -152,7 +156,8 @@ void Engine::answer_door(Turn& turn) {
     auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
     for_each(rung.load(relaxed), [&](instance::Instance& instance) {
         if (!instance.lock.try_lock()) return;
-        if (!instance.used) [[unlikely]] first_use(instance);
+        if (!instance.used) [[unlikely]]
+            first_use(instance);
         // The bit goes with the lock held: nobody may find the door quiet before the inlet is listed,
         // neither the leader nor a thread that delivers in order.
         rung.fetch_and(~(Instances{1} << instance.number), seq_cst);
@@ -246,7 +251,8 @@ bool Engine::cool_idle() {
 void Engine::add_parked(Instances which, int change) noexcept {
     const auto difference = static_cast<std::uint32_t>(change);
     if (which == all) {
-        parked_everywhere_.fetch_add(difference, relaxed);  // cool() locks after this, warm() before
+        parked_everywhere_.fetch_add(difference,
+                                     relaxed);  // cool() locks after this, warm() before
         return;
     }
     for_each(which, [&](instance::Instance& instance) {
@@ -258,7 +264,8 @@ Engine::Instances Engine::announce_backlog(core::Thread& thread) {
     const Instances announced = backlogged();
     for_each(announced, [&](instance::Instance& instance) {
         const auto way = instance.outbox.lock(thread.token);
-        for (auto* channel = instance.backlogged; channel != nullptr; channel = channel->next_backlogged)
+        for (auto* channel = instance.backlogged; channel != nullptr;
+             channel = channel->next_backlogged)
             channel->ring.starve();
         instance.outbox.unlock(thread.token, way);
     });
@@ -267,13 +274,13 @@ Engine::Instances Engine::announce_backlog(core::Thread& thread) {
 
 bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
-                 look_again_.load(relaxed);
-    for_each(used(), [&](instance::Instance& instance) { found = found || instance.something_came(); });
+        look_again_.load(relaxed);
+    for_each(used(),
+             [&](instance::Instance& instance) { found = found || instance.something_came(); });
     if (found || all_handed_over()) return found;
     Turn turn(thread);
-    for_each(backlogged(), [&](instance::Instance& instance) {
-        found = flush_backlog(turn, instance) || found;
-    });
+    for_each(backlogged(),
+             [&](instance::Instance& instance) { found = flush_backlog(turn, instance) || found; });
     finish(turn);
     return found || (backlogged() & ~announced) != 0;
 }
@@ -286,8 +293,10 @@ void Engine::drop_layout(core::Thread& thread, core::Request& request) noexcept 
 namespace {
 
 void free_completed(Engine& engine, core::Thread& thread, core::Request& request) noexcept {
-    if (request.operation == core::Operation::join) let_go_of_join(thread, request);
-    else engine.free_request(thread, request);
+    if (request.operation == core::Operation::join)
+        let_go_of_join(thread, request);
+    else
+        engine.free_request(thread, request);
 }
 
 bool still_sends(const core::Request& request) noexcept {

@@ -110,8 +110,8 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
 void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
                              const transport::shm::Cell& cell) {
     switch (static_cast<Kind>(cell.kind)) {
+        case Kind::fin: announced_.fetch_sub(1, relaxed); [[fallthrough]];
         case Kind::ack:
-        case Kind::fin:
             turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(cell).sender));
             break;
         case Kind::cts: stream(turn, instance, fields_of<CtsFields>(cell)); break;
