@@ -139,8 +139,8 @@ def compile_cached(source: pathlib.Path, program: pathlib.Path, compiler: list[s
 
 
 def fingerprint(source: pathlib.Path) -> str:
-    """Of a source and the headers beside it."""
+    """Of a source and the headers beside it and below."""
     total = hashlib.sha256()
-    for file in (source, *sorted(source.parent.glob("*.hpp"))):
+    for file in (source, *sorted(source.parent.rglob("*.hpp"))):
         total.update(file.read_bytes())
     return total.hexdigest()[:16]

@@ -26,12 +26,16 @@ class Who(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """A quantity, read from each run. `label` stands at the y axis; `log`: as logarithm there."""
+    """A quantity, read from each run. `label` stands at the y axis; `log`: as logarithm there.
+
+    `budget`: more than this is too much; the plot is shaded there.
+    """
     key: str
     label: str
     unit: str
     source: Source
     log: bool = False
+    budget: Optional[float] = None
 
 
 @dataclasses.dataclass(frozen=True)

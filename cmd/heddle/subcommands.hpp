@@ -10,6 +10,12 @@ namespace heddle::cmd {
 /// `heddle info`: what this installation is, and which functions it lacks.
 void add_info(CLI::App& application);
 
+/// `heddle replay`: recordings of matching under each engine.
+void add_replay(CLI::App& application);
+
+/// `heddle stencil`: the model of halo exchanges between threads.
+void add_stencil(CLI::App& application);
+
 /// `heddle bench`: the papers' figures (bench/README.md).
 void add_bench(CLI::App& application);
 

@@ -17,8 +17,12 @@ int find_request(Thread& thread, MPI_Request handle, Request*& request) {
 
 void make_progress(Thread& thread, std::span<Request* const> active) {
     Engine& engine = engine_of(thread);
-    engine.poll(thread, p2p::AnyRequest(engine, active).instances());
-    engine.poll_all(thread);
+    if (engine.in_laboratory()) [[unlikely]] {
+        engine.test_in_laboratory(thread);
+    } else {
+        engine.poll(thread, p2p::AnyRequest(engine, active).instances());
+        engine.poll_all(thread);
+    }
     // A loop of tests is a wait in disguise: whoever it waits for may need this core.
     constexpr std::uint32_t tests_between_offers = 32;
     if (++thread.tests % tests_between_offers == 0) progress::offer_core(thread.patience);

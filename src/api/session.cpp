@@ -51,8 +51,7 @@ int level_wanted(const objects::Info* info) {
 int open(Process& process, Errhandler& handler, const objects::Info* info, MPI_Session& result) {
     objects::Session& session = objects::make_session(process, level_wanted(info), handler);
     process.open();
-    if (objects::current_thread == nullptr) objects::attach(process);
-    objects::current_thread->call = "MPI_Session_init";
+    objects::attach(process).call = "MPI_Session_init";
     result = session.handle();
     return MPI_SUCCESS;
 }

@@ -174,7 +174,11 @@ Process* process_of_program() noexcept;
 /// The same, made if there is none: it joins the job. Throws std::runtime_error.
 Process& need_process_of_program();
 
-/// Attaches the calling thread to `process`, until the thread ends.
+/// Attaches the calling thread to `process`, until the thread ends, unless it is.
 core::Thread& attach(Process& process);
+
+/// The calling thread if it is attached, also one that has no business in MPI but in the section that is
+/// a call (recipe global): it is current_thread only there.
+core::Thread* attached_thread() noexcept;
 
 }  // namespace heddle::objects

@@ -23,8 +23,9 @@ tool::Values Engine::counted() {
         auto& most = values[tool::CounterIndex::most_posted_receives];
         most = std::max(most, instance.matcher.counters.posted_receives.value());
     }
+    match::add_shallow_searches(values);
     values += wildcards_.counters;
-    for (std::size_t i = 0; in_laboratory() && i < pool_.size(); ++i) values += laboratory_->counters(i);
+    if (in_laboratory()) values.add(laboratory_->counted());
     return values;
 }
 

@@ -48,7 +48,13 @@ struct Outbound {
     std::uint64_t bytes;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
     std::uint64_t offset = 0;             ///< packed bytes of the data that come before
+    // For recipes of the laboratory:
+    objects::Communicator* communicator = nullptr;
+    bool nonblocking = false;  ///< a request is asked for
 };
+
+/// What a send that takes the slow way has to be.
+enum class Sending : std::uint8_t { blocking, nonblocking, synchronous };
 
 /// A receive to be posted.
 struct Inbound {
@@ -82,13 +88,16 @@ public:
         }
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
                                  message.envelope.tag, message.process, message.data,
-                                 {message.bytes, message.layout}, false);
+                                 {message.bytes, message.layout},
+                                 message.nonblocking ? Sending::nonblocking : Sending::blocking,
+                                 message.communicator);
     }
     /// The same; complete only when the message has been matched.
     core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
                                  message.envelope.tag, message.process, message.data,
-                                 {message.bytes, message.layout}, true);
+                                 {message.bytes, message.layout}, Sending::synchronous,
+                                 message.communicator);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
 
@@ -224,6 +233,15 @@ public:
     std::int32_t exact_tags_from() const noexcept {
         return in_laboratory() ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
     }
+    sync::locks::Visitor* visitor_for(core::Thread& thread) {
+        return in_laboratory() ? laboratory_->visitor_for(thread) : nullptr;
+    }
+    /// Whether a call is one critical section (api/entry.hpp).
+    bool calls_are_sections() const noexcept {
+        return in_laboratory() && settings_.critical_section == tool::Granularity::global;
+    }
+    /// What poll() and poll_all() are to MPI_Test and its like.
+    void test_in_laboratory(core::Thread& thread);
     bool in_laboratory() const noexcept { return laboratory_ != nullptr; }
     /// What poll() is in a recipe of the laboratory.
     bool poll_in_laboratory(core::Thread& thread);
@@ -294,7 +312,8 @@ private:
     [[gnu::cold]] core::Request* start_send_slowly(core::Thread& thread, std::uint32_t context,
                                                    std::int32_t source, std::int32_t tag,
                                                    std::int32_t process, const std::byte* data,
-                                                   Shape shape, bool synchronous);
+                                                   Shape shape, Sending how,
+                                                   objects::Communicator* communicator);
     core::Request* start_send_by(core::Thread& thread, instance::Instance& instance, const Outbound& message,
                                  bool synchronous, std::uint64_t number);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
@@ -398,7 +417,14 @@ private:
 
     // engine_laboratory.cpp
     bool is_sequenced() const noexcept { return laboratory_ != nullptr && laboratory_->sequenced; }
-    core::Request* send_in_laboratory(core::Thread& thread, const Outbound& message, bool synchronous);
+    core::Request* send_in_laboratory(core::Thread& thread, const Outbound& message, Sending how);
+    core::Request* send_with_request(core::Thread& thread, const Outbound& message,
+                                     instance::Instance& instance, std::uint64_t number);
+    void count_reference(core::Thread& thread, objects::Communicator& communicator, int change);
+    core::Request* start_send_in_section(core::Thread& thread, instance::Instance& way,
+                                         const Outbound& message, bool synchronous, std::uint64_t number);
+    bool poll_own_first(core::Thread& thread);
+    bool poll_in_section(core::Thread& thread, std::size_t number);
     core::Request* post_in_laboratory(core::Thread& thread, core::Request& receive);
     bool set_aside(Turn& turn, instance::Instance& instance, std::int32_t process,
                    const transport::shm::Cell& cell);

@@ -31,6 +31,7 @@ core::Request* Engine::receive_matched(core::Thread& thread, match::Message& mes
     receive->any_tag = false;
     receive->context = message.envelope.context;
     receive->instance = message.instance;
+    match::mark_taken(*receive);  // it was never posted
     message.kind.store(core::Kind::none, relaxed);
     consume_now(thread, *receive, message);
     return receive;

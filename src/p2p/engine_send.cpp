@@ -21,12 +21,14 @@ void Engine::notify(std::int32_t process, const instance::Instance& instance) no
 
 core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t context,
                                          std::int32_t source, std::int32_t tag, std::int32_t process,
-                                         const std::byte* data, Shape shape, bool synchronous) {
-    const Outbound message{{context, source, tag}, process, data, shape.bytes, shape.layout};
+                                         const std::byte* data, Shape shape, Sending how,
+                                         objects::Communicator* communicator) {
+    const Outbound message{{context, source, tag}, process, data, shape.bytes, shape.layout, 0, communicator};
+    const bool synchronous = how == Sending::synchronous;
     if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
         post(thread, pool_.of(context, tag), message, Kind::eager, nullptr, 0) == Post::done)
         return &completed_send_;
-    if (in_laboratory()) return send_in_laboratory(thread, message, synchronous);
+    if (in_laboratory()) return send_in_laboratory(thread, message, how);
     return start_send_by(thread, pool_.of(context, tag), message, synchronous, 0);
 }
 

@@ -61,6 +61,12 @@ private:
     }
 };
 
+/// A time.
+struct Nanoseconds : Bytes<0, 1'000'000'000'000> {
+    static constexpr const char* name = "nanoseconds";
+    static std::string allowed() { return "nanoseconds from 0 to 1000000000000"; }
+};
+
 /// How the values 0, 1, ... of an enumeration are written.
 template <class E>
 inline constexpr std::span<const char* const> spelled = {};

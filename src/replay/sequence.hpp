@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A recording made ready to be replayed: every operation knows the objects it needs and what it must
+/// find, so that a replay measures matching and nothing else, and notices an engine that matches wrongly.
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "replay/reader.hpp"
+
+namespace heddle::replay {
+
+/// Which of the receives, or of the unexpected messages; they are used again as a library would.
+using Slot = std::uint32_t;
+inline constexpr Slot nothing = ~Slot{0};
+
+struct Operation {
+    match::Envelope envelope;
+    Step step;
+    Slot own;  ///< the receive that is posted or cancelled; the message, should it be unexpected
+    Slot
+        other;  ///< the message that a post or a probe gets, the receive that a message gets, or nothing
+};
+
+/// What a recording consists of.
+struct Summary {
+    std::uint64_t posts = 0, any_source = 0, any_tag = 0;
+    std::uint64_t arrivals = 0, unexpected = 0, cancelled = 0, taken = 0;
+    std::size_t most_posted = 0, most_unexpected = 0;  ///< at a time
+};
+
+class Sequence {
+public:
+    /// Throws std::runtime_error that names the event where the recording contradicts itself: a receive
+    /// is cancelled that is not posted, or a probe takes a message that has not come.
+    explicit Sequence(const Recorded& recorded);
+
+    const std::vector<Operation>& operations() const noexcept { return operations_; }
+    const Summary& summary() const noexcept { return summary_; }
+    std::size_t receives() const noexcept { return receives_; }  ///< slots
+    std::size_t messages() const noexcept { return messages_; }
+
+private:
+    friend class Preparation;
+
+    std::vector<Operation> operations_;
+    Summary summary_;
+    std::size_t receives_ = 0, messages_ = 0;
+};
+
+}  // namespace heddle::replay

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# stencil_test.sh PREFIX [BENCHMARK]: the model of halo exchanges as `heddle stencil` of the installation at
+# PREFIX tells it, and the BENCHMARK that measures such exchanges.
+set -eu
+heddle=$(cd "$1" && pwd -P)/bin/heddle
+mpiexec=$(cd "$1" && pwd -P)/bin/mpiexec
+benchmark=${2-}
+unset LD_LIBRARY_PATH
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# expect LINE... : each an extended regular expression that a line of $said matches.
+expect() {
+    for line in "$@"; do echo "$said" | grep -Eq "$line" || fail "no line $line in: $said"; done
+}
+# refused REASON COMMAND... : with exit code 2.
+refused() {
+    reason=$1; shift
+    if said=$("$@" 2>&1); then fail "accepted: $*"; else code=$?; fi
+    [ "$code" = 2 ] || fail "exit code $code: $*"
+    expect "$reason"
+}
+
+said=$("$heddle" stencil --points 27 --decomposition 8x8x4)
+expect '^  M_t +2072 ' '^  T_r +184 ' '^  T_s +344 ' '^  M_s +576 .* xy$'
+said=$("$heddle" stencil --points 5 --decomposition 32x32)
+expect '^  M_t +128 ' '^  T_r +124 ' '^  T_s +128 ' '^  M_e +32 .* x$'
+said=$("$heddle" stencil --points 27 --decomposition 1x1x256)
+expect '^  M_t +6146 ' '^  T_r +256 ' 'T_r is their number'
+said=$("$heddle" stencil --points 27 --decomposition naive --threads 64)
+expect '^  M_t +1664 ' '^  T_r +64 ' '^  T_s +64 '
+refused 'two dimensions, 7 or 27 in three, not 8$' "$heddle" stencil --points 8 --decomposition 2x2
+refused 'has 3 dimensions, and the decomposition 8x8 has 2$' "$heddle" stencil --points 7 --decomposition 8x8
+refused "not '0x4'$" "$heddle" stencil --points 9 --decomposition 0x4
+refused "not 'cube'$" "$heddle" stencil --points 9 --decomposition cube
+refused 'exceeds 63 bits' "$heddle" stencil --points 9 --decomposition 9000000000000000000x2
+refused 'needs --threads' "$heddle" stencil --points 9 --decomposition naive
+refused '1 thread or more, not -3' "$heddle" stencil --points 9 --decomposition naive --threads=-3
+refused 'is for a naive' "$heddle" stencil --points 9 --decomposition 2x2 --threads 4
+
+[ -n "$benchmark" ] || exit 0
+# All messages come, with one message per thread and with many, with more threads than cores.
+for exchange in "--points 5 --decomposition 1x1" "--points 9 --decomposition 4x4" \
+    "--points 7 --decomposition 8x8x4 --wait one" "--points 27 --decomposition 1x1x8 --size 100" \
+    "--decomposition naive --threads 4 --each 512"; do
+    # shellcheck disable=SC2086
+    said=$("$mpiexec" --timeout 60 -n 2 "$benchmark" $exchange --runs 2)
+    expect '^stencil: .* drained in [0-9.]+ ms ' '^result bench=stencil .* simulated_single=[0-9.]+ .* drain_ms=[0-9.]+ '
+done
+# The list alone, without messages.
+said=$("$benchmark" --simulate single --points 27 --decomposition 8x8x4)
+expect ' depth=(29|30|31)[0-9]\.'
+said=$("$benchmark" --simulate whole --points 27 --decomposition 8x8x4)
+expect ' depth=5[0-9][0-9]\.'
+refused 'exceeds 63 bits' "$benchmark" --points 9 --decomposition 9000000000000000000x2
+refused 'at most 16777216 can be tried' "$benchmark" --decomposition naive --threads 1000000 --each 1000000
+# Stacks of 1000 threads do not fit into the memory that the process may have.
+# shellcheck disable=SC2016
+refused 'needs 1000 threads, and the system gives no more than [0-9]+: ' sh -c 'ulimit -s 8192 && ulimit -v 4000000 &&
+    exec "$0" --timeout 60 -n 2 "$1" --decomposition naive --threads 1000 --each 1' "$mpiexec" "$benchmark"
