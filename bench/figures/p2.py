@@ -5,7 +5,7 @@ The recipes have one instance behind one global critical section, as MPICH 3.2 h
 lock. P-X-Y is the two-level priority lock: X for the main path, Y for the progress path.
 
 What HMCS is good and bad for shows on machines of many cores in several groups; bench/micro/lock_simulation
-has the same protocols on a simulated one, and bench/micro/lock_protocols figure 2a, locks without MPI.
+has the same protocols on a simulated one, and bench/micro/micro_lock_protocols figure 2a, locks without MPI.
 
 Not here: figure 9, the proxy application SNAP; the one-sided operations of section 5.2, which need one-sided
 communication.
