@@ -113,7 +113,7 @@ def acquisitions(series: str, null: int, blocking: int, nonblocking: int) -> lis
     """A row of the paper's table."""
     row = {"null": null, "blocking": blocking, "nonblocking": nonblocking}
     return [Claim(f"{series}, {operation}: {number} for each send.", At(series, operation),
-                  least=number - 0.05, most=number + 0.05) for operation, number in row.items()]
+                  least=number - 0.05 if number else None, most=number + 0.05) for operation, number in row.items()]
 
 
 ROWS = {"Global": GLOBAL, "Brief Global": BRIEF_GLOBAL, "Per Object": PER_OBJECT,
