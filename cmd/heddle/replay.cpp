@@ -69,6 +69,11 @@ void print(const replay::Recorded& recorded, const replay::Summary& summary) {
                summary.arrivals, summary.unexpected, summary.most_unexpected);
     if (summary.cancelled != 0) fmt::print("  {} receives cancelled\n", summary.cancelled);
     if (summary.taken != 0) fmt::print("  {} messages taken by probes\n", summary.taken);
+    if (summary.left_out != 0)
+        fmt::print(
+            "  {} events left out: a receive with MPI_ANY_TAG got another message than in the "
+            "replay\n",
+            summary.left_out);
     fmt::print("\n");
 }
 
@@ -126,7 +131,7 @@ void replay_files(const ReplayOptions& options) try {
         const replay::Sequence sequence(recorded);
         print(recorded, sequence.summary());
         Total one;
-        one.add(recorded.events.size(), replay::replay(sequence));
+        one.add(sequence.operations().size(), replay::replay(sequence));
         print(one);
         all.add(one.events, one.results);
     }

@@ -119,8 +119,23 @@ TEST(Sequence, that_contradicts_itself_is_refused_with_the_place) {
     EXPECT_EQ(contradiction(
                   {{Step::post, {2, 1, 7}}, {Step::arrive, {2, 1, 7}}, {Step::cancel, {2, 1, 7}}}),
               "a recording contradicts itself: its event 3 cancels a receive that is not posted");
-    EXPECT_EQ(contradiction({{Step::arrive, {2, 1, 7}}, {Step::take, {2, 2, any_tag}}}),
+    EXPECT_EQ(contradiction({{Step::arrive, {2, 1, 7}}, {Step::take, {2, 2, 7}}}),
               "a recording contradicts itself: its event 2 takes a message that has not come");
+}
+
+TEST(Sequence, leaves_out_what_a_wildcard_may_have_taken) {
+    // Sent in the order 8, 7, and matched against in the order 7, 8: the receive got 8.
+    const Sequence sequence(recorded({
+        {Step::arrive, {2, 1, 7}},
+        {Step::arrive, {2, 1, 8}},
+        {Step::post, {2, 1, any_tag}},
+        {Step::take, {2, 1, 7}},
+        {Step::cancel, {2, 1, 9}},
+    }));
+    EXPECT_EQ(sequence.operations().size(), 3u);
+    EXPECT_EQ(sequence.summary().left_out, 2u);
+    EXPECT_EQ(sequence.summary().taken, 0u);
+    EXPECT_EQ(sequence.summary().cancelled, 0u);
 }
 
 TEST(Sequence, uses_objects_again) {

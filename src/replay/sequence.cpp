@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "match/all.hpp"
@@ -47,15 +48,23 @@ public:
 
     void fill(Sequence& sequence) {
         sequence.operations_.reserve(recorded_.events.size());
-        for (const Event& event : recorded_.events) sequence.operations_.push_back(play(event));
+        for (const Event& event : recorded_.events) {
+            const std::optional<Operation> operation = play(event);
+            if (operation)
+                sequence.operations_.push_back(*operation);
+            else
+                ++summary_.left_out;
+        }
         sequence.summary_ = summary_;
         sequence.receives_ = receives_.size();
         sequence.messages_ = messages_.size();
     }
 
 private:
-    Operation play(const Event& event) {
+    /// Nothing: the event is left out.
+    std::optional<Operation> play(const Event& event) {
         ++number_;
+        if (event.envelope.tag == match::any_tag) any_tag_ = true;
         switch (event.step) {
             case Step::post: return post(event.envelope);
             case Step::arrive: return arrive(event.envelope);
@@ -102,19 +111,19 @@ private:
         return {envelope, Step::arrive, own, nothing};
     }
 
-    Operation cancel(const match::Pattern& pattern) {
-        ++summary_.cancelled;
+    std::optional<Operation> cancel(const match::Pattern& pattern) {
         const Slot own = unpost(pattern);
-        if (own == nothing) contradiction("cancels a receive that is not posted");
+        if (own == nothing) return contradiction("cancels a receive that is not posted");
+        ++summary_.cancelled;
         state_.cancel(receives_[own]);
-        return {pattern, Step::cancel, own, nothing};
+        return Operation{pattern, Step::cancel, own, nothing};
     }
 
-    Operation take(const match::Pattern& pattern) {
-        ++summary_.taken;
+    std::optional<Operation> take(const match::Pattern& pattern) {
         const match::Message* message = state_.take(pattern);
-        if (message == nullptr) contradiction("takes a message that has not come");
-        return {pattern, Step::take, nothing, give(*message)};
+        if (message == nullptr) return contradiction("takes a message that has not come");
+        ++summary_.taken;
+        return Operation{pattern, Step::take, nothing, give(*message)};
     }
 
     Slot give(const match::Message& message) {
@@ -131,7 +140,8 @@ private:
         receives_.give(slot);
         return slot;
     }
-    [[noreturn]] void contradiction(const char* what) const {
+    std::optional<Operation> contradiction(const char* what) const {
+        if (any_tag_) return std::nullopt;
         throw std::runtime_error(recorded_.path + " contradicts itself: its event " +
                                  std::to_string(number_) + " " + what);
     }
@@ -143,6 +153,7 @@ private:
 
     const Recorded& recorded_;
     std::uint64_t number_ = 0;
+    bool any_tag_ = false;  ///< so far
     State<match::DefaultMatcher> state_;
     Slots<core::Request> receives_;
     Slots<match::Message> messages_;

@@ -29,12 +29,17 @@ struct Summary {
     std::uint64_t posts = 0, any_source = 0, any_tag = 0;
     std::uint64_t arrivals = 0, unexpected = 0, cancelled = 0, taken = 0;
     std::size_t most_posted = 0, most_unexpected = 0;  ///< at a time
+    /// Events that are not replayed. A receive or probe with MPI_ANY_TAG looks for the message that was
+    /// sent first, which need not be the one that was matched against first: what it left then may be
+    /// missing where another event names it.
+    std::uint64_t left_out = 0;
 };
 
 class Sequence {
 public:
     /// Throws std::runtime_error that names the event where the recording contradicts itself: a receive
-    /// is cancelled that is not posted, or a probe takes a message that has not come.
+    /// is cancelled that is not posted, or a probe takes a message that has not come. Once MPI_ANY_TAG was
+    /// used, such an event is left out.
     explicit Sequence(const Recorded& recorded);
 
     const std::vector<Operation>& operations() const noexcept { return operations_; }
