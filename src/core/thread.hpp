@@ -7,6 +7,7 @@
 /// in one address space attaches each thread to the one that it plays. Thread objects are reused
 /// after their thread has ended, never unmapped.
 
+#include <atomic>
 #include <cstdint>
 
 #include "core/arena.hpp"
@@ -64,40 +65,39 @@ private:
     sync::locks::Visitor* visitor_ = nullptr;
 };
 
-/// On a crowded core: whether those whom a thread waits for are likely to run at the same time, on
-/// other cores, so that they answer within a burst of polls. Taken to be so as long as they do; when
-/// one does not, no burst is tried for a number of waits that grows with each burst in vain. After a
-/// turn of answers the others on this core have theirs.
+/// On a crowded core: whether those whom the threads of a process wait for are likely to run at the same
+/// time, on other cores, so that they answer within a burst of polls. Taken to be so as long as they do;
+/// when one does not, no burst is tried for a number of waits that grows with each burst in vain. All
+/// threads of a process go by this: of two that share a core, the one that offers it and the one that does
+/// not would share it unfairly.
 class Company {
 public:
-    bool expected() const noexcept { return doubtful_ == 0; }
-    void came(bool briefly) noexcept {
-        if (briefly) {
-            if (doubtful_ != 0) --doubtful_;
-        } else {
-            ++answers_;
-            if (answers_ == many) doubts_ = few_doubts;
-            if (answers_ % turn == 0) doubtful_ = 1;
-        }
+    bool expected() const noexcept { return doubtful_.load(relaxed) == 0; }
+    /// An answer, although no burst was tried. Relaxed, and lost when two count at once: it is a guess.
+    void came() noexcept {
+        const std::uint32_t left = doubtful_.load(relaxed);
+        if (left != 0) doubtful_.store(left - 1, relaxed);
     }
-    void stayed_away() noexcept {
-        if (answers_ < many && doubts_ < most_doubts) doubts_ *= 2;
-        doubtful_ = doubts_;
-        answers_ = 0;
+    /// A burst was in vain; `answers` came within bursts since the one before.
+    void stayed_away(std::uint32_t answers) noexcept {
+        std::uint32_t doubts = doubts_.load(relaxed);
+        if (answers >= many) doubts = few_doubts;
+        else if (doubts < most_doubts) doubts *= 2;
+        doubts_.store(doubts, relaxed);
+        doubtful_.store(doubts, relaxed);
     }
 
 private:
-    static constexpr std::uint32_t many = 8, few_doubts = 1, most_doubts = 256, turn = 256;
-    std::uint32_t answers_ = 0;   ///< within bursts, since one was in vain
-    std::uint32_t doubtful_ = 0;  ///< waits to go before the next burst
-    std::uint32_t doubts_ = few_doubts;
+    static constexpr std::uint32_t many = 8, few_doubts = 1, most_doubts = 256;
+    std::atomic<std::uint32_t> doubtful_{0};  ///< waits to go before the next burst
+    std::atomic<std::uint32_t> doubts_{few_doubts};
 };
 
 /// How long recent waits took, which says how long the next one may spin (progress/wait.hpp).
 struct Patience {
     std::uint32_t polls = 0;        ///< polls worth doing before sleeping; 0: not learned yet
     std::uint32_t quick_offer = 0;  ///< ticks that offering the core takes when nobody takes it
-    Company company;
+    std::uint32_t answers = 0;      ///< within bursts on a crowded core, since one was in vain
     bool crowded = false;           ///< other threads want this core: offer it after every poll
 };
 

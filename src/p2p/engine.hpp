@@ -258,6 +258,7 @@ public:
     bool poll_in_laboratory(core::Thread& thread);
 
     /// Whether threads that wait take the cores from threads that have something to do.
+    core::Company& company() noexcept { return company_; }
     bool short_of_cores() const noexcept { return short_of_cores_.load(relaxed); }
 
 private:
@@ -537,6 +538,7 @@ private:
 
     std::atomic<int> threads_{0};
     std::atomic<bool> short_of_cores_{false};
+    alignas(cache_line) core::Company company_;
     std::atomic<std::uint32_t> parked_everywhere_{0};
     progress::Lot lot_;
 };

@@ -21,6 +21,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 #include "core/thread.hpp"
 #include "platform/cpu.hpp"
@@ -46,6 +47,7 @@ concept Condition = requires(C condition, sync::Slot* slot, char* text, std::siz
 inline constexpr std::uint32_t burst = 64;          ///< polls between two offers of the core
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
 inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
+inline constexpr std::uint32_t turn = 2048;         ///< answers within bursts, on a crowded core
 inline constexpr std::uint32_t most_polls = 256;    ///< before sleeping, on an idle core
 inline constexpr std::uint32_t fewest_polls = 16;
 inline constexpr std::uint32_t most_offers = 48;    ///< before sleeping, on a crowded core
@@ -62,6 +64,11 @@ inline bool offer_core(core::Patience& patience) noexcept {
     // An offer that nobody takes costs one system call, twice that is still one.
     patience.crowded = took > 2 * patience.quick_offer;
     return took < long_offer;
+}
+
+inline void note_answer(core::Company& company, core::Patience& patience, bool brief) noexcept {
+    ++patience.answers;
+    if (brief) company.came();
 }
 
 /// How recipes of the laboratory wait: as libraries do that have no better way. True in the end.
@@ -86,13 +93,14 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
     std::uint32_t offers = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
-        const bool brief = crowded && !patience.company.expected();
+        // After a turn of answers the others on this core have theirs.
+        const bool brief = crowded && (!engine.company().expected() || patience.answers % turn == turn - 1);
         std::uint32_t more = burst;  // but other instances must have their turn
         for (std::uint32_t left = brief ? 1 : burst; left > 0; --left) {
             const bool moved = engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
                 patience.polls = std::min(most_polls, patience.polls + 8);
-                if (crowded) patience.company.came(brief);
+                if (crowded) note_answer(engine.company(), patience, brief);
                 return true;
             }
             // Messages keep coming: changing threads now would cost more than waiting for the next.
@@ -102,7 +110,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
             }
             platform::pause();
         }
-        if (crowded && !brief) patience.company.stayed_away();
+        if (crowded && !brief) engine.company().stayed_away(std::exchange(patience.answers, 0));
         engine.poll_all(thread);
         if (condition.holds()) return true;
         if (!offer_core(patience)) return condition.holds();

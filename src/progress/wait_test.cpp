@@ -18,7 +18,9 @@ struct BusyEngine {
     bool short_of_cores() const { return crowded; }
     static bool in_laboratory() { return false; }
     static bool poll_in_laboratory(heddle::core::Thread&) { return false; }
+    heddle::core::Company& company() { return company_; }
     bool crowded = false;
+    heddle::core::Company company_;
 };
 
 struct Message {
@@ -32,7 +34,8 @@ struct Message {
 
 TEST(Wait, looks_at_every_instance_although_one_keeps_it_busy) {
     for (const bool crowded : {false, true}) {
-        BusyEngine engine{.crowded = crowded};
+        BusyEngine engine;
+        engine.crowded = crowded;
         heddle::core::Thread thread;
         Message message{engine};
         EXPECT_TRUE(heddle::progress::spin(engine, thread, message));
