@@ -239,13 +239,15 @@ def measure(experiment, contestants, rounds, machine):
 # ---------------------------------------------------------------- reporting
 
 
-def cell_text(cells, label, name, first):
+def cell_text(chosen, cells, label, name, first):
     """The median; behind it, in brackets, the first contestant's value over this one."""
     value = cells.get((label, name))
     if value is None:
         return "–"
+    if (label, name) in chosen.foreign:
+        return regime.FOREIGN + number(value)
     reference = cells.get((label, first))
-    if name == first or not reference or not value:
+    if name == first or not reference or not value or (label, first) in chosen.foreign:
         return number(value)
     return f"{number(value)} ({reference / value:.2f})"
 
@@ -259,13 +261,14 @@ def table(experiment, figures, contestants):
              "| | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
     for row in rows:
         label = f"{row.label} [{row.unit}]" if row.unit else row.label
-        texts = [cell_text(cells, row.label, name, contestants[0].name) for name in names]
+        texts = [cell_text(chosen, cells, row.label, name, contestants[0].name) for name in names]
         lines.append(f"| {label} | " + " | ".join(texts) + " |")
     for label, above, below in experiment.derived:
         texts = []
         for name in names:
             top, bottom = cells.get((above, name)), cells.get((below, name))
-            texts.append(f"{top / bottom:.2f}" if top and bottom else "–")
+            foreign = chosen.foreign & {(above, name), (below, name)}
+            texts.append(f"{top / bottom:.2f}" if top and bottom and not foreign else "–")
         lines.append(f"| *{label}* | " + " | ".join(texts) + " |")
     return "\n".join(lines)
 

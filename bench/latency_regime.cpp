@@ -2,27 +2,34 @@
 
 /// Latency regime ("Lock Contention Management in Multithreaded MPI", section 3.4.2): rank 0 is a
 /// single-threaded server, rank 1 has n client threads; each sends one message, waits for its
-/// acknowledgement of the same size and goes on. The server serves one request at a time. The paper
-/// leaves open how it looks for the next one, so there are three servers:
+/// acknowledgement of the same size and goes on. The server serves one request at a time. Clients call
+/// MPI_Send and MPI_Recv, or with --calls nonblocking, as in the paper, MPI_Isend, MPI_Irecv and MPI_Wait
+/// for each. The paper leaves open how the server looks for the next request, so there are three:
 ///   any       MPI_Recv from MPI_ANY_SOURCE with MPI_ANY_TAG; the answer carries the tag (default)
 ///   in-turn   MPI_Recv for thread 0, 1, 2, ... in this order
 ///   posted    one MPI_Irecv per thread kept posted, MPI_Waitany
 /// A request whose first byte is 1 is a thread's last one.
+///
+/// round_trip_us is what one thread waits for; one_way_us is half the time by which requests follow each
+/// other, over all threads: the latency of the paper, whose threads share out a number of iterations.
+/// Where the library counts what its locks do, the efficiency of both paths of the client is told.
 
 #include <barrier>
 #include <thread>
 
-#include "common.hpp"
+#include "counters.hpp"
 
 namespace {
 
 constexpr const char* usage =
     "latency_regime --clients N --size BYTES --server any|in-turn|posted\n"
+    "               --calls blocking|nonblocking\n"
     "               --seconds S (of one repetition) --repetitions N\n";
 
 struct Plan {
     int clients, size, repetitions;
     std::string server;
+    bool blocking;
     double seconds;
 };
 
@@ -32,6 +39,7 @@ Plan read_plan(int argc, char** argv) {
     plan.clients = static_cast<int>(options.integer("clients", 16, 1));
     plan.size = static_cast<int>(options.integer("size", 64, 1));
     plan.server = options.choice("server", "any", {"any", "in-turn", "posted"});
+    plan.blocking = options.choice("calls", "blocking", {"blocking", "nonblocking"}) == "blocking";
     plan.seconds = options.real("seconds", 0.5);
     plan.repetitions = static_cast<int>(options.integer("repetitions", 5, 1));
     options.done();
@@ -92,57 +100,105 @@ void serve(const Plan& plan) {
     serve_posted(plan);
 }
 
-/// Round trips per second of one client thread.
-double client(const Plan& plan, int tag, double seconds) {
+void round_trip(const Plan& plan, int tag, std::vector<char>& out, std::vector<char>& in) {
+    if (plan.blocking) {
+        MPI_Send(out.data(), plan.size, MPI_CHAR, 0, tag, MPI_COMM_WORLD);
+        MPI_Recv(in.data(), plan.size, MPI_CHAR, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    MPI_Request sent, received;
+    MPI_Isend(out.data(), plan.size, MPI_CHAR, 0, tag, MPI_COMM_WORLD, &sent);
+    MPI_Irecv(in.data(), plan.size, MPI_CHAR, 0, tag, MPI_COMM_WORLD, &received);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    MPI_Wait(&received, MPI_STATUS_IGNORE);
+}
+
+/// What one client thread did in a repetition.
+struct Trips {
+    long number = 0;
+    double seconds = 0;
+    double rate() const { return static_cast<double>(number) / seconds; }
+};
+
+Trips client(const Plan& plan, int tag, double seconds) {
     std::vector<char> out(plan.size), in(plan.size);
     const double start = bench::now();
     long trips = 0;
     for (bool last = false; !last; ++trips) {
         last = bench::now() - start >= seconds;
         out[0] = last;
-        MPI_Send(out.data(), plan.size, MPI_CHAR, 0, tag, MPI_COMM_WORLD);
-        MPI_Recv(in.data(), plan.size, MPI_CHAR, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        round_trip(plan, tag, out, in);
     }
-    return trips / (bench::now() - start);
+    return {trips, bench::now() - start};
 }
 
-/// One repetition on the client's side: the rate of each thread.
-std::vector<double> clients(const Plan& plan, double seconds) {
-    std::vector<double> rates(plan.clients);
+/// One repetition on the client's side: what each thread did.
+std::vector<Trips> clients(const Plan& plan, double seconds) {
+    std::vector<Trips> all(plan.clients);
     std::vector<std::thread> threads;
     std::barrier start(plan.clients);
     for (int tag = 0; tag < plan.clients; ++tag)
         threads.emplace_back([&, tag] {
             start.arrive_and_wait();
-            rates[tag] = client(plan, tag, seconds);
+            all[tag] = client(plan, tag, seconds);
         });
     for (std::thread& thread : threads) thread.join();
-    return rates;
+    return all;
 }
 
 struct Summary {
     std::vector<double> total, round_trip_us, slowest, fastest;
+    double trips = 0;
+    bench::LockCounts counts;
 
-    void add(const std::vector<double>& rates) {
-        double sum = 0, times = 0;
-        for (const double rate : rates) sum += rate, times += 1e6 / rate;
-        const double mean = sum / static_cast<double>(rates.size());
+    void add(const std::vector<Trips>& all) {
+        double sum = 0, times = 0, low = all[0].rate(), high = low;
+        for (const Trips& one : all) {
+            const double rate = one.rate();
+            sum += rate, times += 1e6 / rate;
+            low = std::min(low, rate), high = std::max(high, rate);
+            trips += static_cast<double>(one.number);
+        }
+        const double number = static_cast<double>(all.size()), mean = sum / number;
         total.push_back(sum);
-        round_trip_us.push_back(times / static_cast<double>(rates.size()));
-        slowest.push_back(*std::min_element(rates.begin(), rates.end()) / mean);
-        fastest.push_back(*std::max_element(rates.begin(), rates.end()) / mean);
+        round_trip_us.push_back(times / number);
+        slowest.push_back(low / mean);
+        fastest.push_back(high / mean);
     }
 };
 
-void report(const Plan& plan, const Summary& summary) {
+void report(const Plan& plan, const Summary& summary, const bench::LockCounters& counters) {
     const double us = bench::median(summary.round_trip_us), total = bench::median(summary.total);
     const double low = bench::median(summary.slowest), high = bench::median(summary.fastest);
-    std::printf("latency regime: %d clients, %d B, server %s: round trip %.2f us, slowest thread "
-                "%.2f and fastest %.2f of the mean rate\n",
-                plan.clients, plan.size, plan.server.c_str(), us, low, high);
-    std::printf("result bench=latency_regime clients=%d size=%d server=%s round_trip_us=%.3f "
-                "slowest=%.3f fastest=%.3f total=%.5f\n",
-                plan.clients, plan.size, plan.server.c_str(), us, low, high, total / 1e6);
+    const char* calls = plan.blocking ? "blocking" : "nonblocking";
+    const std::string paths = bench::path_words(counters, summary.counts, summary.trips);
+    std::printf(
+        "latency regime: %d clients, %d B, server %s: round trip %.2f us, slowest thread "
+        "%.2f and fastest %.2f of the mean rate\n",
+        plan.clients, plan.size, plan.server.c_str(), us, low, high);
+    std::printf(
+        "result bench=latency_regime clients=%d size=%d server=%s calls=%s "
+        "round_trip_us=%.3f one_way_us=%.3f slowest=%.3f fastest=%.3f total=%.5f%s\n",
+        plan.clients, plan.size, plan.server.c_str(), calls, us, 0.5e6 / total, low, high,
+        total / 1e6, paths.c_str());
+}
+
+void measure(const Plan& plan) {
+    const bench::LockCounters counters;
+    Summary summary;
+    for (int k = 0; k <= plan.repetitions; ++k) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (bench::rank() == 0) {
+            serve(plan);
+            continue;
+        }
+        const bench::LockCounts before = counters.read();
+        const std::vector<Trips> trips = clients(plan, k ? plan.seconds : plan.seconds / 4);
+        if (k == 0) continue;  // the first repetition warms up
+        summary.counts.add(before, counters.read());
+        summary.add(trips);
+    }
+    if (bench::rank() == 1) report(plan, summary, counters);
 }
 
 }  // namespace
@@ -151,16 +207,6 @@ int main(int argc, char** argv) {
     const Plan plan = read_plan(argc, argv);
     bench::initialise(&argc, &argv, "multiple");
     bench::require_ranks(2);
-    Summary summary;
-    for (int k = 0; k <= plan.repetitions; ++k) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (bench::rank() == 0) {
-            serve(plan);
-            continue;
-        }
-        const std::vector<double> rates = clients(plan, k ? plan.seconds : plan.seconds / 4);
-        if (k) summary.add(rates);  // the first repetition warms up
-    }
-    if (bench::rank() == 1) report(plan, summary);
+    measure(plan);
     MPI_Finalize();
 }

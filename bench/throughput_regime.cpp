@@ -4,13 +4,14 @@
 /// flow from the threads of a source process to those of a sink, pipelined. Thread i uses tag i.
 /// Windows follow each other without waiting for an answer; only so that a fast source cannot fill
 /// the memory of a slow sink, it stays at most `credit` windows ahead. In the last window the first
-/// byte of every message is 1.
+/// byte of every message is 1. Where the library counts what its locks do, the efficiency of both
+/// paths of the sink is told.
 
 #include <algorithm>
 #include <barrier>
 #include <thread>
 
-#include "common.hpp"
+#include "counters.hpp"
 
 namespace {
 
@@ -74,8 +75,12 @@ void sink(const Plan& plan, int tag) {
     } while (data[0] == 0);
 }
 
-/// One repetition: messages per second over all threads, on the source's side.
-double repetition(const Plan& plan, double seconds) {
+/// What one repetition moved, on the source's side.
+struct Moved {
+    double messages = 0, seconds = 0;
+};
+
+Moved repetition(const Plan& plan, double seconds) {
     std::vector<long> windows(plan.threads);
     std::vector<std::thread> threads;
     std::barrier start(plan.threads);
@@ -92,15 +97,39 @@ double repetition(const Plan& plan, double seconds) {
     for (std::thread& thread : threads) thread.join();
     double all = 0;
     for (const long one : windows) all += static_cast<double>(one);
-    return all * plan.window / (bench::now() - began);
+    return {all * plan.window, bench::now() - began};
 }
 
-void report(const Plan& plan, const std::vector<double>& rates) {
-    const double rate = bench::median(rates) / 1e6;
+struct Summary {
+    std::vector<double> rates;
+    double messages = 0;
+    bench::LockCounts counts_of_sink;
+};
+
+void report(const Plan& plan, const Summary& summary, const bench::LockCounters& counters) {
+    const double rate = bench::median(summary.rates) / 1e6;
+    const std::string paths = bench::path_words(counters, summary.counts_of_sink, summary.messages);
     std::printf("throughput regime: %d threads, %d B, window %d: %.3f M messages/s\n", plan.threads,
                 plan.size, plan.window, rate);
-    std::printf("result bench=throughput_regime threads=%d size=%d window=%d rate=%.4f\n",
-                plan.threads, plan.size, plan.window, rate);
+    std::printf("result bench=throughput_regime threads=%d size=%d window=%d rate=%.4f%s\n",
+                plan.threads, plan.size, plan.window, rate, paths.c_str());
+}
+
+void measure(const Plan& plan) {
+    const bench::LockCounters counters;
+    const bool sink_here = bench::rank() == 1;
+    Summary summary;
+    for (int k = 0; k <= plan.repetitions; ++k) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const bench::LockCounts before = counters.read();
+        const Moved moved = repetition(plan, k ? plan.seconds : plan.seconds / 4);
+        if (k == 0) continue;  // the first repetition warms up
+        if (sink_here) summary.counts_of_sink.add(before, counters.read());
+        summary.messages += moved.messages;
+        summary.rates.push_back(moved.messages / moved.seconds);
+    }
+    summary.counts_of_sink.sum_over_ranks();
+    if (bench::rank() == 0) report(plan, summary, counters);
 }
 
 }  // namespace
@@ -109,12 +138,6 @@ int main(int argc, char** argv) {
     const Plan plan = read_plan(argc, argv);
     bench::initialise(&argc, &argv, "multiple");
     bench::require_ranks(2);
-    std::vector<double> rates;
-    for (int k = 0; k <= plan.repetitions; ++k) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double rate = repetition(plan, k ? plan.seconds : plan.seconds / 4);
-        if (k) rates.push_back(rate);  // the first repetition warms up
-    }
-    if (bench::rank() == 0) report(plan, rates);
+    measure(plan);
     MPI_Finalize();
 }

@@ -50,6 +50,9 @@ class Campaigns(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.log = self.folder / "log"
+        several = unittest.mock.patch("laboratory.machine.cores", return_value=2)
+        several.start()
+        self.addCleanup(several.stop)
         self.settings = Settings(turns=2, tries=1, limit_s=60)
         self.line = self.script("line", LINE)
         self.everyone = [self.contestant("heddle"), self.contestant("mpich-a")]

@@ -213,6 +213,8 @@ def main() -> None:
     except (catalogue.Unknown, contestants.Unusable) as problem:
         leave(problem)
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         jobs.end_children()
         print("\nheddle bench: interrupted; the same command goes on from here", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import os
 import pathlib
 import signal
 import subprocess
-from typing import Mapping, Optional, Sequence
+from typing import Iterator, Mapping, Optional, Sequence
 
 PR_SET_CHILD_SUBREAPER = 36
 PATIENCE_S = 5.0
@@ -29,18 +30,20 @@ def adopt_orphans() -> None:
 
 def execute(argv: Sequence[str], environment: Mapping[str, str], limit_s: float) -> Outcome:
     """Runs the command in a session of its own, where the terminal's Ctrl-C does not reach it."""
-    with subprocess.Popen(argv, env=dict(environment), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          errors="replace", start_new_session=True) as job:
-        try:
-            output, errors = job.communicate(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            end(job)
-            return Outcome("", "", f"no end within {limit_s:g} s")
-        except BaseException:
-            end(job)
-            raise
-    end_children()
+    try:
+        with subprocess.Popen(argv, env=dict(environment), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              errors="replace", start_new_session=True) as job:
+            try:
+                output, errors = job.communicate(timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                end(job)
+                return Outcome("", "", f"no end within {limit_s:g} s")
+            except BaseException:
+                end(job)
+                raise
+    finally:
+        end_children()  # also those of a command that was interrupted while it was being started
     if job.returncode == 0:
         return Outcome(output, errors)
     return Outcome(output, errors, f"exit {job.returncode}: {complaint(errors)}")
@@ -54,8 +57,7 @@ def complaint(errors: str) -> str:
 
 def end(job: subprocess.Popen[str]) -> None:
     """Ends a command and its processes: asks first, so that a launcher can end its ranks."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
+    with undisturbed():
         signal_group(job, signal.SIGTERM)
         try:
             job.wait(PATIENCE_S)
@@ -63,9 +65,16 @@ def end(job: subprocess.Popen[str]) -> None:
             pass
         signal_group(job, signal.SIGKILL)
         job.wait()
-        end_children()
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Whoever asks us to end meanwhile has to wait until all is tidy."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def signal_group(job: subprocess.Popen[str], number: int) -> None:
@@ -77,16 +86,14 @@ def signal_group(job: subprocess.Popen[str], number: int) -> None:
 
 def end_children() -> None:
     """Ends what is left of this process's children; those of theirs become ours, and follow."""
-    while True:
-        children = children_now()
-        if not children:
-            return
-        for child in children:
-            try:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-            except (ProcessLookupError, ChildProcessError):
-                pass
+    with undisturbed():
+        while children := children_now():
+            for child in children:
+                try:
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+                except (ProcessLookupError, ChildProcessError):
+                    pass
 
 
 def children_now() -> list[int]:

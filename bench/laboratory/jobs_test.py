@@ -11,7 +11,7 @@ from laboratory import contestants, jobs
 # A launcher that ignores being asked to end, and a rank that left its session.
 STUBBORN = """
 trap '' TERM
-setsid sh -c 'echo $$; exec sleep 1000' &
+setsid sh -c 'echo $$; exec sleep 100' &
 echo $$
 wait
 """
@@ -51,7 +51,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(jobs.children_now(), [])
 
     def test_what_a_launcher_leaves_behind_is_ended(self):
-        outcome = self.run_shell("setsid sleep 1000 >/dev/null 2>&1 & echo $!")
+        outcome = self.run_shell("setsid sleep 100 >/dev/null 2>&1 & echo $!")
         self.assertFalse(alive(int(outcome.output)))
 
     def test_an_interrupt_ends_all_of_it(self):

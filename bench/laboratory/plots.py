@@ -9,8 +9,8 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from .figure import HEDDLE, Metric
-from .summary import Summary
+from .figure import HEDDLE, Metric, X
+from .summary import Cell, Summary
 from .tables import title_of
 
 MARKERS = "os^Dv<>pX*"
@@ -80,16 +80,24 @@ def lines(panel: Any, summary: Summary, metric: Metric) -> None:
     contestants = list(dict.fromkeys(line.contestant for line in summary.lines))
     for line, colour in zip(summary.lines, colours_of(summary)):
         cells = {x: cell for x in summary.xs if (cell := summary.cell(metric, line, x))}
-        middle = [cell.median for cell in cells.values()]
-        spread = [[cell.median - cell.least for cell in cells.values()],
-                  [cell.most - cell.median for cell in cells.values()]]
-        panel.errorbar(list(cells), middle, yerr=spread, label=line.label, capsize=2, linewidth=1.4,
-                       elinewidth=0.6, markersize=4, color=colour,
-                       linestyle="--" if line.series.dashed else "-",
-                       marker=MARKERS[contestants.index(line.contestant) % len(MARKERS)])
+        marker = MARKERS[contestants.index(line.contestant) % len(MARKERS)]
+        curve(panel, {x: cell for x, cell in cells.items() if not cell.foreign}, colour, marker,
+              "--" if line.series.dashed else "-", label=line.label)
+        # What is not to be compared stands apart from the line, hollow.
+        curve(panel, {x: cell for x, cell in cells.items() if cell.foreign}, colour, marker, "none",
+              markerfacecolor="none")
     if summary.figure.x_log:
         panel.set_xscale("log", base=2)
     panel.set_xticks(summary.xs, [str(x) for x in summary.xs], minor=False)
+
+
+def curve(panel: Any, cells: dict[X, Cell], colour: str, marker: str, style: str, **more: Any) -> None:
+    """Medians, with bars from the least to the most."""
+    middle = [cell.median for cell in cells.values()]
+    spread = [[cell.median - cell.least for cell in cells.values()],
+              [cell.most - cell.median for cell in cells.values()]]
+    panel.errorbar(list(cells), middle, yerr=spread, capsize=2, linewidth=1.4, elinewidth=0.6,
+                   markersize=4, color=colour, marker=marker, linestyle=style, **more)
 
 
 def bars(panel: Any, summary: Summary, metric: Metric) -> None:

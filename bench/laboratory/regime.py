@@ -56,22 +56,33 @@ def most_seen(cells: Cells[Key]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Selection(Generic[Key]):
-    """The samples that count, and a sentence that says which these are."""
+    """The samples that count, and a sentence that says which these are.
+
+    Cells in `foreign` have none in the regime of the others: theirs are of any, and not to be compared.
+    """
     cells: dict[Key, list[float]]
+    foreign: frozenset[Key]
     note: str
 
     def medians(self) -> dict[Key, float]:
         return {at: statistics.median(values) for at, values in self.cells.items()}
 
 
+FOREIGN = "~"  # stands before the value of a foreign cell
+
+
 def select(cells: Cells[Key], any_regime: bool = False) -> Selection[Key]:
     everything = {at: [s.value for s in cell] for at, cell in cells.items() if cell}
     if any_regime:
-        return Selection(everything, "Any regime")
+        return Selection(everything, frozenset(), "Any regime")
     regime, count = common(cells)
     if count == 0:
-        return Selection(everything, "**no regime common to all: not comparable**")
+        regime = most_seen(cells)
     kept = {at: [s.value for s in cell if s.regime == regime] for at, cell in cells.items()}
-    total = sum(len(cell) for cell in cells.values())
+    foreign = frozenset(at for at in everything if not kept[at])
     counted = sum(len(cell) for cell in kept.values())
-    return Selection(kept, f"Regime {regime}, {counted} of {total} figures, at least {count} each")
+    if counted == 0:
+        return Selection(everything, foreign, "No regime lasted for a measurement: not comparable")
+    note = f"Regime {regime}, {counted} of {sum(map(len, cells.values()))} figures, "
+    note += f"those with {FOREIGN} have none in it" if foreign else f"at least {count} each"
+    return Selection({at: kept[at] or values for at, values in everything.items()}, foreign, note)

@@ -30,8 +30,15 @@ class Regimes(unittest.TestCase):
         self.assertEqual(chosen.note, "Regime near, 4 of 6 figures, at least 1 each")
 
     def test_no_common_regime_is_said(self):
-        chosen = regime.select({"a": samples(near=(1,)), "b": samples(far=(2,))})
-        self.assertEqual(chosen.medians(), {"a": 1, "b": 2})
+        cells = {"a": samples(near=(1,)), "b": samples(far=(2,), changing=(4,)), "c": samples(near=(9,))}
+        chosen = regime.select(cells)
+        self.assertEqual(chosen.medians(), {"a": 1, "b": 3, "c": 9})
+        self.assertEqual(chosen.foreign, {"b"})
+        self.assertEqual(chosen.note, "Regime near, 2 of 4 figures, those with ~ have none in it")
+
+    def test_changes_alone_are_nothing_to_compare(self):
+        chosen = regime.select({"a": samples(changing=(1,)), "b": samples(changing=(2,))})
+        self.assertEqual(chosen.foreign, {"a", "b"})
         self.assertIn("not comparable", chosen.note)
 
     def test_a_cell_that_only_saw_changes_has_no_common_regime(self):

@@ -14,15 +14,19 @@ from .points import SERIES_AS_A_WHOLE, Place, Point, Store
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """The samples of one place that count."""
+    """The samples of one place that count. `foreign`: in another regime than those of other places."""
     median: float
     least: float
     most: float
     samples: int
+    foreign: bool
 
     @staticmethod
-    def of(values: Sequence[float]) -> Cell:
-        return Cell(statistics.median(values), min(values), max(values), len(values))
+    def of(values: Sequence[float], foreign: bool) -> Cell:
+        return Cell(statistics.median(values), min(values), max(values), len(values), foreign)
+
+    def __str__(self) -> str:
+        return (regime.FOREIGN if self.foreign else "") + number(self.median)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,8 +76,9 @@ def summarise(figure: Figure, store: Store) -> Summary:
                 sample = regime.Sample(point.regime, point.values[metric.key])
                 samples.setdefault(point.place, []).append(sample)
         chosen = regime.select(samples, figure.any_regime)
-        cells[metric.key] = {place: Cell.of(values) for place, values in chosen.cells.items()}
-        notes[metric.key] = chosen.note.replace("**", "") + disturbance(measured)
+        cells[metric.key] = {place: Cell.of(values, place in chosen.foreign)
+                             for place, values in chosen.cells.items()}
+        notes[metric.key] = chosen.note + disturbance(measured)
     there = {(point.place.series, point.place.contestant) for point in measured}
     return Summary(figure, xs_of(figure, measured), lines_of(figure, there), cells, notes,
                    problems_of(points), store.configuration)
@@ -130,7 +135,7 @@ def judge_one(summary: Summary, claim: Claim, contestant: str) -> Verdict:
     for at, own in zip(sides, found):
         x = resolve(at, common)
         if x is None or x not in own:
-            return Verdict(claim, None, f"{contestant}, {at.series}: no figure")
+            return Verdict(claim, None, f"{contestant}, {at.series}: no figure to compare")
         cell = summary.cells[metric.key][Place(at.series, contestant, x)]
         values.append(cell.median)
         words.append(f"{number(cell.median)} {metric.unit}".rstrip() + f" ({at.series}, {x})")
@@ -147,8 +152,9 @@ def judge_one(summary: Summary, claim: Claim, contestant: str) -> Verdict:
 
 
 def measured_xs(summary: Summary, metric: Metric, series: str, contestant: str) -> list[X]:
-    return [place.x for place in summary.cells[metric.key]
-            if (place.series, place.contestant) == (series, contestant)]
+    """Where there is something to compare."""
+    return [place.x for place, cell in summary.cells[metric.key].items()
+            if (place.series, place.contestant) == (series, contestant) and not cell.foreign]
 
 
 def resolve(at: At, common: Sequence[X]) -> Optional[X]:

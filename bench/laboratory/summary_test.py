@@ -12,10 +12,10 @@ class Stored:
     """Points that were never written: (series, contestant, x) -> rates, all in one regime."""
     configuration = {}
 
-    def __init__(self, cells, problems=()):
+    def __init__(self, cells, more=()):
         self.points = [Point(Place(*place), turn, "near", values={"rate": value})
                        for place, values in cells.items() for turn, value in enumerate(values, 1)]
-        self.points += problems
+        self.points += more
 
     def read(self):
         return self.points
@@ -77,8 +77,8 @@ class Showing(unittest.TestCase):
 
     def test_csv_has_medians_and_ranges(self):
         lines = as_csv(summarise(figure(), Stored(CELLS))).splitlines()
-        self.assertEqual(lines[0], "metric,unit,series,contestant,x,median,least,most,samples")
-        self.assertIn("rate,M/s,threads,heddle,4,9.0,8.0,10.0,3", lines)
+        self.assertEqual(lines[0], "metric,unit,series,contestant,x,median,least,most,samples,comparable")
+        self.assertIn("rate,M/s,threads,heddle,4,9.0,8.0,10.0,3,yes", lines)
         self.assertEqual(len(lines), 1 + len(CELLS))
 
     def test_problems_are_told_unless_a_later_turn_went_well(self):
@@ -89,6 +89,14 @@ class Showing(unittest.TestCase):
         self.assertEqual(summary.problems, {"unknown knob": ["other, locked"],
                                             "exit 1": ["other, threads, x 4"]})
         self.assertIn("Not measured: unknown knob: other, locked", as_text(summary))
+
+    def test_other_regimes_are_marked_and_not_compared(self):
+        far = Point(Place("threads", "heddle", 2), 1, "far", values={"rate": 1.0})
+        claim = Claim("", At("threads", 2), At("threads", 1), most=1)
+        summary = summarise(figure(claim), Stored(CELLS, [far]))
+        self.assertRegex(as_text(summary), r"heddle: threads +5 +~1 +9")
+        self.assertIn("rate,M/s,threads,heddle,2,1.0,1.0,1.0,1,no", as_csv(summary))
+        self.assertIsNone(summary.verdicts()[0].holds)
 
     def test_numbers(self):
         self.assertEqual([number(v) for v in (0.01234, 9.876, 123.44, 12345.6)],

@@ -7,7 +7,7 @@ import csv
 import io
 
 from .figure import Metric
-from .summary import Summary, number
+from .summary import Summary
 
 MISSING = "–"
 
@@ -17,7 +17,7 @@ def rows_of(summary: Summary, metric: Metric) -> list[list[str]]:
     rows = [[summary.figure.x_label, *map(str, summary.xs)]]
     for line in summary.lines:
         cells = [summary.cell(metric, line, x) for x in summary.xs]
-        rows.append([line.label, *(number(cell.median) if cell else MISSING for cell in cells)])
+        rows.append([line.label, *(str(cell) if cell else MISSING for cell in cells)])
     return rows
 
 
@@ -49,11 +49,13 @@ def as_text(summary: Summary) -> str:
 def as_csv(summary: Summary) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["metric", "unit", "series", "contestant", "x", "median", "least", "most", "samples"])
+    writer.writerow(["metric", "unit", "series", "contestant", "x", "median", "least", "most",
+                     "samples", "comparable"])
     for metric in summary.figure.metrics:
         for line in summary.lines:
             for x in summary.xs:
                 if cell := summary.cell(metric, line, x):
                     writer.writerow([metric.key, metric.unit, line.series.name, line.contestant, x,
-                                     cell.median, cell.least, cell.most, cell.samples])
+                                     cell.median, cell.least, cell.most, cell.samples,
+                                     "no" if cell.foreign else "yes"])
     return text.getvalue()

@@ -53,7 +53,8 @@ void passed(benchmark::State& state) {
     for (auto _ : state) {
         typename L::Node me;
         lock_on(shared.lock, path, me);
-        for (int i = 0; i < lines_touched; ++i) ++shared.lines[random() % shared.lines.size()].value;
+        for (int i = 0; i < lines_touched; ++i)
+            ++shared.lines[random() % shared.lines.size()].value;
         shared.lock.unlock(me);
         path = path == Path::main ? Path::progress : Path::main;
     }
@@ -67,9 +68,13 @@ void add_all(List<L...>) {
     };
     (benchmark::RegisterBenchmark(named("uncontended", L::name).c_str(), uncontended<L>), ...);
     for (const char* name : path_lock_names())
-        benchmark::RegisterBenchmark(named("uncontended_by_name", name).c_str(), uncontended_by_name, name);
+        benchmark::RegisterBenchmark(named("uncontended_by_name", name).c_str(),
+                                     uncontended_by_name, name);
     for (const int threads : {1, 2, 4, 8})
-        (benchmark::RegisterBenchmark(named("passed", L::name).c_str(), passed<L>)->Threads(threads)->UseRealTime(), ...);
+        (benchmark::RegisterBenchmark(named("passed", L::name).c_str(), passed<L>)
+             ->Threads(threads)
+             ->UseRealTime(),
+         ...);
 }
 
 }  // namespace

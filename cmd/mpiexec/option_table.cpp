@@ -153,14 +153,17 @@ void set_universe(const Parsing& at) {
     at.job.universe_size = whole_number(at.option, at.values[0], 1, INT_MAX);
 }
 
-void print_counters(const Parsing& at) { at.job.environment.set.emplace_back("HEDDLE_COUNTERS", "1"); }
+void print_counters(const Parsing& at) {
+    at.job.environment.set.emplace_back("HEDDLE_COUNTERS", "1");
+}
 
 void set_initial_errhandler(const Parsing& at) {
     const std::string& name = at.values[0];
     if (name != "mpi_errors_are_fatal" && name != "mpi_errors_abort" && name != "mpi_errors_return")
-        wrong(at, fmt::format("'{}' is not one of mpi_errors_are_fatal, mpi_errors_abort, "
-                              "mpi_errors_return",
-                              name));
+        wrong(at,
+              fmt::format("'{}' is not one of mpi_errors_are_fatal, mpi_errors_abort, "
+                          "mpi_errors_return",
+                          name));
     at.job.environment.set.emplace_back("HEDDLE_INITIAL_ERRHANDLER", name);
 }
 

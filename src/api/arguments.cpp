@@ -7,7 +7,7 @@ namespace {
 std::string wrong_rank(std::int32_t rank, const Communicator* communicator) {
     if (communicator == nullptr) return "rank " + std::to_string(rank);
     return "rank " + std::to_string(rank) + " is not in the communicator, which has ranks 0 to " +
-           std::to_string(communicator->peers - 1);
+        std::to_string(communicator->peers - 1);
 }
 
 }  // namespace
@@ -16,7 +16,7 @@ std::string no_communicator(MPI_Comm handle) {
     if (handle == MPI_COMM_NULL) return "MPI_COMM_NULL";
     if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
         return std::string(handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF") +
-               " is there from MPI_Init to MPI_Finalize only, not for sessions";
+            " is there from MPI_Init to MPI_Finalize only, not for sessions";
     return "no communicator, or one that has been freed";
 }
 
@@ -37,7 +37,8 @@ std::string SendTag::wrong(const Communicator*) const {
 }
 
 std::string ReceiveTag::wrong(const Communicator*) const {
-    if (value == MPI_ANY_TAG) return "MPI_ANY_TAG, although mpi_assert_no_any_tag has been asserted";
+    if (value == MPI_ANY_TAG)
+        return "MPI_ANY_TAG, although mpi_assert_no_any_tag has been asserted";
     return "tag " + std::to_string(value) + " is not in 0 to " + std::to_string(most_tag);
 }
 

@@ -39,9 +39,11 @@ struct Comm {
     static constexpr const char* name = "comm";
     Communicator* object;
 
-    Comm(Process& process, MPI_Comm raw) noexcept : object(process.communicator(raw)), handle(raw) {}
+    Comm(Process& process, MPI_Comm raw) noexcept
+        : object(process.communicator(raw)), handle(raw) {}
     int error(const Communicator*) const noexcept {
-        if (object == nullptr) [[unlikely]] return MPI_ERR_COMM;
+        if (object == nullptr) [[unlikely]]
+            return MPI_ERR_COMM;
         return MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const { return no_communicator(handle); }
@@ -57,7 +59,8 @@ struct Count {
 
     Count(const auto&, std::int64_t count) noexcept : value(count) {}
     int error(const Communicator*) const noexcept {
-        if (value < 0) [[unlikely]] return MPI_ERR_COUNT;
+        if (value < 0) [[unlikely]]
+            return MPI_ERR_COUNT;
         return MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const { return std::to_string(value) + " is negative"; }
@@ -69,7 +72,8 @@ struct Type {
 
     Type(Process& process, MPI_Datatype handle) noexcept : object(process.datatype(handle)) {}
     int error(const Communicator*) const noexcept {
-        if (object == nullptr || !object->committed) [[unlikely]] return MPI_ERR_TYPE;
+        if (object == nullptr || !object->committed) [[unlikely]]
+            return MPI_ERR_TYPE;
         return MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const {
@@ -83,7 +87,7 @@ struct Type {
 /// Whether it is one of the communicator's. True without one: that is an error of its own.
 inline bool is_rank(std::int32_t rank, const Communicator* communicator) noexcept {
     return communicator == nullptr ||
-           static_cast<std::uint32_t>(rank) < static_cast<std::uint32_t>(communicator->peers);
+        static_cast<std::uint32_t>(rank) < static_cast<std::uint32_t>(communicator->peers);
 }
 
 /// A rank to send to: one of the communicator's, or MPI_PROC_NULL.
@@ -94,7 +98,8 @@ struct Dest {
     Dest(Process&, int raw) noexcept : rank(raw) {}
     bool null() const noexcept { return rank == MPI_PROC_NULL; }
     int error(const Communicator* communicator) const noexcept {
-        if (is_rank(rank, communicator)) [[likely]] return MPI_SUCCESS;
+        if (is_rank(rank, communicator)) [[likely]]
+            return MPI_SUCCESS;
         if (__builtin_expect(rank == MPI_PROC_NULL, 0)) return MPI_SUCCESS;
         return MPI_ERR_RANK;
     }
@@ -109,8 +114,10 @@ struct Source {
     Source(Process&, int raw) noexcept : rank(raw) {}
     bool null() const noexcept { return rank == MPI_PROC_NULL; }
     int error(const Communicator* communicator) const noexcept {
-        if (is_rank(rank, communicator) || rank == MPI_PROC_NULL) [[likely]] return MPI_SUCCESS;
-        return rank == MPI_ANY_SOURCE && !communicator->hints.no_any_source ? MPI_SUCCESS : MPI_ERR_RANK;
+        if (is_rank(rank, communicator) || rank == MPI_PROC_NULL) [[likely]]
+            return MPI_SUCCESS;
+        return rank == MPI_ANY_SOURCE && !communicator->hints.no_any_source ? MPI_SUCCESS
+                                                                            : MPI_ERR_RANK;
     }
     std::string wrong(const Communicator* communicator) const;
 };
@@ -124,7 +131,8 @@ struct SendTag {
 
     SendTag(Process&, int tag) noexcept : value(tag) {}
     int error(const Communicator*) const noexcept {
-        if (value < 0) [[unlikely]] return MPI_ERR_TAG;
+        if (value < 0) [[unlikely]]
+            return MPI_ERR_TAG;
         return MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const;
@@ -136,10 +144,11 @@ struct ReceiveTag {
 
     ReceiveTag(Process&, int tag) noexcept : value(tag) {}
     int error(const Communicator* communicator) const noexcept {
-        if (value >= 0) [[likely]] return MPI_SUCCESS;
+        if (value >= 0) [[likely]]
+            return MPI_SUCCESS;
         return value == MPI_ANY_TAG && (communicator == nullptr || !communicator->hints.no_any_tag)
-                   ? MPI_SUCCESS
-                   : MPI_ERR_TAG;
+            ? MPI_SUCCESS
+            : MPI_ERR_TAG;
     }
     std::string wrong(const Communicator* communicator) const;
 };
@@ -169,7 +178,9 @@ struct Out {
     T* place;
 
     Out(const auto&, T* raw) noexcept : place(raw) {}
-    int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
+    int error(const Communicator*) const noexcept {
+        return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const { return "a null pointer where a result belongs"; }
     T& operator*() const noexcept { return *place; }
     T* operator->() const noexcept { return place; }
@@ -194,7 +205,9 @@ struct FilledStatus {
     const MPI_Status* place;
 
     FilledStatus(const auto&, const MPI_Status* raw) noexcept : place(raw) {}
-    int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
+    int error(const Communicator*) const noexcept {
+        return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const { return "MPI_STATUS_IGNORE, which says nothing"; }
     const MPI_Status& operator*() const noexcept { return *place; }
 };

@@ -30,10 +30,10 @@ struct Root {
     std::string wrong(const Communicator* communicator) const {
         if (rank == MPI_ROOT || rank == MPI_PROC_NULL)
             return std::string(rank == MPI_ROOT ? "MPI_ROOT" : "MPI_PROC_NULL") +
-                   " is for intercommunicators";
+                " is for intercommunicators";
         return "rank " + std::to_string(rank) + " is not in the " +
-               (communicator->remote == nullptr ? "communicator" : "remote group") +
-               ", which has ranks 0 to " + std::to_string(communicator->peers - 1);
+            (communicator->remote == nullptr ? "communicator" : "remote group") +
+            ", which has ranks 0 to " + std::to_string(communicator->peers - 1);
     }
 };
 

@@ -2,6 +2,7 @@
 /// Reductions (MPI 5.0, 6.9 to 6.11).
 
 #include "api/collective_forms.hpp"
+#include "coll/stage.hpp"
 
 namespace heddle::api {
 namespace {
@@ -69,10 +70,13 @@ int allreduce(const Site& site, In in, Result out, Count count, Type type, Op op
     if (const int error = prepare(site, op, type)) return error;
     if (const int error = measure(site, in, count, out, count, type, everyone, operands))
         return error;
-    if (site.inter())
+    if (site.inter()) {
         coll::inter::allreduce(site.schedule, operands.in, operands.out, number(count));
-    else
-        coll::allreduce(site.schedule, operands.in, operands.out, number(count));
+        return MPI_SUCCESS;
+    }
+    if (coll::wants_stage(site.schedule, number(count))) [[unlikely]]
+        if (const int error = coll::find_stage(site.thread, site.schedule)) return error;
+    coll::allreduce(site.schedule, operands.in, operands.out, number(count));
     return MPI_SUCCESS;
 }
 

@@ -54,9 +54,7 @@ struct Site {
         return {communicator.rank == root.rank, true};
     }
     /// Whether an argument is MPI_IN_PLACE where that is allowed.
-    bool in_place(const void* address) const noexcept {
-        return is_in_place(address) && !inter();
-    }
+    bool in_place(const void* address) const noexcept { return is_in_place(address) && !inter(); }
 
     template <class Buffer>
     int present(const Buffer& buffer, bool needed) const {
@@ -142,12 +140,11 @@ struct Site {
         bool needed = false;
         for (std::int32_t rank = 0; rank < schedule.size; ++rank) {
             const auto [type, offset] = place(rank);
-            const Use of_block = use != Use::own_in      ? use
-                                 : rank == schedule.rank ? Use::in_out
-                                                         : Use::out;
-            if (const int error =
-                    block<CountsKind>(buffer, counts[rank], *type, offset, of_block,
-                                      blocks[static_cast<std::size_t>(rank)], needed))
+            const Use of_block = use != Use::own_in ? use
+                : rank == schedule.rank             ? Use::in_out
+                                                    : Use::out;
+            if (const int error = block<CountsKind>(buffer, counts[rank], *type, offset, of_block,
+                                                    blocks[static_cast<std::size_t>(rank)], needed))
                 return error;
         }
         return present(buffer, needed);
@@ -159,8 +156,9 @@ struct Site {
               std::int64_t offset, Use use, coll::Block& block, bool& needed) const {
         std::int64_t bytes = 0;
         if (__builtin_mul_overflow(count, type.extent, &bytes)) [[unlikely]]
-            return fail(MPI_ERR_COUNT, std::string("argument ") + CountKind::name +
-                                           ": a block has more than 2^63 bytes");
+            return fail(
+                MPI_ERR_COUNT,
+                std::string("argument ") + CountKind::name + ": a block has more than 2^63 bytes");
         Data data{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes)};
         if (type.contiguous) [[likely]]
             needed = needed || (bytes != 0 && offset == 0);

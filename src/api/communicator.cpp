@@ -14,14 +14,15 @@
 
 namespace heddle::api {
 
-MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part, objects::Session* session) {
+MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part,
+              objects::Session* session) {
     if (part.local.empty()) return MPI_COMM_NULL;
     Process& process = *thread.process;
     if (session == nullptr) session = parent.session;
     objects::Group& group = objects::make_group(process, std::move(part.local), session);
     objects::Group* remote = part.remote.empty()
-                                 ? nullptr
-                                 : &objects::make_group(process, std::move(part.remote), session);
+        ? nullptr
+        : &objects::make_group(process, std::move(part.remote), session);
     return objects::make_communicator(process, parent, part.context, group, remote).handle;
 }
 
@@ -45,7 +46,8 @@ int compare(Thread&, Comm first, Comm second, Out<int> result) {
         return MPI_SUCCESS;
     }
     int groups = objects::compared(first->group->processes, second->group->processes);
-    if ((first->remote == nullptr) != (second->remote == nullptr)) groups = MPI_UNEQUAL;
+    if ((first->remote == nullptr) != (second->remote == nullptr))
+        groups = MPI_UNEQUAL;
     else if (first->remote != nullptr)
         groups = objects::weaker(
             groups, objects::compared(first->remote->processes, second->remote->processes));
@@ -64,7 +66,8 @@ int not_inter(Thread& thread, Communicator& communicator) {
 }
 
 int not_intra(Thread& thread, Communicator& communicator) {
-    return objects::fail(thread, &communicator, MPI_ERR_COMM, "argument comm: an intercommunicator");
+    return objects::fail(thread, &communicator, MPI_ERR_COMM,
+                         "argument comm: an intercommunicator");
 }
 
 int remote_size(Thread& thread, Comm comm, Out<int> size) {
@@ -95,7 +98,8 @@ Communicator& twin(Thread& thread, Communicator& parent) {
 /// Copies attributes and takes hints; on failure the new communicator is gone.
 int furnish(Thread& thread, Communicator& parent, Communicator& made, const Hints& hints) {
     if (hints.object != nullptr) objects::apply_hints(made, *hints);
-    const int error = objects::copy_attributes(*thread.process, objects::holder(parent), objects::holder(made));
+    const int error =
+        objects::copy_attributes(*thread.process, objects::holder(parent), objects::holder(made));
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
     objects::delete_attributes(*thread.process, objects::holder(made));
     objects::close_handle(*thread.process, made);
@@ -205,7 +209,8 @@ int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, M
     return MPI_SUCCESS;
 }
 
-int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hints, Out<MPI_Comm> result) {
+int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hints,
+               Out<MPI_Comm> result) {
     int color = MPI_UNDEFINED;
     switch (type.value) {
         case MPI_COMM_TYPE_SHARED: color = 0; break;
@@ -216,7 +221,8 @@ int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hin
         case MPI_COMM_TYPE_HW_GUIDED:
             color = color_of_hardware(value_of(hints, "mpi_hw_resource_type"));
             break;
-        case MPI_COMM_TYPE_HW_UNGUIDED: return split_unguided(thread, *comm, key.value, hints, *result);
+        case MPI_COMM_TYPE_HW_UNGUIDED:
+            return split_unguided(thread, *comm, key.value, hints, *result);
         case MPI_UNDEFINED: break;
         default:
             return objects::fail(thread, comm.object, MPI_ERR_ARG,
@@ -230,8 +236,9 @@ int ranks_in(Thread& thread, Communicator& parent, const objects::Group& group, 
     ranks = objects::ranks_of(group.processes, parent.group->processes);
     for (const std::int32_t rank : ranks)
         if (rank == MPI_UNDEFINED)
-            return objects::fail(thread, &parent, MPI_ERR_GROUP,
-                                 "argument group: a process of the group is not in the communicator");
+            return objects::fail(
+                thread, &parent, MPI_ERR_GROUP,
+                "argument group: a process of the group is not in the communicator");
     return MPI_SUCCESS;
 }
 
@@ -253,11 +260,13 @@ int create_by(Thread& thread, Communicator& parent, const objects::Group& group,
 
 /// Of an intercommunicator everybody must know both groups: a split by place in the group does it.
 int create(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
-    if (comm->remote == nullptr) return create_by(thread, *comm, *group, p2p::create_agreement, *result);
+    if (comm->remote == nullptr)
+        return create_by(thread, *comm, *group, p2p::create_agreement, *result);
     *result = MPI_COMM_NULL;
     Members ranks;
     if (const int error = ranks_in(thread, *comm, *group, ranks)) return error;
-    return split_by(thread, *comm, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, *result);
+    return split_by(thread, *comm, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank,
+                    *result);
 }
 
 int create_group(Thread& thread, Comm comm, Group group, SendTag tag, Out<MPI_Comm> result) {
@@ -271,12 +280,14 @@ int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
     Process& process = *thread.process;
     const Comm comm(process, handle);
     if (comm.object == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_COMM, "argument comm: " + comm.wrong(nullptr));
+        return objects::fail(thread, nullptr, MPI_ERR_COMM,
+                             "argument comm: " + comm.wrong(nullptr));
     if (comm.object == process.world || comm.object == process.self)
         return objects::fail(thread, comm.object, MPI_ERR_COMM,
                              "argument comm: " + comm->name + " cannot be freed");
     if (const int error = objects::delete_attributes(process, objects::holder(*comm)))
-        return objects::fail(thread, comm.object, error, "a function that deletes attributes failed");
+        return objects::fail(thread, comm.object, error,
+                             "a function that deletes attributes failed");
     std::shared_ptr<p2p::BsendBuffer> buffer;
     {
         std::lock_guard guard(process.set_up);

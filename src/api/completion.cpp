@@ -17,8 +17,12 @@ int find_request(Thread& thread, MPI_Request handle, Request*& request) {
 
 void make_progress(Thread& thread, std::span<Request* const> active) {
     Engine& engine = engine_of(thread);
-    engine.poll(thread, p2p::AnyRequest(engine, active).instances());
-    engine.poll_all(thread);
+    if (engine.in_laboratory()) [[unlikely]] {
+        engine.test_in_laboratory(thread);
+    } else {
+        engine.poll(thread, p2p::AnyRequest(engine, active).instances());
+        engine.poll_all(thread);
+    }
     // A loop of tests is a wait in disguise: whoever it waits for may need this core.
     constexpr std::uint32_t tests_between_offers = 32;
     if (++thread.tests % tests_between_offers == 0) progress::offer_core(thread.patience);
@@ -34,8 +38,10 @@ bool done_after_progress(Thread& thread, Request& active) {
 namespace {
 
 void set_status_of_receive(MPI_Status* status, const Request& receive) noexcept {
-    if (receive.cancelled) objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
-    else objects::set_status(status, receive.source, receive.tag, receive.bytes, false);
+    if (receive.cancelled)
+        objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
+    else
+        objects::set_status(status, receive.source, receive.tag, receive.bytes, false);
 }
 
 }  // namespace
@@ -44,10 +50,14 @@ int look(const Request& request, MPI_Status* status) {
     const Request& active = is_persistent(request) ? *request.inner : request;
     switch (active.operation) {
         case core::Operation::receive:
-        case core::Operation::partitioned: set_status_of_receive(status, active); return active.error;
+        case core::Operation::partitioned:
+            set_status_of_receive(status, active);
+            return active.error;
         case core::Operation::join:
-            if (const Request* receive = p2p::receive_of_join(active)) set_status_of_receive(status, *receive);
-            else objects::set_empty_status(status);
+            if (const Request* receive = p2p::receive_of_join(active))
+                set_status_of_receive(status, *receive);
+            else
+                objects::set_empty_status(status);
             return p2p::error_of_join(active);
         case core::Operation::generalized: return p2p::query_generalized(active, status);
         default: objects::set_empty_status(status); return active.error;
@@ -88,15 +98,18 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
     const std::uint64_t room = active->capacity;
     const bool collective = active->operation == core::Operation::schedule;
     const int error = complete_quietly(thread, handle, request, status);
-    if (error == MPI_SUCCESS) [[likely]] return MPI_SUCCESS;
-    if (communicator != nullptr && !communicator->is(core::Kind::communicator)) communicator = nullptr;
+    if (error == MPI_SUCCESS) [[likely]]
+        return MPI_SUCCESS;
+    if (communicator != nullptr && !communicator->is(core::Kind::communicator))
+        communicator = nullptr;
     if (error != MPI_ERR_TRUNCATE)
         return objects::fail(thread, communicator, error, objects::class_text(error));
     const std::string bytes = std::to_string(room) + " bytes";
-    return objects::fail(thread, communicator, error,
-                         collective ? "a process sent more than the " + bytes + " that this one expects of it"
-                                    : "the message is longer than the " + bytes +
-                                          " of the receive; what fits was delivered");
+    return objects::fail(
+        thread, communicator, error,
+        collective ? "a process sent more than the " + bytes + " that this one expects of it"
+                   : "the message is longer than the " + bytes +
+                " of the receive; what fits was delivered");
 }
 
 int let_go(Thread& thread, Request& request) {
@@ -107,8 +120,10 @@ int let_go(Thread& thread, Request& request) {
         return MPI_SUCCESS;
     }
     if (request.operation == core::Operation::persistent_partitioned) {
-        if (request.extra != nullptr) static_cast<part::End*>(request.extra)->let_go(thread, request);
-        else if (request.inner != nullptr) engine.free_request(thread, *request.inner);
+        if (request.extra != nullptr)
+            static_cast<part::End*>(request.extra)->let_go(thread, request);
+        else if (request.inner != nullptr)
+            engine.free_request(thread, *request.inner);
         engine.free_request(thread, request);
         return MPI_SUCCESS;
     }
@@ -123,8 +138,10 @@ int let_go(Thread& thread, Request& request) {
     if (request.operation == core::Operation::generalized)
         return p2p::let_go_of_generalized(thread, request);
     request.kind.store(core::Kind::none, relaxed);
-    if (request.operation == core::Operation::schedule) coll::let_go(thread, request);
-    else engine.free_when_done(thread, request);
+    if (request.operation == core::Operation::schedule)
+        coll::let_go(thread, request);
+    else
+        engine.free_when_done(thread, request);
     return MPI_SUCCESS;
 }
 
@@ -138,7 +155,8 @@ int cancel_active(Thread& thread, Request& active) {
 int Selection::find(Thread& thread, std::int64_t count, const MPI_Request* handles) {
     const auto size = static_cast<std::size_t>(count);
     if (handles == nullptr && size != 0)
-        return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument array_of_requests: a null pointer");
+        return objects::fail(thread, nullptr, MPI_ERR_ARG,
+                             "argument array_of_requests: a null pointer");
     if (size > few) many_.resize(2 * size);
     Request** memory = size > few ? many_.data() : local_.data();
     requests = {memory, size};

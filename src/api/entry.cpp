@@ -3,6 +3,8 @@
 
 #include <exception>
 
+#include "p2p/engine.hpp"
+
 namespace heddle::api {
 
 namespace {
@@ -19,11 +21,34 @@ core::Thread* enter_first(const char* call) {
     Process* process = process_here();
     if (process == nullptr || process->life.load(acquire) != Life::initialized) return nullptr;
     try {
-        return &objects::attach(*process);
+        core::Thread& thread = objects::attach(*process);
+        return process->engine->calls_are_sections() ? nullptr : &thread;
     } catch (const std::exception& problem) {
         objects::fail_outside(call, MPI_ERR_NO_MEM, problem.what());
         return nullptr;
     }
+}
+
+namespace {
+
+/// The thread if it is to enter the section that is a call.
+core::Thread* thread_to_enter() noexcept {
+    core::Thread* thread = objects::current_thread == nullptr ? objects::attached_thread() : nullptr;
+    return thread != nullptr && thread->process->life.load(acquire) == objects::Process::Life::initialized
+        ? thread
+        : nullptr;
+}
+
+}  // namespace
+
+CallSection::CallSection() noexcept
+    : thread_(thread_to_enter()),
+      section_(thread_ == nullptr ? nullptr : thread_->visitor, sync::locks::Section::call) {
+    if (thread_ != nullptr) objects::current_thread = thread_;
+}
+
+CallSection::~CallSection() {
+    if (thread_ != nullptr) objects::current_thread = nullptr;
 }
 
 int refuse_outside(const char* call) {
@@ -41,7 +66,8 @@ int refuse(core::Thread& thread, objects::Communicator* communicator, int error_
 
 int refuse(core::Thread& thread, objects::Session& session, int error_class, const char* argument,
            const std::string& detail) {
-    return objects::fail(thread, session, error_class, "argument " + std::string(argument) + ": " + detail);
+    return objects::fail(thread, session, error_class,
+                         "argument " + std::string(argument) + ": " + detail);
 }
 
 int caught(core::Thread& thread) {
@@ -54,7 +80,9 @@ int caught(core::Thread& thread) {
     }
 }
 
-Anytime::Anytime(const char* name) noexcept : call(name), thread(enter(name)) {}
+Anytime::Anytime(const char* name) noexcept : call(name), thread(enter(name)) {
+    if (thread == nullptr) thread = thread_to_enter();
+}
 
 int Anytime::fail(int error_class, const std::string& detail) {
     return thread != nullptr ? objects::fail(*thread, nullptr, error_class, detail)

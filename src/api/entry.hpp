@@ -26,6 +26,7 @@
 #include "mpi.h"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
+#include "sync/locks/sections.hpp"
 
 namespace heddle::api {
 
@@ -33,6 +34,27 @@ namespace heddle::api {
 [[gnu::cold]] core::Thread* enter_first(const char* call);
 /// Fails `call`, for which enter_first() had no thread.
 [[gnu::cold]] int refuse_outside(const char* call);
+
+/// The recipe with one critical section for a whole call: nobody is current_thread between calls, so that
+/// each comes by here, and the others pay nothing for the question.
+class CallSection {
+public:
+    /// False as a value if that is not why there was no thread.
+    CallSection() noexcept;
+    ~CallSection();
+    CallSection(const CallSection&) = delete;
+    CallSection& operator=(const CallSection&) = delete;
+    explicit operator bool() const noexcept { return thread_ != nullptr; }
+
+private:
+    core::Thread* thread_;
+    sync::locks::InSection section_;
+};
+template <class Again>
+[[gnu::cold, gnu::noinline]] int call_from_outside(const char* name, Again again) noexcept {
+    const CallSection section;
+    return section ? again() : refuse_outside(name);
+}
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,
                          const char* argument, const std::string& detail);
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Session& session, int error_class,
@@ -95,7 +117,8 @@ template <auto function, class... Raw>
     using Arguments = typename Callee::Arguments;
 
     core::Thread* thread = enter(name);
-    if (thread == nullptr) [[unlikely]] return refuse_outside(name);
+    if (thread == nullptr) [[unlikely]]
+        return call_from_outside(name, [name, raw...] { return call<function>(name, raw...); });
     return [&]<std::size_t... i>(std::index_sequence<i...> all) __attribute__((always_inline)) {
         Arguments arguments{std::tuple_element_t<i, Arguments>(*thread->process, raw)...};
         [[maybe_unused]] objects::Communicator* communicator = communicator_of(arguments, all);

@@ -37,9 +37,9 @@ int nearest_level(int required) noexcept {
 /// MPI_Init and MPI_Init_thread.
 int initialize(const char* call, int level) noexcept {
     if (life() != Life::fresh)
-        return objects::fail_outside(call, MPI_ERR_OTHER,
-                                     life() == Life::initialized ? "called twice"
-                                                                 : "called after MPI_Finalize");
+        return objects::fail_outside(
+            call, MPI_ERR_OTHER,
+            life() == Life::initialized ? "called twice" : "called after MPI_Finalize");
     try {
         Process& process = objects::need_process_of_program();
         process.open();
@@ -66,11 +66,13 @@ void flush_buffers(Thread& thread) {
 int finalize(Thread& thread) {
     Process& process = *thread.process;
     if (life() != Life::initialized)
-        return objects::fail_outside(thread.call, MPI_ERR_OTHER,
-                                     life() == Life::fresh ? "called before MPI_Init" : "called twice");
+        return objects::fail_outside(
+            thread.call, MPI_ERR_OTHER,
+            life() == Life::fresh ? "called before MPI_Init" : "called twice");
     // First of all (MPI 5.0, 11.4): functions of the program may still use MPI.
     if (const int failed = objects::delete_attributes(process, objects::holder(*process.self)))
-        return objects::fail(thread, process.self, failed, "a function that deletes attributes failed");
+        return objects::fail(thread, process.self, failed,
+                             "a function that deletes attributes failed");
     flush_buffers(thread);
     const int error = p2p::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;

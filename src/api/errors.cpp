@@ -50,16 +50,17 @@ template <class Object>
 int call_errhandler(Thread& thread, Object object, Raw<int> code) {
     objects::call_errhandler(thread, *object, code.value,
                              "called " + std::string(thread.call) + " with error " +
-                                 std::to_string(code.value) + " (" + objects::class_text(code.value) +
-                                 ")");
+                                 std::to_string(code.value) + " (" +
+                                 objects::class_text(code.value) + ")");
     return MPI_SUCCESS;
 }
 
 // --- classes and codes ---
 
 int unknown_code(Anytime& caller, int code) {
-    return caller.fail(MPI_ERR_ARG, "argument errorcode: " + std::to_string(code) +
-                                        " is no error code, or not one that a program added");
+    return caller.fail(MPI_ERR_ARG,
+                       "argument errorcode: " + std::to_string(code) +
+                           " is no error code, or not one that a program added");
 }
 
 int error_class(Anytime& caller, Raw<int> code, Out<int> result) {
@@ -75,9 +76,12 @@ int error_class(Anytime& caller, Raw<int> code, Out<int> result) {
 int error_string(Anytime& caller, Raw<int> code, Out<char> place, Out<int> length) {
     std::string text;
     if (objects::is_predefined_class(code.value))
-        text = std::string(objects::class_name(code.value)) + ": " + objects::class_text(code.value);
-    else if (objects::is_user_code(code.value)) text = objects::user_text(code.value);
-    else return unknown_code(caller, code.value);
+        text =
+            std::string(objects::class_name(code.value)) + ": " + objects::class_text(code.value);
+    else if (objects::is_user_code(code.value))
+        text = objects::user_text(code.value);
+    else
+        return unknown_code(caller, code.value);
     *length = write_text(text, place.place, MPI_MAX_ERROR_STRING);
     return MPI_SUCCESS;
 }
@@ -90,25 +94,28 @@ int add_error_class(Anytime&, Out<int> result) {
 int add_error_code(Anytime& caller, Raw<int> error_class, Out<int> result) {
     const int code = objects::add_error_code(error_class.value);
     if (code == 0)
-        return caller.fail(MPI_ERR_ARG, "argument errorclass: " + std::to_string(error_class.value) +
-                                            " is no error class");
+        return caller.fail(
+            MPI_ERR_ARG,
+            "argument errorclass: " + std::to_string(error_class.value) + " is no error class");
     *result = code;
     return MPI_SUCCESS;
 }
 
 int add_error_string(Anytime& caller, Raw<int> code, Text text) {
     if (std::strlen(text.value) >= MPI_MAX_ERROR_STRING)
-        return caller.fail(MPI_ERR_ARG, "argument string: longer than " +
-                                            std::to_string(MPI_MAX_ERROR_STRING - 1) + " characters");
+        return caller.fail(MPI_ERR_ARG,
+                           "argument string: longer than " +
+                               std::to_string(MPI_MAX_ERROR_STRING - 1) + " characters");
     return objects::add_error_string(code.value, text.value) ? MPI_SUCCESS
-                                                              : unknown_code(caller, code.value);
+                                                             : unknown_code(caller, code.value);
 }
 
 template <int (*function)(int)>
 int remove(Anytime& caller, Raw<int> code) {
     switch (function(code.value)) {
         case MPI_SUCCESS: return MPI_SUCCESS;
-        case MPI_ERR_OTHER: return caller.fail(MPI_ERR_OTHER, "error codes or an error string are left");
+        case MPI_ERR_OTHER:
+            return caller.fail(MPI_ERR_OTHER, "error codes or an error string are left");
         default: return unknown_code(caller, code.value);
     }
 }

@@ -22,7 +22,8 @@ struct StringTag : Text {
     using Text::Text;
     int error(const Communicator* communicator) const noexcept {
         if (value == nullptr) return Text::error(communicator);
-        return strnlen(value, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN ? MPI_SUCCESS : MPI_ERR_ARG;
+        return strnlen(value, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN ? MPI_SUCCESS
+                                                                             : MPI_ERR_ARG;
     }
     std::string wrong(const Communicator* communicator) const {
         if (value == nullptr) return Text::wrong(communicator);
@@ -33,18 +34,21 @@ struct StringTag : Text {
 struct OwnGroup : Group {
     using Group::Group;
     int error(const Communicator* communicator) const noexcept {
-        const bool outside = object != nullptr && object->size() != 0 && object->rank == MPI_UNDEFINED;
+        const bool outside =
+            object != nullptr && object->size() != 0 && object->rank == MPI_UNDEFINED;
         return outside ? MPI_ERR_GROUP : Group::error(communicator);
     }
     std::string wrong(const Communicator* communicator) const {
-        return object == nullptr ? Group::wrong(communicator) : "the calling process is not in the group";
+        return object == nullptr ? Group::wrong(communicator)
+                                 : "the calling process is not in the group";
     }
 };
 HEDDLE_NAMED(LocalGroup, OwnGroup, "local_group")
 struct CommHandler : ErrorHandler {
     using ErrorHandler::ErrorHandler;
     int error(const Communicator*) const noexcept {
-        const bool fits = object != nullptr && object->is_for(objects::Errhandler::For::communicator);
+        const bool fits =
+            object != nullptr && object->is_for(objects::Errhandler::For::communicator);
         return fits ? MPI_SUCCESS : MPI_ERR_ERRHANDLER;
     }
     std::string wrong(const Communicator* communicator) const {
@@ -80,7 +84,8 @@ public:
 private:
     static Communicator& make_stand_in(Process& process, objects::Errhandler& handler) {
         process.self->group->retain();
-        Communicator& made = objects::make_communicator(process, *process.self, 0, *process.self->group);
+        Communicator& made =
+            objects::make_communicator(process, *process.self, 0, *process.self->group);
         made.kind.store(core::Kind::none, relaxed);  // no handle names it
         made.handle = MPI_COMM_NULL;
         objects::set_errhandler(process, made.errhandler, handler);
@@ -111,21 +116,22 @@ int check_all(Thread& thread, Communicator& raised_on, const Arguments&... argum
     return error;
 }
 
-int create(Thread& thread, Unchecked<OwnGroup> group, Unchecked<StringTag> tag, Unchecked<Hints> hints,
-           CommHandler handler, Unchecked<Out<MPI_Comm>> result) {
+int create(Thread& thread, Unchecked<OwnGroup> group, Unchecked<StringTag> tag,
+           Unchecked<Hints> hints, CommHandler handler, Unchecked<Out<MPI_Comm>> result) {
     const Unborn unborn(*thread.process, handler);
     Communicator& errors = unborn.communicator();
     if (const int error = check_all(thread, errors, group, tag, hints, result)) return error;
     *result = MPI_COMM_NULL;
     if (group->size() == 0) return MPI_SUCCESS;
     p2p::Part part;
-    if (const int error = p2p::create_from_group(thread, errors, *group, tag.value, part)) return error;
+    if (const int error = p2p::create_from_group(thread, errors, *group, tag.value, part))
+        return error;
     return finish(thread, *group, std::move(part), hints, handler, *result);
 }
 
 std::string no_rank_of(int rank, const objects::Group& group) {
     return "rank " + std::to_string(rank) + " is not in the group, which has " +
-           std::to_string(group.size()) + " processes";
+        std::to_string(group.size()) + " processes";
 }
 
 /// What only the leader's arguments say.
@@ -136,7 +142,8 @@ p2p::Route route_to(Thread& thread, Communicator& errors, const objects::Group& 
         none.error = refuse(thread, &errors, error_class, argument, detail);
         return none;
     };
-    if (remote.object == nullptr) return refused(MPI_ERR_GROUP, "remote_group", remote.wrong(nullptr));
+    if (remote.object == nullptr)
+        return refused(MPI_ERR_GROUP, "remote_group", remote.wrong(nullptr));
     if (leader < 0 || leader >= remote->size())
         return refused(MPI_ERR_RANK, "remote_leader", no_rank_of(leader, *remote));
     if (!objects::intersected(local.processes, remote->processes).empty())
@@ -160,8 +167,8 @@ int create_inter(Thread& thread, Unchecked<LocalGroup> local, Raw<int> local_lea
         route = route_to(thread, errors, *local, Group(*thread.process, remote.value),
                          remote_leader.value, tag.value);
     p2p::Part part;
-    if (const int error =
-            p2p::create_from_groups(thread, errors, *local, local_leader.value, route, tag.value, part))
+    if (const int error = p2p::create_from_groups(thread, errors, *local, local_leader.value, route,
+                                                  tag.value, part))
         return error;
     return finish(thread, *local, std::move(part), hints, handler, *result);
 }

@@ -23,16 +23,17 @@ Request* null_receive(Thread& thread) {
 
 namespace {
 
-enum class Mode { standard, synchronous };
+enum class Mode { standard, nonblocking, synchronous };
 
 /// Dense data take the fast path without a word on layouts.
 template <Mode mode>
 [[gnu::always_inline]] inline Request* start(Thread& thread, Communicator& communicator, const std::byte* data,
                                              p2p::Shape shape, Dest dest, SendTag tag) {
     Engine& engine = engine_of(thread);
-    const p2p::Outbound message =
+    p2p::Outbound message =
         p2p::outbound(communicator, communicator.context, data, shape, dest.rank, tag.value);
-    return mode == Mode::standard ? engine.start_send(thread, message)
+    message.nonblocking = mode == Mode::nonblocking;
+    return mode != Mode::synchronous ? engine.start_send(thread, message)
                                   : engine.start_synchronous_send(thread, message);
 }
 template <Mode mode>
@@ -211,9 +212,9 @@ using namespace heddle::api;
 MPI_ENTRY_C(6, Send, send<Mode::standard>)
 MPI_ENTRY_C(6, Ssend, send<Mode::synchronous>)
 MPI_ENTRY_C(6, Rsend, send<Mode::standard>)
-MPI_ENTRY_C(7, Isend, isend<Mode::standard>)
+MPI_ENTRY_C(7, Isend, isend<Mode::nonblocking>)
 MPI_ENTRY_C(7, Issend, isend<Mode::synchronous>)
-MPI_ENTRY_C(7, Irsend, isend<Mode::standard>)
+MPI_ENTRY_C(7, Irsend, isend<Mode::nonblocking>)
 MPI_ENTRY_C(7, Recv, recv)
 MPI_ENTRY_C(7, Irecv, irecv)
 MPI_ENTRY_C(12, Sendrecv, sendrecv)

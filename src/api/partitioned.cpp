@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Partitioned communication (MPI 5.0, 4).
 
+#include "part/partitioned.hpp"
 #include "api/completion.hpp"
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
-#include "part/partitioned.hpp"
 
 namespace heddle::api {
 namespace {
@@ -14,16 +14,19 @@ HEDDLE_NAMED(Partitions, Count, "partitions")
 constexpr std::int64_t most_partitions = 1 << 30;
 
 /// What both ends check alike, and their memory.
-int side_of(Thread& thread, Communicator& communicator, std::byte* data, Partitions partitions, Count count,
-            Type type, part::Side& side) {
+int side_of(Thread& thread, Communicator& communicator, std::byte* data, Partitions partitions,
+            Count count, Type type, part::Side& side) {
     if (partitions.value < 1 || partitions.value > most_partitions)
         return refuse(thread, &communicator, MPI_ERR_ARG, Partitions::name,
-                      std::to_string(partitions.value) + " is not from 1 to " + std::to_string(most_partitions));
+                      std::to_string(partitions.value) + " is not from 1 to " +
+                          std::to_string(most_partitions));
     std::int64_t elements = 0;
     if (__builtin_mul_overflow(partitions.value, count.value, &elements))
-        return refuse(thread, &communicator, MPI_ERR_COUNT, Count::name, "the message has more than 2^63 bytes");
+        return refuse(thread, &communicator, MPI_ERR_COUNT, Count::name,
+                      "the message has more than 2^63 bytes");
     p2p::Shape shape;
-    if (const int error = shape_of(thread, communicator, data, Count(*thread.process, elements), type, shape))
+    if (const int error =
+            shape_of(thread, communicator, data, Count(*thread.process, elements), type, shape))
         return error;
     side = {data, partitions.value, count.value, type.object};
     return MPI_SUCCESS;
@@ -42,8 +45,8 @@ int hand_out_end(Thread& thread, Communicator& communicator, part::End* end, MPI
 }
 
 template <class End>
-int make(Thread& thread, Communicator& communicator, const part::Side& side, std::int32_t peer, std::int32_t tag,
-         MPI_Request& handle) {
+int make(Thread& thread, Communicator& communicator, const part::Side& side, std::int32_t peer,
+         std::int32_t tag, MPI_Request& handle) {
     auto* end = new End(thread, communicator, side, peer, tag);
     if (!end->pair(thread)) {
         Request none;
@@ -53,8 +56,8 @@ int make(Thread& thread, Communicator& communicator, const part::Side& side, std
     return hand_out_end(thread, communicator, end, handle);
 }
 
-int psend_init(Thread& thread, SendBuffer buffer, Partitions partitions, Count count, Type type, Dest dest,
-               SendTag tag, Comm comm, Hints, Out<MPI_Request> result) {
+int psend_init(Thread& thread, SendBuffer buffer, Partitions partitions, Count count, Type type,
+               Dest dest, SendTag tag, Comm comm, Hints, Out<MPI_Request> result) {
     part::Side side{};
     auto* data = const_cast<std::byte*>(buffer.address);  // only read
     if (const int error = side_of(thread, *comm, data, partitions, count, type, side)) return error;
@@ -68,7 +71,8 @@ HEDDLE_NAMED(PartitionSource, Dest, "source")
 int precv_init(Thread& thread, ReceiveBuffer buffer, Partitions partitions, Count count, Type type,
                PartitionSource source, SendTag tag, Comm comm, Hints, Out<MPI_Request> result) {
     part::Side side{};
-    if (const int error = side_of(thread, *comm, buffer.address, partitions, count, type, side)) return error;
+    if (const int error = side_of(thread, *comm, buffer.address, partitions, count, type, side))
+        return error;
     if (source.null()) return hand_out_end(thread, *comm, nullptr, *result);
     return make<part::Receiver>(thread, *comm, side, source.rank, tag.value, *result);
 }
@@ -78,18 +82,21 @@ template <class End>
 int find_end(Thread& thread, MPI_Request handle, Request*& request, End*& end) {
     if (const int error = find_request(thread, handle, request)) return error;
     auto* any = request == nullptr || request->operation != core::Operation::persistent_partitioned
-                    ? nullptr
-                    : static_cast<part::End*>(request->extra);
+        ? nullptr
+        : static_cast<part::End*>(request->extra);
     end = dynamic_cast<End*>(any);
-    if (end != nullptr || (request != nullptr && any == nullptr &&
-                           request->operation == core::Operation::persistent_partitioned))
+    if (end != nullptr ||
+        (request != nullptr && any == nullptr &&
+         request->operation == core::Operation::persistent_partitioned))
         return MPI_SUCCESS;
     return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
-                         std::is_same_v<End, part::Sender> ? "argument request: not of MPI_Psend_init"
-                                                           : "argument request: not of MPI_Precv_init");
+                         std::is_same_v<End, part::Sender>
+                             ? "argument request: not of MPI_Psend_init"
+                             : "argument request: not of MPI_Precv_init");
 }
 
-int no_partition(Thread& thread, const Request& request, const part::End& end, std::int64_t partition) {
+int no_partition(Thread& thread, const Request& request, const part::End& end,
+                 std::int64_t partition) {
     return refuse(thread, request.communicator, MPI_ERR_ARG, "partition",
                   std::to_string(partition) + " is not one of the request's partitions, 0 to " +
                       std::to_string(end.partitions() - 1));
@@ -100,7 +107,8 @@ int ready(Thread& thread, MPI_Request handle, std::int64_t partition) {
     part::Sender* sender = nullptr;
     if (const int error = find_end(thread, handle, request, sender)) return error;
     if (request->inner == nullptr)
-        return objects::fail(thread, request->communicator, MPI_ERR_REQUEST, "argument request: not started");
+        return objects::fail(thread, request->communicator, MPI_ERR_REQUEST,
+                             "argument request: not started");
     if (sender == nullptr) return MPI_SUCCESS;
     if (partition < 0 || partition >= sender->partitions())
         return no_partition(thread, *request, *sender, partition);
@@ -121,9 +129,11 @@ int pready_range(Thread& thread, Raw<int> low, Raw<int> high, Raw<MPI_Request> r
 
 HEDDLE_NAMED(Length, Count, "length")
 
-int pready_list(Thread& thread, Length length, Raw<const int*> partitions, Raw<MPI_Request> request) {
+int pready_list(Thread& thread, Length length, Raw<const int*> partitions,
+                Raw<MPI_Request> request) {
     if (partitions.value == nullptr && length.value != 0)
-        return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument array_of_partitions: a null pointer");
+        return objects::fail(thread, nullptr, MPI_ERR_ARG,
+                             "argument array_of_partitions: a null pointer");
     for (std::int64_t i = 0; i < length.value; ++i)
         if (const int error = ready(thread, request.value, partitions.value[i])) return error;
     return MPI_SUCCESS;

@@ -17,8 +17,9 @@ namespace {
 
 enum class Mode : std::uint64_t { standard, synchronous, buffered };
 
-int make(Thread& thread, Communicator& communicator, core::Operation operation, Mode mode, std::byte* data,
-         p2p::Shape shape, std::int32_t peer, std::int32_t tag, MPI_Request& handle) {
+int make(Thread& thread, Communicator& communicator, core::Operation operation, Mode mode,
+         std::byte* data, p2p::Shape shape, std::int32_t peer, std::int32_t tag,
+         MPI_Request& handle) {
     Request* request = engine_of(thread).take_request(thread);
     if (request == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
@@ -40,23 +41,25 @@ int make(Thread& thread, Communicator& communicator, core::Operation operation, 
 }
 
 template <Mode mode>
-int send_init(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
-              Out<MPI_Request> result) {
+int send_init(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag,
+              Comm comm, Out<MPI_Request> result) {
     p2p::Shape shape;
     if (!dest.null())
-        if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+        if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape))
+            return error;
     return make(thread, *comm, core::Operation::persistent_send, mode,
                 const_cast<std::byte*>(buffer.address),  // only read
                 shape, dest.rank, tag.value, *result);
 }
 
-int recv_init(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
-              Comm comm, Out<MPI_Request> result) {
+int recv_init(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source,
+              ReceiveTag tag, Comm comm, Out<MPI_Request> result) {
     p2p::Shape shape;
     if (!source.null())
-        if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
-    return make(thread, *comm, core::Operation::persistent_receive, Mode::standard, buffer.address, shape,
-                source.rank, tag.value, *result);
+        if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape))
+            return error;
+    return make(thread, *comm, core::Operation::persistent_receive, Mode::standard, buffer.address,
+                shape, source.rank, tag.value, *result);
 }
 
 p2p::Shape shape_of(const Request& request) noexcept {
@@ -73,7 +76,9 @@ int start_send(Thread& thread, Request& request, Communicator& communicator) {
                                                 shape_of(request), request.source, request.tag);
     switch (static_cast<Mode>(request.order)) {
         case Mode::standard: request.inner = engine.start_send(thread, message); break;
-        case Mode::synchronous: request.inner = engine.start_synchronous_send(thread, message); break;
+        case Mode::synchronous:
+            request.inner = engine.start_synchronous_send(thread, message);
+            break;
         case Mode::buffered:
             if (const int error = send_buffered(thread, communicator, message)) return error;
             request.inner = &engine.completed_send();
@@ -85,9 +90,11 @@ int start_one(Thread& thread, MPI_Request handle) {
     Request* request = nullptr;
     if (const int error = find_request(thread, handle, request)) return error;
     if (request == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_REQUEST, "argument request: MPI_REQUEST_NULL");
+        return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
+                             "argument request: MPI_REQUEST_NULL");
     if (!is_persistent(*request))
-        return objects::fail(thread, nullptr, MPI_ERR_REQUEST, "argument request: not a persistent request");
+        return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
+                             "argument request: not a persistent request");
     Communicator& communicator = *request->communicator;
     if (request->inner != nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_REQUEST,
@@ -95,15 +102,17 @@ int start_one(Thread& thread, MPI_Request handle) {
     if (request->operation == core::Operation::persistent_schedule) {
         coll::start_persistent(thread, *request);
     } else if (request->operation == core::Operation::persistent_partitioned) {
-        if (request->extra == nullptr) request->inner = null_receive(thread);
-        else static_cast<part::End*>(request->extra)->start(thread, *request);
+        if (request->extra == nullptr)
+            request->inner = null_receive(thread);
+        else
+            static_cast<part::End*>(request->extra)->start(thread, *request);
     } else if (request->operation == core::Operation::persistent_send) {
         if (const int error = start_send(thread, *request, communicator)) return error;
     } else {
         request->inner = request->source == MPI_PROC_NULL
-                             ? null_receive(thread)
-                             : p2p::start_receive(thread, communicator, request->context, request->buffer,
-                                                  shape_of(*request), request->source, request->tag);
+            ? null_receive(thread)
+            : p2p::start_receive(thread, communicator, request->context, request->buffer,
+                                 shape_of(*request), request->source, request->tag);
     }
     if (request->inner == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
@@ -114,7 +123,8 @@ int start(Thread& thread, InOut<MPI_Request> request) { return start_one(thread,
 
 int startall(Thread& thread, Count count, Raw<MPI_Request*> requests) {
     if (requests.value == nullptr && count.value != 0)
-        return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument array_of_requests: a null pointer");
+        return objects::fail(thread, nullptr, MPI_ERR_ARG,
+                             "argument array_of_requests: a null pointer");
     for (std::int64_t i = 0; i < count.value; ++i)
         if (const int error = start_one(thread, requests.value[i])) return error;
     return MPI_SUCCESS;

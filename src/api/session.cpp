@@ -51,8 +51,7 @@ int level_wanted(const objects::Info* info) {
 int open(Process& process, Errhandler& handler, const objects::Info* info, MPI_Session& result) {
     objects::Session& session = objects::make_session(process, level_wanted(info), handler);
     process.open();
-    if (objects::current_thread == nullptr) objects::attach(process);
-    objects::current_thread->call = "MPI_Session_init";
+    objects::attach(process).call = "MPI_Session_init";
     result = session.handle();
     return MPI_SUCCESS;
 }
@@ -65,9 +64,9 @@ int init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session* result) {
         return objects::fail_outside("MPI_Session_init", MPI_ERR_ERRHANDLER,
                                      "argument errhandler: no error handler for sessions");
     const auto fail = [&](int error_class, const std::string& detail) {
-        return objects::call_errhandler(process, *handler, MPI_SESSION_NULL, error_class,
-                                        "MPI_Session_init: " +
-                                            std::string(objects::class_name(error_class)) + ": " + detail);
+        return objects::call_errhandler(
+            process, *handler, MPI_SESSION_NULL, error_class,
+            "MPI_Session_init: " + std::string(objects::class_name(error_class)) + ": " + detail);
     };
     if (result == nullptr) return fail(MPI_ERR_ARG, "argument session: a null pointer");
     *result = MPI_SESSION_NULL;

@@ -58,6 +58,15 @@ void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
 void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                          std::uint64_t count);
 
+// accumulated.cpp
+
+/// Each piece of the result grows in one place, where everyone in turn adds his operand, beginning with
+/// another rank for each piece; then everyone copies all of it. The place is in the stage of a blocking
+/// call (stage.hpp), so that an operand is read once, by its owner. Without one the piece travels.
+/// For commutative operations. The order is the same with a stage and without.
+void accumulated_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                           std::uint64_t count);
+
 // reduce_scatter.cpp
 
 /// Everyone gets the operands of its piece from everyone, and combines them. `starts`:

@@ -15,18 +15,21 @@ void direct_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
     const auto slot = [&](std::int32_t of) {
         return others + bytes * static_cast<std::uint64_t>(of);
     };
-    // The rightmost operand is where the result grows.
+    // The result grows where the rightmost operand is. The last rank's own would have to be copied first: where
+    // the order of two does not matter, it takes the one before.
+    const bool own = rank == last && in != out && last > 0 && schedule.reduction.commutative();
+    const std::int32_t pivot = own ? last - 1 : last;
     std::byte* sum = in == out && rank != last ? slot(last) : out;
     for (std::int32_t distance = 1; distance <= last; ++distance) {
         const std::int32_t from = schedule.before(distance);
-        schedule.receive(from == last ? sum : slot(from), bytes, from);
+        schedule.receive(from == pivot ? sum : slot(from), bytes, from);
     }
     for (std::int32_t distance = 1; distance <= last; ++distance)
         schedule.send(in, bytes, schedule.after(distance));
     schedule.wait();
-    if (rank == last) schedule.copy(in, sum, bytes);
-    for (std::int32_t of = last; of-- > 0;)
-        schedule.combine(of == rank ? in : slot(of), sum, count);
+    if (rank == pivot) schedule.copy(in, sum, bytes);
+    for (std::int32_t of = last; of >= 0; --of)
+        if (of != pivot) schedule.combine(of == rank ? in : slot(of), sum, count);
     schedule.copy(sum, out, bytes);
 }
 

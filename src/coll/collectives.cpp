@@ -41,6 +41,9 @@ void reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64
 void allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
     switch (choose_reduction(schedule, Collective::allreduce, count)) {
         case Algorithm::direct: return direct_allreduce(schedule, in, out, count);
+        case Algorithm::accumulated:
+            if (schedule.blocking()) return accumulated_allreduce(schedule, in, out, count);
+            [[fallthrough]];
         case Algorithm::scattered: return scattered_allreduce(schedule, in, out, count);
         default: return doubling_allreduce(schedule, in, out, count);
     }
@@ -67,7 +70,8 @@ void gather(Schedule& schedule, Collective what, Block mine, const Blocks& all, 
     }
 }
 
-void scatter(Schedule& schedule, Collective what, const Blocks& all, Block mine, std::int32_t root) {
+void scatter(Schedule& schedule, Collective what, const Blocks& all, Block mine,
+             std::int32_t root) {
     const std::uint64_t bytes = what == Collective::scatter ? mine.bytes : 0;
     switch (choose(schedule, what, bytes)) {
         case Algorithm::binomial: return binomial_scatter(schedule, all, mine, root);

@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t most_bytes = 128 * 1024;
+    static constexpr std::uint64_t most_bytes = 256 * 1024;
     static constexpr std::uint64_t fewest_bytes = 32 * 1024;
 
     std::uint64_t length(std::int32_t of) const noexcept {

@@ -59,9 +59,14 @@ public:
     /// one by their number among the calls on the communicator (execution.hpp).
     std::int32_t tag;
     const std::int32_t rank;
-    std::int32_t size;  ///< of the group that messages go to
+    std::int32_t size;                       ///< of the group that messages go to
     objects::Communicator* local = nullptr;  ///< of the group of an intercommunicator
     objects::Reduction reduction;            ///< of combine steps
+    std::byte* stage = nullptr;  ///< memory that all ranks share (stage.hpp); nullptr: none
+
+    bool blocking() const noexcept {
+        return tag != 0;
+    }  // the tags of others are given when they start
 
     void send(const std::byte* data, std::uint64_t bytes, std::int32_t to) {
         add({send_, to, data, nullptr, bytes});

@@ -23,6 +23,11 @@ constexpr Line table[] = {
     {reduce, A::ordered, 32 * KiB, any_ranks, false, "fewest rounds that keep the order"},
     {reduce, A::scattered, any_size, any_ranks, false, "everyone combines a piece"},
     {allreduce, A::direct, 256, 4, false, "one round"},
+    {allreduce, A::doubling, 16 * KiB, 2, false, "one round"},
+    {allreduce, A::doubling, 8 * KiB, any_ranks, false, "fewest rounds"},
+    {allreduce, A::direct, 1024 * KiB, 2, false, "one round"},
+    {allreduce, A::scattered, any_size, 2, false, "everyone combines a piece"},
+    {allreduce, A::accumulated, any_size, 32, true, "every operand is read once, by its owner"},
     {allreduce, A::doubling, 16 * KiB, any_ranks, false, "fewest rounds"},
     {allreduce, A::scattered, any_size, any_ranks, false, "everyone combines a piece"},
     {gather, A::direct, any_size, 8, false, "fewest copies"},
@@ -109,9 +114,9 @@ std::string_view name_of(Collective what) noexcept {
 }
 
 std::string_view name_of(Algorithm algorithm) noexcept {
-    constexpr std::string_view names[] = {"dissemination", "binomial",    "ordered",  "direct",
-                                          "ring",          "bruck",       "pairwise", "doubling",
-                                          "scattered",     "scatter-ring"};
+    constexpr std::string_view names[] = {"dissemination", "binomial",     "ordered",    "direct",
+                                          "ring",          "bruck",        "pairwise",   "doubling",
+                                          "scattered",     "scatter-ring", "accumulated"};
     return names[static_cast<std::size_t>(algorithm)];
 }
 

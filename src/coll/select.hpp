@@ -49,6 +49,7 @@ enum class Algorithm : std::uint8_t {
     doubling,
     scattered,
     scatter_ring,
+    accumulated,
 };
 
 /// What a call looks like to the table.

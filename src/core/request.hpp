@@ -56,7 +56,10 @@ struct alignas(cache_line) Request {
     std::atomic<sync::Slot*> waiter{nullptr};
     std::byte* buffer = nullptr;
     std::uint64_t capacity = 0;  ///< bytes that fit into the buffer, or that are to be sent
-    std::uint64_t bytes = 0;     ///< bytes that came
+    union {
+        std::uint64_t bytes = 0;  ///< bytes that came
+        Request* before;          ///< while posted: in a matching queue, but for the first one there
+    };
     std::uint64_t order = 0;     ///< post order among receives (match/matcher.hpp)
     std::uint32_t context = 0;
     std::int32_t source = 0;  ///< wanted, then matched: rank in the communicator

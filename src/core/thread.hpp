@@ -22,6 +22,9 @@ class Process;
 namespace heddle::match {
 struct Message;
 }
+namespace heddle::sync::locks {
+class Visitor;
+}
 
 namespace heddle::core {
 
@@ -40,18 +43,25 @@ public:
     void give(Request& request, Arena<Request>& arena) noexcept {
         request.next = free_;
         free_ = &request;
-        if (++count_ > most) [[unlikely]] spill(arena);
+        if (++count_ > most_) [[unlikely]] spill(arena);
     }
     void drain(Arena<Request>& arena) noexcept;
+    /// Keeps no free request from now on: what all threads share is the pool, in a section of `visitor`.
+    void share(sync::locks::Visitor& visitor) noexcept {
+        batch_ = 1;
+        most_ = 0;
+        visitor_ = &visitor;
+    }
 
 private:
-    static constexpr std::size_t batch = 64;
-    static constexpr std::size_t most = 1024;
     void refill(Arena<Request>& arena) noexcept;
     void spill(Arena<Request>& arena) noexcept;
 
     Request* free_ = nullptr;
     std::size_t count_ = 0;
+    std::size_t batch_ = 64;
+    std::size_t most_ = 1024;
+    sync::locks::Visitor* visitor_ = nullptr;
 };
 
 /// On a crowded core: whether those whom a thread waits for are likely to run at the same time, on
@@ -117,6 +127,7 @@ struct alignas(cache_line) Thread {
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;
     tool::counters::Copying copying;
+    sync::locks::Visitor* visitor = nullptr;  ///< of critical sections; nullptr: there are none
     /// Messages taken from a ring while it was locked, to be matched where they belong: a list. Only
     /// where senders choose the instance (p2p/laboratory.hpp).
     match::Message* set_aside = nullptr;

@@ -13,7 +13,7 @@
 
 #include "core/thread.hpp"
 #include "instance/channel.hpp"
-#include "match/all.hpp"
+#include "match/selected.hpp"
 #include "platform/memory.hpp"
 #include "sync/biased_lock.hpp"
 #include "sync/mutex.hpp"
@@ -40,7 +40,7 @@ struct alignas(8 * cache_line) Instance {
     bool used = false;  ///< counted in Pool::used; written with the wildcard lock held, too
     /// Threads that sleep until something happens here. While there are any, rings stay cold.
     std::atomic<std::uint32_t> parked{0};
-    match::DefaultMatcher matcher;
+    match::Selected matcher;
     tool::counters::Receiving receiving;
     /// On a line of their own: threads without the lock look at what is polled.
     alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used

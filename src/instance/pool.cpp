@@ -35,6 +35,7 @@ Pool::Pool(const transport::shm::Node& node, std::int32_t rank, const tool::Sett
     for (std::size_t i = 0; i < node.instances(); ++i) {
         Instance& instance = instances_[i];
         instance.number = static_cast<std::uint8_t>(i);
+        instance.matcher.select(tool::matcher_names[static_cast<std::size_t>(settings.matcher)]);
         // Zeroed memory is a valid unbound inlet or channel: pages appear when a peer is first met.
         instance.inlets = static_cast<Inlet*>(inlets_.address()) + i * processes;
         instance.channels = static_cast<Channel*>(channels_.address()) + i * processes;

@@ -6,10 +6,11 @@
 
 #include "match/hash.hpp"
 #include "match/list.hpp"
+#include "match/source.hpp"
 
 namespace heddle::match {
 
-using Matchers = std::tuple<HashMatcher, ListMatcher>;
+using Matchers = std::tuple<HashMatcher, ListMatcher, SourceMatcher>;
 using DefaultMatcher = HashMatcher;
 
 }  // namespace heddle::match

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "match/all.hpp"
@@ -141,6 +142,7 @@ public:
         most_kept_ = std::max(most_kept_, rule_.messages().size());
         ASSERT_EQ(counters.most_unexpected_queue.value(), most_kept_);
         ASSERT_GE(counters.search_steps.value(), counters.deepest_search.value());
+        ASSERT_GE(counters.search_steps.value(), 2 * counters.searches.value()) << "others are counted apart";
     }
     int receives() const { return static_cast<int>(receives_.size()); }
     bool is_posted(int number) const { return rule_.is_posted(number); }
@@ -162,11 +164,17 @@ private:
     std::size_t most_kept_ = 0;
 };
 
+/// With tables of one bucket, as where there is no memory.
+struct Crowded : match::HashMatcher {
+    static constexpr std::string_view name = "hash_without_memory";
+    Crowded() : HashMatcher(1, 1) {}
+};
+
 template <class Tuple>
 struct AsTypes;
 template <class... Ms>
 struct AsTypes<std::tuple<Ms...>> {
-    using type = testing::Types<Ms...>;
+    using type = testing::Types<Ms..., Crowded>;
 };
 
 template <class Matcher>
@@ -234,48 +242,68 @@ TYPED_TEST(MatcherConformance, grows_and_shrinks) {
     }
 }
 
-TEST(HashMatcher, keys_that_would_collide_without_a_seed_do_not_make_it_a_list) {
-    // Tags with equal low digits, sources and contexts that cancel each other out: work per message
-    // must not grow with their number. Counted, not timed: a list would look at a hundred thousand
-    // million entries here and never come to an end.
-    constexpr int keys = 100'000;
-    match::HashMatcher matcher;
-    std::deque<Message> messages;
-    std::deque<core::Request> receives;
-    for (int i = 0; i < keys; ++i) {
-        Message& message = messages.emplace_back();
-        const int tag = static_cast<int>(static_cast<unsigned>(i) << 12 & 0x7fffffffU);
-        message.envelope = {static_cast<std::uint32_t>(2 * (i >> 19)), i % 4 == 0 ? tag : i & 0xff, tag ^ (i & 0x7f)};
-        ASSERT_EQ(matcher.posted_for(message.envelope), nullptr);
-        matcher.keep(message);
+/// Receives of one key in a long queue: each is taken out without a search for it, which would be five
+/// thousand million steps.
+TYPED_TEST(MatcherConformance, cancels_in_a_long_queue) {
+    constexpr std::size_t most = 100'000;
+    std::deque<core::Request> receives(most);
+    TypeParam matcher;
+    for (core::Request& receive : receives) {
+        receive.context = 2;
+        receive.source = 1;
+        receive.tag = 3;
+        ASSERT_EQ(matcher.post(receive, {2, 1, 3}), nullptr);
     }
-    for (int i = keys; i-- > 0;) {
-        const Envelope& envelope = messages[static_cast<std::size_t>(i)].envelope;
-        Message* found = matcher.find(envelope);
-        ASSERT_NE(found, nullptr);
-        ASSERT_TRUE(match::accepts(envelope, found->envelope));
-        matcher.take(*found);
+    ASSERT_EQ(matcher.arrive({2, 1, 3}), &receives[0]);
+    for (std::size_t i = 0; i < most; ++i) {
+        const std::size_t number = i * 7919 % most;  // all of them, far from each other
+        ASSERT_EQ(matcher.cancel(receives[number]), number != 0);
+        ASSERT_FALSE(matcher.cancel(receives[number]));
     }
-    ASSERT_EQ(matcher.find({0, match::any_source, match::any_tag}), nullptr);
+    ASSERT_EQ(matcher.arrive({2, 1, 3}), nullptr);
+    ASSERT_EQ(matcher.counters.posted_receives.value(), 0U);
 }
 
-TEST(HashMatcher, answers_the_same_for_every_seed_of_its_hash) {
-    for (std::uint64_t seed = 1; seed < 50; ++seed) {
-        match::HashMatcher matcher(seed * 0x2545f4914f6cdd1dU);
-        std::deque<Message> messages;
-        for (int i = 0; i < 500; ++i) {
-            messages.emplace_back().envelope = {2, i % 5, i % 50};
-            matcher.keep(messages.back());
-        }
-        for (int tag = 0; tag < 50; ++tag)
-            for (int round = 0; round < 10; ++round) {
-                core::Request receive;
-                receive.context = 2;
-                receive.source = match::any_source;
-                receive.tag = tag;
-                ASSERT_EQ(matcher.post(receive, {2, match::any_source, tag}), &messages[static_cast<std::size_t>(tag + 50 * round)]);
-            }
+/// What list engines are measured by (P4): the entries of a queue that searches traverse.
+template <class Matcher>
+std::uint64_t steps_of_reverse_order(int sources) {
+    constexpr int most = 100;
+    std::deque<core::Request> receives(most);
+    Matcher matcher;
+    for (int i = 0; i < most; ++i) {
+        core::Request& receive = receives[static_cast<std::size_t>(i)];
+        receive.context = 2;
+        receive.source = i % sources;
+        receive.tag = i;
+        matcher.post(receive, {2, i % sources, i});
     }
+    for (int i = most; i-- > 0;) EXPECT_NE(matcher.arrive({2, i % sources, i}), nullptr);
+    return matcher.counters.search_steps.value() + matcher.counters.searches_to_1.value();
+}
+
+TEST(SearchDepth, is_what_lists_traverse) {
+    EXPECT_EQ(steps_of_reverse_order<match::ListMatcher>(1), 5050U);
+    EXPECT_EQ(steps_of_reverse_order<match::ListMatcher>(10), 5050U);
+    EXPECT_EQ(steps_of_reverse_order<match::SourceMatcher>(1), 5050U);
+    EXPECT_EQ(steps_of_reverse_order<match::SourceMatcher>(10), 550U) << "ten lists of ten";
+}
+
+TEST(SearchDepth, is_counted_by_powers_of_two) {
+    tool::counters::Matching counters;
+    for (const unsigned steps : {0U, 1U, 1U, 2U, 3U, 4U, 5U, 8U, 32'768U, 32'769U, 1'000'000U})
+        match::note_search(counters, steps);
+    EXPECT_EQ(counters.searches_to_1.value(), 2U);
+    EXPECT_EQ(counters.searches_to_2.value(), 1U);
+    EXPECT_EQ(counters.searches_to_4.value(), 2U);
+    EXPECT_EQ(counters.searches_to_8.value(), 2U);
+    EXPECT_EQ(counters.searches_to_32768.value(), 1U);
+    EXPECT_EQ(counters.searches_beyond.value(), 2U);
+    tool::Values sums;
+    sums += counters;
+    match::add_shallow_searches(sums);
+    EXPECT_EQ(sums[tool::CounterIndex::searches], 10U) << "looking at nothing is no search";
+    EXPECT_EQ(sums[tool::CounterIndex::search_steps], 2U + 2 + 7 + 13 + 65'537 + 1'000'000);
+    EXPECT_EQ(sums[tool::CounterIndex::deepest_search], 1'000'000U);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include "match/hash.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <cassert>
+#include <new>
 
-#include "match/links.hpp"
 #include "platform/cpu.hpp"
 
 namespace heddle::match {
@@ -12,108 +12,138 @@ namespace heddle::match {
 HashMatcher::HashMatcher()
     : HashMatcher(platform::ticks() * 0x9e3779b97f4a7c15U ^ reinterpret_cast<std::uintptr_t>(this)) {}
 
-HashMatcher::Queue* HashMatcher::search(Envelope key) noexcept {
-    if (slots_ == 0) return nullptr;
-    std::uint64_t steps = 1;
-    for (std::size_t i = hash(key) & (slots_ - 1);; i = (i + 1) & (slots_ - 1), ++steps) {
-        const bool found = table_[i].used && same(table_[i].key, key);
-        if (table_[i].used && !found) continue;
-        note_search(counters, steps);
-        return found ? latest_ = &table_[i] : nullptr;
-    }
+/// What is open at first, nobody asks for.
+HashMatcher::HashMatcher(std::uint64_t seed, std::uint32_t most_buckets) noexcept
+    : exact_{{0, any_source, any_tag, 0, {}}, {}}, any_source_{0, 0, any_tag, 0, {}}, hash_(seed),
+      posted_(hash_, most_buckets), kept_(hash_, most_buckets) {}
+
+/// Puts the open queue away and opens that of another key, which may be empty.
+void HashMatcher::reopen(Key key) noexcept {
+    if (exact_.receives.first != nullptr) posted_.add(exact_.hash, exact_.receives);
+    else if (exact_.messages.first != nullptr) kept_.add(exact_.hash, exact_.messages);
+    const std::uint32_t hash = hash_(key);
+    exact_.set(key, hash);
+    exact_.receives.first = nullptr;
+    exact_.messages.first = nullptr;
+    if (posted_.empty() && kept_.empty()) return;
+    std::uint64_t compared = 0;
+    if (!posted_.empty()) exact_.receives = posted_.take(hash, key, compared);
+    if (exact_.receives.first == nullptr && !kept_.empty()) exact_.messages = kept_.take(hash, key, compared);
+    note_search(counters, std::max<std::uint64_t>(compared, 1));
 }
 
-HashMatcher::Queue& HashMatcher::search_or_add(Envelope key) noexcept {
-    if (Queue* found = search(key)) return *found;
-    if (used_ * 2 >= slots_) rebuild();
-    std::size_t i = hash(key) & (slots_ - 1);
-    while (table_[i].used) i = (i + 1) & (slots_ - 1);
-    ++used_;
-    table_[i].key = key;
-    table_[i].used = true;
-    return *(latest_ = &table_[i]);
+void HashMatcher::reopen_any_source(Key key) noexcept {
+    if (any_source_.receives.first != nullptr) posted_.add(any_source_.hash, any_source_.receives);
+    const std::uint32_t hash = hash_(key);
+    any_source_.set(key, hash);
+    any_source_.receives.first = nullptr;
+    if (posted_.empty()) return;
+    std::uint64_t compared = 0;
+    any_source_.receives = posted_.take(hash, key, compared);
+    note_search(counters, std::max<std::uint64_t>(compared, 1));
 }
 
-void HashMatcher::rebuild() noexcept {
-    constexpr std::size_t fewest = 32;
-    const auto live = static_cast<std::size_t>(std::count_if(
-        table_.get(), table_.get() + slots_, [](const Queue& q) { return q.holds_something(); }));
-    const std::size_t slots = std::max(fewest, std::bit_ceil((live + 1) * 4));
-    auto table = std::make_unique<Queue[]>(slots);
-    for (std::size_t k = 0; k < slots_; ++k) {
-        if (!table_[k].holds_something()) continue;
-        std::size_t i = hash(table_[k].key) & (slots - 1);
-        while (table[i].used) i = (i + 1) & (slots - 1);
-        table[i] = table_[k];
-    }
-    table_ = std::move(table);
-    slots_ = slots;
-    used_ = live;
-    latest_ = nullptr;
+Message* HashMatcher::post_elsewhere(core::Request& receive, Key key) noexcept {
+    if (key.source() == any_source) return post_any_source(receive, key);
+    reopen(key);
+    if (exact_.messages.first != nullptr) return take_first(receive);
+    receive.order = ++order_;
+    exact_.receives.append(receive);
+    counters.posted_receives.add();
+    return nullptr;
 }
 
-core::Request* HashMatcher::arrive_at_either(Envelope envelope) noexcept {
-    core::Request* first = posted_for(envelope);
+Message* HashMatcher::post_any_source(core::Request& receive, Key key) noexcept {
+    if (arrivals_.first != nullptr)
+        if (Message* message = first_kept_with_wildcard(key)) {
+            take(*message);
+            mark_taken(receive);
+            return message;
+        }
+    receive.order = ++order_;
+    open_any_source(key).receives.append(receive);
+    ++any_source_receives_;
+    counters.posted_receives.add();
+    return nullptr;
+}
+
+/// The first message of the open queue, for this receive.
+Message* HashMatcher::take_first(core::Request& receive) noexcept {
+    Message* message = exact_.messages.first;
+    take(*message);
+    mark_taken(receive);
+    return message;
+}
+
+core::Request* HashMatcher::first_posted(Key key) noexcept {
+    core::Request* first = open(key).receives.first;
+    if (any_source_receives_ == 0) [[likely]] return first;
+    core::Request* other = open_any_source(key.any_source()).receives.first;
+    if (first == nullptr || other == nullptr) return first == nullptr ? other : first;
+    return first->order < other->order ? first : other;
+}
+
+/// Its queue is open since posted_for().
+void HashMatcher::take_posted(core::Request& receive) noexcept {
+    OpenPosted& open = receive.source == any_source ? any_source_ : exact_;
+    assert(open.receives.first == &receive);
+    open.receives.remove_first();
+    if (receive.source == any_source) --any_source_receives_;
+    note_posted(counters);
+    counters.posted_receives.subtract();
+    mark_taken(receive);
+}
+
+core::Request* HashMatcher::arrive_elsewhere(Key key) noexcept {
+    core::Request* first = first_posted(key);
     if (first != nullptr) take_posted(*first);
     return first;
 }
 
-core::Request* HashMatcher::earlier(core::Request* exact, const Envelope& envelope) noexcept {
-    Queue* any = search({envelope.context, any_source, envelope.tag});
-    core::Request* other = any == nullptr ? nullptr : any->receives;
-    if (exact == nullptr || other == nullptr) return exact == nullptr ? other : exact;
-    return exact->order < other->order ? exact : other;
-}
-
 void HashMatcher::keep(Message& message) noexcept {
-    const Envelope& key = message.envelope;
-    Queue& exact = queue_of(key);
-    append<&Message::exact>(exact.messages, exact.last_message, message);
-    Queue& any = queue_of({key.context, any_source, key.tag});
-    append<&Message::any_source>(any.messages, any.last_message, message);
-    append<&Message::arrival>(first_arrival_, last_arrival_, message);
+    open(Key(message.envelope)).messages.append(message);
+    arrivals_.append(message);
+    message.filed = 0;
+    if (index_ != nullptr) [[unlikely]] index_->note_kept(message);
     note_kept(counters);
 }
 
 void HashMatcher::take(Message& message) noexcept {
-    const Envelope& key = message.envelope;
-    Queue& exact = *lookup(key);
-    remove<&Message::exact>(exact.messages, exact.last_message, message);
-    Queue& any = *lookup({key.context, any_source, key.tag});
-    remove<&Message::any_source>(any.messages, any.last_message, message);
-    remove<&Message::arrival>(first_arrival_, last_arrival_, message);
+    open(Key(message.envelope)).messages.remove(message);
+    if (index_ != nullptr) [[unlikely]] index_->note_taken(message);
+    arrivals_.remove(message);
     counters.unexpected_queue.subtract();
 }
 
-Message* HashMatcher::find(const Pattern& pattern) noexcept {
-    if (pattern.tag != any_tag) {
-        Queue* queue = lookup(pattern);
-        return queue == nullptr ? nullptr : queue->messages;
+Message* HashMatcher::first_kept(Key key) noexcept {
+    if (key.source() == any_source || key.tag() == any_tag) return first_kept_with_wildcard(key);
+    return open(key).messages.first;
+}
+
+Message* HashMatcher::first_kept_with_wildcard(Key key) noexcept {
+    std::uint64_t compared = 0;
+    Message* message = arrivals_.first;
+    if (index_ == nullptr) index_.reset(new (std::nothrow) WildcardIndex(hash_, kept_.most(), message));
+    if (index_ != nullptr) [[likely]] message = index_->find(key, compared);
+    else {
+        const Pattern pattern{key.context(), key.source(), key.tag()};
+        while (message != nullptr && (++compared, !accepts(pattern, message->envelope)))
+            message = message->arrival.after;
     }
-    std::uint64_t steps = 0;
-    Message* message = first_arrival_;
-    for (; message != nullptr; message = message->arrival.after) {
-        ++steps;
-        if (accepts(pattern, message->envelope)) break;
-    }
-    note_search(counters, steps);
+    note_search(counters, std::max<std::uint64_t>(compared, 1));
     return message;
 }
 
 bool HashMatcher::cancel(core::Request& receive) noexcept {
-    Queue* queue = lookup({receive.context, receive.source, receive.tag});
-    if (queue == nullptr) return false;
-    core::Request* before = nullptr;
-    for (core::Request* at = queue->receives; at != nullptr; before = at, at = at->next) {
-        if (at != &receive) continue;
-        (before == nullptr ? queue->receives : before->next) = receive.next;
-        if (queue->last_receive == &receive) queue->last_receive = before;
-        if (receive.source == any_source) --any_source_receives_;
-        note_posted(counters);
-        counters.posted_receives.subtract();
-        return true;
-    }
-    return false;
+    if (is_taken(receive)) return false;
+    const Key key = Posted<>::key(receive);
+    (key.source() == any_source ? open_any_source(key) : open(key)).receives.remove(receive);
+    if (key.source() == any_source) --any_source_receives_;
+    note_posted(counters);
+    counters.posted_receives.subtract();
+    mark_taken(receive);
+    receive.bytes = 0;
+    return true;
 }
 
 }  // namespace heddle::match

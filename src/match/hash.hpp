@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Matching by hash: constant time for exact receives and MPI_ANY_SOURCE, whatever is queued.
+/// Matching by hash: constant time for whatever is asked for and however much is queued.
 ///
-/// A table maps (context, source, tag) to one first-in first-out queue, of receives or of messages:
-/// both at once cannot be, since the second to come would have matched. Receives with MPI_ANY_SOURCE
-/// queue under the source `any_source`; a message queues under its own source and under any_source,
-/// so that either kind of receive finds its first message at the head of a queue.
-///
-/// Memory         a key that was used keeps its (empty) slot, so that a program that uses the same
-///                few tags again and again never allocates; when half of the slots are taken, the
-///                table is rebuilt from the queues that hold something, larger or smaller.
-/// Hostile keys   the hash is seeded, so that no choice of tags makes the table a list.
+/// Queues         for each (context, source, tag) in use one queue of receives, or of messages: both at
+///                once cannot be, since the second to come would have matched. Receives with
+///                MPI_ANY_SOURCE queue under the source `any_source`. Messages are found by patterns with
+///                wildcards through indices of their own (match/wildcard_index.hpp).
+/// Open queues    the queue of the key asked for last lies here, not in a table: programs tend to ask for
+///                it again, and then neither hash nor search. One with MPI_ANY_SOURCE lies beside it.
+/// Memory         tables hold queues that are not empty, and follow their number up and down, bucket by
+///                bucket (match/table.hpp). Where there is no memory, searches become longer.
+/// Hostile keys   the hash is secret, so that no choice of tags makes a table a list.
 
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "match/matcher.hpp"
+#include "match/table.hpp"
+#include "match/wildcard_index.hpp"
 
 namespace heddle::match {
 
@@ -25,59 +26,40 @@ public:
     static constexpr std::string_view name = "hash";
 
     HashMatcher();
-    explicit HashMatcher(std::uint64_t seed) noexcept : seed_(seed) {}
+    /// With a seed for its hash; each table has never more than `most_buckets`.
+    explicit HashMatcher(std::uint64_t seed, std::uint32_t most_buckets = 1U << 31) noexcept;
     HashMatcher(const HashMatcher&) = delete;
     HashMatcher& operator=(const HashMatcher&) = delete;
 
     Message* post(core::Request& receive, Pattern pattern) noexcept {
+        if (!exact_.is(pattern)) [[unlikely]] return post_elsewhere(receive, Key(pattern));
+        if (exact_.messages.first != nullptr) [[unlikely]] return take_first(receive);
         receive.order = ++order_;
-        receive.next = nullptr;
-        Queue& queue = queue_of(pattern);
-        if (queue.messages != nullptr) [[unlikely]] {
-            Message* message = queue.messages;
-            take(*message);
-            return message;
-        }
-        (queue.last_receive == nullptr ? queue.receives : queue.last_receive->next) = &receive;
-        queue.last_receive = &receive;
-        if (pattern.source == any_source) ++any_source_receives_;
+        exact_.receives.append(receive);
         counters.posted_receives.add();
         return nullptr;
     }
 
     [[gnu::always_inline]] core::Request* arrive(Envelope envelope) noexcept {
-        Queue* exact = lookup(envelope);
-        if (any_source_receives_ != 0) [[unlikely]] return arrive_at_either(envelope);
-        if (exact == nullptr) [[unlikely]] return nullptr;
-        core::Request* first = exact->receives;
+        if (any_source_receives_ != 0 || !exact_.is(envelope)) [[unlikely]]
+            return arrive_elsewhere(Key(envelope));
+        core::Request* first = exact_.receives.first;
         if (first == nullptr) return nullptr;
-        if ((exact->receives = first->next) == nullptr) exact->last_receive = nullptr;
+        exact_.receives.remove_first();
+        mark_taken(*first);
         counters.posted_receives.subtract();
         return first;
     }
 
-    core::Request* posted_for(const Envelope& envelope) noexcept {
-        Queue* exact = lookup(envelope);
-        core::Request* first = exact == nullptr ? nullptr : exact->receives;
-        if (any_source_receives_ != 0) [[unlikely]] first = earlier(first, envelope);
-        return first;
-    }
-
-    /// `receive` is the head of its queue, as posted_for() answered.
-    void take_posted(core::Request& receive) noexcept {
-        note_posted(counters);
-        counters.posted_receives.subtract();
-        Queue& queue = *lookup({receive.context, receive.source, receive.tag});
-        queue.receives = receive.next;
-        if (queue.receives == nullptr) queue.last_receive = nullptr;
-        if (receive.source == any_source) --any_source_receives_;
-    }
-
+    core::Request* posted_for(const Envelope& envelope) noexcept { return first_posted(Key(envelope)); }
+    void take_posted(core::Request& receive) noexcept;
     void keep(Message& message) noexcept;
     void take(Message& message) noexcept;
-    Message* find(const Pattern& pattern) noexcept;
+    Message* find(const Pattern& pattern) noexcept {
+        return arrivals_.first == nullptr ? nullptr : first_kept(Key(pattern));
+    }
     bool cancel(core::Request& receive) noexcept;
-    Message* first_message() noexcept { return first_arrival_; }
+    Message* first_message() noexcept { return arrivals_.first; }
 
     std::uint64_t raise_order(std::uint64_t least) noexcept {
         if (order_ < least) order_ = least;
@@ -86,60 +68,79 @@ public:
 
     template <class Visit>
     void each_context(Visit&& visit) const {
-        for (std::size_t i = 0; i < slots_; ++i)
-            if (table_[i].holds_something()) visit(table_[i].key.context);
+        if (exact_.receives.first != nullptr) visit(exact_.context);
+        if (any_source_.receives.first != nullptr) visit(any_source_.context);
+        posted_.each([&](const core::Request& receive) { visit(receive.context); });
+        if (exact_.messages.first != nullptr) visit(exact_.context);
+        kept_.each([&](const Message& message) { visit(message.envelope.context); });
+    }
+
+    /// Bytes besides this object.
+    std::size_t memory() const noexcept {
+        return posted_.memory() + kept_.memory() + (index_ == nullptr ? 0 : index_->memory());
     }
 
 private:
-    struct Queue {
-        Envelope key{};
-        bool used = false;
-        core::Request* receives = nullptr;
-        core::Request* last_receive = nullptr;
-        Message* messages = nullptr;
-        Message* last_message = nullptr;
+    using Exact = Kept<&Message::exact>;
 
-        bool holds_something() const noexcept { return receives != nullptr || messages != nullptr; }
+    /// The queue of one key. Its parts are compared one by one, as the program hands them over.
+    struct OpenPosted {
+        std::uint32_t context;
+        std::int32_t source;
+        std::int32_t tag;
+        std::uint32_t hash;
+        Queue<Posted<>> receives;
+
+        bool is(Envelope key) const noexcept {
+            return tag == key.tag && source == key.source && context == key.context;
+        }
+        bool is(Key key) const noexcept {
+            return tag == key.tag() && source == key.source() && context == key.context();
+        }
+        void set(Key key, std::uint32_t hash_of_key) noexcept {
+            context = key.context();
+            source = key.source();
+            tag = key.tag();
+            hash = hash_of_key;
+        }
+    };
+    struct Open : OpenPosted {
+        Queue<Exact> messages;
     };
 
-    static bool same(const Envelope& a, Envelope b) noexcept {
-        return a.tag == b.tag && a.source == b.source && a.context == b.context;
+    Open& open(Key key) noexcept {
+        if (!exact_.is(key)) [[unlikely]] reopen(key);
+        return exact_;
     }
-    std::size_t hash(const Envelope& key) const noexcept {
-        std::uint64_t mixed = (std::uint64_t{key.context} << 32 | static_cast<std::uint32_t>(key.tag)) ^ seed_;
-        mixed = (mixed ^ mixed >> 32) * 0x9e3779b97f4a7c15U;
-        mixed ^= static_cast<std::uint32_t>(key.source) + seed_;
-        mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9U;
-        return mixed ^ mixed >> 32;
+    OpenPosted& open_any_source(Key key) noexcept {
+        if (!any_source_.is(key)) [[unlikely]] reopen_any_source(key);
+        return any_source_;
     }
-    /// The queue of this key, or nullptr.
-    Queue* lookup(Envelope key) noexcept {
-        if (latest_ != nullptr && same(latest_->key, key)) [[likely]] return latest_;
-        return search(key);
-    }
-    /// The queue of this key, made if need be.
-    Queue& queue_of(Envelope key) noexcept {
-        if (latest_ != nullptr && same(latest_->key, key)) [[likely]] return *latest_;
-        return search_or_add(key);
-    }
-    Queue* search(Envelope key) noexcept;
-    Queue& search_or_add(Envelope key) noexcept;
-    core::Request* arrive_at_either(Envelope envelope) noexcept;
-    core::Request* earlier(core::Request* exact, const Envelope& envelope) noexcept;
-    void rebuild() noexcept;
+    void reopen(Key key) noexcept;
+    void reopen_any_source(Key key) noexcept;
+    Message* post_elsewhere(core::Request& receive, Key key) noexcept;
+    Message* post_any_source(core::Request& receive, Key key) noexcept;
+    Message* take_first(core::Request& receive) noexcept;
+    core::Request* arrive_elsewhere(Key key) noexcept;
+    core::Request* first_posted(Key key) noexcept;
+    Message* first_kept(Key key) noexcept;
+    Message* first_kept_with_wildcard(Key key) noexcept;
 
-    Queue* latest_ = nullptr;  ///< the queue found last; programs tend to ask for it again
+    // What every message needs.
+    Open exact_;
     std::uint64_t order_ = 0;
     std::size_t any_source_receives_ = 0;
-    std::unique_ptr<Queue[]> table_;
-    std::size_t slots_ = 0;  ///< a power of two
-    std::size_t used_ = 0;
-    std::uint64_t seed_;
-    Message* first_arrival_ = nullptr;
-    Message* last_arrival_ = nullptr;
 
 public:
-    tool::counters::Matching counters;  ///< last: what matching needs lies together
+    tool::counters::Matching counters;
+
+private:
+    OpenPosted any_source_;
+    Queue<Kept<&Message::arrival>> arrivals_;
+    KeyHash hash_;
+    Table<Posted<>> posted_;
+    Table<Exact> kept_;
+    std::unique_ptr<WildcardIndex> index_;  ///< once somebody has asked for messages with a wildcard
 };
 static_assert(Matcher<HashMatcher>);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Matching by linear search, one list of receives and one of messages, as MPICH does (P4).
+/// Matching by linear search, one list of receives and one of messages, as MPICH does (P4, 2.1).
 
 #include <string_view>
 
-#include "match/links.hpp"
 #include "match/matcher.hpp"
+#include "match/queue.hpp"
 
 namespace heddle::match {
 
@@ -14,60 +14,54 @@ public:
     static constexpr std::string_view name = "list";
 
     Message* post(core::Request& receive, Pattern pattern) noexcept {
-        receive.order = ++order_;
-        receive.next = nullptr;
         if (Message* message = find(pattern)) {
             take(*message);
+            mark_taken(receive);
             return message;
         }
-        *end_ = &receive;
-        end_ = &receive.next;
+        receive.order = ++order_;
+        receives_.append(receive);
         counters.posted_receives.add();
         return nullptr;
     }
     core::Request* posted_for(const Envelope& envelope) noexcept {
         std::uint64_t steps = 0;
-        core::Request* at = receives_;
-        for (; at != nullptr; at = at->next) {
-            ++steps;
-            if (accepts({at->context, at->source, at->tag}, envelope)) break;
-        }
+        core::Request* at = receives_.first;
+        while (at != nullptr && (++steps, !accepts({at->context, at->source, at->tag}, envelope)))
+            at = at->next;
         note_search(counters, steps);
         return at;
     }
-    void take_posted(core::Request& receive) noexcept { cancel(receive); }
+    void take_posted(core::Request& receive) noexcept {
+        note_posted(counters);
+        counters.posted_receives.subtract();
+        receives_.remove(receive);
+        mark_taken(receive);
+    }
     core::Request* arrive(const Envelope& envelope) noexcept {
         core::Request* first = posted_for(envelope);
         if (first != nullptr) take_posted(*first);
         return first;
     }
     bool cancel(core::Request& receive) noexcept {
-        for (core::Request** at = &receives_; *at != nullptr; at = &(*at)->next) {
-            if (*at != &receive) continue;
-            *at = receive.next;
-            if (end_ == &receive.next) end_ = at;
-            note_posted(counters);
-            counters.posted_receives.subtract();
-            return true;
-        }
-        return false;
+        if (is_taken(receive)) return false;
+        take_posted(receive);
+        receive.bytes = 0;
+        return true;
     }
     void keep(Message& message) noexcept {
-        append<&Message::arrival>(first_, last_, message);
+        messages_.append(message);
         note_kept(counters);
     }
     void take(Message& message) noexcept {
-        remove<&Message::arrival>(first_, last_, message);
+        messages_.remove(message);
         counters.unexpected_queue.subtract();
     }
-    Message* first_message() noexcept { return first_; }
+    Message* first_message() noexcept { return messages_.first; }
     Message* find(const Pattern& pattern) noexcept {
         std::uint64_t steps = 0;
-        Message* at = first_;
-        for (; at != nullptr; at = at->arrival.after) {
-            ++steps;
-            if (accepts(pattern, at->envelope)) break;
-        }
+        Message* at = messages_.first;
+        while (at != nullptr && (++steps, !accepts(pattern, at->envelope))) at = at->arrival.after;
         note_search(counters, steps);
         return at;
     }
@@ -77,15 +71,13 @@ public:
     }
     template <class Visit>
     void each_context(Visit&& visit) const {
-        for (const core::Request* at = receives_; at != nullptr; at = at->next) visit(at->context);
-        for (const Message* at = first_; at != nullptr; at = at->arrival.after) visit(at->envelope.context);
+        for (const core::Request* at = receives_.first; at != nullptr; at = at->next) visit(at->context);
+        for (const Message* at = messages_.first; at != nullptr; at = at->arrival.after) visit(at->envelope.context);
     }
 
 private:
-    core::Request* receives_ = nullptr;
-    core::Request** end_ = &receives_;
-    Message* first_ = nullptr;
-    Message* last_ = nullptr;
+    Queue<Posted<>> receives_;
+    Queue<Kept<&Message::arrival>> messages_;
     std::uint64_t order_ = 0;
 
 public:

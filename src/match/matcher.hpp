@@ -32,11 +32,15 @@ inline void note_kept(tool::counters::Matching& counters) noexcept {
     counters.unexpected_queue.add();
     counters.most_unexpected_queue.raise_to(counters.unexpected_queue.value());
 }
+void note_deep_search(tool::counters::Matching& counters, std::uint64_t steps) noexcept;
+/// Nothing to look at is no search. Most look at one entry: that is counted once, and told by
+/// add_shallow_searches().
 inline void note_search(tool::counters::Matching& counters, std::uint64_t steps) noexcept {
-    counters.searches.add();
-    counters.search_steps.add(steps);
-    counters.deepest_search.raise_to(steps);
+    if (steps == 1) [[likely]] counters.searches_to_1.add();
+    else if (steps != 0) note_deep_search(counters, steps);
 }
+/// What the sums of instances do not have in them yet.
+void add_shallow_searches(tool::Values& sums) noexcept;
 
 template <class M>
 concept Matcher = std::default_initializable<M> &&

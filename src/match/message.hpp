@@ -18,6 +18,8 @@ struct Envelope {
     std::uint32_t context;
     std::int32_t source;
     std::int32_t tag;
+
+    bool operator==(const Envelope&) const noexcept = default;
 };
 
 /// What a receive accepts. Source and tag may be wildcards.
@@ -31,7 +33,7 @@ constexpr bool accepts(const Pattern& wanted, const Envelope& message) noexcept 
 
 struct Message;
 
-/// Membership in one doubly linked list of messages.
+/// Membership in one queue of messages (match/queue.hpp).
 struct Link {
     Message* before = nullptr;
     Message* after = nullptr;
@@ -42,9 +44,12 @@ struct Message {
     std::atomic<core::Kind> kind{core::Kind::none};  ///< message while an MPI_Message names it
     Envelope envelope{};
     std::uint64_t stamp = 0;  ///< send order among the messages of one sender
-    Link exact;               ///< among those with the same envelope
-    Link any_source;          ///< among those with the same context and tag
     Link arrival;             ///< among all of the matcher
+    Link exact;               ///< among those with the same envelope, or of the same source (match/source.hpp)
+    Link any_source;          ///< among those with the same context and tag
+    Link any_tag;             ///< among those with the same context and source
+    Link any;                 ///< among those with the same context
+    std::uint8_t filed = 0;        ///< in which of the last three it is (match/wildcard_index.hpp)
     std::uint8_t protocol = 0;     ///< p2p::Kind
     std::uint8_t instance = 0;     ///< where it arrived
     std::int32_t peer = 0;         ///< sending process (rank in the world)

@@ -77,6 +77,9 @@ struct Communicator : core::Object {
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Comm_attach_buffer; guarded likewise
     std::shared_ptr<const topo::Topology> topology;  ///< or none; set while the communicator is made
     std::uint32_t collectives = 0;  ///< collective calls so far: their tags, one thread at a time
+    static constexpr std::int32_t stage_unknown = -2;
+    std::int32_t stage = stage_unknown;  ///< a number, or -1: there is none (coll/stage.hpp)
+    std::uint32_t stage_turn = 0;        ///< uses so far
 
     std::int32_t size() const noexcept { return group->size(); }
 };

@@ -43,7 +43,8 @@ int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
                     const std::string& detail);
 
 /// The same on a session.
-[[gnu::cold]] int fail(core::Thread& thread, Session& session, int error_class, const std::string& detail);
+[[gnu::cold]] int fail(core::Thread& thread, Session& session, int error_class,
+                       const std::string& detail);
 int call_errhandler(core::Thread& thread, Session& session, int code, const std::string& detail);
 /// The same where there is no session, or not yet: what this handler says.
 int call_errhandler(Process& process, Errhandler& handler, void* object, int code,

@@ -29,10 +29,19 @@ struct PredefinedOperation {
 
 #define OPERATION(name, builtin) {MPI_##name, "MPI_" #name, Builtin::builtin}
 const PredefinedOperation operations[] = {
-    OPERATION(SUM, sum), OPERATION(MIN, min), OPERATION(MAX, max), OPERATION(PROD, product),
-    OPERATION(BAND, bit_and), OPERATION(BOR, bit_or), OPERATION(BXOR, bit_xor),
-    OPERATION(LAND, logical_and), OPERATION(LOR, logical_or), OPERATION(LXOR, logical_xor),
-    OPERATION(MINLOC, min_location), OPERATION(MAXLOC, max_location), OPERATION(REPLACE, replace),
+    OPERATION(SUM, sum),
+    OPERATION(MIN, min),
+    OPERATION(MAX, max),
+    OPERATION(PROD, product),
+    OPERATION(BAND, bit_and),
+    OPERATION(BOR, bit_or),
+    OPERATION(BXOR, bit_xor),
+    OPERATION(LAND, logical_and),
+    OPERATION(LOR, logical_or),
+    OPERATION(LXOR, logical_xor),
+    OPERATION(MINLOC, min_location),
+    OPERATION(MAXLOC, max_location),
+    OPERATION(REPLACE, replace),
     OPERATION(NO_OP, no_op),
 };
 #undef OPERATION

@@ -131,7 +131,11 @@ Errhandler* Process::errhandler(MPI_Errhandler handle) noexcept {
     return find(errhandlers, handle, core::Kind::errhandler);
 }
 
+core::Thread* attached_thread() noexcept { return detach_at_exit.thread; }
+
 core::Thread& attach(Process& process) {
+    if (detach_at_exit.thread != nullptr && detach_at_exit.thread->process == &process)
+        return *detach_at_exit.thread;
     core::Thread* thread = process.threads.take();
     if (thread == nullptr) throw std::runtime_error("too many threads have called MPI");
     thread->process = &process;
@@ -140,7 +144,8 @@ core::Thread& attach(Process& process) {
     thread->patience = {};
     thread->exact_tags_from = process.engine->exact_tags_from();
     process.engine->count_thread(+1);
-    current_thread = thread;
+    thread->visitor = process.engine->visitor_for(*thread);
+    if (!process.engine->calls_are_sections()) current_thread = thread;
     detach_at_exit.thread = thread;
     return *thread;
 }

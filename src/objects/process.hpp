@@ -69,8 +69,9 @@ public:
     core::Arena<Operation> operations;
     core::Arena<Session> sessions;
 
-    Communicator* world = nullptr;  ///< live as long as the process; what their handles name depends
-    Communicator* self = nullptr;   ///< on the world model
+    Communicator* world =
+        nullptr;                   ///< live as long as the process; what their handles name depends
+    Communicator* self = nullptr;  ///< on the world model
     Group* empty_group = nullptr;
     Errhandler* errors_are_fatal = nullptr;
     Errhandler* errors_abort = nullptr;
@@ -99,13 +100,15 @@ public:
 
     /// The objects behind handles; nullptr for what is no live object of the kind.
     Communicator* communicator(MPI_Comm handle) noexcept {
-        if (handle == MPI_COMM_WORLD) [[likely]] return named_world_.load(relaxed);
+        if (handle == MPI_COMM_WORLD) [[likely]]
+            return named_world_.load(relaxed);
         if (handle == MPI_COMM_SELF) return named_world_.load(relaxed) != nullptr ? self : nullptr;
         return find(communicators, handle, core::Kind::communicator);
     }
     Datatype* datatype(MPI_Datatype handle) noexcept {
         const auto value = reinterpret_cast<std::uintptr_t>(handle);
-        if (value < predefined_types.size()) [[likely]] return predefined_types[value];
+        if (value < predefined_types.size()) [[likely]]
+            return predefined_types[value];
         return find(datatypes, handle, core::Kind::datatype);
     }
     Group* group(MPI_Group handle) noexcept {
@@ -118,7 +121,8 @@ public:
     }
     Operation* operation(MPI_Op handle) noexcept {
         const auto value = reinterpret_cast<std::uintptr_t>(handle);
-        if (value < predefined_operations.size()) [[likely]] return predefined_operations[value];
+        if (value < predefined_operations.size()) [[likely]]
+            return predefined_operations[value];
         return find(operations, handle, core::Kind::operation);
     }
 
@@ -167,14 +171,19 @@ private:
 };
 
 /// The calling thread, once it is attached to its process. Written by attach() only.
-extern constinit thread_local core::Thread* current_thread __attribute__((tls_model("initial-exec")));
+extern constinit thread_local core::Thread* current_thread
+    __attribute__((tls_model("initial-exec")));
 
 /// The process of the program, or nullptr while there is none.
 Process* process_of_program() noexcept;
 /// The same, made if there is none: it joins the job. Throws std::runtime_error.
 Process& need_process_of_program();
 
-/// Attaches the calling thread to `process`, until the thread ends.
+/// Attaches the calling thread to `process`, until the thread ends, unless it is.
 core::Thread& attach(Process& process);
+
+/// The calling thread if it is attached, also one that has no business in MPI but in the section that is
+/// a call (recipe global): it is current_thread only there.
+core::Thread* attached_thread() noexcept;
 
 }  // namespace heddle::objects

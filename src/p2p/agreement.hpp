@@ -26,6 +26,7 @@ enum AgreementTag : std::int32_t {
     last_group_agreement,  ///< for the one tag whose number would be a wildcard
     intercomm_agreement,
     merge_agreement,
+    stage_agreement,
 };
 std::int32_t create_group_agreement(std::int32_t users_tag) noexcept;
 

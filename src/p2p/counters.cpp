@@ -12,19 +12,20 @@ namespace heddle::p2p {
 tool::Values Engine::counted() {
     tool::Values values;
     for (std::size_t i = 0; i < pool_.size(); ++i) {
-        const instance::Instance& instance = pool_[i];
+        instance::Instance& instance = pool_[i];
         // All of them: what was never used is zeroes.
         for (std::size_t to = 0; to < node_.processes(); ++to)
             values += instance.channels[to].sending;
         values += instance.backlog_counters;
         values += instance.receiving;
-        values += instance.matcher.counters;
+        values += instance.matcher.counters();
         // Noted only before receives are taken out (match::note_posted).
         auto& most = values[tool::CounterIndex::most_posted_receives];
-        most = std::max(most, instance.matcher.counters.posted_receives.value());
+        most = std::max(most, instance.matcher.counters().posted_receives.value());
     }
+    match::add_shallow_searches(values);
     values += wildcards_.counters;
-    for (std::size_t i = 0; in_laboratory() && i < pool_.size(); ++i) values += laboratory_->counters(i);
+    if (in_laboratory()) values.add(laboratory_->counted());
     return values;
 }
 

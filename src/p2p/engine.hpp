@@ -19,11 +19,13 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/thread.hpp"
 #include "instance/pool.hpp"
 #include "match/message.hpp"
+#include "match/recording.hpp"
 #include "p2p/busy_contexts.hpp"
 #include "p2p/copy_choice.hpp"
 #include "p2p/held_back.hpp"
@@ -48,7 +50,13 @@ struct Outbound {
     std::uint64_t bytes;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
     std::uint64_t offset = 0;             ///< packed bytes of the data that come before
+    // For recipes of the laboratory:
+    objects::Communicator* communicator = nullptr;
+    bool nonblocking = false;  ///< a request is asked for
 };
+
+/// What a send that takes the slow way has to be.
+enum class Sending : std::uint8_t { blocking, nonblocking, synchronous };
 
 /// A receive to be posted.
 struct Inbound {
@@ -58,13 +66,14 @@ struct Inbound {
     std::uint64_t bytes;
     objects::Communicator* communicator;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
-    sync::Slot* waiter = nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
+    sync::Slot* waiter =
+        nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
 };
 
 class Engine {
 public:
-    Engine(const transport::shm::Node& node, std::int32_t rank, core::Arena<core::Request>& requests,
-           tool::Settings settings);
+    Engine(const transport::shm::Node& node, std::int32_t rank,
+           core::Arena<core::Request>& requests, tool::Settings settings);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
@@ -77,34 +86,40 @@ public:
         if (message.bytes < inline_below_ && message.process != rank_ && message.layout == nullptr)
             [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
-            if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done) [[likely]]
+            if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done)
+                [[likely]]
                 return &completed_send_;
         }
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
                                  message.envelope.tag, message.process, message.data,
-                                 {message.bytes, message.layout}, false);
+                                 {message.bytes, message.layout},
+                                 message.nonblocking ? Sending::nonblocking : Sending::blocking,
+                                 message.communicator);
     }
     /// The same; complete only when the message has been matched.
     core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
         return start_send_slowly(thread, message.envelope.context, message.envelope.source,
                                  message.envelope.tag, message.process, message.data,
-                                 {message.bytes, message.layout}, true);
+                                 {message.bytes, message.layout}, Sending::synchronous,
+                                 message.communicator);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
 
     // --- receiving ---
 
     /// Posts a receive. The answer is to be waited for and freed; nullptr when memory has run out.
-    [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread, const Inbound& inbound) {
+    [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread,
+                                                        const Inbound& inbound) {
         core::Request* receive = new_receive(thread, inbound);
         if (receive == nullptr) [[unlikely]] return nullptr;
         if (receive->any_tag) [[unlikely]] return post_slowly(thread, *receive, inbound.allow_overtaking);
         instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
         receive->instance = instance.number;
         lock(instance);
-        match::Message* message = instance.matcher.post(*receive, inbound.pattern);
+        match::Message* message = instance.matcher.standard.post(*receive, inbound.pattern);
         instance.lock.unlock();
-        if (message != nullptr) [[unlikely]] consume_now(thread, *receive, *message);
+        if (message != nullptr) [[unlikely]]
+            consume_now(thread, *receive, *message);
         return receive;
     }
     /// Takes a posted receive back; false if it was matched before.
@@ -128,6 +143,9 @@ public:
     void watch(const match::Pattern& pattern, sync::Slot& slot);
     void unwatch(sync::Slot& slot);
 
+    /// Ends what HEDDLE_RECORD has asked for. Empty, or what is wrong with the file, as a sentence.
+    std::string close_recording();
+
     // --- counters ---
 
     /// What is counted by instances and by the engine; what its threads count is theirs.
@@ -144,7 +162,8 @@ public:
     [[gnu::always_inline]] core::Request* take_request(core::Thread& thread,
                                                        sync::Slot* waiter = nullptr) noexcept {
         core::Request* request = thread.requests.take(requests_);
-        if (request == nullptr) [[unlikely]] return nullptr;
+        if (request == nullptr) [[unlikely]]
+            return nullptr;
         request->done.store(false, relaxed);
         // R3 of p2p/listener.cpp, after `done`: a completer that is late finds the request not complete.
         request->waiter.store(waiter, release);
@@ -152,7 +171,8 @@ public:
     }
     void free_request(core::Thread& thread, core::Request& request) noexcept {
         if (request.immortal) return;
-        if (request.laid_out) [[unlikely]] drop_layout(thread, request);
+        if (request.laid_out) [[unlikely]]
+            drop_layout(thread, request);
         request.kind.store(core::Kind::none, relaxed);
         thread.requests.give(request, requests_);
     }
@@ -222,8 +242,17 @@ public:
     void count_thread(int change) noexcept;
     /// For core::Thread.
     std::int32_t exact_tags_from() const noexcept {
-        return in_laboratory() ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
+        return in_laboratory() || tool::matching_is_watched(settings_) ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
     }
+    sync::locks::Visitor* visitor_for(core::Thread& thread) {
+        return in_laboratory() ? laboratory_->visitor_for(thread) : nullptr;
+    }
+    /// Whether a call is one critical section (api/entry.hpp).
+    bool calls_are_sections() const noexcept {
+        return in_laboratory() && settings_.critical_section == tool::Granularity::global;
+    }
+    /// What poll() and poll_all() are to MPI_Test and its like.
+    void test_in_laboratory(core::Thread& thread);
     bool in_laboratory() const noexcept { return laboratory_ != nullptr; }
     /// What poll() is in a recipe of the laboratory.
     bool poll_in_laboratory(core::Thread& thread);
@@ -263,11 +292,14 @@ private:
         channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
         instance.outbox.unlock(thread.token, way);
-        if (cold) [[unlikely]] notify(message.process, instance);
+        if (cold) [[unlikely]]
+            notify(message.process, instance);
         return Post::done;
     }
-    [[gnu::always_inline]] static void write(transport::shm::Cell& cell, const Outbound& message, Kind kind,
-                      const void* prefix, std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept {
+    [[gnu::always_inline]] static void write(transport::shm::Cell& cell, const Outbound& message,
+                                             Kind kind, const void* prefix,
+                                             std::uint32_t prefix_bytes,
+                                             std::uint64_t stamp) noexcept {
         cell.context = message.envelope.context;
         cell.tag = message.envelope.tag;
         cell.source = message.envelope.source;
@@ -275,11 +307,13 @@ private:
         cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
         cell.kind = static_cast<std::uint8_t>(kind);
         if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
-        gather(cell.payload + prefix_bytes, message.data, message.layout, message.offset, message.bytes);
+        gather(cell.payload + prefix_bytes, message.data, message.layout, message.offset,
+               message.bytes);
     }
     /// A message of the program that is in the ring, or queued for it. Outbox held.
     [[gnu::always_inline]] static void count_sent(instance::Channel& channel, Kind kind,
-                                                  std::uint64_t bytes, const void* prefix) noexcept {
+                                                  std::uint64_t bytes,
+                                                  const void* prefix) noexcept {
         channel.sending.sent_messages.add();
         channel.sending.sent_bytes.add(kind == Kind::rendezvous ? announced_bytes(prefix) : bytes);
     }
@@ -294,7 +328,8 @@ private:
     [[gnu::cold]] core::Request* start_send_slowly(core::Thread& thread, std::uint32_t context,
                                                    std::int32_t source, std::int32_t tag,
                                                    std::int32_t process, const std::byte* data,
-                                                   Shape shape, bool synchronous);
+                                                   Shape shape, Sending how,
+                                                   objects::Communicator* communicator);
     core::Request* start_send_by(core::Thread& thread, instance::Instance& instance, const Outbound& message,
                                  bool synchronous, std::uint64_t number);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
@@ -305,13 +340,15 @@ private:
     void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                  const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
-    void queue(instance::Instance& instance, instance::Channel& channel, const instance::Pending& what);
+    void queue(instance::Instance& instance, instance::Channel& channel,
+               const instance::Pending& what);
     transport::shm::HeldBack& held_back_for(std::int32_t process) const noexcept {
         return node_.held_back(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
     }
     /// Whether a message that was sent before this one may still come.
     bool held_back(const match::Message& message) const noexcept {
-        return node_.held_back(static_cast<std::size_t>(message.peer), static_cast<std::size_t>(rank_))
+        return node_
+            .held_back(static_cast<std::size_t>(message.peer), static_cast<std::size_t>(rank_))
             .holds(message.envelope.context, message.stamp);
     }
     void after_queueing(Turn& turn, instance::Instance& instance);
@@ -324,7 +361,8 @@ private:
     [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
                                                       const Inbound& inbound) noexcept {
         core::Request* receive = take_request(thread, inbound.waiter);
-        if (receive == nullptr) [[unlikely]] return nullptr;
+        if (receive == nullptr) [[unlikely]]
+            return nullptr;
         receive->operation = core::Operation::receive;
         receive->context = inbound.pattern.context;
         receive->source = inbound.pattern.source;
@@ -342,12 +380,13 @@ private:
     /// instance is locked.
     [[gnu::always_inline]] core::Request* match(instance::Instance& instance,
                                                 match::Envelope envelope) noexcept {
-        if (wildcards_.any()) [[unlikely]] return match_with_wildcards(instance, envelope);
-        core::Request* receive = instance.matcher.arrive(envelope);
+        if (wildcards_.any()) [[unlikely]] return match_watched(instance, envelope);
+        core::Request* receive = instance.matcher.standard.arrive(envelope);
         if (receive != nullptr) [[likely]] receive->source = envelope.source;
         return receive;
     }
-    core::Request* match_with_wildcards(instance::Instance& instance, match::Envelope envelope) noexcept;
+    core::Request* match_with_wildcards(instance::Instance& instance,
+                                        match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
     void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
@@ -371,9 +410,11 @@ private:
     void pull(Turn& turn, const Pull& pull);
     void settle(Turn& turn, const Pull& pull);
     bool may_read(const Pull& pull, std::uint64_t bytes);
+    bool others_are_free() const noexcept;
     bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
     bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
-    void note_copied(core::Thread& thread, Way way, const core::Request& receive, std::uint64_t bytes) noexcept;
+    void note_copied(core::Thread& thread, Way way, const core::Request& receive,
+                     std::uint64_t bytes) noexcept;
     bool read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes);
     bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
@@ -398,8 +439,17 @@ private:
 
     // engine_laboratory.cpp
     bool is_sequenced() const noexcept { return laboratory_ != nullptr && laboratory_->sequenced; }
-    core::Request* send_in_laboratory(core::Thread& thread, const Outbound& message, bool synchronous);
-    core::Request* post_in_laboratory(core::Thread& thread, core::Request& receive);
+    core::Request* send_in_laboratory(core::Thread& thread, const Outbound& message, Sending how);
+    core::Request* send_with_request(core::Thread& thread, const Outbound& message,
+                                     instance::Instance& instance, std::uint64_t number);
+    void count_reference(core::Thread& thread, objects::Communicator& communicator, int change);
+    core::Request* start_send_in_section(core::Thread& thread, instance::Instance& way,
+                                         const Outbound& message, bool synchronous, std::uint64_t number);
+    bool poll_own_first(core::Thread& thread);
+    bool poll_in_section(core::Thread& thread, std::size_t number);
+    core::Request* post_exactly(core::Thread& thread, core::Request& receive);
+    match::Message* post_watched(instance::Instance& instance, core::Request& receive);
+    core::Request* match_watched(instance::Instance& instance, match::Envelope envelope) noexcept;
     bool set_aside(Turn& turn, instance::Instance& instance, std::int32_t process,
                    const transport::shm::Cell& cell);
     void match_set_aside(Turn& turn);
@@ -409,8 +459,10 @@ private:
 
     // engine_order.cpp
     [[gnu::always_inline]] void lock(instance::Instance& instance) {
-        if (!instance.lock.try_lock()) [[unlikely]] lock_contended(instance);
-        if (!instance.used) [[unlikely]] first_use(instance);
+        if (!instance.lock.try_lock()) [[unlikely]]
+            lock_contended(instance);
+        if (!instance.used) [[unlikely]]
+            first_use(instance);
     }
     [[gnu::cold, gnu::noinline]] static void lock_contended(instance::Instance& instance) {
         instance.lock.lock();
@@ -454,7 +506,7 @@ private:
     core::Request completed_send_;
 
     alignas(cache_line) Wildcards wildcards_;
-    std::atomic<Instances> used_{0};  ///< instances that have ever held anything
+    std::atomic<Instances> used_{0};        ///< instances that have ever held anything
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
 
     std::vector<HeldBackMessages> held_back_;  ///< by destination
@@ -471,6 +523,7 @@ private:
     std::mutex watchers_lock_;
     std::vector<Watcher> watchers_;
 
+    const std::unique_ptr<match::Recording> recording_;  ///< nullptr: nothing is recorded
     const std::unique_ptr<Laboratory> laboratory_;  ///< nullptr in the default recipe
 
     CopyChoice copy_choice_;
@@ -480,6 +533,7 @@ private:
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};
     std::atomic<std::uint32_t> composed_{0};
+    std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
 
     std::atomic<int> threads_{0};
     std::atomic<bool> short_of_cores_{false};

@@ -53,11 +53,18 @@ bool Engine::may_read(const Pull& pull, std::uint64_t bytes) {
     return settings_.single_copy == SingleCopy::always && copy_choice_.single_copy_allowed();
 }
 
+/// Whether a sender is likely to have time to help. Where this process has sends that are still to be taken,
+/// data goes both ways, and everybody is busy with what he receives.
+bool Engine::others_are_free() const noexcept { return announced_.load(relaxed) == 0; }
+
 /// Reads the payload out of the sender's memory and completes the message. False if that is forbidden.
 bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     core::Request& receive = *pull.receive;
-    if (bytes >= share_from && !receive.laid_out && read_and_share(turn, pull, bytes)) return true;
-    if (receive.laid_out ? !read_and_unpack(pull, bytes) : !read(pull.process, receive.buffer, pull.address, bytes)) {
+    if (bytes >= share_from && !receive.laid_out && others_are_free() &&
+        read_and_share(turn, pull, bytes))
+        return true;
+    if (receive.laid_out ? !read_and_unpack(pull, bytes)
+                         : !read(pull.process, receive.buffer, pull.address, bytes)) {
         copy_choice_.forbid_single_copy();
         return false;
     }
@@ -81,8 +88,10 @@ bool Engine::read_and_unpack(const Pull& pull, std::uint64_t bytes) {
 }
 
 /// The payload is here as a whole: counts it, and learns how long that took.
-void Engine::note_copied(core::Thread& thread, Way way, const core::Request& receive, std::uint64_t bytes) noexcept {
-    (way == Way::single_copy ? thread.copying.single_copy_bytes : thread.copying.pipelined_bytes).add(bytes);
+void Engine::note_copied(core::Thread& thread, Way way, const core::Request& receive,
+                         std::uint64_t bytes) noexcept {
+    (way == Way::single_copy ? thread.copying.single_copy_bytes : thread.copying.pipelined_bytes)
+        .add(bytes);
     if (receive.order != 0) copy_choice_.learn(way, bytes, platform::ticks() - receive.order);
 }
 
@@ -146,7 +155,8 @@ void Engine::help(Turn& turn, const Share& share) {
     std::uint64_t undone = no_piece;
     for (auto piece = copy.take(); piece.bytes != 0; piece = copy.take()) {
         const auto* from = reinterpret_cast<const std::byte*>(copy.source) + piece.from;
-        if (!platform::copy_to_process(pid_of(share.process), copy.target + piece.from, from, piece.bytes)) {
+        if (!platform::copy_to_process(pid_of(share.process), copy.target + piece.from, from,
+                                       piece.bytes)) {
             undone = piece.from;
             break;
         }
@@ -155,7 +165,9 @@ void Engine::help(Turn& turn, const Share& share) {
     const bool last = copy.done(copied);
     const SharedFields fields{share.sender, share.number, last ? 1U : 0U, undone};
     control(turn, share.instance, share.process, Kind::shared, &fields, sizeof fields);
-    if (last) turn.complete(*reinterpret_cast<core::Request*>(share.sender));
+    if (!last) return;
+    announced_.fetch_sub(1, relaxed);
+    turn.complete(*reinterpret_cast<core::Request*>(share.sender));
 }
 
 /// The sender has answered. Instance locked.

@@ -4,28 +4,156 @@
 #include <bit>
 #include <utility>
 
+#include "objects/communicator.hpp"
 #include "p2p/engine.hpp"
+#include "platform/tick_rate.hpp"
+#include "sync/locks/sections.hpp"
 
 namespace heddle::p2p {
 
-core::Request* Engine::send_in_laboratory(core::Thread& thread, const Outbound& message, bool synchronous) {
-    instance::Instance& home = pool_.home(message.envelope.context, message.envelope.tag);
-    if (!laboratory_->sequenced || message.process == rank_)
-        return start_send_by(thread, home, message, synchronous, 0);
-    // The number before the instance: who takes both has them in the order of its sends.
-    const std::uint64_t number = laboratory_->take_number(home.number, message.process);
-    return start_send_by(thread, pool_[laboratory_->choose(thread)], message, synchronous, number);
+using sync::locks::InSection;
+using sync::locks::Path;
+using sync::locks::Section;
+
+namespace {
+
+/// Work that is put off may want sections of its own: in this one, it is put off further.
+class SectionWithoutWork {
+public:
+    SectionWithoutWork(core::Thread& thread, sync::locks::Visitor* visitor, Section section, std::size_t object)
+        : thread_(thread), working_(std::exchange(thread.working, true)), section_(visitor, section, object) {}
+    ~SectionWithoutWork() { thread_.working = working_; }
+    SectionWithoutWork(const SectionWithoutWork&) = delete;
+    SectionWithoutWork& operator=(const SectionWithoutWork&) = delete;
+
+private:
+    core::Thread& thread_;
+    const bool working_;
+    InSection section_;
+};
+
+}  // namespace
+
+/// In the section of the outbox.
+core::Request* Engine::start_send_in_section(core::Thread& thread, instance::Instance& way,
+                                             const Outbound& message, bool synchronous, std::uint64_t number) {
+    core::Request* send = nullptr;
+    {
+        const SectionWithoutWork section(thread, thread.visitor, Section::outbox, way.number);
+        send = start_send_by(thread, way, message, synchronous, number);
+    }
+    Turn turn(thread);
+    finish(turn);
+    return send;
 }
 
-core::Request* Engine::post_in_laboratory(core::Thread& thread, core::Request& receive) {
+core::Request* Engine::send_in_laboratory(core::Thread& thread, const Outbound& message, Sending how) {
+    instance::Instance& home = pool_.home(message.envelope.context, message.envelope.tag);
+    std::uint64_t number = 0;
+    instance::Instance* way = &home;
+    if (laboratory_->sequenced && message.process != rank_) {
+        // The number before the instance: who takes both has them in the order of its sends.
+        number = laboratory_->take_number(home.number, message.process);
+        way = &pool_[laboratory_->choose(thread)];
+    }
+    if (how == Sending::nonblocking && thread.visitor != nullptr && message.process != rank_ &&
+        message.bytes <= settings_.eager_limit)
+        return send_with_request(thread, message, *way, number);
+    return start_send_in_section(thread, *way, message, how == Sending::synchronous, number);
+}
+
+/// A nonblocking send as P3 has it (section 5.3): with a request, even if the message is away at once,
+/// and a reference to the communicator meanwhile. Predefined datatypes are never freed, and not counted.
+core::Request* Engine::send_with_request(core::Thread& thread, const Outbound& message,
+                                         instance::Instance& way, std::uint64_t number) {
+    core::Request* send = take_request(thread);
+    if (send == nullptr) return nullptr;
+    const auto stamp = [number] { return number != 0 ? number : platform::ordered_ticks(); };
+    count_reference(thread, *message.communicator, +1);
+    Post post = Post::retry;
+    {
+        const InSection section(thread.visitor, Section::outbox, way.number);
+        open_channel(thread, way, message.process);
+        post = this->post(thread, way, message, Kind::eager, nullptr, 0, stamp);
+    }
+    count_reference(thread, *message.communicator, -1);
+    if (post == Post::retry) {
+        free_request(thread, *send);
+        return start_send_in_section(thread, way, message, false, number);
+    }
+    send->operation = core::Operation::send;
+    send->any_tag = send->cancelled = send->synchronous = false;
+    send->instance = way.number;
+    send->error = 0;
+    const InSection section(thread.visitor, Section::request, requests_.number_of(send));
+    send->done.store(true, release);
+    thread.visitor->productive(3);  // made, completed, and freed by the call that waits for it
+    return send;
+}
+
+void Engine::count_reference(core::Thread& thread, objects::Communicator& communicator, int change) {
+    const InSection section(laboratory_->locked_counts ? thread.visitor : nullptr, Section::reference_count,
+                            communicator.context);
+    communicator.references.fetch_add(static_cast<std::uint32_t>(change), relaxed);  // the caller has one, too
+}
+
+/// A receive that goes to the instance of its tag, past the short way.
+core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive) {
     instance::Instance& home = pool_.home(receive.context, receive.tag);
     receive.instance = home.number;
-    lock(home);
-    match::Message* message = home.matcher.post(receive, {receive.context, receive.source, receive.tag});
-    home.lock.unlock();
+    match::Message* message = nullptr;
+    if (thread.visitor != nullptr) {
+        thread.visitor->productive(2);  // made, and freed by the call that waits for it
+        sync::Slot* nobody = nullptr;
+        receive.waiter.compare_exchange_strong(nobody, laboratory_->completions().as_waiter(), release, relaxed);
+    }
+    {
+        const InSection section(thread.visitor, Section::inbox, home.number);
+        lock(home);
+        message = post_watched(home, receive);
+        home.lock.unlock();
+    }
     if (message != nullptr) consume_now(thread, receive, *message);
     return &receive;
 }
+
+namespace {
+
+/// Adds to a counter how long it lives.
+class Stopwatch {
+public:
+    Stopwatch(bool on, tool::Counter& nanoseconds) noexcept
+        : nanoseconds_(on ? &nanoseconds : nullptr), start_(on ? platform::ticks() : 0) {}
+    ~Stopwatch() {
+        if (nanoseconds_ == nullptr) return;
+        nanoseconds_->add(static_cast<std::uint64_t>(platform::duration_of(platform::ticks() - start_).count()));
+    }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+private:
+    tool::Counter* nanoseconds_;
+    std::uint64_t start_;
+};
+
+}  // namespace
+
+/// Instance locked.
+match::Message* Engine::post_watched(instance::Instance& instance, core::Request& receive) {
+    const match::Pattern pattern{receive.context, receive.source, receive.tag};
+    if (recording_ != nullptr) recording_->post(pattern);
+    const Stopwatch watch(settings_.match_timing == tool::Timing::on, instance.matcher.counters().match_time);
+    return instance.matcher.post(receive, pattern);
+}
+
+/// Instance locked.
+core::Request* Engine::match_watched(instance::Instance& instance, match::Envelope envelope) noexcept {
+    if (recording_ != nullptr) recording_->arrive(envelope);
+    const Stopwatch watch(settings_.match_timing == tool::Timing::on, instance.matcher.counters().match_time);
+    return match_with_wildcards(instance, envelope);
+}
+
+std::string Engine::close_recording() { return recording_ == nullptr ? "" : recording_->close(); }
 
 /// Takes a message out of a ring, to be matched at its home; false if the ring has to be left as it is.
 /// The instance of the ring is locked.
@@ -77,7 +205,7 @@ void Engine::match_in_sequence(Turn& turn, instance::Instance& home, match::Mess
 
 void Engine::match_kept_back(Turn& turn, instance::Instance& home, match::Message& message) {
     message.instance = home.number;
-    match::note_posted(home.matcher.counters);
+    match::note_posted(home.matcher.counters());
     if (core::Request* receive = match(home, message.envelope)) consume(turn, *receive, message);
     else keep(turn, home, message);
 }
@@ -85,14 +213,49 @@ void Engine::match_kept_back(Turn& turn, instance::Instance& home, match::Messag
 /// P1, algorithm 2: the thread's own instance first, then the others in turn until one has something.
 /// What threads leave behind that have ended is found in this way, too.
 bool Engine::poll_in_laboratory(core::Thread& thread) {
+    if (thread.visitor != nullptr) {
+        thread.visitor->path = Path::progress;
+        thread.visitor->give_way();
+    }
+    bool moved = false;
+    {
+        const InSection section(thread.visitor, Section::progress);
+        moved = poll_own_first(thread);
+    }
+    if (thread.visitor != nullptr) thread.visitor->path = Path::main;
+    return moved;
+}
+
+/// MPI_Test is on the main path: whoever called it has something else to do (P2, section 4.1). It need
+/// not wait for the lock either (section 6.2).
+void Engine::test_in_laboratory(core::Thread& thread) {
+    const InSection section(thread.visitor, Section::progress, 0, laboratory_->test_limit);
+    if (section.gave_up()) thread.visitor->counters.lock_given_up.add();
+    else poll_own_first(thread);
+}
+
+bool Engine::poll_own_first(core::Thread& thread) {
     if (laboratory_->serial && !laboratory_->progress.try_lock()) return false;
     const std::size_t own = laboratory_->own(thread);
     const Instances others = (used() | backlogged()) & ~(Instances{1} << own);
-    bool moved = poll(thread, Instances{1} << own);
+    bool moved = poll_in_section(thread, own);
     for (Instances left = std::rotr(others, static_cast<int>(own)); left != 0 && !moved; left &= left - 1)
-        moved = poll(thread, std::rotl(left & (~left + 1), static_cast<int>(own)));
+        moved = poll_in_section(thread, (static_cast<std::size_t>(std::countr_zero(left)) + own) % 64);
     if (!moved) poll_all(thread);
     if (laboratory_->serial) laboratory_->progress.unlock();
+    return moved;
+}
+
+bool Engine::poll_in_section(core::Thread& thread, std::size_t number) {
+    instance::Instance& instance = pool_[number];
+    const bool something = instance.something_came() || instance.backlog.load(relaxed) != 0;
+    bool moved = false;
+    {
+        const SectionWithoutWork section(thread, something ? thread.visitor : nullptr, Section::inbox, number);
+        moved = poll(thread, Instances{1} << number);
+    }
+    Turn turn(thread);
+    finish(turn);
     return moved;
 }
 

@@ -194,7 +194,7 @@ void Engine::put_off_kept(const match::Envelope& first) {
 core::Request* Engine::post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking) {
     receive.any_tag = receive.tag == match::any_tag;
     if (receive.any_tag) return post_any_tag(thread, receive, !allow_overtaking && !is_sequenced());
-    return post_in_laboratory(thread, receive);
+    return post_exactly(thread, receive);
 }
 
 core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
@@ -202,6 +202,7 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
     wildcards_.lock.lock();
     lock_all();
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
+    if (recording_ != nullptr) recording_->post(pattern);
     match::Message* message = in_order ? earliest_in_order(turn, pattern) : earliest(pattern);
     if (message != nullptr) {
         pool_[message->instance].matcher.take(*message);
@@ -233,7 +234,9 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
     const auto look = [&] {
         if (message == nullptr) return;
         found = {message->envelope.source, message->envelope.tag, 0, false, message->length};
-        if (take) pool_[message->instance].matcher.take(*message);
+        if (!take) return;
+        if (recording_ != nullptr) recording_->take(pattern);
+        pool_[message->instance].matcher.take(*message);
     };
     if (pattern.tag == match::any_tag) {
         std::lock_guard guard(wildcards_.lock);

@@ -22,6 +22,9 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
       inline_below_(tool::in_laboratory(settings) ? 0 : transport::shm::inline_payload + 1),
       at_once_below_(tool::in_laboratory(settings) ? 0 : settings.eager_limit + 1),
       requests_(requests), pool_(node, rank, settings), held_back_(node.processes()),
+      recording_(settings.record.empty() ? nullptr
+                                         : std::make_unique<match::Recording>(
+                                               settings.record, rank, static_cast<std::int32_t>(node.processes()))),
       laboratory_(tool::in_laboratory(settings)
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
@@ -31,6 +34,7 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
     completed_send_.kind.store(core::Kind::request, relaxed);
+    if (tool::matching_is_watched(settings)) wildcards_.take_for_granted();
     // Rings are emptied past the branch for messages that are to be put in order.
     for (std::uint32_t context = 0; is_sequenced() && context < 64; ++context)
         wildcards_.demand_order(context, +1);
@@ -94,7 +98,7 @@ bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
 
 bool Engine::drain(Turn& turn, instance::Instance& instance) {
     const std::uint32_t count = instance.polled_count.load(relaxed);
-    match::note_posted(instance.matcher.counters);
+    match::note_posted(instance.matcher.standard.counters);
     bool moved = false;
     for (std::uint32_t i = 0; i < count; ++i)
         if (drain(turn, instance, *instance.polled[i].load(relaxed))) moved = true;
@@ -120,13 +124,16 @@ bool Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
     if (delivered != 0) after_draining(instance, inlet);
     // Nobody will be told of what is left in a cold ring, and this thread may go away. The leader says
     // that it sleeps before it takes this lock for a last look.
-    if (delivered == batch && lot_.leader() == progress::Lot::Leader::asleep) [[unlikely]] bell().ring();
+    if (delivered == batch && lot_.leader() == progress::Lot::Leader::asleep) [[unlikely]]
+        bell().ring();
     return delivered != 0;
 }
 
 void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept {
-    if (!inlet.ring.hot()) [[unlikely]] warm(instance, inlet);
-    if (inlet.ring.producer_starves()) [[unlikely]] notify(inlet.process, instance);
+    if (!inlet.ring.hot()) [[unlikely]]
+        warm(instance, inlet);
+    if (inlet.ring.producer_starves()) [[unlikely]]
+        notify(inlet.process, instance);
 }
 
 /// Spares senders the bell, unless somebody sleeps who depends on it. Instance locked.
@@ -136,7 +143,8 @@ void Engine::after_draining(instance::Instance& instance, instance::Inlet& inlet
 /// sleeps, and so does one who takes the lead.
 void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept {
     const auto leader = lot_.leader();
-    const bool sleepers = instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
+    const bool sleepers =
+        instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
     if (sleepers && leader != progress::Lot::Leader::awake) return;
     inlet.ring.set_hot(true);
     inlet.settled = false;
@@ -148,7 +156,8 @@ void Engine::answer_door(Turn& turn) {
     auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
     for_each(rung.load(relaxed), [&](instance::Instance& instance) {
         if (!instance.lock.try_lock()) return;
-        if (!instance.used) [[unlikely]] first_use(instance);
+        if (!instance.used) [[unlikely]]
+            first_use(instance);
         // The bit goes with the lock held: nobody may find the door quiet before the inlet is listed,
         // neither the leader nor a thread that delivers in order.
         rung.fetch_and(~(Instances{1} << instance.number), seq_cst);
@@ -242,7 +251,8 @@ bool Engine::cool_idle() {
 void Engine::add_parked(Instances which, int change) noexcept {
     const auto difference = static_cast<std::uint32_t>(change);
     if (which == all) {
-        parked_everywhere_.fetch_add(difference, relaxed);  // cool() locks after this, warm() before
+        parked_everywhere_.fetch_add(difference,
+                                     relaxed);  // cool() locks after this, warm() before
         return;
     }
     for_each(which, [&](instance::Instance& instance) {
@@ -254,7 +264,8 @@ Engine::Instances Engine::announce_backlog(core::Thread& thread) {
     const Instances announced = backlogged();
     for_each(announced, [&](instance::Instance& instance) {
         const auto way = instance.outbox.lock(thread.token);
-        for (auto* channel = instance.backlogged; channel != nullptr; channel = channel->next_backlogged)
+        for (auto* channel = instance.backlogged; channel != nullptr;
+             channel = channel->next_backlogged)
             channel->ring.starve();
         instance.outbox.unlock(thread.token, way);
     });
@@ -263,13 +274,13 @@ Engine::Instances Engine::announce_backlog(core::Thread& thread) {
 
 bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
-                 look_again_.load(relaxed);
-    for_each(used(), [&](instance::Instance& instance) { found = found || instance.something_came(); });
+        look_again_.load(relaxed);
+    for_each(used(),
+             [&](instance::Instance& instance) { found = found || instance.something_came(); });
     if (found || all_handed_over()) return found;
     Turn turn(thread);
-    for_each(backlogged(), [&](instance::Instance& instance) {
-        found = flush_backlog(turn, instance) || found;
-    });
+    for_each(backlogged(),
+             [&](instance::Instance& instance) { found = flush_backlog(turn, instance) || found; });
     finish(turn);
     return found || (backlogged() & ~announced) != 0;
 }
@@ -282,8 +293,10 @@ void Engine::drop_layout(core::Thread& thread, core::Request& request) noexcept 
 namespace {
 
 void free_completed(Engine& engine, core::Thread& thread, core::Request& request) noexcept {
-    if (request.operation == core::Operation::join) let_go_of_join(thread, request);
-    else engine.free_request(thread, request);
+    if (request.operation == core::Operation::join)
+        let_go_of_join(thread, request);
+    else
+        engine.free_request(thread, request);
 }
 
 bool still_sends(const core::Request& request) noexcept {

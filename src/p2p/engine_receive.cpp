@@ -31,6 +31,7 @@ core::Request* Engine::receive_matched(core::Thread& thread, match::Message& mes
     receive->any_tag = false;
     receive->context = message.envelope.context;
     receive->instance = message.instance;
+    match::mark_taken(*receive);  // it was never posted
     message.kind.store(core::Kind::none, relaxed);
     consume_now(thread, *receive, message);
     return receive;
@@ -49,6 +50,7 @@ bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
         instance.lock.unlock();
     }
     if (!taken) return false;
+    if (recording_ != nullptr) recording_->cancel({receive.context, receive.source, receive.tag});
     receive.cancelled = true;
     Turn turn(thread);
     turn.complete(receive);
@@ -108,8 +110,8 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
 void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
                              const transport::shm::Cell& cell) {
     switch (static_cast<Kind>(cell.kind)) {
+        case Kind::fin: announced_.fetch_sub(1, relaxed); [[fallthrough]];
         case Kind::ack:
-        case Kind::fin:
             turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(cell).sender));
             break;
         case Kind::cts: stream(turn, instance, fields_of<CtsFields>(cell)); break;

@@ -16,17 +16,20 @@ constexpr match::Envelope no_envelope{0, 0, 0};
 }  // namespace
 
 void Engine::notify(std::int32_t process, const instance::Instance& instance) noexcept {
-    node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process), instance.number);
+    node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process),
+                 instance.number);
 }
 
 core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t context,
                                          std::int32_t source, std::int32_t tag, std::int32_t process,
-                                         const std::byte* data, Shape shape, bool synchronous) {
-    const Outbound message{{context, source, tag}, process, data, shape.bytes, shape.layout};
+                                         const std::byte* data, Shape shape, Sending how,
+                                         objects::Communicator* communicator) {
+    const Outbound message{{context, source, tag}, process, data, shape.bytes, shape.layout, 0, communicator};
+    const bool synchronous = how == Sending::synchronous;
     if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
         post(thread, pool_.of(context, tag), message, Kind::eager, nullptr, 0) == Post::done)
         return &completed_send_;
-    if (in_laboratory()) return send_in_laboratory(thread, message, synchronous);
+    if (in_laboratory()) return send_in_laboratory(thread, message, how);
     return start_send_by(thread, pool_.of(context, tag), message, synchronous, 0);
 }
 
@@ -55,8 +58,10 @@ core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& i
     if (message.process == rank_) {
         send_to_self(thread, *send, message);
     } else if (message.bytes > settings_.eager_limit) {
+        announced_.fetch_add(1, relaxed);
         const RendezvousFields fields{
-            address, send->laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data), message.bytes};
+            address, send->laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
+            message.bytes};
         post_or_queue(thread, instance, {message.envelope, message.process, nullptr, 0},
                       Kind::rendezvous, &fields, sizeof fields, nullptr, turn, number);
     } else if (synchronous) {
@@ -103,7 +108,8 @@ void Engine::after_queueing(Turn& turn, instance::Instance& instance) {
     // Room may have come meanwhile. If not, the receiver must be asked to tell when it has: a thread
     // that parks does that, but this one may go away, and the leader may sleep without knowing.
     flush_backlog(turn, instance);
-    std::atomic_thread_fence(seq_cst);  // the leader says that it sleeps, passes a fence, then looks
+    std::atomic_thread_fence(
+        seq_cst);  // the leader says that it sleeps, passes a fence, then looks
     if (lot_.leader() == progress::Lot::Leader::asleep) bell().ring();
 }
 
@@ -113,7 +119,8 @@ void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Ki
                   bytes, nullptr, turn);
 }
 
-void Engine::open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process) {
+void Engine::open_channel(core::Thread& thread, instance::Instance& instance,
+                          std::int32_t process) {
     const auto way = instance.outbox.lock(thread.token);
     pool_.channel(instance, process);
     instance.outbox.unlock(thread.token, way);
@@ -124,8 +131,8 @@ void Engine::queue(instance::Instance& instance, instance::Channel& channel,
                    const instance::Pending& what) {
     auto* pending = new instance::Pending(what);
     if (!is_control(static_cast<Kind>(what.kind)))
-        held_back_[static_cast<std::size_t>(channel.process)].add(held_back_for(channel.process), what.stamp,
-                                                                  what.envelope.context);
+        held_back_[static_cast<std::size_t>(channel.process)].add(
+            held_back_for(channel.process), what.stamp, what.envelope.context);
     (channel.last == nullptr ? channel.first : channel.last->next) = pending;
     channel.last = pending;
     tool::counters::Backlog& counters = instance.backlog_counters;
@@ -177,7 +184,8 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
     transport::shm::Cell* cell = channel.ring.reserve(cells);
     if (cell == nullptr) return false;
-    write(*cell, {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
+    write(*cell,
+          {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
           static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
     channel.ring.publish(*cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
@@ -194,8 +202,9 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     channel.first = pending.next;
     if (channel.first == nullptr) channel.last = nullptr;
     if (!is_control(static_cast<Kind>(pending.kind)))
-        held_back_[static_cast<std::size_t>(channel.process)].remove(held_back_for(channel.process),
-                                                                     pending.stamp, pending.envelope.context);
+        held_back_[static_cast<std::size_t>(channel.process)].remove(
+            held_back_for(channel.process), pending.stamp, pending.envelope.context);
+    if (streamed) announced_.fetch_sub(1, relaxed);
     if (pending.completes != nullptr) turn.complete(*pending.completes);
     instance.backlog_counters.backlog.subtract();
     delete &pending;
@@ -254,7 +263,7 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
     local.sender = reinterpret_cast<std::uint64_t>(&send);
     instance.receiving.self_messages.add();
     instance.receiving.self_bytes.add(message.bytes);
-    match::note_posted(instance.matcher.counters);
+    match::note_posted(instance.matcher.counters());
     if (core::Request* receive = match(instance, message.envelope)) {
         consume(turn, *receive, local);
         return;

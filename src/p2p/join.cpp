@@ -14,13 +14,17 @@ namespace {
 class Join final : public Listener {
 public:
     Join(core::Request& whole, std::span<core::Request* const> parts, std::vector<std::byte> kept)
-        : whole_(whole), parts_(parts.begin(), parts.end()), kept_(std::move(kept)),
+        : whole_(whole),
+          parts_(parts.begin(), parts.end()),
+          kept_(std::move(kept)),
           left_(static_cast<std::uint32_t>(parts.size())) {}
 
     void start(Turn& turn) noexcept {
         for (core::Request* part : parts_) {
-            if (part->immortal) completed(turn, *part);
-            else listen(turn, *part, *this);
+            if (part->immortal)
+                completed(turn, *part);
+            else
+                listen(turn, *part, *this);
         }
     }
     void completed(Turn& turn, core::Request&) noexcept override {

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/laboratory.hpp"
 
+#include <algorithm>
+
 #include "objects/process.hpp"
 
 namespace heddle::p2p {
 
 Laboratory::Laboratory(const tool::Settings& settings, std::size_t instances, std::size_t processes)
-    : sequenced(tool::needs_sequence(settings.assignment)),
+    : sections(settings.critical_section == tool::Granularity::lock_free
+                   ? nullptr
+                   : std::make_unique<sync::locks::Sections>(
+                         settings.critical_section,
+                         tool::lock_protocol_names[static_cast<std::size_t>(settings.lock)])),
+      locked_counts(settings.reference_counts == tool::ReferenceCounts::locked),
+      test_limit(settings.test_limit),
+      sequenced(tool::needs_sequence(settings.assignment)),
       serial(settings.progress == tool::ProgressStrategy::serial),
+      common_pool_(settings.request_pools == tool::RequestPools::common),
       assignment_(settings.assignment),
       instances_(instances),
       processes_(processes),
@@ -15,6 +25,27 @@ Laboratory::Laboratory(const tool::Settings& settings, std::size_t instances, st
     if (!sequenced) return;
     outgoing_ = std::make_unique<std::atomic<std::uint64_t>[]>(instances * processes);
     incoming_ = std::make_unique<Sequence[]>(instances * processes);
+}
+
+sync::locks::Visitor* Laboratory::visitor_for(core::Thread& thread) {
+    if (sections == nullptr) return nullptr;
+    std::lock_guard guard(visitors_lock_);
+    auto& visitor = visitors_[&thread];
+    if (visitor == nullptr) visitor = std::make_unique<sync::locks::Visitor>(*sections);
+    if (common_pool_) thread.requests.share(*visitor);
+    return visitor.get();
+}
+
+tool::Values Laboratory::counted() {
+    tool::Values values;
+    for (std::size_t i = 0; i < instances_; ++i) values += counters_[i];
+    std::lock_guard guard(visitors_lock_);
+    std::uint64_t& longest = values[tool::CounterIndex::longest_lock_wait];
+    for (const auto& [thread, visitor] : visitors_) {
+        values += visitor->counters;
+        longest = std::max(longest, visitor->counters.lock_wait.value());
+    }
+    return values;
 }
 
 std::size_t Laboratory::own(const core::Thread& thread) const noexcept {

@@ -7,6 +7,8 @@
 /// the short ways of Engine by the very conditions that they have anyway, and everything comes past the
 /// branches that are unlikely otherwise.
 ///
+/// Sections       of P3, around what is lock-free otherwise (sync/locks/sections.hpp). A thread that
+///                waits polls, as the papers' libraries do; it does not sleep.
 /// Sequences      where threads choose the instance (P1, algorithm 1), messages of one communicator
 ///                overtake each other. A sender numbers them for each receiver (the number travels in
 ///                place of the stamp, which only receives with MPI_ANY_TAG across instances need), and
@@ -14,13 +16,17 @@
 ///                numbers. A message that is early waits: it is out of sequence.
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 
 #include "core/thread.hpp"
 #include "match/message.hpp"
+#include "p2p/listener.hpp"
+#include "sync/locks/sections.hpp"
 #include "sync/mutex.hpp"
 #include "tool/counters.hpp"
 #include "tool/settings.hpp"
@@ -37,9 +43,18 @@ class Laboratory {
 public:
     Laboratory(const tool::Settings& settings, std::size_t instances, std::size_t processes);
 
+    const std::unique_ptr<sync::locks::Sections> sections;  ///< nullptr: nothing is locked
+    const bool locked_counts;  ///< references are counted in a section
+    const std::chrono::nanoseconds test_limit;
     const bool sequenced;  ///< senders choose instances
     const bool serial;     ///< one thread makes progress at a time
     sync::Mutex progress;  ///< held by that thread
+
+    /// Hears of requests for which no other listener does.
+    Listener& completions() noexcept { return completions_; }
+    /// What the thread is to the sections; nullptr if there are none. Until the process ends.
+    sync::locks::Visitor* visitor_for(core::Thread& thread);
+    tool::Values counted();
 
     /// The instance that the thread sends its next message through.
     std::size_t choose(const core::Thread& thread) noexcept;
@@ -65,10 +80,21 @@ public:
     tool::counters::Ordering& counters(std::size_t home) noexcept { return counters_[home]; }
 
 private:
+    class Completions final : public Listener {
+    public:
+        void completed(Turn& turn, core::Request&) noexcept override {
+            if (turn.thread.visitor != nullptr) turn.thread.visitor->productive(1);
+        }
+    };
+
     std::size_t place(std::size_t home, std::int32_t process) const noexcept {
         return home * processes_ + static_cast<std::size_t>(process);
     }
 
+    Completions completions_;
+    const bool common_pool_;
+    std::mutex visitors_lock_;
+    std::map<core::Thread*, std::unique_ptr<sync::locks::Visitor>> visitors_;
     const tool::Assignment assignment_;
     const std::size_t instances_, processes_;
     std::atomic<std::size_t> turn_{0};

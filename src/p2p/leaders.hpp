@@ -21,7 +21,8 @@ namespace heddle::p2p {
 
 /// How a leader reaches the other one.
 struct Route {
-    objects::Communicator* for_errors = nullptr;  ///< nullptr: there is none, and `error` was raised
+    objects::Communicator* for_errors =
+        nullptr;  ///< nullptr: there is none, and `error` was raised
     std::uint32_t context = 0;
     std::int32_t tag = 0;
     std::int32_t my_source = 0;
@@ -34,7 +35,7 @@ struct Route {
 Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag) noexcept;
 
 /// The other group and the context. `circle` is the caller's own group; `route` counts at the leader only.
-int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader, const Route& route,
-              Part& part);
+int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader,
+              const Route& route, Part& part);
 
 }  // namespace heddle::p2p

@@ -17,13 +17,15 @@
 namespace heddle::p2p {
 
 /// A message of `bytes` to `dest` (a rank of the communicator, not MPI_PROC_NULL).
-inline Outbound outbound(const objects::Communicator& communicator, std::uint32_t context, const void* data,
+inline Outbound outbound(objects::Communicator& communicator, std::uint32_t context, const void* data,
                          Shape shape, std::int32_t dest, std::int32_t tag) noexcept {
     return {{context, communicator.rank, tag},
             communicator.processes[dest],
             static_cast<const std::byte*>(data),
             shape.bytes,
-            shape.layout};
+            shape.layout,
+            0,
+            &communicator};
 }
 
 inline Inbound inbound(objects::Communicator& communicator, std::uint32_t context, void* data, Shape shape,

@@ -20,13 +20,15 @@ struct Shape {
     objects::Datatype* layout = nullptr;  ///< nullptr: side by side
 
     Shape() = default;
-    Shape(std::uint64_t bytes, objects::Datatype* layout = nullptr) noexcept : bytes(bytes), layout(layout) {}
+    Shape(std::uint64_t bytes, objects::Datatype* layout = nullptr) noexcept
+        : bytes(bytes), layout(layout) {}
 };
 
 /// Bytes [from, from + bytes) of what lies at `data` to `packed`.
-inline void gather(std::byte* packed, const std::byte* data, const objects::Datatype* layout, std::uint64_t from,
-                   std::uint64_t bytes) noexcept {
-    if (layout != nullptr) [[unlikely]] return objects::pack(*layout, data, from, packed, bytes);
+inline void gather(std::byte* packed, const std::byte* data, const objects::Datatype* layout,
+                   std::uint64_t from, std::uint64_t bytes) noexcept {
+    if (layout != nullptr) [[unlikely]]
+        return objects::pack(*layout, data, from, packed, bytes);
     if (bytes != 0) std::memcpy(packed, data + from, bytes);
 }
 inline void scatter(core::Request& receive, std::uint64_t from, const std::byte* packed,
@@ -41,7 +43,8 @@ void transfer(const core::Request& send, core::Request& receive, std::uint64_t b
 /// Notes how much of a message of `bytes` fits into the receive.
 inline std::uint64_t fit(core::Request& receive, std::uint64_t bytes) noexcept {
     receive.bytes = std::min(bytes, receive.capacity);
-    if (bytes > receive.capacity) [[unlikely]] receive.error = MPI_ERR_TRUNCATE;
+    if (bytes > receive.capacity) [[unlikely]]
+        receive.error = MPI_ERR_TRUNCATE;
     return receive.bytes;
 }
 
@@ -52,7 +55,8 @@ inline void fill(core::Request& receive, const std::byte* data, std::uint64_t by
 
 /// The request keeps the layout until it is freed (Engine::free_request()).
 inline void keep_layout(core::Request& request, objects::Datatype* layout) noexcept {
-    if (layout == nullptr) [[likely]] return;
+    if (layout == nullptr) [[likely]]
+        return;
     layout->retain();
     request.layout = layout;
     request.laid_out = true;

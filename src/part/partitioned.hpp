@@ -52,12 +52,13 @@ public:
     std::int64_t partitions() const noexcept { return side_.partitions; }
 
 protected:
-    End(core::Thread& thread, objects::Communicator& communicator, const Side& side, std::int32_t peer,
-        std::int32_t tag);
+    End(core::Thread& thread, objects::Communicator& communicator, const Side& side,
+        std::int32_t peer, std::int32_t tag);
     virtual ~End();
 
     std::uint64_t bytes_of_partition() const noexcept {
-        return static_cast<std::uint64_t>(side_.count) * static_cast<std::uint64_t>(side_.type->size);
+        return static_cast<std::uint64_t>(side_.count) *
+            static_cast<std::uint64_t>(side_.type->size);
     }
     core::Request* begin(core::Thread& thread, std::uint64_t parts);
     /// `parts` are over, and maybe all of them.
@@ -69,16 +70,16 @@ protected:
     const Side side_;
     const std::int32_t peer_;
     const std::int32_t tag_;
-    core::Request* whole_ = nullptr;         ///< while a transfer is under way
-    std::atomic<std::uint64_t> left_{0};     ///< parts that are not over
+    core::Request* whole_ = nullptr;      ///< while a transfer is under way
+    std::atomic<std::uint64_t> left_{0};  ///< parts that are not over
     std::atomic<int> error_{0};
     std::atomic<std::uint32_t> users_{1};
 };
 
 class Sender final : public End {
 public:
-    Sender(core::Thread& thread, objects::Communicator& communicator, const Side& side, std::int32_t peer,
-           std::int32_t tag);
+    Sender(core::Thread& thread, objects::Communicator& communicator, const Side& side,
+           std::int32_t peer, std::int32_t tag);
 
     /// Tells the receiver the terms. False when memory has run out.
     [[nodiscard]] bool pair(core::Thread& thread);
@@ -101,8 +102,8 @@ private:
 
 class Receiver final : public End, private core::Work {
 public:
-    Receiver(core::Thread& thread, objects::Communicator& communicator, const Side& side, std::int32_t peer,
-             std::int32_t tag);
+    Receiver(core::Thread& thread, objects::Communicator& communicator, const Side& side,
+             std::int32_t peer, std::int32_t tag);
 
     /// Begins to look for the sender's terms. False when memory has run out.
     [[nodiscard]] bool pair(core::Thread& thread);

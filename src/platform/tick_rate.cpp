@@ -31,7 +31,8 @@ double length_of_tick() noexcept {
 
 std::chrono::nanoseconds duration_of(std::uint64_t ticks) noexcept {
     static const double length = length_of_tick();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Nanoseconds(static_cast<double>(ticks) * length));
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        Nanoseconds(static_cast<double>(ticks) * length));
 }
 
 }  // namespace heddle::platform

@@ -66,6 +66,10 @@ struct Values {
         return all[static_cast<std::size_t>(which)];
     }
 
+    void add(const Values& other) noexcept {
+        for (std::size_t i = 0; i < counter_count; ++i) all[i] += other.all[i];
+    }
+
     // Adds what was counted in one place: sums, and the highest of the highest.
 #define CATEGORY(Type, name, doc) Values& operator+=(const counters::Type& place) noexcept {
 #define COUNTER(name, unit, doc) (*this)[CounterIndex::name] += place.name.value();

@@ -61,6 +61,12 @@ private:
     }
 };
 
+/// A time.
+struct Nanoseconds : Bytes<0, 1'000'000'000'000> {
+    static constexpr const char* name = "nanoseconds";
+    static std::string allowed() { return "nanoseconds from 0 to 1000000000000"; }
+};
+
 /// How the values 0, 1, ... of an enumeration are written.
 template <class E>
 inline constexpr std::span<const char* const> spelled = {};
@@ -94,6 +100,29 @@ struct Choice {
         if (number < 0 || static_cast<std::size_t>(number) >= spelled<E>.size()) return false;
         value = static_cast<E>(number);
         return true;
+    }
+};
+
+/// The path of a directory.
+struct Directory {
+    using Value = std::string;
+    static constexpr KnobForm form = KnobForm::text;
+    static constexpr const char* name = "directory";
+
+    static bool parse(std::string_view text, Value& value) {
+        if (text.size() >= text_room) return false;
+        value = text;
+        return true;
+    }
+    static std::string print(const Value& value) { return value; }
+    static std::string allowed() { return "paths of at most " + std::to_string(text_room - 1) + " characters"; }
+    static std::span<const char* const> choices() noexcept { return {}; }
+    static void load(const Value& value, void* place) noexcept {
+        std::memcpy(place, value.c_str(), value.size() + 1);
+    }
+    static bool store(Value& value, const void* place) {
+        const auto* text = static_cast<const char*>(place);
+        return parse({text, strnlen(text, text_room)}, value);
     }
 };
 

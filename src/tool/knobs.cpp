@@ -128,6 +128,7 @@ Settings settings_for_start() {
             throw std::runtime_error(knob.variable() + "=" + *text + ": allowed are " +
                                      knob.allowed());
     }
+    if (std::string why = contradiction(settings); !why.empty()) throw std::runtime_error(why);
     return settings;
 }
 

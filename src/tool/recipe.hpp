@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "tool/knob_types.hpp"
 
@@ -34,6 +35,49 @@ enum class ProgressStrategy : std::uint8_t { concurrent, serial };
 inline constexpr const char* progress_strategy_names[] = {"concurrent", "serial"};
 template <>
 inline constexpr std::span<const char* const> spelled<ProgressStrategy> = progress_strategy_names;
+
+/// In the order of match/all.hpp, which knows what they are.
+enum class MatcherName : std::uint8_t { hash };
+inline constexpr const char* matcher_names[] = {"hash", "list", "source"};
+template <>
+inline constexpr std::span<const char* const> spelled<MatcherName> = matcher_names;
+
+enum class Timing : std::uint8_t { off, on };
+inline constexpr const char* timing_names[] = {"off", "on"};
+template <>
+inline constexpr std::span<const char* const> spelled<Timing> = timing_names;
+
+enum class Granularity : std::uint8_t { lock_free, global, brief_global, per_object };
+inline constexpr const char* granularity_names[] = {"lock-free", "global", "brief-global", "per-object"};
+template <>
+inline constexpr std::span<const char* const> spelled<Granularity> = granularity_names;
+
+/// In the order of sync/locks/all.hpp, which knows what they are.
+enum class LockProtocol : std::uint8_t { mutex };
+inline constexpr const char* lock_protocol_names[] = {
+    "mutex",         "ticket",         "mcs",         "hmcs",
+    "p-mutex-mutex", "p-mutex-ticket", "p-mutex-mcs", "p-mutex-hmcs",
+    "p-ticket-mutex", "p-ticket-ticket", "p-ticket-mcs", "p-ticket-hmcs",
+    "p-mcs-mutex",   "p-mcs-ticket",   "p-mcs-mcs",   "p-mcs-hmcs",
+    "p-hmcs-mutex",  "p-hmcs-ticket",  "p-hmcs-mcs",  "p-hmcs-hmcs"};
+template <>
+inline constexpr std::span<const char* const> spelled<LockProtocol> = lock_protocol_names;
+
+enum class RequestPools : std::uint8_t { thread, common };
+inline constexpr const char* request_pools_names[] = {"thread", "common"};
+template <>
+inline constexpr std::span<const char* const> spelled<RequestPools> = request_pools_names;
+
+enum class ReferenceCounts : std::uint8_t { atomic, locked };
+inline constexpr const char* reference_counts_names[] = {"atomic", "locked"};
+template <>
+inline constexpr std::span<const char* const> spelled<ReferenceCounts> = reference_counts_names;
+
+/// Why the settings contradict each other; empty: they do not.
+std::string contradiction(const Settings& settings);
+
+/// Whether matching is to be asked past its short ways: another engine, or somebody who looks on.
+bool matching_is_watched(const Settings& settings) noexcept;
 
 /// Whether waiting and sending leave the paths of the default recipe.
 bool in_laboratory(const Settings& settings) noexcept;

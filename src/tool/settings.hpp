@@ -24,8 +24,8 @@ inline constexpr std::span<const char* const> spelled<SingleCopy> = single_copy_
 
 /// As for the launcher's -initial-errhandler (MPI 5.0, 11.5).
 enum class InitialErrhandler : std::uint8_t { fatal, abort, give_back };
-inline constexpr const char* initial_errhandler_names[] = {"mpi_errors_are_fatal", "mpi_errors_abort",
-                                                           "mpi_errors_return"};
+inline constexpr const char* initial_errhandler_names[] = {"mpi_errors_are_fatal",
+                                                           "mpi_errors_abort", "mpi_errors_return"};
 template <>
 inline constexpr std::span<const char* const> spelled<InitialErrhandler> = initial_errhandler_names;
 

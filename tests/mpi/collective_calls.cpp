@@ -46,7 +46,8 @@ struct Uneven {
         for (const std::size_t r : order) {
             const Layout& layout = one_type ? all : any_layout();
             const std::size_t elements = words[r] / layout.words();
-            const long gap = static_cast<long>(layout_choice() % 3) * (one_type ? layout.extent : 11);
+            const long gap =
+                static_cast<long>(layout_choice() % 3) * (one_type ? layout.extent : 11);
             // Room on both sides for what lies outside of an extent.
             pieces[r] = {&layout, elements, end + gap + (one_type ? 0 : 8)};
             end = pieces[r].at + static_cast<long>(elements) * layout.extent + (one_type ? 0 : 8);
@@ -66,7 +67,8 @@ void put(const Call& c, Buffer& buffer, std::size_t piece, int group, int from, 
     for (std::size_t i = 0; i < buffer.pieces[piece].words(); ++i)
         buffer.word(piece, i) = contribution(c.seed, group, from, first + i, to);
 }
-void expect_words(const Call& c, Buffer& buffer, std::size_t piece, int group, int from, int to = 0) {
+void expect_words(const Call& c, Buffer& buffer, std::size_t piece, int group, int from,
+                  int to = 0) {
     for (std::size_t i = 0; i < buffer.pieces[piece].words(); ++i)
         CHECK(buffer.word(piece, i) == contribution(c.seed, group, from, i, to),
               "%s, form %d: word %zu of %zu from %d for %d, root %d, %s", c.name,
@@ -78,13 +80,13 @@ void expect_rest(const Call& c, const Buffer& buffer) {
           static_cast<int>(c.form));
 }
 
-#define START(X, IX, ...)                                                                     \
-    (c.name = #X,                                                                             \
-     c.form == Form::blocking      ? (c.large ? MPI_##X##_c(__VA_ARGS__) : MPI_##X(__VA_ARGS__)) \
-     : c.form == Form::nonblocking ? (c.large ? MPI_##IX##_c(__VA_ARGS__, &c.request)         \
-                                              : MPI_##IX(__VA_ARGS__, &c.request))            \
-     : c.large ? MPI_##X##_init_c(__VA_ARGS__, MPI_INFO_NULL, &c.request)                     \
-               : MPI_##X##_init(__VA_ARGS__, MPI_INFO_NULL, &c.request))
+#define START(X, IX, ...)                                                                        \
+    (c.name = #X,                                                                                \
+     c.form == Form::blocking ? (c.large ? MPI_##X##_c(__VA_ARGS__) : MPI_##X(__VA_ARGS__))      \
+         : c.form == Form::nonblocking                                                           \
+         ? (c.large ? MPI_##IX##_c(__VA_ARGS__, &c.request) : MPI_##IX(__VA_ARGS__, &c.request)) \
+         : c.large ? MPI_##X##_init_c(__VA_ARGS__, MPI_INFO_NULL, &c.request)                    \
+                   : MPI_##X##_init(__VA_ARGS__, MPI_INFO_NULL, &c.request))
 #define COMM c.shape->comm
 
 int barrier(Call& c) {
@@ -252,8 +254,7 @@ int allgatherv(Call& c) {
 std::vector<std::size_t> swapped(const Call& c) {
     std::vector<std::size_t> words;
     for (int r = 0; r < c.others(); ++r)
-        words.push_back(
-            words_between(c, 0, std::min(r, c.rank()), std::max(r, c.rank())));
+        words.push_back(words_between(c, 0, std::min(r, c.rank()), std::max(r, c.rank())));
     return words;
 }
 int exchange(Call& c, bool one_type) {
@@ -290,7 +291,8 @@ void put_operand(const Call& c, Buffer& buffer) {
             buffer.word(piece, k) = operand_of(c, c.group(), c.rank(), i++);
 }
 /// The combination of ranks up to `last`, from word `first` on.
-void expect_fold(const Call& c, Buffer& buffer, int last, std::size_t words, std::size_t first = 0) {
+void expect_fold(const Call& c, Buffer& buffer, int last, std::size_t words,
+                 std::size_t first = 0) {
     for (std::size_t i = 0; i < words; ++i)
         CHECK(buffer.word(0, i) == folded_of(c, c.shape->other, last, first + i),
               "%s with %s, form %d: word %zu of %zu, root %d, %s", c.name, c.op->name,
@@ -316,8 +318,10 @@ void prepare(Call& c, bool in_place, int last) {
         put_operand(c, in_place ? *c.out : *c.in);
     };
     c.check = [&c, last, in_place, words] {
-        if (last >= 0) expect_fold(c, *c.out, last, words);
-        else if (in_place) touch(*c.out);
+        if (last >= 0)
+            expect_fold(c, *c.out, last, words);
+        else if (in_place)
+            touch(*c.out);
         expect_rest(c, *c.out);
     };
     c.fill();
@@ -386,9 +390,7 @@ int reduce_scatter(Call& c) {
         const bool last = r == c.shape->size - 1;
         // The sum is that of the other group.
         const std::size_t part =
-            last && c.shape->inter
-                ? left
-                : std::min(left, words_between(c, c.group(), r, 0));
+            last && c.shape->inter ? left : std::min(left, words_between(c, c.group(), r, 0));
         words.push_back(part);
         left -= part;
     }
@@ -401,10 +403,10 @@ int reduce_scatter(Call& c) {
 
 }  // namespace
 
-int (*const everywhere[15])(Call&) = {barrier,    bcast,     gather,    scatter,
-                                    allgather,  alltoall,  gatherv,   scatterv,
-                                    allgatherv, alltoallv, alltoallw, reduce,
-                                    allreduce,  reduce_scatter_block, reduce_scatter};
+int (*const everywhere[15])(Call&) = {
+    barrier,       bcast,      gather,    scatter,   allgather, alltoall,  gatherv,
+    scatterv,      allgatherv, alltoallv, alltoallw, reduce,    allreduce, reduce_scatter_block,
+    reduce_scatter};
 int (*const within[2])(Call&) = {scan, exscan};
 
 /// Neither a communicator nor a request: the user's function on elements where they lie.
@@ -425,8 +427,8 @@ void reduce_locally(const Shape& shape, const std::vector<Operation>& operations
                 c.in->word(0, i) = operand_of(c, 0, 0, i);
                 c.out->word(0, i) = operand_of(c, 0, 1, i);
             }
-            CHECK(MPI_Reduce_local(c.in->address(), c.out->address(), elements_of(*c.in), layout.type,
-                                   op.handle) == MPI_SUCCESS,
+            CHECK(MPI_Reduce_local(c.in->address(), c.out->address(), elements_of(*c.in),
+                                   layout.type, op.handle) == MPI_SUCCESS,
                   "%s", op.name);
             for (std::size_t i = 0; i < words; ++i)
                 CHECK(c.out->word(0, i) == folded_of(c, 0, 1, i), "Reduce_local with %s", op.name);

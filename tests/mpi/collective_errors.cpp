@@ -38,7 +38,8 @@ static void without_waiting(void) {
     EXPECT(MPI_ERR_BUFFER, MPI_Iallreduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world, &request));
     EXPECT(MPI_ERR_TRUNCATE, MPI_Iallgather(in, 2, MPI_INT, out, 1, MPI_INT, world, &request));
     EXPECT(MPI_ERR_INFO, MPI_Barrier_init(world, (MPI_Info)in, &request));
-    EXPECT(MPI_ERR_TYPE, MPI_Bcast_init(in, 1, MPI_DATATYPE_NULL, 0, world, MPI_INFO_NULL, &request));
+    EXPECT(MPI_ERR_TYPE,
+           MPI_Bcast_init(in, 1, MPI_DATATYPE_NULL, 0, world, MPI_INFO_NULL, &request));
     EXPECT(1, request == MPI_REQUEST_NULL);
 
     EXPECT(MPI_SUCCESS, MPI_Barrier_init(world, MPI_INFO_NULL, &request));
@@ -77,10 +78,10 @@ static void between_groups(void) {
     EXPECT(MPI_SUCCESS, MPI_Barrier(both));
     // Beside the root nothing is significant: no operation is asked whether it goes with the datatype.
     const bool alone = rank == 0;
-    EXPECT(MPI_SUCCESS, alone ? MPI_Reduce(in, nullptr, 1, MPI_INT, MPI_SUM, 0, both)
-                              : MPI_Reduce(nullptr, rank == 1 ? out : nullptr, 1,
-                                           rank == 1 ? MPI_INT : MPI_BYTE, MPI_SUM,
-                                           rank == 1 ? MPI_ROOT : MPI_PROC_NULL, both));
+    EXPECT(MPI_SUCCESS,
+           alone ? MPI_Reduce(in, nullptr, 1, MPI_INT, MPI_SUM, 0, both)
+                 : MPI_Reduce(nullptr, rank == 1 ? out : nullptr, 1, rank == 1 ? MPI_INT : MPI_BYTE,
+                              MPI_SUM, rank == 1 ? MPI_ROOT : MPI_PROC_NULL, both));
     MPI_Comm_free(&group);
     MPI_Comm_free(&both);
 }
@@ -145,12 +146,9 @@ int main(int argc, char** argv) {
            MPI_Alltoallv(in, ones, zeros, MPI_INT, out, minus, zeros, MPI_INT, world));
     EXPECT(MPI_ERR_TRUNCATE, MPI_Alltoall(in, 4, MPI_INT, out, 3, MPI_INT, world));
     // A block without elements may have any type.
-    EXPECT(MPI_ERR_TYPE,
-           MPI_Alltoallw(in, ones, zeros, types, out, ones, zeros, no_types, world));
-    EXPECT(MPI_SUCCESS,
-           MPI_Alltoallw(in, zeros, zeros, no_types, out, zeros, zeros, types, world));
-    EXPECT(MPI_SUCCESS,
-           MPI_Alltoallw(in, zeros, zeros, types, out, zeros, zeros, no_types, world));
+    EXPECT(MPI_ERR_TYPE, MPI_Alltoallw(in, ones, zeros, types, out, ones, zeros, no_types, world));
+    EXPECT(MPI_SUCCESS, MPI_Alltoallw(in, zeros, zeros, no_types, out, zeros, zeros, types, world));
+    EXPECT(MPI_SUCCESS, MPI_Alltoallw(in, zeros, zeros, types, out, zeros, zeros, no_types, world));
     EXPECT(MPI_ERR_ARG, MPI_Alltoallw(in, zeros, zeros, NULL, out, zeros, zeros, types, world));
     if (rank == size - 1) {
         EXPECT(MPI_ERR_BUFFER, MPI_Gather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, rank, world));

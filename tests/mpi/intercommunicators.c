@@ -137,8 +137,8 @@ static void merges(void) {
     OK(MPI_Comm_test_inter(made, &n));
     CHECK(!n);
     int in = -1;
-    OK(MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % size, 0, &in, 1, MPI_INT, (me + size - 1) % size, 0, made,
-                    MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % size, 0, &in, 1, MPI_INT, (me + size - 1) % size, 0,
+                    made, MPI_STATUS_IGNORE));
     CHECK(in == (me + size - 1) % size);
     OK(MPI_Comm_free(&made));
     OK(MPI_Intercomm_merge(inter, side == 1, &made)); /* the even ones first */
@@ -148,8 +148,8 @@ static void merges(void) {
     for (int high = 0; high < 2; ++high) { /* either order, the same everywhere */
         OK(MPI_Intercomm_merge(inter, high, &made));
         OK(MPI_Comm_rank(made, &me));
-        OK(MPI_Sendrecv(&rank, 1, MPI_INT, (me + 1) % size, 0, &in, 1, MPI_INT, (me + size - 1) % size, 0,
-                        made, MPI_STATUS_IGNORE));
+        OK(MPI_Sendrecv(&rank, 1, MPI_INT, (me + 1) % size, 0, &in, 1, MPI_INT,
+                        (me + size - 1) % size, 0, made, MPI_STATUS_IGNORE));
         OK(MPI_Comm_free(&made));
     }
 }

@@ -6,13 +6,13 @@
 
 static int failed;
 
-#define EXPECT(expected, call)                                                                   \
-    do {                                                                                         \
-        const int got = (call);                                                                  \
-        if (got != (expected)) {                                                                 \
-            fprintf(stderr, "line %d: %s gave %d, not %s\n", __LINE__, #call, got, #expected);   \
-            failed = 1;                                                                          \
-        }                                                                                        \
+#define EXPECT(expected, call)                                                                 \
+    do {                                                                                       \
+        const int got = (call);                                                                \
+        if (got != (expected)) {                                                               \
+            fprintf(stderr, "line %d: %s gave %d, not %s\n", __LINE__, #call, got, #expected); \
+            failed = 1;                                                                        \
+        }                                                                                      \
     } while (0)
 
 static void without_world(void) {
@@ -37,7 +37,8 @@ int main(void) {
 
     MPI_Init(NULL, NULL);
     EXPECT(MPI_SUCCESS, MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    EXPECT(MPI_ERR_COUNT, MPI_Send(&rank, -1, MPI_INT, 0, 0, MPI_COMM_WORLD)); /* the initial one, too */
+    EXPECT(MPI_ERR_COUNT,
+           MPI_Send(&rank, -1, MPI_INT, 0, 0, MPI_COMM_WORLD)); /* the initial one, too */
     EXPECT(MPI_SUCCESS, MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
     MPI_Finalize();
     without_world();

@@ -18,14 +18,15 @@ struct Machine::Fiber {
     std::unique_ptr<std::byte[]> stack;
     ucontext_t context{};
     std::uint64_t waits = 0;
-    std::vector<std::pair<Line*, std::uint64_t>> looked_at;  ///< since the last wait, and what version it saw
+    std::vector<std::pair<Line*, std::uint64_t>>
+        looked_at;  ///< since the last wait, and what version it saw
 };
 
 platform::Hierarchy Topology::hierarchy() const {
     std::vector<unsigned> by_core, by_socket;
     for (unsigned p = 0; p < processors(); ++p) {
         by_core.push_back(core(p));
-        by_socket.push_back(socket_of_core(core(p)));
+        by_socket.push_back(socket(p));
     }
     platform::Hierarchy hierarchy;
     if (threads > 1 && sockets * cores > 1) hierarchy.levels.push_back(by_core);
@@ -34,15 +35,19 @@ platform::Hierarchy Topology::hierarchy() const {
 }
 
 Machine::Machine(const Topology& topology, const Costs& costs)
-    : topology_(topology), costs_(costs), hierarchy_(topology.hierarchy()), home_(std::make_unique<Fiber>()) {
-    if (topology.sockets * topology.cores > most_cores) throw std::runtime_error("too many cores");
+    : topology_(topology),
+      costs_(costs),
+      hierarchy_(topology.hierarchy()),
+      home_(std::make_unique<Fiber>()) {
+    if (topology.processors() > most_processors) throw std::runtime_error("too many processors");
     current_ = this;
 }
 Machine::~Machine() { current_ = nullptr; }
 
 void Machine::thread(std::function<void()> body) {
     const auto processor = static_cast<unsigned>(fibers_.size());
-    if (processor >= topology_.processors()) throw std::runtime_error("more threads than processors");
+    if (processor >= topology_.processors())
+        throw std::runtime_error("more threads than processors");
     Fiber& fiber = *fibers_.emplace_back(std::make_unique<Fiber>(processor));
     fiber.body = std::move(body);
     fiber.stack = std::make_unique<std::byte[]>(stack_bytes);
@@ -97,27 +102,24 @@ void Machine::go_on_at(Time time) {
 }
 
 Time Machine::distance(unsigned from, unsigned to) const {
-    if (from == to) return costs_.hit;
-    return topology_.socket_of_core(from) == topology_.socket_of_core(to) ? costs_.near : costs_.far;
+    if (topology_.core(from) == topology_.core(to)) return costs_.sibling;
+    return topology_.socket(from) == topology_.socket(to) ? costs_.near : costs_.far;
 }
 
 Time Machine::fetch(Line& line, bool to_write, Time at) {
-    const unsigned me = topology_.core(running_->processor);
-    const bool mine = line.cores[me];
-    // While it is on its way to this core, for its other processor, it is not there yet.
-    if (mine && line.alone) return std::max(at, line.busy_until) + costs_.hit;
-    if (mine && !to_write) return at + costs_.hit;
-    Time nearest = costs_.far, farthest = 0;
-    for (std::size_t core = line.cores._Find_first(); core < most_cores; core = line.cores._Find_next(core)) {
-        if (core == me) continue;
-        nearest = std::min(nearest, distance(me, static_cast<unsigned>(core)));
-        farthest = std::max(farthest, distance(me, static_cast<unsigned>(core)));
+    const unsigned me = running_->processor;
+    if (line.holders[me] && (!to_write || line.alone)) return at + costs_.hit;
+    Time nearest = costs_.far,
+         farthest = costs_.hit;  // the latter if there is nobody to take it from
+    for (std::size_t p = line.holders._Find_first(); p < most_processors;
+         p = line.holders._Find_next(p)) {
+        if (p == me) continue;
+        nearest = std::min(nearest, distance(me, static_cast<unsigned>(p)));
+        farthest = std::max(farthest, distance(me, static_cast<unsigned>(p)));
     }
-    Time cost = to_write ? farthest : nearest;
-    if (line.cores.none()) cost = costs_.near;  // from memory
-    else if (farthest == 0) cost = costs_.hit;  // the others have let it go
-    if (to_write) line.cores.reset();
-    line.cores.set(me);
+    const Time cost = line.holders.none() ? costs_.near : to_write ? farthest : nearest;
+    if (to_write) line.holders.reset();
+    line.holders.set(me);
     line.alone = to_write;
     line.busy_until = std::max(at, line.busy_until) + cost;
     return line.busy_until;
@@ -131,9 +133,12 @@ void Machine::read(const void* word) {
 void Machine::look_at(const void* word) {
     Line& line = line_of(word);
     auto& seen = running_->looked_at;
-    const auto known = std::find_if(seen.begin(), seen.end(), [&](auto& one) { return one.first == &line; });
-    if (known == seen.end()) seen.emplace_back(&line, line.version);
-    else known->second = line.version;
+    const auto known =
+        std::find_if(seen.begin(), seen.end(), [&](auto& one) { return one.first == &line; });
+    if (known == seen.end())
+        seen.emplace_back(&line, line.version);
+    else
+        known->second = line.version;
     if (seen.size() > 8) seen.erase(seen.begin());  // a loop that waits looks at few
 }
 

@@ -4,12 +4,12 @@
 ///
 /// Threads        fibers; thread n runs on processor n, alone. The one whose time is least goes on, so that the
 ///                order of everything follows from the costs, and a run repeats exactly.
-/// Lines          a core has a line, alone or with others, or has to get it. Reading fetches it from the
-///                nearest core that has it, writing takes it from all of them, as long as the farthest one needs.
+/// Lines          a processor has a line, alone or with others, or has to get it. Reading fetches it from the
+///                nearest one that has it, writing takes it from all of them, as long as the farthest one needs.
 ///                A line serves one request at a time; those that come meanwhile wait in order.
 /// Simplified     a thread waits for its own stores (no store buffer); loads and stores of the lock are
 ///                sequentially consistent; what is in no cache comes from near; caches never overflow;
-///                processors of one core share its caches and do not slow each other down otherwise.
+///                processors of one core do not slow each other down.
 /// Spinning       costs nothing while it sees nothing: a thread that waits goes on when a line that it has
 ///                looked at since it last waited is written by somebody.
 /// Thread safety  none: one machine at a time.
@@ -31,28 +31,29 @@ using Time = std::int64_t;  ///< picoseconds
 constexpr Time nanoseconds(double ns) { return static_cast<Time>(ns * 1000); }
 
 struct Costs {
-    Time hit = nanoseconds(1.5);      ///< an access to a line that the core has
-    Time locked = nanoseconds(7);     ///< what a read-modify-write adds
-    Time near = nanoseconds(60);      ///< a line from another core of the socket
-    Time far = nanoseconds(140);      ///< from another socket
-    Time pause = nanoseconds(20);     ///< of a spin loop; a waiter sees a change half of it late
+    Time hit = nanoseconds(1.5);     ///< an access to a line that the processor has
+    Time locked = nanoseconds(7);    ///< what a read-modify-write adds
+    Time sibling = nanoseconds(15);  ///< a line from the other processor of the core
+    Time near = nanoseconds(60);     ///< a line from another core of the socket
+    Time far = nanoseconds(140);     ///< from another socket
+    Time pause = nanoseconds(20);    ///< of a spin loop; a waiter sees a change half of it late
     Time system_call = nanoseconds(300);
     Time heavy_fence = nanoseconds(400);
     Time wake_up = nanoseconds(3000);  ///< from the futex call until the sleeper runs
-    unsigned overlap = 4;              ///< lines that a core fetches at once
+    unsigned overlap = 1;              ///< lines that a core fetches at once
 };
 
 struct Topology {
     unsigned sockets = 4, cores = 11, threads = 2;  ///< cores of a socket, processors of a core
     unsigned processors() const { return sockets * cores * threads; }
     unsigned core(unsigned processor) const { return processor / threads; }
-    unsigned socket_of_core(unsigned core) const { return core / cores; }
+    unsigned socket(unsigned processor) const { return core(processor) / cores; }
     platform::Hierarchy hierarchy() const;  ///< the levels that tell processors apart
 };
 
 class Machine {
 public:
-    static constexpr std::size_t most_cores = 256;
+    static constexpr std::size_t most_processors = 512;
 
     Machine(const Topology& topology, const Costs& costs);
     ~Machine();
@@ -93,8 +94,8 @@ private:
         std::uint64_t wait;  ///< which of its waits
     };
     struct Line {
-        std::bitset<most_cores> cores;  ///< that have it
-        bool alone = false;             ///< that one may write it
+        std::bitset<most_processors> holders;
+        bool alone = false;  ///< its one holder may write it
         Time busy_until = 0;
         std::uint64_t version = 0;
         std::vector<Watcher> watchers;

@@ -52,8 +52,10 @@ private:
         Machine::here().before_write(&value_, true);
         const T old = value_;
         value_ = change(old);
-        if (old != value_) Machine::here().wrote(&value_);
-        else Machine::here().look_at(&value_);
+        if (old != value_)
+            Machine::here().wrote(&value_);
+        else
+            Machine::here().look_at(&value_);
         return old;
     }
 
@@ -71,15 +73,20 @@ struct CostedWorld {
     static void wait(Atom<std::uint32_t>& word, std::uint32_t expected) noexcept {
         Machine::here().sleep(word.word(), expected);
     }
-    static void wait_for(Atom<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds) noexcept {
+    static void wait_for(Atom<std::uint32_t>& word, std::uint32_t expected,
+                         std::chrono::nanoseconds) noexcept {
         Machine::here().sleep(word.word(), expected);
     }
-    static void wake_one(Atom<std::uint32_t>& word) noexcept { Machine::here().wake_one(word.word()); }
+    static void wake_one(Atom<std::uint32_t>& word) noexcept {
+        Machine::here().wake_one(word.word());
+    }
     static void pause() noexcept { Machine::here().pause(); }
     /// Every thread has a processor of its own, so an offer is where a spinning thread waits for free.
     static constexpr int pauses_before_offer = 1;
     static void yield() noexcept { Machine::here().wait_for_change(); }
-    static std::chrono::nanoseconds now() noexcept { return std::chrono::nanoseconds{Machine::here().now() / 1000}; }
+    static std::chrono::nanoseconds now() noexcept {
+        return std::chrono::nanoseconds{Machine::here().now() / 1000};
+    }
     static unsigned processor() noexcept { return Machine::here().processor(); }
     static const platform::Hierarchy& hierarchy() { return Machine::here().hierarchy(); }
 };

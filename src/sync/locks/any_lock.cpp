@@ -22,16 +22,16 @@ public:
     using PathLock::lock;
     using PathLock::lock_for;
 
-    void lock(Path path, Node& me) noexcept override {
-        lock_on(lock_, path, *::new (me.room) Own);
-    }
+    void lock(Path path, Node& me) noexcept override { lock_on(lock_, path, *::new (me.room) Own); }
     bool try_lock(Path path, Node& me) noexcept override {
         return try_lock_on(lock_, path, *::new (me.room) Own);
     }
     bool lock_for(Path path, Node& me, std::chrono::nanoseconds limit) noexcept override {
         return lock_on_for(lock_, path, *::new (me.room) Own, limit);
     }
-    void unlock(Node& me) noexcept override { lock_.unlock(*std::launder(reinterpret_cast<Own*>(me.room))); }
+    void unlock(Node& me) noexcept override {
+        lock_.unlock(*std::launder(reinterpret_cast<Own*>(me.room)));
+    }
     std::string_view name() const noexcept override { return L::name; }
 
 private:
@@ -66,7 +66,8 @@ void PathLock::lock(Path path, Node& me, LockStatistics& statistics) noexcept {
     ++statistics.acquisitions;
 }
 
-bool PathLock::lock_for(Path path, Node& me, std::chrono::nanoseconds limit, LockStatistics& statistics) noexcept {
+bool PathLock::lock_for(Path path, Node& me, std::chrono::nanoseconds limit,
+                        LockStatistics& statistics) noexcept {
     bool locked = try_lock(path, me);
     if (!locked) {
         const std::uint64_t before = platform::ticks();

@@ -54,7 +54,8 @@ public:
 
     /// The same, counted. A try first, then the waiting and its time.
     void lock(Path path, Node& me, LockStatistics& statistics) noexcept;
-    bool lock_for(Path path, Node& me, std::chrono::nanoseconds limit, LockStatistics& statistics) noexcept;
+    bool lock_for(Path path, Node& me, std::chrono::nanoseconds limit,
+                  LockStatistics& statistics) noexcept;
 };
 
 /// "mutex", "ticket", "mcs", "hmcs", and "p-X-Y" with each X (main path) and each Y (progress path) of them.

@@ -20,8 +20,8 @@
 namespace {
 
 using namespace heddle::sync::locks;
-using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
 using heddle::testing::SimulationOptions;
 using heddle::testing::try_seeds;
 using namespace std::chrono_literals;
@@ -30,7 +30,8 @@ using namespace std::chrono_literals;
 struct Observed : SimulatedWorld {
     static inline std::array<unsigned, 16> waits{};  ///< of each thread of the simulation
     static void note() {
-        if (const Simulation* s = Simulation::current()) ++waits[static_cast<std::size_t>(s->running())];
+        if (const Simulation* s = Simulation::current())
+            ++waits[static_cast<std::size_t>(s->running())];
     }
     static void pause() noexcept {
         note();
@@ -60,7 +61,8 @@ public:
         vacated_ = true;
     }
     void check() {
-        if (vacated_ && std::any_of(room_, room_ + sizeof room_, [](auto b) { return b != other_use; }))
+        if (vacated_ &&
+            std::any_of(room_, room_ + sizeof room_, [](auto b) { return b != other_use; }))
             Simulation::fail("a node was touched after the lock was done with it");
     }
 
@@ -91,10 +93,13 @@ void come_and_go(Section<L>& section, Simulation& simulation, int rounds, unsign
         auto& me = place.fresh();
         const Path path = simulation.random(2) == 0 ? Path::main : Path::progress;
         bool locked = true;
-        if (simulation.random(6) == 0) locked = try_lock_on(section.lock, path, me);
+        if (simulation.random(6) == 0)
+            locked = try_lock_on(section.lock, path, me);
         else if (simulation.random(timed) == 0)
-            locked = lock_on_for(section.lock, path, me, std::chrono::nanoseconds{simulation.random(400)});
-        else lock_on(section.lock, path, me);
+            locked = lock_on_for(section.lock, path, me,
+                                 std::chrono::nanoseconds{simulation.random(400)});
+        else
+            lock_on(section.lock, path, me);
         if (locked) {
             section.pass();
             section.lock.unlock(me);
@@ -109,7 +114,8 @@ void come_and_go(Section<L>& section, Simulation& simulation, int rounds, unsign
     lock_on(section.lock, Path::progress, me);
     section.pass();
     if (try_lock_on(section.lock, Path::main, other)) Simulation::fail("two threads hold the lock");
-    if (lock_on_for(section.lock, Path::main, other, 50ns)) Simulation::fail("a limit let two threads in");
+    if (lock_on_for(section.lock, Path::main, other, 50ns))
+        Simulation::fail("a limit let two threads in");
     section.pass();
     section.lock.unlock(me);
 }
@@ -119,7 +125,8 @@ std::string crowd(std::uint64_t seeds, SimulationOptions options, int threads, u
     return try_seeds(seeds, options, [&](Simulation& simulation) {
         auto section = std::make_unique<Section<L>>();
         for (int i = 0; i < threads; ++i)
-            simulation.thread([s = section.get(), &simulation, timed] { come_and_go(*s, simulation, 6, timed); });
+            simulation.thread(
+                [s = section.get(), &simulation, timed] { come_and_go(*s, simulation, 6, timed); });
         return section;
     });
 }
@@ -200,16 +207,21 @@ std::string proceed(Path holder, std::vector<Path> paths, Check check) {
 }
 
 constexpr auto in_order_of_arrival = [](const auto& left) {
-    return left.size() == 4 && std::is_sorted(left.begin(), left.end(), [](auto& a, auto& b) { return a.first < b.first; });
+    return left.size() == 4 && std::is_sorted(left.begin(), left.end(), [](auto& a, auto& b) {
+               return a.first < b.first;
+           });
 };
 
 TYPED_TEST(SimulatedLock, is_handed_over_in_the_order_of_arrival_where_it_says_so) {
     if constexpr (TypeParam::fifo) {
-        EXPECT_EQ(proceed<TypeParam>(Path::main, std::vector(4, Path::main), in_order_of_arrival), "");
+        EXPECT_EQ(proceed<TypeParam>(Path::main, std::vector(4, Path::main), in_order_of_arrival),
+                  "");
     }
     if constexpr (PriorityLock<TypeParam>) {
         if constexpr (TypeParam::fifo_progress) {
-            EXPECT_EQ(proceed<TypeParam>(Path::progress, std::vector(4, Path::progress), in_order_of_arrival), "");
+            EXPECT_EQ(proceed<TypeParam>(Path::progress, std::vector(4, Path::progress),
+                                         in_order_of_arrival),
+                      "");
         }
     }
 }
@@ -219,7 +231,8 @@ TYPED_TEST(SimulatedLock, prefers_the_main_path_where_it_has_priorities) {
         const auto main_first = [](const auto& left) {
             return left.size() == 5 && left[0].second == Path::main && left[1].second == Path::main;
         };
-        const std::vector<Path> later_but_first{Path::progress, Path::progress, Path::main, Path::progress, Path::main};
+        const std::vector<Path> later_but_first{Path::progress, Path::progress, Path::main,
+                                                Path::progress, Path::main};
         EXPECT_EQ(proceed<TypeParam>(Path::main, later_but_first, main_first), "");
         EXPECT_EQ(proceed<TypeParam>(Path::progress, later_but_first, main_first), "");
     }
@@ -241,9 +254,12 @@ TYPED_TEST(RealLock, excludes) {
         threads.emplace_back([&, t] {
             for (int round = 0; round < 2'000; ++round) {
                 typename TypeParam::Node me;
-                const Path path = (round + static_cast<int>(t)) % 3 == 0 ? Path::main : Path::progress;
+                const Path path =
+                    (round + static_cast<int>(t)) % 3 == 0 ? Path::main : Path::progress;
                 if (round % 5 == 1 && !try_lock_on(lock, path, me)) continue;
-                if (round % 5 == 2 && !lock_on_for(lock, path, me, std::chrono::microseconds{round % 50})) continue;
+                if (round % 5 == 2 &&
+                    !lock_on_for(lock, path, me, std::chrono::microseconds{round % 50}))
+                    continue;
                 if (round % 5 != 1 && round % 5 != 2) lock_on(lock, path, me);
                 ++sum;
                 ++passed[t];

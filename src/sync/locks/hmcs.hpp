@@ -55,14 +55,17 @@ public:
     Hmcs() : Hmcs(World::hierarchy()) {}
     /// `thresholds`: how often the groups of each level pass the lock on among themselves; the usual one where
     /// there is none. At least 1.
-    explicit Hmcs(const platform::Hierarchy& hierarchy, const std::vector<std::uint32_t>& thresholds = {});
+    explicit Hmcs(const platform::Hierarchy& hierarchy,
+                  const std::vector<std::uint32_t>& thresholds = {});
     Hmcs(const Hmcs&) = delete;
     Hmcs& operator=(const Hmcs&) = delete;
 
     void lock(Node& me) noexcept {
         me.group = group_here();
-        if (me.group == nullptr) root_.lock(me.root);
-        else enter(*me.group, me.member);
+        if (me.group == nullptr)
+            root_.lock(me.root);
+        else
+            enter(*me.group, me.member);
     }
     bool try_lock(Node& me) noexcept {
         me.group = nullptr;
@@ -73,15 +76,18 @@ public:
         return root_.lock_for(me.root, limit);
     }
     void unlock(Node& me) noexcept {
-        if (me.group == nullptr) root_.unlock(me.root);
-        else leave(*me.group, me.member);
+        if (me.group == nullptr)
+            root_.unlock(me.root);
+        else
+            leave(*me.group, me.member);
     }
     /// Whoever waits with a group will have the lock, sooner or later.
     bool nowaiters(const Node& me) const noexcept {
         const Member* member = &me.member;
         const typename Root::Node* root = &me.root;
         for (const Group* group = me.group; group != nullptr; group = group->parent) {
-            if (member->next.load(relaxed) != nullptr) return false;  // only looked at, not followed
+            if (member->next.load(relaxed) != nullptr)
+                return false;  // only looked at, not followed
             member = &group->member;
             root = &group->root;
         }
@@ -91,7 +97,8 @@ public:
 private:
     // What status says. From 1 up to the threshold: how many of the group have had the lock, this one included.
     static constexpr std::uint32_t first_of_group = 1;
-    static constexpr std::uint32_t go_up = ~0U - 1;  ///< the group has to get the lock from above again
+    static constexpr std::uint32_t go_up =
+        ~0U - 1;  ///< the group has to get the lock from above again
     static constexpr std::uint32_t wait = ~0U;
 
     Group* group_here() const noexcept {
@@ -108,25 +115,31 @@ private:
         if (ahead != nullptr) {
             ahead->next.store(&me, release);  // R2: pairs with A2
             std::uint32_t status = wait;
-            for (Waiting<World> waiting; (status = me.status.load(acquire)) == wait;)  // A3: pairs with R3
+            for (Waiting<World> waiting;
+                 (status = me.status.load(acquire)) == wait;)  // A3: pairs with R3
                 waiting.pause();
             if (status != go_up) return;  // passed on within the group
         }
         me.status.store(first_of_group, relaxed);  // read by this thread, in leave()
-        if (group.parent == nullptr) root_.lock(group.root);
-        else enter(*group.parent, group.member);
+        if (group.parent == nullptr)
+            root_.lock(group.root);
+        else
+            enter(*group.parent, group.member);
     }
 
     void leave(Group& group, Member& me) noexcept {
-        const std::uint32_t passed = me.status.load(relaxed);  // written by this thread, or seen by its A3
+        const std::uint32_t passed =
+            me.status.load(relaxed);  // written by this thread, or seen by its A3
         if (passed < group.threshold) {
             if (Member* const next = me.next.load(acquire)) {  // A2: pairs with R2
                 next->status.store(passed + 1, release);       // R3: pairs with A3
                 return;
             }
         }
-        if (group.parent == nullptr) root_.unlock(group.root);
-        else leave(*group.parent, group.member);
+        if (group.parent == nullptr)
+            root_.unlock(group.root);
+        else
+            leave(*group.parent, group.member);
         hand_on_group(group, me);
     }
 
@@ -135,8 +148,10 @@ private:
         Member* next = me.next.load(acquire);  // A2
         if (next == nullptr) {
             Member* last = &me;
-            if (group.tail.compare_exchange_strong(last, nullptr, release)) return;  // R4: pairs with A1
-            for (Waiting<World> waiting; (next = me.next.load(acquire)) == nullptr;) waiting.pause();  // A2
+            if (group.tail.compare_exchange_strong(last, nullptr, release))
+                return;  // R4: pairs with A1
+            for (Waiting<World> waiting; (next = me.next.load(acquire)) == nullptr;)
+                waiting.pause();  // A2
         }
         next->status.store(go_up, release);  // R3
     }
@@ -148,7 +163,8 @@ private:
 };
 
 template <class World>
-Hmcs<World>::Hmcs(const platform::Hierarchy& hierarchy, const std::vector<std::uint32_t>& thresholds) {
+Hmcs<World>::Hmcs(const platform::Hierarchy& hierarchy,
+                  const std::vector<std::uint32_t>& thresholds) {
     std::vector<std::size_t> first;  // group of each level
     std::size_t count = 0;
     for (const std::vector<unsigned>& level : hierarchy.levels) {
@@ -164,7 +180,8 @@ Hmcs<World>::Hmcs(const platform::Hierarchy& hierarchy, const std::vector<std::u
         for (std::size_t p = 0; p < level.size(); ++p) {
             Group& group = groups_[first[l] + level[p]];
             group.threshold = threshold;
-            if (l + 1 < first.size()) group.parent = &groups_[first[l + 1] + hierarchy.levels[l + 1][p]];
+            if (l + 1 < first.size())
+                group.parent = &groups_[first[l + 1] + hierarchy.levels[l + 1][p]];
         }
     }
     for (const unsigned group : hierarchy.levels[0]) innermost_.push_back(&groups_[group]);

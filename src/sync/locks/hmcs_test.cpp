@@ -16,8 +16,8 @@
 namespace {
 
 using heddle::sync::locks::Hmcs;
-using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
 
 /// How often the others got the lock while a thread was known to queue: it pauses only after that.
 struct Counting : SimulatedWorld {
@@ -46,7 +46,8 @@ struct Outcome {
     std::uint32_t longest_run = 0;
 };
 
-Outcome compete(const heddle::platform::Hierarchy& hierarchy, const std::vector<std::uint32_t>& thresholds, int threads) {
+Outcome compete(const heddle::platform::Hierarchy& hierarchy,
+                const std::vector<std::uint32_t>& thresholds, int threads) {
     Outcome outcome;
     for (std::uint64_t seed = 1; seed <= 200 && outcome.finding.empty(); ++seed) {
         Simulation simulation(seed);
@@ -63,7 +64,8 @@ Outcome compete(const heddle::platform::Hierarchy& hierarchy, const std::vector<
                     Counting::mine() = Counting::not_yet;
                     lock.lock(me);
                     if (thread == threads - 1 && Counting::mine() != Counting::not_yet)
-                        outcome.most_let_pass = std::max(outcome.most_let_pass, Counting::passed - Counting::mine());
+                        outcome.most_let_pass =
+                            std::max(outcome.most_let_pass, Counting::passed - Counting::mine());
                     ++Counting::passed;
                     run = group == group_before ? run + 1 : 1;
                     group_before = group;

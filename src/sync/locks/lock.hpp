@@ -28,7 +28,9 @@ template <class L>
 concept Lock = std::default_initializable<L> && !std::movable<L> &&
     requires(L lock, typename L::Node me, std::chrono::nanoseconds limit) {
         { L::name } -> std::convertible_to<std::string_view>;  // the knob value selecting it
-        { L::fifo } -> std::convertible_to<bool>;  // threads in lock() get it in the order they came
+        {
+            L::fifo
+        } -> std::convertible_to<bool>;  // threads in lock() get it in the order they came
         { lock.lock(me) } noexcept -> std::same_as<void>;
         { lock.try_lock(me) } noexcept -> std::same_as<bool>;
         { lock.lock_for(me, limit) } noexcept -> std::same_as<bool>;
@@ -46,8 +48,8 @@ enum class Path : bool { main, progress };
 
 /// A lock that prefers the main path. Without a path its functions mean the main path.
 template <class L>
-concept PriorityLock = Lock<L> &&
-    requires(L lock, typename L::Node me, Path path, std::chrono::nanoseconds limit) {
+concept PriorityLock =
+    Lock<L> && requires(L lock, typename L::Node me, Path path, std::chrono::nanoseconds limit) {
         { lock.lock(me, path) } noexcept -> std::same_as<void>;
         { lock.try_lock(me, path) } noexcept -> std::same_as<bool>;
         { lock.lock_for(me, path, limit) } noexcept -> std::same_as<bool>;
@@ -58,18 +60,25 @@ concept PriorityLock = Lock<L> &&
 
 template <Lock L>
 void lock_on(L& lock, Path path, typename L::Node& me) noexcept {
-    if constexpr (PriorityLock<L>) lock.lock(me, path);
-    else lock.lock(me);
+    if constexpr (PriorityLock<L>)
+        lock.lock(me, path);
+    else
+        lock.lock(me);
 }
 template <Lock L>
 bool try_lock_on(L& lock, Path path, typename L::Node& me) noexcept {
-    if constexpr (PriorityLock<L>) return lock.try_lock(me, path);
-    else return lock.try_lock(me);
+    if constexpr (PriorityLock<L>)
+        return lock.try_lock(me, path);
+    else
+        return lock.try_lock(me);
 }
 template <Lock L>
-bool lock_on_for(L& lock, Path path, typename L::Node& me, std::chrono::nanoseconds limit) noexcept {
-    if constexpr (PriorityLock<L>) return lock.lock_for(me, path, limit);
-    else return lock.lock_for(me, limit);
+bool lock_on_for(L& lock, Path path, typename L::Node& me,
+                 std::chrono::nanoseconds limit) noexcept {
+    if constexpr (PriorityLock<L>)
+        return lock.lock_for(me, path, limit);
+    else
+        return lock.lock_for(me, limit);
 }
 
 }  // namespace heddle::sync::locks

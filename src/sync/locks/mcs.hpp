@@ -54,7 +54,8 @@ public:
         Node* const ahead = tail_.exchange(&me, acq_rel);
         if (ahead == nullptr) return;
         ahead->next.store(word(me), release);  // R2: pairs with A2
-        for (Waiting<World> waiting; me.waiting.load(acquire) != 0;) waiting.pause();  // A3: pairs with R3
+        for (Waiting<World> waiting; me.waiting.load(acquire) != 0;)
+            waiting.pause();  // A3: pairs with R3
     }
 
     bool try_lock(Node& me) noexcept {
@@ -123,7 +124,8 @@ private:
     [[gnu::noinline]] bool leave(Node& me) noexcept {
         Word before = me.ahead.load(relaxed);  // the next line orders it
         // A5: pairs with R5. From here to the unlocking below the node ahead does not go away.
-        if ((before & locked) != 0 || !me.ahead.compare_exchange_strong(before, before | locked, acquire))
+        if ((before & locked) != 0 ||
+            !me.ahead.compare_exchange_strong(before, before | locked, acquire))
             return false;
         Node& ahead = node(before);
         Word link = word(me) | may_leave;
@@ -141,7 +143,7 @@ private:
                 ahead.next.store(next, release);  // R2, on behalf of the one behind
                 return true;
             } else if (take(me, next)) {
-                ahead.next.store(next, release);                  // R2; the node ahead may be gone now
+                ahead.next.store(next, release);  // R2; the node ahead may be gone now
                 node(next).ahead.store(before & ~locked, release);  // R5: pairs with A5
                 return true;
             }
@@ -157,7 +159,8 @@ private:
     /// Takes the marked link to the node behind, which then neither leaves nor touches `me`. False: it is
     /// leaving.
     bool take(Node& me, Word next) noexcept {
-        if (!me.next.compare_exchange_strong(next, taken, acquire)) return false;  // A6: pairs with R6
+        if (!me.next.compare_exchange_strong(next, taken, acquire))
+            return false;  // A6: pairs with R6
         Node& behind = node(next);
         for (Waiting<World> waiting;; waiting.pause()) {
             Word here = word(me);

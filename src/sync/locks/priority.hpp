@@ -44,37 +44,43 @@ public:
 private:
     static constexpr auto name_text = [] {
         constexpr std::string_view parts[] = {"p-", High::name, "-", Low::name};
-        std::array<char, parts[0].size() + parts[1].size() + parts[2].size() + parts[3].size() + 1> text{};
+        std::array<char, parts[0].size() + parts[1].size() + parts[2].size() + parts[3].size() + 1>
+            text{};
         auto at = text.begin();
         for (const std::string_view part : parts) at = std::copy(part.begin(), part.end(), at);
         return text;
     }();
 
 public:
-    static constexpr std::string_view name{name_text.data(), name_text.size() - 1};  // ends with a NUL as literals do
+    static constexpr std::string_view name{name_text.data(),
+                                           name_text.size() - 1};  // ends with a NUL as literals do
     static constexpr bool fifo = High::fifo;  ///< within the class of the main path
     static constexpr bool fifo_progress = Low::fifo;
 
     TwoLevelPriority() = default;
-    template <class HighArguments, class LowArguments>
-    TwoLevelPriority(const HighArguments& high, const LowArguments& low) : high_(high), low_(low) {}
     TwoLevelPriority(const TwoLevelPriority&) = delete;
     TwoLevelPriority& operator=(const TwoLevelPriority&) = delete;
 
     void lock(Node& me, Path path = Path::main) noexcept {
         me.path = path;
-        if (path == Path::main) lock_high(me);
-        else lock_low(me);
+        if (path == Path::main)
+            lock_high(me);
+        else
+            lock_low(me);
     }
     bool try_lock(Node& me, Path path = Path::main) noexcept { return lock_for(me, path, {}); }
-    bool lock_for(Node& me, std::chrono::nanoseconds limit) noexcept { return lock_for(me, Path::main, limit); }
+    bool lock_for(Node& me, std::chrono::nanoseconds limit) noexcept {
+        return lock_for(me, Path::main, limit);
+    }
     bool lock_for(Node& me, Path path, std::chrono::nanoseconds limit) noexcept {
         me.path = path;
         return path == Path::main ? lock_high_for(me, limit) : lock_low_for(me, limit);
     }
     void unlock(Node& me) noexcept {
-        if (me.path == Path::main) unlock_high(me);
-        else unlock_low(me);
+        if (me.path == Path::main)
+            unlock_high(me);
+        else
+            unlock_low(me);
     }
 
 private:
@@ -90,7 +96,7 @@ private:
             go_straight_ = false;          // line 22
             filter_.unlock(me.filter);     // line 23
         }
-        high_.unlock(me.high);             // line 25
+        high_.unlock(me.high);  // line 25
     }
     void lock_low(Node& me) noexcept {  // line 28
         low_.lock(me.low);              // line 29

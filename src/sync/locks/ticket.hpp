@@ -30,13 +30,15 @@ public:
     void lock(Node&) noexcept {
         // Relaxed: a ticket says only when to look; A1 orders the section.
         const std::uint64_t mine = next_.fetch_add(1, relaxed);
-        for (Waiting<World> waiting; serving_.load(acquire) != mine;) waiting.pause();  // A1: pairs with R1
+        for (Waiting<World> waiting; serving_.load(acquire) != mine;)
+            waiting.pause();  // A1: pairs with R1
     }
     bool try_lock(Node&) noexcept {
         const std::uint64_t serving = serving_.load(acquire);  // A1
         std::uint64_t free = serving;
         // Relaxed: it succeeds only if the ticket is served already, as A1 has seen.
-        return next_.load(relaxed) == serving && next_.compare_exchange_strong(free, serving + 1, relaxed);
+        return next_.load(relaxed) == serving &&
+            next_.compare_exchange_strong(free, serving + 1, relaxed);
     }
     bool lock_for(Node& me, std::chrono::nanoseconds limit) noexcept {
         if (try_lock(me)) return true;
@@ -57,7 +59,8 @@ public:
             std::uint64_t after = mine + 1;
             // Relaxed: nothing was touched. If it fails the other one has taken a ticket again, so it has
             // left the section, and this one is served.
-            if (deadline.passed() && next_.compare_exchange_strong(after, mine, relaxed)) return false;
+            if (deadline.passed() && next_.compare_exchange_strong(after, mine, relaxed))
+                return false;
         }
         return true;
     }

@@ -14,8 +14,10 @@ template <class World>
 class Waiting {
 public:
     void pause() noexcept {
-        if (--left_ > 0) [[likely]] World::pause();
-        else offer();
+        if (--left_ > 0) [[likely]]
+            World::pause();
+        else
+            offer();
     }
 
 private:
@@ -35,7 +37,8 @@ private:
 template <class World>
 class Deadline {
 public:
-    explicit Deadline(std::chrono::nanoseconds limit) noexcept : start_(World::now()), limit_(limit) {}
+    explicit Deadline(std::chrono::nanoseconds limit) noexcept
+        : start_(World::now()), limit_(limit) {}
     std::chrono::nanoseconds left() const noexcept { return limit_ - (World::now() - start_); }
     bool passed() const noexcept { return left().count() <= 0; }
 

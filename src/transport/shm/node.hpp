@@ -23,8 +23,10 @@
 namespace heddle::transport::shm {
 
 inline constexpr std::size_t most_instances = 64;  ///< one bit each in Door::rung
-inline constexpr std::size_t shared_copies = 8;  ///< to one process at a time
+inline constexpr std::size_t shared_copies = 8;    ///< to one process at a time
 inline constexpr std::size_t most_processes = 4096;
+inline constexpr std::size_t stages = 64;  ///< one bit each in StageBoard::used
+inline constexpr std::size_t stage_bytes = 2 << 20;
 
 /// Where other processes announce what is not polled.
 struct Door {
@@ -45,6 +47,13 @@ struct HeldBack {
         const std::uint64_t first = earliest.load(acquire);  // A1: pairs with R1, R2
         return first != 0 && first < stamp && (contexts.load(acquire) >> (context & 63) & 1) != 0;
     }
+};
+
+/// Stages: memory in which several processes work on the same data. Whoever takes one for all of them tells
+/// the others; it is free again when each of them has left it.
+struct StageBoard {
+    std::atomic<std::uint64_t> used;
+    std::atomic<std::uint32_t> users[stages];
 };
 
 class Node {
@@ -80,6 +89,13 @@ public:
         return reinterpret_cast<SharedCopy*>(at(shared_copies_))[process * shared_copies + number];
     }
 
+    /// A stage for so many processes; -1: all are in use.
+    std::int32_t take_stage(std::uint32_t users) const noexcept;
+    void leave_stage(std::int32_t number) const noexcept;
+    std::byte* stage(std::int32_t number) const noexcept {
+        return at(stages_) + static_cast<std::size_t>(number) * stage_bytes;
+    }
+
     Producer producer(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
         const std::size_t ring = index(from, to, instance);
         return {control(ring), cells(ring)};
@@ -101,6 +117,9 @@ private:
     std::size_t index(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
         return (to * processes_ + from) * instances_ + instance;
     }
+    StageBoard& stage_board() const noexcept {
+        return *reinterpret_cast<StageBoard*>(at(stage_board_));
+    }
     Control& control(std::size_t ring) const noexcept {
         return reinterpret_cast<Control*>(at(controls_))[ring];
     }
@@ -110,7 +129,8 @@ private:
 
     std::shared_ptr<platform::Mapping> memory_;  ///< shared by copies of this object
     std::size_t processes_ = 0, instances_ = 0, source_words_ = 0;
-    std::size_t doors_ = 0, door_bytes_ = 0, held_back_ = 0, shared_copies_ = 0, controls_ = 0, cells_ = 0;
+    std::size_t doors_ = 0, door_bytes_ = 0, held_back_ = 0, shared_copies_ = 0;
+    std::size_t stage_board_ = 0, stages_ = 0, controls_ = 0, cells_ = 0;
 };
 
 }  // namespace heddle::transport::shm

@@ -71,21 +71,27 @@ public:
     /// none.
     [[nodiscard, gnu::always_inline]] Cell* reserve(std::size_t cells) noexcept {
         const std::size_t place = tail_ & (ring_slots - 1);
-        if (place + cells > ring_slots) [[unlikely]] return reserve_at_start(cells);
-        if (!has_room(cells)) [[unlikely]] return nullptr;
+        if (place + cells > ring_slots) [[unlikely]]
+            return reserve_at_start(cells);
+        if (!has_room(cells)) [[unlikely]]
+            return nullptr;
         return &cells_[place];
     }
 
     /// The same for a message of one cell: whether there is room, and where it is then.
     [[nodiscard, gnu::always_inline]] bool has_room_for_one() noexcept { return has_room(1); }
-    [[nodiscard, gnu::always_inline]] Cell& at_tail() noexcept { return cells_[tail_ & (ring_slots - 1)]; }
+    [[nodiscard, gnu::always_inline]] Cell& at_tail() noexcept {
+        return cells_[tail_ & (ring_slots - 1)];
+    }
 
     /// Hands a reserved and written message over. Everything but sequence and cells is written.
     [[gnu::always_inline]] void publish(Cell& cell, std::size_t cells) noexcept {
         cell.cells = static_cast<std::uint16_t>(cells);
         const std::uint64_t next = tail_ + cells;
-        if (cells > 1) [[unlikely]] note_payload(cells);
-        if (payload_cells_ != 0) [[unlikely]] wipe(next);
+        if (cells > 1) [[unlikely]]
+            note_payload(cells);
+        if (payload_cells_ != 0) [[unlikely]]
+            wipe(next);
         // R1: publishes cell and payload; pairs with A1 in front().
         cell.sequence.store(static_cast<std::uint32_t>(tail_ + 1), release);
         tail_ = next;
@@ -103,7 +109,8 @@ public:
 private:
     bool has_room(std::size_t cells) noexcept {
         // One cell more than needed stays free, so that it may be wiped (invariant 3).
-        if (tail_ + cells - seen_head_ < ring_slots) [[likely]] return true;
+        if (tail_ + cells - seen_head_ < ring_slots) [[likely]]
+            return true;
         seen_head_ = control_->head.load(acquire);  // A2: pairs with R2
         return tail_ + cells - seen_head_ < ring_slots;
     }
@@ -133,7 +140,8 @@ public:
             Cell& cell = cells_[head & (ring_slots - 1)];
             // A1: pairs with R1.
             if (cell.sequence.load(acquire) != static_cast<std::uint32_t>(head + 1)) return nullptr;
-            if (cell.kind != filler) [[likely]] return &cell;
+            if (cell.kind != filler) [[likely]]
+                return &cell;
             pop(cell);
         }
     }
@@ -150,12 +158,13 @@ public:
     [[nodiscard]] __attribute__((no_sanitize("thread"))) bool ready() const noexcept {
         const std::uint64_t head = head_.load(relaxed);
         return cells_[head & (ring_slots - 1)].sequence.load(relaxed) ==
-               static_cast<std::uint32_t>(head + 1);
+            static_cast<std::uint32_t>(head + 1);
     }
 
     /// Gives the freed cells back that pop() has held back. True, once, if the producer starves.
     [[nodiscard]] bool producer_starves() noexcept {
-        if (!starved_) [[likely]] return false;
+        if (!starved_) [[likely]]
+            return false;
         starved_ = false;
         return true;
     }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What the MPI library counts about its locks: performance variables of MPI_T with Heddle's names. Of a
+/// library without them nothing is known, and result lines are shorter.
+///
+/// A path's efficiency ("Lock Contention Management in Multithreaded MPI", section 3.2) is how many
+/// productive operations, that is creations, completions and releases of requests, come on one
+/// acquisition of a lock. It has no value on a path that took no lock.
+///
+/// Thread safety  read() while no other thread of the process is inside MPI: the numbers of different
+///                counters then belong together.
+
+#include <array>
+#include <cstring>
+
+#include "common.hpp"
+
+namespace bench {
+
+enum Counted : std::size_t {
+    acquisitions_main,
+    acquisitions_progress,
+    contended,
+    wait_ns,
+    productive_main,
+    productive_progress
+};
+
+/// Counted in one process, or in several and added up.
+class LockCounts {
+public:
+    static constexpr std::size_t size = productive_progress + 1;
+
+    double& operator[](Counted which) { return all_[which]; }
+    double operator[](Counted which) const { return all_[which]; }
+    double acquisitions() const { return all_[acquisitions_main] + all_[acquisitions_progress]; }
+
+    /// Adds what was counted between two readings.
+    void add(const LockCounts& before, const LockCounts& after) {
+        for (std::size_t i = 0; i < size; ++i) all_[i] += after.all_[i] - before.all_[i];
+    }
+    /// Adds up those of all processes of MPI_COMM_WORLD, in all of them.
+    void sum_over_ranks() {
+        MPI_Allreduce(MPI_IN_PLACE, all_.data(), size, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+
+private:
+    std::array<double, size> all_{};
+};
+
+/// The counters of this process, from MPI_Init to before MPI_Finalize.
+class LockCounters {
+public:
+    LockCounters() {
+        int level = 0;
+        MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level);
+        MPI_T_pvar_session_create(&session_);
+        known_ = true;
+        for (std::size_t i = 0; i < names.size(); ++i) known_ = known_ && open(i);
+    }
+    LockCounters(const LockCounters&) = delete;
+    LockCounters& operator=(const LockCounters&) = delete;
+    ~LockCounters() {
+        MPI_T_pvar_session_free(&session_);
+        MPI_T_finalize();
+    }
+
+    /// Whether the library has them all; the same in all processes.
+    bool known() const { return known_; }
+
+    /// Since MPI_Init; zeros where nothing is known.
+    LockCounts read() const {
+        LockCounts counts;
+        for (std::size_t i = 0; known_ && i < names.size(); ++i) {
+            unsigned long long value = 0;
+            MPI_T_pvar_read(session_, handles_[i], &value);
+            counts[static_cast<Counted>(i)] = static_cast<double>(value);
+        }
+        return counts;
+    }
+
+private:
+    static constexpr std::array<const char*, LockCounts::size> names{
+        // by Counted
+        "lock_acquisitions_main", "lock_acquisitions_progress", "lock_contended", "lock_wait",
+        "productive_main",        "productive_progress"};
+
+    /// Whether variable `index` is the counter: found by name, since classes are the library's choice.
+    static bool is(int index, const char* wanted, bool& runs_by_itself) {
+        std::array<char, 256> name{};
+        int length = name.size(), verbosity = 0, kind = 0, bind = 0, readonly = 0, continuous = 0;
+        int atomic = 0, no_text = 0;
+        MPI_Datatype type = MPI_DATATYPE_NULL;
+        if (MPI_T_pvar_get_info(index, name.data(), &length, &verbosity, &kind, &type, nullptr,
+                                nullptr, &no_text, &bind, &readonly, &continuous,
+                                &atomic) != MPI_SUCCESS)
+            return false;
+        runs_by_itself = continuous != 0;
+        return std::strcmp(name.data(), wanted) == 0 && type == MPI_UNSIGNED_LONG_LONG &&
+            bind == MPI_T_BIND_NO_OBJECT;
+    }
+
+    bool open(std::size_t which) {
+        int variables = 0, count = 0;
+        MPI_T_pvar_get_num(&variables);
+        for (int i = 0; i < variables; ++i) {
+            bool runs_by_itself = false;
+            if (!is(i, names[which], runs_by_itself)) continue;
+            if (MPI_T_pvar_handle_alloc(session_, i, nullptr, &handles_[which], &count) !=
+                    MPI_SUCCESS ||
+                count != 1)
+                return false;
+            if (!runs_by_itself) MPI_T_pvar_start(session_, handles_[which]);
+            return true;
+        }
+        return false;
+    }
+
+    bool known_ = false;
+    MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
+    std::array<MPI_T_pvar_handle, LockCounts::size> handles_{};
+};
+
+/// ` key=value`, or nothing for a ratio to nothing.
+inline std::string ratio_word(const char* key, double above, double below) {
+    if (below <= 0) return {};
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), " %s=%.5g", key, above / below);
+    return text.data();
+}
+
+/// The words of a result line about both paths: efficiency, and acquisitions for each message.
+inline std::string path_words(const LockCounters& counters, const LockCounts& counts,
+                              double messages) {
+    if (!counters.known()) return {};
+    return ratio_word("main_efficiency", counts[productive_main], counts[acquisitions_main]) +
+        ratio_word("progress_efficiency", counts[productive_progress],
+                   counts[acquisitions_progress]) +
+        ratio_word("main_acquisitions", counts[acquisitions_main], messages) +
+        ratio_word("progress_acquisitions", counts[acquisitions_progress], messages);
+}
+
+}  // namespace bench

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Matching by lists of one source each, as Open MPI's ob1 does (P4, 2.1): receives of each (context, source)
+/// in the order of their posts, those with MPI_ANY_SOURCE in a list of their own for each context, and
+/// messages of each (context, source). Lists are searched from the front.
+///
+/// Open MPI finds lists in an array as long as the communicator. Here a table has the ones that are not
+/// empty, so that memory grows with the sources in use.
+
+#include <string_view>
+
+#include "match/matcher.hpp"
+#include "match/table.hpp"
+#include "platform/cpu.hpp"
+
+namespace heddle::match {
+
+/// Lists by (context, source). The one asked for last is open: taking out what was found in it is no search.
+template <class Lane>
+class ListsBySource {
+public:
+    explicit ListsBySource(const KeyHash& hash) noexcept : hash_(hash), table_(hash) {}
+
+    Queue<Lane>& of(std::uint32_t context, std::int32_t source) noexcept {
+        if (const Key key(context, source, any_tag); key != key_) reopen(key);
+        return open_;
+    }
+    /// Calls visit(entry) for the first entry of each list that is not empty.
+    template <class Visit>
+    void each(Visit&& visit) const {
+        if (open_.first != nullptr) visit(*open_.first);
+        table_.each(visit);
+    }
+    std::size_t memory() const noexcept { return table_.memory(); }
+
+private:
+    void reopen(Key key) noexcept {
+        if (open_.first != nullptr) table_.add(hash_(key_), open_);
+        std::uint64_t compared = 0;
+        open_ = table_.take(hash_(key), key, compared);
+        key_ = key;
+    }
+
+    const KeyHash& hash_;
+    Table<Lane> table_;
+    Key key_{0, 0, 0};  ///< nobody asks for this one: tags are left open
+    Queue<Lane> open_;
+};
+
+class SourceMatcher {
+public:
+    static constexpr std::string_view name = "source";
+
+    SourceMatcher() noexcept : hash_(platform::ticks() ^ reinterpret_cast<std::uintptr_t>(this)) {}
+    SourceMatcher(const SourceMatcher&) = delete;
+    SourceMatcher& operator=(const SourceMatcher&) = delete;
+
+    Message* post(core::Request& receive, Pattern pattern) noexcept {
+        if (Message* message = find(pattern)) {
+            take(*message);
+            mark_taken(receive);
+            return message;
+        }
+        receive.order = ++order_;
+        list_of(receive).append(receive);
+        counters.posted_receives.add();
+        return nullptr;
+    }
+    core::Request* posted_for(const Envelope& envelope) noexcept {
+        std::uint64_t steps = 0;
+        core::Request* first = posted_.of(envelope.context, envelope.source).first;
+        while (first != nullptr && (++steps, first->tag != envelope.tag)) first = first->next;
+        core::Request* other = any_source_.of(envelope.context, any_source).first;
+        while (other != nullptr && (first == nullptr || other->order < first->order)) {
+            ++steps;
+            if (other->tag == envelope.tag) {
+                first = other;
+                break;
+            }
+            other = other->next;
+        }
+        note_search(counters, steps);
+        return first;
+    }
+    void take_posted(core::Request& receive) noexcept {
+        note_posted(counters);
+        counters.posted_receives.subtract();
+        list_of(receive).remove(receive);
+        mark_taken(receive);
+    }
+    core::Request* arrive(const Envelope& envelope) noexcept {
+        core::Request* first = posted_for(envelope);
+        if (first != nullptr) take_posted(*first);
+        return first;
+    }
+    bool cancel(core::Request& receive) noexcept {
+        if (is_taken(receive)) return false;
+        take_posted(receive);
+        receive.bytes = 0;
+        return true;
+    }
+    void keep(Message& message) noexcept {
+        list_of(message).append(message);
+        arrivals_.append(message);
+        note_kept(counters);
+    }
+    void take(Message& message) noexcept {
+        list_of(message).remove(message);
+        arrivals_.remove(message);
+        counters.unexpected_queue.subtract();
+    }
+    Message* first_message() noexcept { return arrivals_.first; }
+    /// With MPI_ANY_SOURCE among all messages, as the order of arrivals among sources is wanted.
+    Message* find(const Pattern& pattern) noexcept {
+        if (arrivals_.first == nullptr) return nullptr;
+        if (pattern.source == any_source)
+            return search(arrivals_.first, pattern, [](Message& at) { return at.arrival.after; });
+        return search(kept_.of(pattern.context, pattern.source).first, pattern,
+                      [](Message& at) { return at.exact.after; });
+    }
+    std::uint64_t raise_order(std::uint64_t least) noexcept {
+        if (order_ < least) order_ = least;
+        return order_;
+    }
+    template <class Visit>
+    void each_context(Visit&& visit) const {
+        const auto posted = [&](const core::Request& receive) { visit(receive.context); };
+        posted_.each(posted);
+        any_source_.each(posted);
+        kept_.each([&](const Message& message) { visit(message.envelope.context); });
+    }
+    /// Bytes besides this object.
+    std::size_t memory() const noexcept { return posted_.memory() + any_source_.memory() + kept_.memory(); }
+
+private:
+    using PostedFrom = Posted<Wild::tag>;
+    using KeptFrom = Kept<&Message::exact, Wild::tag>;
+
+    Queue<PostedFrom>& list_of(const core::Request& receive) noexcept {
+        return (receive.source == any_source ? any_source_ : posted_).of(receive.context, receive.source);
+    }
+    Queue<KeptFrom>& list_of(const Message& message) noexcept {
+        return kept_.of(message.envelope.context, message.envelope.source);
+    }
+    template <class After>
+    Message* search(Message* at, const Pattern& pattern, After after) noexcept {
+        std::uint64_t steps = 0;
+        while (at != nullptr && (++steps, !accepts(pattern, at->envelope))) at = after(*at);
+        note_search(counters, steps);
+        return at;
+    }
+
+    KeyHash hash_;
+    ListsBySource<PostedFrom> posted_{hash_};
+    ListsBySource<PostedFrom> any_source_{hash_};
+    ListsBySource<KeptFrom> kept_{hash_};
+    Queue<Kept<&Message::arrival>> arrivals_;
+    std::uint64_t order_ = 0;
+
+public:
+    tool::counters::Matching counters;
+};
+static_assert(Matcher<SourceMatcher>);
+
+}  // namespace heddle::match

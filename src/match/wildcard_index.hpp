@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Unexpected messages as patterns with wildcards ask for them: a table of queues for each of
+/// (context, any source, tag), (context, source, any tag), (context, any source, any tag).
+///
+/// Messages are filed here only when somebody asks: find() files those that have come since, in the order
+/// in which they came, until it has an answer. So each message is filed once at most, and programs
+/// without wildcards pay nothing. Whoever asks for the first time while many are queued pays for those
+/// before the one that is found.
+
+#include "match/table.hpp"
+
+namespace heddle::match {
+
+template <Link Message::* link, Wild wild>
+class Filed {
+public:
+    Filed(const KeyHash& hash, std::uint32_t most_buckets) noexcept
+        : hash_(hash), table_(hash, most_buckets) {}
+
+    /// The first message that the pattern, which has these wildcards, accepts; nullptr if there is none.
+    Message* find(Key key, std::uint64_t& compared) noexcept {
+        if (!table_.empty())
+            if (Message* found = table_.find(hash_(key), key, compared)) return found;
+        while (unfiled_ != nullptr) {
+            Message& message = *unfiled_;
+            file(message);
+            if (Lane::has_key(message, key)) {
+                ++compared;
+                return &message;
+            }
+        }
+        return nullptr;
+    }
+    /// A message has come.
+    void note_kept(Message& message) noexcept {
+        if (unfiled_ == nullptr) unfiled_ = &message;
+    }
+    /// A message is taken; it still has its place in the order of arrivals.
+    void note_taken(Message& message) noexcept {
+        if (&message == unfiled_) unfiled_ = message.arrival.after;
+        if ((message.filed & bit) == 0) return;
+        const Key key = Lane::key(message);
+        const std::uint32_t hash = hash_(key);
+        std::uint64_t compared = 0;
+        Queue<Lane> queue = table_.take(hash, key, compared);
+        queue.remove(message);
+        if (queue.first != nullptr) table_.add(hash, queue);
+    }
+    std::size_t memory() const noexcept { return table_.memory(); }
+
+private:
+    using Lane = Kept<link, wild>;
+    static constexpr auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(wild));
+
+    /// The first message that is not filed.
+    void file(Message& message) noexcept {
+        const Key key = Lane::key(message);
+        const std::uint32_t hash = hash_(key);
+        std::uint64_t compared = 0;
+        Queue<Lane> queue = table_.empty() ? Queue<Lane>{} : table_.take(hash, key, compared);
+        queue.append(message);
+        table_.add(hash, queue);
+        message.filed |= bit;
+        unfiled_ = message.arrival.after;
+    }
+
+    const KeyHash& hash_;
+    Table<Lane> table_;
+    Message* unfiled_ = nullptr;  ///< the first that is not filed, of those that are queued
+};
+
+struct WildcardIndex {
+    /// `first`: of the messages that are queued already.
+    WildcardIndex(const KeyHash& hash, std::uint32_t most_buckets, Message* first) noexcept
+        : any_source(hash, most_buckets), any_tag(hash, most_buckets), any(hash, most_buckets) {
+        if (first != nullptr) note_kept(*first);
+    }
+
+    Message* find(Key key, std::uint64_t& compared) noexcept {
+        if (key.tag() != match::any_tag) return any_source.find(key, compared);
+        if (key.source() != match::any_source) return any_tag.find(key, compared);
+        return any.find(key, compared);
+    }
+    void note_kept(Message& message) noexcept {
+        any_source.note_kept(message);
+        any_tag.note_kept(message);
+        any.note_kept(message);
+    }
+    void note_taken(Message& message) noexcept {
+        any_source.note_taken(message);
+        any_tag.note_taken(message);
+        any.note_taken(message);
+    }
+    std::size_t memory() const noexcept {
+        return sizeof *this + any_source.memory() + any_tag.memory() + any.memory();
+    }
+
+    Filed<&Message::any_source, Wild::source> any_source;
+    Filed<&Message::any_tag, Wild::tag> any_tag;
+    Filed<&Message::any, Wild::both> any;
+};
+
+}  // namespace heddle::match
