@@ -66,15 +66,18 @@ private:
 
 /// On a crowded core: whether those whom a thread waits for are likely to run at the same time, on
 /// other cores, so that they answer within a burst of polls. Taken to be so as long as they do; when
-/// one does not, no burst is tried for a number of waits that grows with each burst in vain.
+/// one does not, no burst is tried for a number of waits that grows with each burst in vain. After a
+/// turn of answers the others on this core have theirs.
 class Company {
 public:
     bool expected() const noexcept { return doubtful_ == 0; }
     void came(bool briefly) noexcept {
         if (briefly) {
             if (doubtful_ != 0) --doubtful_;
-        } else if (++answers_ == many) {
-            doubts_ = few_doubts;
+        } else {
+            ++answers_;
+            if (answers_ == many) doubts_ = few_doubts;
+            if (answers_ % turn == 0) doubtful_ = 1;
         }
     }
     void stayed_away() noexcept {
@@ -84,7 +87,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t many = 8, few_doubts = 1, most_doubts = 256;
+    static constexpr std::uint32_t many = 8, few_doubts = 1, most_doubts = 256, turn = 256;
     std::uint32_t answers_ = 0;   ///< within bursts, since one was in vain
     std::uint32_t doubtful_ = 0;  ///< waits to go before the next burst
     std::uint32_t doubts_ = few_doubts;

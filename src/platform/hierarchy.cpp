@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/hierarchy.hpp"
 
-#include <hwloc.h>
 #include <map>
-#include <memory>
+
+#include "platform/hwloc.hpp"
 
 namespace heddle::platform {
 namespace {
@@ -11,17 +11,17 @@ namespace {
 using Level = std::vector<unsigned>;
 
 /// Groups of all objects of one type; processors in none of them belong to group 0.
-Level groups_of(hwloc_topology_t machine, hwloc_obj_type_t type, std::size_t processors) {
+Level groups_of(const Machine& machine, hwloc_obj_type_t type, std::size_t processors) {
+    const Hwloc& hwloc = machine.hwloc;
+    const int depth = hwloc.get_type_depth(machine.topology, type);
     Level level(processors, 0);
-    unsigned group = 0;
-    for (hwloc_obj_t at = nullptr; (at = hwloc_get_next_obj_by_type(machine, type, at)) != nullptr;
-         ++group) {
+    for (unsigned group = 0;; ++group) {
+        const hwloc_obj_t at = hwloc.get_obj_by_depth(machine.topology, depth, group);
+        if (at == nullptr) return level;
         if (at->cpuset == nullptr) continue;
-        for (int p = hwloc_bitmap_first(at->cpuset); p >= 0; p = hwloc_bitmap_next(at->cpuset, p))
-            if (static_cast<std::size_t>(p) < processors)
-                level[static_cast<std::size_t>(p)] = group;
+        for (int p = hwloc.bitmap_next(at->cpuset, -1); p >= 0; p = hwloc.bitmap_next(at->cpuset, p))
+            if (static_cast<std::size_t>(p) < processors) level[static_cast<std::size_t>(p)] = group;
     }
-    return level;
 }
 
 /// More than one group, and fewer than processors.
@@ -40,16 +40,14 @@ bool lies_within(const Level& inner, const Level& outer) {
 
 Hierarchy find_out() {
     Hierarchy found;
-    hwloc_topology_t made = nullptr;
-    if (hwloc_topology_init(&made) != 0) return found;
-    const std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)> machine(
-        made, hwloc_topology_destroy);
-    if (hwloc_topology_load(made) != 0) return found;
-    const int last = hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(made));
+    const Machine& machine = platform::machine();
+    if (machine.topology == nullptr) return found;
+    const int last =
+        machine.hwloc.bitmap_last(machine.hwloc.topology_get_topology_cpuset(machine.topology));
     if (last < 0) return found;
     for (const hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
                                         HWLOC_OBJ_NUMANODE, HWLOC_OBJ_PACKAGE}) {
-        Level level = groups_of(made, type, static_cast<std::size_t>(last) + 1);
+        Level level = groups_of(machine, type, static_cast<std::size_t>(last) + 1);
         if (!tells_apart(level)) continue;
         // Memories may be larger or smaller than caches: what does not nest, or is the same, adds nothing.
         if (!found.levels.empty() &&

@@ -55,13 +55,12 @@ double pass(unsigned threads, const Workload& work) {
             std::uint64_t mine = 0;
             ready.fetch_add(1);
             while (ready.load() < threads) std::this_thread::yield();
-            for (Path path = Path::main; !over.load(heddle::relaxed); ++mine) {
+            for (; !over.load(heddle::relaxed); ++mine) {
                 typename L::Node me;
-                lock_on(*lock, path, me);
+                lock_on(*lock, Path::main, me);
                 for (unsigned i = 0; i < work.passage_lines; ++i)
                     ++lines[random() % work.shared_lines].value;
                 lock->unlock(me);
-                path = path == Path::main ? Path::progress : Path::main;
             }
             passed[t] = mine;
         });
@@ -169,17 +168,16 @@ int run(int argc, char** argv) {
     Costs costs;
     Workload work;
     bool csv = false, check_here = false;
-    const std::map<std::string, Regime> regimes{{"passing", Regime::passing},
-                                                {"throughput", Regime::throughput},
-                                                {"latency", Regime::latency}};
     app.add_option("--threads", threads, "Numbers of threads; thread n is on processor n")
         ->delimiter(',')
         ->check(CLI::Range(1, 512));
     app.add_option("--locks", chosen, "Names of locks; all of them otherwise")->delimiter(',');
     app.add_option("--topology", topology_text, "SOCKETSxCORES or SOCKETSxCORESxTHREADS")
         ->capture_default_str();
-    app.add_option("--regime", work.regime, "passing, throughput or latency")
-        ->transform(CLI::CheckedTransformer(regimes));
+    std::string regime = "throughput";
+    app.add_option("--regime", regime, "passing, throughput or latency")
+        ->check(CLI::IsMember({"passing", "throughput", "latency"}))
+        ->capture_default_str();
     const auto time = [&app](const char* name, Time& value, const char* what) {
         app.add_option_function<double>(
                name, [&value](double ns) { value = nanoseconds(ns); }, what)
@@ -233,14 +231,14 @@ int run(int argc, char** argv) {
             return std::find(chosen.begin(), chosen.end(), one.name) == chosen.end();
         });
 
+    work.regime = regime == "passing"      ? Regime::passing
+                  : regime == "throughput" ? Regime::throughput
+                                           : Regime::latency;
     if (check_here) {
         work.regime = Regime::passing;
         check(all, costs, work);
         return 0;
     }
-    const auto name_of_regime = std::find_if(regimes.begin(), regimes.end(), [&](auto& r) {
-                                    return r.second == work.regime;
-                                })->first;
     std::map<std::string_view, std::vector<Outcome>> outcomes;
     for (const Contestant& one : all)
         for (const unsigned n : threads) {
@@ -248,7 +246,7 @@ int run(int argc, char** argv) {
             const Outcome& outcome =
                 outcomes[one.name].emplace_back(one.simulate(topology, costs, work));
             if (csv)
-                fmt::print("{},{},{},{:.0f},{:.4f},{:.4f}\n", name_of_regime, one.name, n,
+                fmt::print("{},{},{},{:.0f},{:.4f},{:.4f}\n", regime, one.name, n,
                            outcome.rate, outcome.main.efficiency(), outcome.progress.efficiency());
         }
     if (!csv) print_table(threads, all, outcomes);

@@ -155,8 +155,8 @@ private:
 
     void pass(unsigned thread) {
         std::minstd_rand random(thread + 1);
-        for (Path path = Path::main;; path = path == Path::main ? Path::progress : Path::main) {
-            Held held(*this, path);
+        while (true) {
+            Held held(*this, Path::main);
             touch_some(work_.passage_lines, random);
             Machine::here().work(work_.passage_lines * nanoseconds(4));  // choosing them
             ++outcome.operations;

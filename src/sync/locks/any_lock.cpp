@@ -2,51 +2,24 @@
 #include "sync/locks/any_lock.hpp"
 
 #include <array>
-#include <new>
-#include <type_traits>
 
 #include "platform/cpu.hpp"
 #include "platform/tick_rate.hpp"
 #include "sync/locks/all.hpp"
+#include "sync/locks/path_lock_of.hpp"
 
 namespace heddle::sync::locks {
 namespace {
 
-template <class L>
-class Chosen final : public PathLock {
-    using Own = typename L::Node;
-    static_assert(sizeof(Own) <= sizeof(Node) && alignof(Own) <= alignof(Node));
-    static_assert(std::is_trivially_destructible_v<Own>, "nobody destroys it");
-
-public:
-    using PathLock::lock;
-    using PathLock::lock_for;
-
-    void lock(Path path, Node& me) noexcept override { lock_on(lock_, path, *::new (me.room) Own); }
-    bool try_lock(Path path, Node& me) noexcept override {
-        return try_lock_on(lock_, path, *::new (me.room) Own);
-    }
-    bool lock_for(Path path, Node& me, std::chrono::nanoseconds limit) noexcept override {
-        return lock_on_for(lock_, path, *::new (me.room) Own, limit);
-    }
-    void unlock(Node& me) noexcept override {
-        lock_.unlock(*std::launder(reinterpret_cast<Own*>(me.room)));
-    }
-    std::string_view name() const noexcept override { return L::name; }
-
-private:
-    L lock_;
-};
-
 template <class... L>
 constexpr std::array<const char*, sizeof...(L)> names_of(List<L...>) {
-    return {L::name.data()...};
+    return {L::name.data()...};  // each ends with a NUL: lock.hpp
 }
 
 template <class... L>
 std::unique_ptr<PathLock> make(std::string_view name, List<L...>) {
     std::unique_ptr<PathLock> made;
-    (void)((name == L::name && (made = std::make_unique<Chosen<L>>(), true)) || ...);
+    (void)((name == L::name && (made = std::make_unique<PathLockOf<L>>(), true)) || ...);
     return made;
 }
 

@@ -5,15 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstddef>
 #include <memory>
-#include <new>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "sync/locks/all.hpp"
+#include "sync/locks/path_lock_of.hpp"
 #include "testing/simulation.hpp"
 #include "testing/watchdog.hpp"
 
@@ -43,39 +43,65 @@ struct Observed : SimulatedWorld {
     }
 };
 
-/// A node where it usually lies, whose memory is somebody else's as soon as the lock is done with it.
+/// A protocol, and what it promises. Tests see the locks as PathLocks, so that they are compiled once.
+struct Protocol {
+    std::string_view name;
+    bool fifo, fifo_progress;
+    std::unique_ptr<PathLock> (*make)();
+};
+
 template <class L>
+constexpr bool fifo_on_progress_path() {
+    if constexpr (PriorityLock<L>)
+        return L::fifo_progress;
+    else
+        return L::fifo;
+}
+
+template <class... L>
+std::vector<Protocol> protocols(List<L...>) {
+    static_assert((Lock<L> && ...));
+    return {{L::name, L::fifo, fifo_on_progress_path<L>(),
+             []() -> std::unique_ptr<PathLock> { return std::make_unique<PathLockOf<L>>(); }}...};
+}
+
+std::string name_of(const ::testing::TestParamInfo<Protocol>& info) {
+    std::string name(info.param.name);
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+/// A node where it usually lies, whose memory is somebody else's as soon as the lock is done with it.
 class Place {
 public:
-    using Node = typename L::Node;
     ~Place() { check(); }
 
-    Node& fresh() {
+    PathLock::Node& fresh() {
         check();
         vacated_ = false;
-        return *::new (room_) Node;
+        return node_;
     }
     void vacate() {
         empty_own_buffer_.exchange(0, heddle::relaxed);
-        std::memset(room_, other_use, sizeof room_);
+        std::fill(std::begin(node_.room), std::end(node_.room), other_use);
         vacated_ = true;
     }
     void check() {
-        if (vacated_ &&
-            std::any_of(room_, room_ + sizeof room_, [](auto b) { return b != other_use; }))
+        if (vacated_ && std::any_of(std::begin(node_.room), std::end(node_.room), [](std::byte b) {
+                return b != other_use;
+            }))
             Simulation::fail("a node was touched after the lock was done with it");
     }
 
 private:
-    static constexpr unsigned char other_use = 0xa5;
-    alignas(Node) unsigned char room_[sizeof(Node)];
+    static constexpr std::byte other_use{0xa5};
+    PathLock::Node node_;
     bool vacated_ = false;
     SimulatedWorld::Atom<std::uint32_t> empty_own_buffer_{0};
 };
 
-template <class L>
 struct Section {
-    L lock;
+    std::unique_ptr<PathLock> lock;
     int inside = 0;
 
     void pass() {
@@ -86,23 +112,22 @@ struct Section {
 };
 
 /// A thread that comes in every way there is. `timed`: one in how many acquisitions has a time limit.
-template <class L>
-void come_and_go(Section<L>& section, Simulation& simulation, int rounds, unsigned timed) {
-    Place<L> place;
+void come_and_go(Section& section, Simulation& simulation, int rounds, unsigned timed) {
+    PathLock& lock = *section.lock;
+    Place place;
     for (int round = 0; round < rounds; ++round) {
-        auto& me = place.fresh();
+        PathLock::Node& me = place.fresh();
         const Path path = simulation.random(2) == 0 ? Path::main : Path::progress;
         bool locked = true;
         if (simulation.random(6) == 0)
-            locked = try_lock_on(section.lock, path, me);
+            locked = lock.try_lock(path, me);
         else if (simulation.random(timed) == 0)
-            locked = lock_on_for(section.lock, path, me,
-                                 std::chrono::nanoseconds{simulation.random(400)});
+            locked = lock.lock_for(path, me, std::chrono::nanoseconds{simulation.random(400)});
         else
-            lock_on(section.lock, path, me);
+            lock.lock(path, me);
         if (locked) {
             section.pass();
-            section.lock.unlock(me);
+            lock.unlock(me);
         }
         place.vacate();
         for (unsigned i = simulation.random(4); i > 0; --i) SimulatedWorld::yield();
@@ -110,20 +135,19 @@ void come_and_go(Section<L>& section, Simulation& simulation, int rounds, unsign
     }
     // Some come no more: whoever waits then must not have relied on them.
     if (simulation.random(2) == 0) return;
-    typename L::Node me, other;
-    lock_on(section.lock, Path::progress, me);
+    PathLock::Node me, other;
+    lock.lock(Path::progress, me);
     section.pass();
-    if (try_lock_on(section.lock, Path::main, other)) Simulation::fail("two threads hold the lock");
-    if (lock_on_for(section.lock, Path::main, other, 50ns))
-        Simulation::fail("a limit let two threads in");
+    if (lock.try_lock(Path::main, other)) Simulation::fail("two threads hold the lock");
+    if (lock.lock_for(Path::main, other, 50ns)) Simulation::fail("a limit let two threads in");
     section.pass();
-    section.lock.unlock(me);
+    lock.unlock(me);
 }
 
-template <class L>
-std::string crowd(std::uint64_t seeds, SimulationOptions options, int threads, unsigned timed) {
+std::string crowd(const Protocol& protocol, std::uint64_t seeds, SimulationOptions options,
+                  int threads, unsigned timed) {
     return try_seeds(seeds, options, [&](Simulation& simulation) {
-        auto section = std::make_unique<Section<L>>();
+        auto section = std::make_unique<Section>(Section{protocol.make()});
         for (int i = 0; i < threads; ++i)
             simulation.thread(
                 [s = section.get(), &simulation, timed] { come_and_go(*s, simulation, 6, timed); });
@@ -131,71 +155,57 @@ std::string crowd(std::uint64_t seeds, SimulationOptions options, int threads, u
     });
 }
 
-template <class>
-struct TypesOf;
-template <class... L>
-struct TypesOf<List<L...>> {
-    using type = ::testing::Types<L...>;
-};
-struct Names {
-    template <class L>
-    static std::string GetName(int) {
-        std::string name(L::name);
-        std::replace(name.begin(), name.end(), '-', '_');
-        return name;
-    }
-};
+class SimulatedLock : public ::testing::TestWithParam<Protocol> {};
+INSTANTIATE_TEST_SUITE_P(All, SimulatedLock, ::testing::ValuesIn(protocols(Locks<Observed>{})),
+                         name_of);
 
-template <class L>
-class SimulatedLock : public ::testing::Test {};
-TYPED_TEST_SUITE(SimulatedLock, TypesOf<Locks<Observed>>::type, Names);
-
-TYPED_TEST(SimulatedLock, excludes) {
-    EXPECT_EQ(crowd<TypeParam>(200, {}, 2, 1000), "");
-    EXPECT_EQ(crowd<TypeParam>(200, {}, 4, 1000), "");
+TEST_P(SimulatedLock, excludes) {
+    EXPECT_EQ(crowd(GetParam(), 200, {}, 2, 1000), "");
+    EXPECT_EQ(crowd(GetParam(), 200, {}, 4, 1000), "");
 }
 
-TYPED_TEST(SimulatedLock, excludes_and_forgets_those_whose_time_is_over) {
-    EXPECT_EQ(crowd<TypeParam>(300, {}, 3, 1), "");  // all have a limit
-    EXPECT_EQ(crowd<TypeParam>(300, {}, 5, 2), "");
+TEST_P(SimulatedLock, excludes_and_forgets_those_whose_time_is_over) {
+    EXPECT_EQ(crowd(GetParam(), 300, {}, 3, 1), "");  // all have a limit
+    EXPECT_EQ(crowd(GetParam(), 300, {}, 5, 2), "");
 }
 
-TYPED_TEST(SimulatedLock, excludes_where_there_is_no_heavy_fence) {
-    EXPECT_EQ(crowd<TypeParam>(50, {.heavy_fences = false, .fences_available = false}, 4, 3), "");
+TEST_P(SimulatedLock, excludes_where_there_is_no_heavy_fence) {
+    EXPECT_EQ(crowd(GetParam(), 50, {.heavy_fences = false, .fences_available = false}, 4, 3), "");
 }
 
-/// Threads come one after another while thread 0 holds the lock, each on its path; who got it in which order.
-template <class L>
+/// Threads come one after another while thread 0 holds the lock, each on its path; who got it in which
+/// order.
 struct Procession {
-    Section<L> section;
+    Section section;
     std::vector<std::pair<int, Path>> came, left;
 
     void hold(Path path, std::size_t others) {
-        typename L::Node me;
-        lock_on(section.lock, path, me);
+        PathLock::Node me;
+        section.lock->lock(path, me);
         came.emplace_back(0, path);
         for (std::size_t i = 1; i <= others; ++i) {
             while (Observed::waits[i] == 0) SimulatedWorld::yield();
             SimulatedWorld::Fence::heavy();  // it has queued, and now everybody sees that
             came.emplace_back(static_cast<int>(i), path);
         }
-        section.lock.unlock(me);
+        section.lock->unlock(me);
     }
     void follow(std::size_t number, Path path) {
         while (came.size() < number) SimulatedWorld::yield();
-        typename L::Node me;
-        lock_on(section.lock, path, me);
+        PathLock::Node me;
+        section.lock->lock(path, me);
         section.pass();
         left.emplace_back(static_cast<int>(number), path);
-        section.lock.unlock(me);
+        section.lock->unlock(me);
     }
 };
 
-template <class L, class Check>
-std::string proceed(Path holder, std::vector<Path> paths, Check check) {
+template <class Check>
+std::string proceed(const Protocol& protocol, Path holder, const std::vector<Path>& paths,
+                    Check check) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         Simulation simulation(seed);
-        Procession<L> procession;
+        Procession procession{{protocol.make()}, {}, {}};
         Observed::waits.fill(0);
         simulation.thread([&] { procession.hold(holder, paths.size()); });
         for (std::size_t i = 0; i < paths.size(); ++i)
@@ -212,58 +222,52 @@ constexpr auto in_order_of_arrival = [](const auto& left) {
            });
 };
 
-TYPED_TEST(SimulatedLock, is_handed_over_in_the_order_of_arrival_where_it_says_so) {
-    if constexpr (TypeParam::fifo) {
-        EXPECT_EQ(proceed<TypeParam>(Path::main, std::vector(4, Path::main), in_order_of_arrival),
-                  "");
-    }
-    if constexpr (PriorityLock<TypeParam>) {
-        if constexpr (TypeParam::fifo_progress) {
-            EXPECT_EQ(proceed<TypeParam>(Path::progress, std::vector(4, Path::progress),
-                                         in_order_of_arrival),
-                      "");
-        }
+TEST_P(SimulatedLock, is_handed_over_in_the_order_of_arrival_where_it_says_so) {
+    for (const Path path : {Path::main, Path::progress}) {
+        const bool fifo = path == Path::main ? GetParam().fifo : GetParam().fifo_progress;
+        if (!fifo) continue;
+        EXPECT_EQ(proceed(GetParam(), path, std::vector(4, path), in_order_of_arrival), "");
     }
 }
 
-TYPED_TEST(SimulatedLock, prefers_the_main_path_where_it_has_priorities) {
-    if constexpr (PriorityLock<TypeParam>) {
-        const auto main_first = [](const auto& left) {
-            return left.size() == 5 && left[0].second == Path::main && left[1].second == Path::main;
-        };
-        const std::vector<Path> later_but_first{Path::progress, Path::progress, Path::main,
-                                                Path::progress, Path::main};
-        EXPECT_EQ(proceed<TypeParam>(Path::main, later_but_first, main_first), "");
-        EXPECT_EQ(proceed<TypeParam>(Path::progress, later_but_first, main_first), "");
-    }
+class SimulatedPriorityLock : public ::testing::TestWithParam<Protocol> {};
+INSTANTIATE_TEST_SUITE_P(All, SimulatedPriorityLock,
+                         ::testing::ValuesIn(protocols(PriorityLocks<Observed>{})), name_of);
+
+TEST_P(SimulatedPriorityLock, prefers_the_main_path) {
+    const auto main_first = [](const auto& left) {
+        return left.size() == 5 && left[0].second == Path::main && left[1].second == Path::main;
+    };
+    const std::vector<Path> later_but_first{Path::progress, Path::progress, Path::main,
+                                            Path::progress, Path::main};
+    for (const Path holder : {Path::main, Path::progress})
+        EXPECT_EQ(proceed(GetParam(), holder, later_but_first, main_first), "");
 }
 
 // --- real threads ---
 
-template <class L>
-class RealLock : public ::testing::Test {};
-TYPED_TEST_SUITE(RealLock, TypesOf<Locks<>>::type, Names);
+class RealLock : public ::testing::TestWithParam<Protocol> {};
+INSTANTIATE_TEST_SUITE_P(All, RealLock, ::testing::ValuesIn(protocols(Locks<>{})), name_of);
 
-TYPED_TEST(RealLock, excludes) {
+TEST_P(RealLock, excludes) {
     heddle::testing::Watchdog watchdog("threads of a lock");
-    TypeParam lock;
+    const auto lock = GetParam().make();
     long sum = 0;
     std::array<long, 5> passed{};
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < passed.size(); ++t)
         threads.emplace_back([&, t] {
             for (int round = 0; round < 2'000; ++round) {
-                typename TypeParam::Node me;
+                PathLock::Node me;
                 const Path path =
                     (round + static_cast<int>(t)) % 3 == 0 ? Path::main : Path::progress;
-                if (round % 5 == 1 && !try_lock_on(lock, path, me)) continue;
-                if (round % 5 == 2 &&
-                    !lock_on_for(lock, path, me, std::chrono::microseconds{round % 50}))
-                    continue;
-                if (round % 5 != 1 && round % 5 != 2) lock_on(lock, path, me);
+                const std::chrono::microseconds limit{round % 50};
+                if (round % 5 == 1 && !lock->try_lock(path, me)) continue;
+                if (round % 5 == 2 && !lock->lock_for(path, me, limit)) continue;
+                if (round % 5 != 1 && round % 5 != 2) lock->lock(path, me);
                 ++sum;
                 ++passed[t];
-                lock.unlock(me);
+                lock->unlock(me);
                 watchdog.progress();
             }
         });
@@ -272,27 +276,27 @@ TYPED_TEST(RealLock, excludes) {
     EXPECT_GE(sum, 5 * 2'000 * 3 / 5);
 }
 
-TYPED_TEST(RealLock, gives_up_when_the_time_is_over_and_works_afterwards) {
+TEST_P(RealLock, gives_up_when_the_time_is_over_and_works_afterwards) {
     heddle::testing::Watchdog watchdog("a time limit");
-    TypeParam lock;
+    const auto lock = GetParam().make();
     for (const Path holder : {Path::main, Path::progress})
         for (const Path comer : {Path::main, Path::progress}) {
-            typename TypeParam::Node me;
-            lock_on(lock, holder, me);
+            PathLock::Node me;
+            lock->lock(holder, me);
             std::thread([&] {
-                typename TypeParam::Node other;
+                PathLock::Node other;
                 const auto start = std::chrono::steady_clock::now();
-                EXPECT_FALSE(lock_on_for(lock, comer, other, 2ms));
+                EXPECT_FALSE(lock->lock_for(comer, other, 2ms));
                 EXPECT_GE(std::chrono::steady_clock::now() - start, 2ms);
-                EXPECT_FALSE(lock_on_for(lock, comer, other, 0ns));
-                EXPECT_FALSE(lock_on_for(lock, comer, other, -1ns));
-                EXPECT_FALSE(try_lock_on(lock, comer, other));
+                EXPECT_FALSE(lock->lock_for(comer, other, 0ns));
+                EXPECT_FALSE(lock->lock_for(comer, other, -1ns));
+                EXPECT_FALSE(lock->try_lock(comer, other));
             }).join();
-            lock.unlock(me);
-            ASSERT_TRUE(lock_on_for(lock, comer, me, std::chrono::nanoseconds::max()));
-            lock.unlock(me);
-            ASSERT_TRUE(try_lock_on(lock, holder, me));
-            lock.unlock(me);
+            lock->unlock(me);
+            ASSERT_TRUE(lock->lock_for(comer, me, std::chrono::nanoseconds::max()));
+            lock->unlock(me);
+            ASSERT_TRUE(lock->try_lock(holder, me));
+            lock->unlock(me);
         }
 }
 

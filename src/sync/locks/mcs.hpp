@@ -109,11 +109,8 @@ private:
             const Word next = me.next.load(acquire);  // A2, A6
             if (next == nobody) {
                 if (make_last(me, nullptr)) return;  // R4: pairs with A1
-            } else if ((next & may_leave) == 0) {
-                node(next).waiting.store(0, release);  // R3
-                return;
-            } else if (take(me, next)) {
-                node(next).waiting.store(0, release);  // R3; its `ahead` stays locked
+            } else if ((next & may_leave) == 0 || take(me, next)) {
+                node(next).waiting.store(0, release);  // R3; a lock of its `ahead` stays
                 return;
             }
         }
