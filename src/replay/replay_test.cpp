@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "match/all.hpp"
-#include "stencil/interleaving.hpp"
 
 namespace {
 
@@ -203,19 +202,6 @@ TEST(Replay, receives_with_any_tag_are_looked_at_too) {
     events.push_back({Step::arrive, {2, 49, 5}});
     for (const Result& result : played(Sequence(recorded(std::move(events)))))
         EXPECT_EQ(result.arrivals.deepest(), 50u) << result.engine;
-}
-
-TEST(Replay, of_a_halo_exchange_has_the_depth_of_the_game) {
-    stencil::Random random(7);
-    const auto posted = stencil::interleave(728, 56, stencil::Turns::single, random);
-    const auto arrived = stencil::interleave(728, 152, stencil::Turns::single, random);
-    std::vector<replay::Event> events;
-    for (const int tag : posted) events.push_back({Step::post, {2, 1, tag}});
-    for (const int tag : arrived) events.push_back({Step::arrive, {2, 1, tag}});
-    const stencil::Depth depth = stencil::search_depth(posted, arrived);
-    const std::vector<Result> results = played(Sequence(recorded(std::move(events))));
-    EXPECT_DOUBLE_EQ(of(results, "list").arrivals.average(), depth.average);
-    EXPECT_EQ(of(results, "list").arrivals.deepest(), static_cast<std::uint64_t>(depth.deepest));
 }
 
 // replay() itself finds out whether engines differ: here about everything that can be recorded.
