@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "match/all.hpp"
+#include "tool/recipe.hpp"
 
 namespace {
 
@@ -304,6 +305,14 @@ TEST(SearchDepth, is_counted_by_powers_of_two) {
     EXPECT_EQ(sums[tool::CounterIndex::searches], 10U) << "looking at nothing is no search";
     EXPECT_EQ(sums[tool::CounterIndex::search_steps], 2U + 2 + 7 + 13 + 65'537 + 1'000'000);
     EXPECT_EQ(sums[tool::CounterIndex::deepest_search], 1'000'000U);
+}
+
+TEST(Selected, has_the_engines_that_the_knob_may_say) {
+    const auto shipped = []<class... M>(std::tuple<M...>*) {
+        return std::vector<std::string_view>{M::name...};
+    }(static_cast<match::Matchers*>(nullptr));
+    ASSERT_EQ(shipped.size(), std::size(tool::matcher_names));
+    for (std::size_t i = 0; i < shipped.size(); ++i) EXPECT_EQ(shipped[i], tool::matcher_names[i]);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "testing/watchdog.hpp"
+#include "tool/recipe.hpp"
 
 namespace {
 
