@@ -39,6 +39,14 @@ inline void note_search(tool::counters::Matching& counters, std::uint64_t steps)
     if (steps == 1) [[likely]] counters.searches_to_1.add();
     else if (steps != 0) note_deep_search(counters, steps);
 }
+/// Entries looked at so far, and the most that one search has looked at.
+inline std::uint64_t steps_of(const tool::counters::Matching& counters) noexcept {
+    return counters.search_steps.value() + counters.searches_to_1.value();
+}
+inline std::uint64_t deepest_of(const tool::counters::Matching& counters) noexcept {
+    const std::uint64_t deepest = counters.deepest_search.value();
+    return deepest == 0 && counters.searches_to_1.value() != 0 ? 1 : deepest;
+}
 /// What the sums of instances do not have in them yet.
 void add_shallow_searches(tool::Values& sums) noexcept;
 

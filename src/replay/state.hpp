@@ -50,7 +50,7 @@ public:
 
     /// Entries looked at so far.
     std::uint64_t steps() const noexcept {
-        return wildcard_steps_ + engine_.counters.search_steps.value();
+        return wildcard_steps_ + match::steps_of(engine_.counters);
     }
 
 private:
