@@ -444,6 +444,8 @@ private:
     core::Request* send_with_request(core::Thread& thread, const Outbound& message,
                                      instance::Instance& instance, std::uint64_t number);
     void count_reference(core::Thread& thread, objects::Communicator& communicator, int change);
+    Post post_in_section(core::Thread& thread, instance::Instance& way, const Outbound& message,
+                         std::uint64_t number);
     core::Request* start_send_in_section(core::Thread& thread, instance::Instance& way,
                                          const Outbound& message, bool synchronous, std::uint64_t number);
     bool poll_own_first(core::Thread& thread);

@@ -34,6 +34,15 @@ private:
 
 }  // namespace
 
+/// An eager message, if there is room for it. In the section of the outbox.
+Post Engine::post_in_section(core::Thread& thread, instance::Instance& way, const Outbound& message,
+                             std::uint64_t number) {
+    const auto stamp = [number] { return number != 0 ? number : platform::ordered_ticks(); };
+    const InSection section(thread.visitor, Section::outbox, way.number);
+    open_channel(thread, way, message.process);
+    return post(thread, way, message, Kind::eager, nullptr, 0, stamp);
+}
+
 /// In the section of the outbox.
 core::Request* Engine::start_send_in_section(core::Thread& thread, instance::Instance& way,
                                              const Outbound& message, bool synchronous, std::uint64_t number) {
@@ -56,9 +65,11 @@ core::Request* Engine::send_in_laboratory(core::Thread& thread, const Outbound& 
         number = laboratory_->take_number(home.number, message.process);
         way = &pool_[laboratory_->choose(thread)];
     }
-    if (how == Sending::nonblocking && thread.visitor != nullptr && message.process != rank_ &&
-        message.bytes <= settings_.eager_limit)
-        return send_with_request(thread, message, *way, number);
+    if (how != Sending::synchronous && message.process != rank_ && message.bytes <= settings_.eager_limit) {
+        if (how == Sending::nonblocking && thread.visitor != nullptr)
+            return send_with_request(thread, message, *way, number);
+        if (post_in_section(thread, *way, message, number) == Post::done) return &completed_send_;
+    }
     return start_send_in_section(thread, *way, message, how == Sending::synchronous, number);
 }
 
@@ -68,14 +79,8 @@ core::Request* Engine::send_with_request(core::Thread& thread, const Outbound& m
                                          instance::Instance& way, std::uint64_t number) {
     core::Request* send = take_request(thread);
     if (send == nullptr) return nullptr;
-    const auto stamp = [number] { return number != 0 ? number : platform::ordered_ticks(); };
     count_reference(thread, *message.communicator, +1);
-    Post post = Post::retry;
-    {
-        const InSection section(thread.visitor, Section::outbox, way.number);
-        open_channel(thread, way, message.process);
-        post = this->post(thread, way, message, Kind::eager, nullptr, 0, stamp);
-    }
+    const Post post = post_in_section(thread, way, message, number);
     count_reference(thread, *message.communicator, -1);
     if (post == Post::retry) {
         free_request(thread, *send);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// What a recipe is made of: the designs of "Give MPI Threading a Fair Chance" (P1), "Lock Contention
-/// Management in Multithreaded MPI" (P2) and "Toward Efficient Support for Multithreaded MPI
-/// Communication" (P3), each a choice of a knob (tool/laboratory.def). The first choices of all make
+/// Management in Multithreaded MPI" (P2) and "Fine-Grained Multithreading Support for Hybrid Threaded MPI
+/// Programming" (P3), each a choice of a knob (tool/laboratory.def). The first choices of all make
 /// the default recipe.
 
 #include <cstddef>
