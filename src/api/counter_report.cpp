@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 
 #include "p2p/counters.hpp"
@@ -19,6 +20,16 @@ std::string line(const tool::CounterInfo& counter, std::uint64_t value) {
     return text;
 }
 
+/// Why the recipe does not count it; nullptr: it does.
+const char* not_counted(const tool::Settings& settings, const tool::CounterInfo& counter) {
+    if (counter.category == tool::Category::laboratory &&
+        settings.critical_section == tool::Granularity::lock_free)
+        return "no locks under HEDDLE_CRITICAL_SECTION=lock-free";
+    if (std::string_view(counter.name) == "match_time" && settings.match_timing == tool::Timing::off)
+        return "HEDDLE_MATCH_TIMING=on measures it";
+    return nullptr;
+}
+
 }  // namespace
 
 void report_counters(objects::Process& process) {
@@ -29,8 +40,10 @@ void report_counters(objects::Process& process) {
     for (std::size_t i = 0; i < tool::counter_count; ++i) {
         const tool::CounterInfo& counter = tool::counter_table()[i];
         if (counter.kind == tool::CounterClass::communicator_level) continue;
-        if (tool::Selection::selects(selection, counter.name, values.all[i] != 0))
-            lines += line(counter, values.all[i]);
+        if (!tool::Selection::selects(selection, counter.name, values.all[i] != 0)) continue;
+        if (const char* why = not_counted(process.settings, counter))
+            lines += std::string("  ") + counter.name + ": not counted: " + why + "\n";
+        else lines += line(counter, values.all[i]);
     }
     if (lines.empty()) return;
     const std::string table = "heddle: counters of rank " + std::to_string(process.rank()) +
