@@ -78,17 +78,19 @@ public:
         const std::uint32_t left = doubtful_.load(relaxed);
         if (left != 0) doubtful_.store(left - 1, relaxed);
     }
+    /// Many answers came to one thread, without a burst in vain.
+    void trust() noexcept { doubts_.store(few_doubts, relaxed); }
+    static constexpr std::uint32_t many = 8;
     /// A burst was in vain; `answers` came within bursts since the one before.
     void stayed_away(std::uint32_t answers) noexcept {
         std::uint32_t doubts = doubts_.load(relaxed);
-        if (answers >= many) doubts = few_doubts;
-        else if (doubts < most_doubts) doubts *= 2;
+        if (answers < many && doubts < most_doubts) doubts *= 2;
         doubts_.store(doubts, relaxed);
         doubtful_.store(doubts, relaxed);
     }
 
 private:
-    static constexpr std::uint32_t many = 8, few_doubts = 1, most_doubts = 256;
+    static constexpr std::uint32_t few_doubts = 1, most_doubts = 256;
     std::atomic<std::uint32_t> doubtful_{0};  ///< waits to go before the next burst
     std::atomic<std::uint32_t> doubts_{few_doubts};
 };

@@ -67,8 +67,8 @@ inline bool offer_core(core::Patience& patience) noexcept {
 }
 
 inline void note_answer(core::Company& company, core::Patience& patience, bool brief) noexcept {
-    ++patience.answers;
-    if (brief) company.came();
+    if (brief && !company.expected()) return company.came();
+    if (++patience.answers == core::Company::many) company.trust();
 }
 
 /// How recipes of the laboratory wait: as libraries do that have no better way. True in the end.
