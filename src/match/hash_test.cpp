@@ -78,6 +78,17 @@ double depth_with(HashMatcher& matcher, const Envelopes& envelopes, bool from_an
 
 constexpr double deepest_average = 1.1;
 
+/// Over so many seeds that the average says nothing of luck with one: few entries meet by chance, or do not.
+double depth_over_seeds(const Envelopes& envelopes, bool from_any_source) {
+    const std::size_t seeds = 1 + 10'000 / envelopes.size();
+    double sum = 0;
+    for (std::size_t seed = 1; seed <= seeds; ++seed) {
+        HashMatcher matcher(seed);
+        sum += depth_with(matcher, envelopes, from_any_source);
+    }
+    return sum / static_cast<double>(seeds);
+}
+
 TEST(HashMatcher, looks_at_one_entry_whatever_is_queued) {
     for (const int count : {8, 100, 1'000, 10'000, 100'000}) {
         SCOPED_TRACE(count);
@@ -88,10 +99,8 @@ TEST(HashMatcher, looks_at_one_entry_whatever_is_queued) {
             row(count, [](int i) { return Envelope{2, i % 300, i / 300}; }),
         };
         for (const Envelopes& envelopes : shapes)
-            for (const bool from_any_source : {false, true}) {
-                HashMatcher matcher;
-                EXPECT_LE(depth_with(matcher, envelopes, from_any_source), deepest_average);
-            }
+            for (const bool from_any_source : {false, true})
+                EXPECT_LE(depth_over_seeds(envelopes, from_any_source), deepest_average);
     }
 }
 
