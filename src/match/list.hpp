@@ -6,10 +6,11 @@
 
 #include "match/matcher.hpp"
 #include "match/queue.hpp"
+#include "match/searching.hpp"
 
 namespace heddle::match {
 
-class ListMatcher {
+class ListMatcher : public Searching<ListMatcher> {
 public:
     static constexpr std::string_view name = "list";
 
@@ -38,17 +39,6 @@ public:
         receives_.remove(receive);
         mark_taken(receive);
     }
-    core::Request* arrive(const Envelope& envelope) noexcept {
-        core::Request* first = posted_for(envelope);
-        if (first != nullptr) take_posted(*first);
-        return first;
-    }
-    bool cancel(core::Request& receive) noexcept {
-        if (is_taken(receive)) return false;
-        take_posted(receive);
-        receive.bytes = 0;
-        return true;
-    }
     void keep(Message& message) noexcept {
         messages_.append(message);
         note_kept(counters);
@@ -65,10 +55,6 @@ public:
         note_search(counters, steps);
         return at;
     }
-    std::uint64_t raise_order(std::uint64_t least) noexcept {
-        if (order_ < least) order_ = least;
-        return order_;
-    }
     template <class Visit>
     void each_context(Visit&& visit) const {
         for (const core::Request* at = receives_.first; at != nullptr; at = at->next) visit(at->context);
@@ -78,10 +64,6 @@ public:
 private:
     Queue<Posted<>> receives_;
     Queue<Kept<&Message::arrival>> messages_;
-    std::uint64_t order_ = 0;
-
-public:
-    tool::counters::Matching counters;
 };
 static_assert(Matcher<ListMatcher>);
 

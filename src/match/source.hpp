@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "match/matcher.hpp"
+#include "match/searching.hpp"
 #include "match/table.hpp"
 #include "platform/cpu.hpp"
 
@@ -47,7 +48,7 @@ private:
     Queue<Lane> open_;
 };
 
-class SourceMatcher {
+class SourceMatcher : public Searching<SourceMatcher> {
 public:
     static constexpr std::string_view name = "source";
 
@@ -88,17 +89,6 @@ public:
         list_of(receive).remove(receive);
         mark_taken(receive);
     }
-    core::Request* arrive(const Envelope& envelope) noexcept {
-        core::Request* first = posted_for(envelope);
-        if (first != nullptr) take_posted(*first);
-        return first;
-    }
-    bool cancel(core::Request& receive) noexcept {
-        if (is_taken(receive)) return false;
-        take_posted(receive);
-        receive.bytes = 0;
-        return true;
-    }
     void keep(Message& message) noexcept {
         list_of(message).append(message);
         arrivals_.append(message);
@@ -117,10 +107,6 @@ public:
             return search(arrivals_.first, pattern, [](Message& at) { return at.arrival.after; });
         return search(kept_.of(pattern.context, pattern.source).first, pattern,
                       [](Message& at) { return at.exact.after; });
-    }
-    std::uint64_t raise_order(std::uint64_t least) noexcept {
-        if (order_ < least) order_ = least;
-        return order_;
     }
     template <class Visit>
     void each_context(Visit&& visit) const {
@@ -155,10 +141,6 @@ private:
     ListsBySource<PostedFrom> any_source_{hash_};
     ListsBySource<KeptFrom> kept_{hash_};
     Queue<Kept<&Message::arrival>> arrivals_;
-    std::uint64_t order_ = 0;
-
-public:
-    tool::counters::Matching counters;
 };
 static_assert(Matcher<SourceMatcher>);
 
