@@ -32,10 +32,11 @@ Pool::Pool(const transport::shm::Node& node, std::int32_t rank, const tool::Sett
       channels_(reserved(node.instances() * node.processes() * sizeof(Channel))),
       polled_(reserved(node.instances() * node.processes() * sizeof(std::atomic<Inlet*>))) {
     const std::size_t processes = node.processes();
+    const std::string matcher = tool::Choice<tool::MatcherName>::print(settings.matcher);
     for (std::size_t i = 0; i < node.instances(); ++i) {
         Instance& instance = instances_[i];
         instance.number = static_cast<std::uint8_t>(i);
-        instance.matcher.select(tool::matcher_names[static_cast<std::size_t>(settings.matcher)]);
+        instance.matcher.select(matcher);
         // Zeroed memory is a valid unbound inlet or channel: pages appear when a peer is first met.
         instance.inlets = static_cast<Inlet*>(inlets_.address()) + i * processes;
         instance.channels = static_cast<Channel*>(channels_.address()) + i * processes;

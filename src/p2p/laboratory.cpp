@@ -11,8 +11,7 @@ Laboratory::Laboratory(const tool::Settings& settings, std::size_t instances, st
     : sections(settings.critical_section == tool::Granularity::lock_free
                    ? nullptr
                    : std::make_unique<sync::locks::Sections>(
-                         settings.critical_section,
-                         tool::lock_protocol_names[static_cast<std::size_t>(settings.lock)])),
+                         settings.critical_section, tool::Choice<tool::LockProtocol>::print(settings.lock))),
       locked_counts(settings.reference_counts == tool::ReferenceCounts::locked),
       test_limit(settings.test_limit),
       sequenced(tool::needs_sequence(settings.assignment)),

@@ -103,10 +103,25 @@ struct Choice {
     }
 };
 
-/// The path of a directory.
-struct Directory {
+/// What types of texts have in common. `Own` says what is allowed, and parses it.
+template <class Own>
+struct Text {
     using Value = std::string;
     static constexpr KnobForm form = KnobForm::text;
+
+    static std::string print(const Value& value) { return value; }
+    static std::span<const char* const> choices() noexcept { return {}; }
+    static void load(const Value& value, void* place) noexcept {
+        std::memcpy(place, value.c_str(), value.size() + 1);
+    }
+    static bool store(Value& value, const void* place) {
+        const auto* text = static_cast<const char*>(place);
+        return Own::parse({text, strnlen(text, text_room)}, value);
+    }
+};
+
+/// The path of a directory.
+struct Directory : Text<Directory> {
     static constexpr const char* name = "directory";
 
     static bool parse(std::string_view text, Value& value) {
@@ -114,38 +129,18 @@ struct Directory {
         value = text;
         return true;
     }
-    static std::string print(const Value& value) { return value; }
     static std::string allowed() { return "paths of at most " + std::to_string(text_room - 1) + " characters"; }
-    static std::span<const char* const> choices() noexcept { return {}; }
-    static void load(const Value& value, void* place) noexcept {
-        std::memcpy(place, value.c_str(), value.size() + 1);
-    }
-    static bool store(Value& value, const void* place) {
-        const auto* text = static_cast<const char*>(place);
-        return parse({text, strnlen(text, text_room)}, value);
-    }
 };
 
 /// Which of several named things: none (empty, or 0), those that say something (1), or those whose
 /// names an extended regular expression matches.
-struct Selection {
-    using Value = std::string;
-    static constexpr KnobForm form = KnobForm::text;
+struct Selection : Text<Selection> {
     static constexpr const char* name = "selection";
 
     static bool parse(std::string_view text, Value& value);
-    static std::string print(const Value& value) { return value; }
     static std::string allowed() {
         return "0, 1, and extended regular expressions of at most " + std::to_string(text_room - 1) +
                " characters";
-    }
-    static std::span<const char* const> choices() noexcept { return {}; }
-    static void load(const Value& value, void* place) noexcept {
-        std::memcpy(place, value.c_str(), value.size() + 1);
-    }
-    static bool store(Value& value, const void* place) {
-        const auto* text = static_cast<const char*>(place);
-        return parse({text, strnlen(text, text_room)}, value);
     }
 
     /// Whether `what`, which says something or not, is among those selected.
