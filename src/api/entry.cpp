@@ -14,6 +14,14 @@ Process* process_here() noexcept {
                                               : objects::process_of_program();
 }
 
+/// The thread if it is to enter the section that is a call.
+core::Thread* thread_to_enter() noexcept {
+    core::Thread* thread = objects::current_thread == nullptr ? objects::attached_thread() : nullptr;
+    return thread != nullptr && thread->process->life.load(acquire) == objects::Process::Life::initialized
+        ? thread
+        : nullptr;
+}
+
 }  // namespace
 
 core::Thread* enter_first(const char* call) {
@@ -28,18 +36,6 @@ core::Thread* enter_first(const char* call) {
         return nullptr;
     }
 }
-
-namespace {
-
-/// The thread if it is to enter the section that is a call.
-core::Thread* thread_to_enter() noexcept {
-    core::Thread* thread = objects::current_thread == nullptr ? objects::attached_thread() : nullptr;
-    return thread != nullptr && thread->process->life.load(acquire) == objects::Process::Life::initialized
-        ? thread
-        : nullptr;
-}
-
-}  // namespace
 
 CallSection::CallSection() noexcept
     : thread_(thread_to_enter()),

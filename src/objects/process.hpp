@@ -69,9 +69,9 @@ public:
     core::Arena<Operation> operations;
     core::Arena<Session> sessions;
 
-    Communicator* world =
-        nullptr;                   ///< live as long as the process; what their handles name depends
-    Communicator* self = nullptr;  ///< on the world model
+    // They live as long as the process; whether handles name them depends on the world model.
+    Communicator* world = nullptr;
+    Communicator* self = nullptr;
     Group* empty_group = nullptr;
     Errhandler* errors_are_fatal = nullptr;
     Errhandler* errors_abort = nullptr;

@@ -266,6 +266,11 @@ private:
     struct Clock {
         std::uint64_t operator()() const noexcept { return platform::ordered_ticks(); }
     };
+    /// Its number in a sequence, if it has one.
+    struct Numbered {
+        std::uint64_t number;
+        std::uint64_t operator()() const noexcept { return number != 0 ? number : Clock()(); }
+    };
     /// `known_cells`: how many cells the message takes, where that is known beforehand. `stamp`: asked
     /// once there is room.
     template <std::size_t known_cells = 0, class Stamp = Clock>
@@ -458,7 +463,7 @@ private:
     void match_set_aside(Turn& turn);
     void match_all_that_came(Turn& turn);
     void match_in_sequence(Turn& turn, instance::Instance& home, match::Message& message);
-    void match_kept_back(Turn& turn, instance::Instance& home, match::Message& message);
+    void match_at_home(Turn& turn, instance::Instance& home, match::Message& message);
 
     // engine_order.cpp
     [[gnu::always_inline]] void lock(instance::Instance& instance) {
@@ -489,6 +494,7 @@ private:
     match::Message* lowest(const match::Pattern& pattern);
     match::Message* earliest(const match::Pattern& pattern);
     match::Message* earliest_in_order(Turn& turn, const match::Pattern& pattern);
+    void match_staged(Turn& turn, instance::Instance& instance, match::Message& message);
     void put_off_later(std::vector<match::Message*>& staged);
     void put_off_kept(const match::Envelope& first);
     core::Request* post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking);

@@ -32,15 +32,31 @@ private:
     InSection section_;
 };
 
+/// Adds to a counter how long it lives.
+class Stopwatch {
+public:
+    Stopwatch(bool on, tool::Counter& nanoseconds) noexcept
+        : nanoseconds_(on ? &nanoseconds : nullptr), start_(on ? platform::ticks() : 0) {}
+    ~Stopwatch() {
+        if (nanoseconds_ == nullptr) return;
+        nanoseconds_->add(static_cast<std::uint64_t>(platform::duration_of(platform::ticks() - start_).count()));
+    }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+private:
+    tool::Counter* nanoseconds_;
+    std::uint64_t start_;
+};
+
 }  // namespace
 
 /// An eager message, if there is room for it. In the section of the outbox.
 Post Engine::post_in_section(core::Thread& thread, instance::Instance& way, const Outbound& message,
                              std::uint64_t number) {
-    const auto stamp = [number] { return number != 0 ? number : platform::ordered_ticks(); };
     const InSection section(thread.visitor, Section::outbox, way.number);
     open_channel(thread, way, message.process);
-    return post(thread, way, message, Kind::eager, nullptr, 0, stamp);
+    return post(thread, way, message, Kind::eager, nullptr, 0, Numbered{number});
 }
 
 /// In the section of the outbox.
@@ -122,27 +138,6 @@ core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive
     return &receive;
 }
 
-namespace {
-
-/// Adds to a counter how long it lives.
-class Stopwatch {
-public:
-    Stopwatch(bool on, tool::Counter& nanoseconds) noexcept
-        : nanoseconds_(on ? &nanoseconds : nullptr), start_(on ? platform::ticks() : 0) {}
-    ~Stopwatch() {
-        if (nanoseconds_ == nullptr) return;
-        nanoseconds_->add(static_cast<std::uint64_t>(platform::duration_of(platform::ticks() - start_).count()));
-    }
-    Stopwatch(const Stopwatch&) = delete;
-    Stopwatch& operator=(const Stopwatch&) = delete;
-
-private:
-    tool::Counter* nanoseconds_;
-    std::uint64_t start_;
-};
-
-}  // namespace
-
 /// Instance locked.
 match::Message* Engine::post_watched(instance::Instance& instance, core::Request& receive) {
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
@@ -202,17 +197,16 @@ void Engine::match_in_sequence(Turn& turn, instance::Instance& home, match::Mess
         sequence.early.emplace(message.stamp, &message);
         return laboratory_->counters(home.number).out_of_sequence.add();
     }
-    match_kept_back(turn, home, message);
+    match_at_home(turn, home, message);
     auto& early = sequence.early;
     for (++sequence.next; !early.empty() && early.begin()->first == sequence.next; ++sequence.next)
-        match_kept_back(turn, home, *early.extract(early.begin()).mapped());
+        match_at_home(turn, home, *early.extract(early.begin()).mapped());
 }
 
-void Engine::match_kept_back(Turn& turn, instance::Instance& home, match::Message& message) {
+void Engine::match_at_home(Turn& turn, instance::Instance& home, match::Message& message) {
     message.instance = home.number;
     match::note_posted(home.matcher.counters());
-    if (core::Request* receive = match(home, message.envelope)) consume(turn, *receive, message);
-    else keep(turn, home, message);
+    match_staged(turn, home, message);
 }
 
 /// P1, algorithm 2: the thread's own instance first, then the others in turn until one has something.

@@ -99,10 +99,14 @@ void Engine::drain_in_order(Turn& turn) {
     put_off_later(staged);
     std::stable_sort(staged.begin(), staged.end(), by_stamp);
     for (match::Message* message : staged) {
-        instance::Instance& instance = pool_[message->instance];
-        if (core::Request* receive = match(instance, message->envelope)) consume(turn, *receive, *message);
-        else keep(turn, instance, *message);
+        match_staged(turn, pool_[message->instance], *message);
     }
+}
+
+/// A message that was taken out of its ring in turn. Instance locked.
+void Engine::match_staged(Turn& turn, instance::Instance& instance, match::Message& message) {
+    if (core::Request* receive = match(instance, message.envelope)) consume(turn, *receive, message);
+    else keep(turn, instance, message);
 }
 
 /// What is held back may change while it is asked for one message after the other: puts those off,

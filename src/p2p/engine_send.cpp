@@ -78,7 +78,7 @@ void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
                            const Outbound& message, Kind kind, const void* prefix,
                            std::uint32_t prefix_bytes, core::Request* completes, Turn& turn,
                            std::uint64_t number) {
-    const auto stamp = [number] { return number != 0 ? number : platform::ordered_ticks(); };
+    const Numbered stamp{number};
     open_channel(thread, instance, message.process);
     if (post(thread, instance, message, kind, prefix, prefix_bytes, stamp) == Post::done) {
         if (completes != nullptr) turn.complete(*completes);
