@@ -42,6 +42,7 @@ struct alignas(8 * cache_line) Instance {
     std::atomic<std::uint32_t> parked{0};
     match::Selected matcher;
     tool::counters::Receiving receiving;
+    std::uint64_t told_unexpected = 0;  ///< unexpected_bytes as of the last time that they were told (p2p/pressure.hpp)
     /// On a line of their own: threads without the lock look at what is polled.
     alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used
     std::atomic<Inlet*>* polled = nullptr;       ///< the listed ones

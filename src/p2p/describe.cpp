@@ -46,10 +46,11 @@ void describe_request(Engine& engine, const core::Request& request, char* text, 
     switch (request.operation) {
         case core::Operation::receive: return describe_pattern(engine.pattern_of(request), text, bytes);
         case core::Operation::send:
-            std::snprintf(text, bytes, "(dest %d%s, tag %d, %llu bytes, %s)", request.peer,
+            std::snprintf(text, bytes, "(dest %d%s, tag %d, %llu bytes, %s%s)", request.peer,
                           engine.is_self(request.peer) ? ", to itself" : "", request.tag,
                           static_cast<unsigned long long>(request.capacity),
-                          communicator_of(request.context).c_str());
+                          communicator_of(request.context).c_str(),
+                          engine.is_under_pressure(request.peer) ? "; above HEDDLE_UNEXPECTED_LIMIT there" : "");
             return;
         case core::Operation::flush:
             std::snprintf(text, bytes, "(buffered messages wait for their receives)");

@@ -31,6 +31,7 @@
 #include "p2p/held_back.hpp"
 #include "p2p/laboratory.hpp"
 #include "p2p/payload.hpp"
+#include "p2p/pressure.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/turn.hpp"
 #include "p2p/wildcards.hpp"
@@ -117,9 +118,9 @@ public:
         receive->instance = instance.number;
         lock(instance);
         match::Message* message = instance.matcher.standard.post(*receive, inbound.pattern);
-        instance.lock.unlock();
         if (message != nullptr) [[unlikely]]
-            consume_now(thread, *receive, *message);
+            return consume_taken(thread, instance, *receive, *message);
+        instance.lock.unlock();
         return receive;
     }
     /// Takes a posted receive back; false if it was matched before.
@@ -233,6 +234,10 @@ public:
 
     /// What a posted receive accepts; once matched, what it got.
     match::Pattern pattern_of(const core::Request& receive);
+    /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
+    bool is_under_pressure(std::int32_t process) const noexcept {
+        return node_.door(static_cast<std::size_t>(process)).under_pressure.load(relaxed) != 0;
+    }
     bool is_self(std::int32_t process) const noexcept { return process == rank_; }
 
     /// Whether nothing of this process waits for room in a ring any more.
@@ -361,6 +366,7 @@ private:
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_backlog(Turn& turn, instance::Instance& instance);
+    void withhold(instance::Instance& instance, instance::Pending& pending);
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
 
     // engine_receive.cpp
@@ -404,7 +410,11 @@ private:
     match::Message& copy_of(const transport::shm::Cell& cell, std::int32_t process,
                             std::uint8_t instance);
     void keep(Turn& turn, instance::Instance& instance, match::Message& message);
+    void take(instance::Instance& instance, match::Message& message);
+    void note_taken(instance::Instance& instance, const match::Message& message);
     void consume(Turn& turn, core::Request& receive, match::Message& message);
+    core::Request* consume_taken(core::Thread& thread, instance::Instance& instance, core::Request& receive,
+                                 match::Message& message);
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
     void free_message(match::Message& message) noexcept;
     static void count_received(instance::Instance& instance, std::uint64_t bytes) noexcept {
@@ -518,6 +528,7 @@ private:
     std::atomic<Instances> used_{0};        ///< instances that have ever held anything
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
 
+    Pressure pressure_;
     std::vector<HeldBackMessages> held_back_;  ///< by destination
     /// Out of the rings, later than one that is held back by its sender; guarded by wildcards_.lock.
     std::vector<match::Message*> put_off_;

@@ -143,7 +143,9 @@ match::Message* Engine::post_watched(instance::Instance& instance, core::Request
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     if (recording_ != nullptr) recording_->post(pattern);
     const Stopwatch watch(settings_.match_timing == tool::Timing::on, instance.matcher.counters().match_time);
-    return instance.matcher.post(receive, pattern);
+    match::Message* message = instance.matcher.post(receive, pattern);
+    if (message != nullptr) note_taken(instance, *message);
+    return message;
 }
 
 /// Instance locked.

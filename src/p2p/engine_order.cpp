@@ -185,7 +185,7 @@ void Engine::put_off_kept(const match::Envelope& first) {
     for_each(used(), [&](instance::Instance& instance) {
         const match::Pattern sender{first.context, first.source, match::any_tag};
         while (match::Message* message = instance.matcher.find(sender)) {
-            instance.matcher.take(*message);
+            take(instance, *message);
             wildcards_.demand_order(message->envelope.context, +1);
             put_off_.push_back(message);
             wildcards_.counters.put_off.add();
@@ -209,7 +209,7 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
     if (recording_ != nullptr) recording_->post(pattern);
     match::Message* message = in_order ? earliest_in_order(turn, pattern) : earliest(pattern);
     if (message != nullptr) {
-        pool_[message->instance].matcher.take(*message);
+        take(pool_[message->instance], *message);
     } else {
         std::uint64_t order = wildcards_.latest_order;
         const auto raise = [&](instance::Instance& i) { order = i.matcher.raise_order(order); };
@@ -240,7 +240,7 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
         found = {message->envelope.source, message->envelope.tag, 0, false, message->length};
         if (!take) return;
         if (recording_ != nullptr) recording_->take(pattern);
-        pool_[message->instance].matcher.take(*message);
+        this->take(pool_[message->instance], *message);
     };
     if (pattern.tag == match::any_tag) {
         std::lock_guard guard(wildcards_.lock);

@@ -21,7 +21,10 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
     : node_(node), rank_(rank), settings_(settings),
       inline_below_(tool::in_laboratory(settings) ? 0 : transport::shm::inline_payload + 1),
       at_once_below_(tool::in_laboratory(settings) ? 0 : settings.eager_limit + 1),
-      requests_(requests), pool_(node, rank, settings), held_back_(node.processes()),
+      requests_(requests), pool_(node, rank, settings),
+      pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
+                node.door(static_cast<std::size_t>(rank)).under_pressure),
+      held_back_(node.processes()),
       recording_(settings.record.empty() ? nullptr
                                          : std::make_unique<match::Recording>(
                                                settings.record, rank, static_cast<std::int32_t>(node.processes()))),

@@ -24,6 +24,15 @@ void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Me
     finish(turn);
 }
 
+/// The message was just taken out of its queue. Instance locked; not any more when it returns.
+core::Request* Engine::consume_taken(core::Thread& thread, instance::Instance& instance, core::Request& receive,
+                                     match::Message& message) {
+    note_taken(instance, message);
+    instance.lock.unlock();
+    consume_now(thread, receive, message);
+    return &receive;
+}
+
 core::Request* Engine::receive_matched(core::Thread& thread, match::Message& message,
                                        const Inbound& inbound) {
     core::Request* receive = new_receive(thread, inbound);
@@ -192,6 +201,8 @@ match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t p
 /// Instance locked.
 void Engine::keep(Turn& turn, instance::Instance& instance, match::Message& message) {
     instance.matcher.keep(message);
+    instance.receiving.unexpected_bytes.add(footprint(message));
+    pressure_.note(instance.told_unexpected, instance.receiving.unexpected_bytes.value());
     tool::raise(tool::Event::unexpected_message, {message.envelope.source, message.envelope.tag,
                                                   static_cast<std::int64_t>(message.length)});
     // A watcher that was not here yet searches this instance, locked, after it came.
@@ -199,6 +210,18 @@ void Engine::keep(Turn& turn, instance::Instance& instance, match::Message& mess
     std::lock_guard guard(watchers_lock_);
     for (const Watcher& watcher : watchers_)
         if (match::accepts(watcher.pattern, message.envelope)) turn.wake(*watcher.slot);
+}
+
+/// Takes an unexpected message out of its queue. Instance locked.
+void Engine::take(instance::Instance& instance, match::Message& message) {
+    instance.matcher.take(message);
+    note_taken(instance, message);
+}
+
+/// Instance locked.
+void Engine::note_taken(instance::Instance& instance, const match::Message& message) {
+    instance.receiving.unexpected_bytes.subtract(footprint(message));
+    pressure_.note(instance.told_unexpected, instance.receiving.unexpected_bytes.value());
 }
 
 /// Gives the receive a message that is in no queue (any more), and frees the message.

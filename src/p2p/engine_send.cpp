@@ -179,10 +179,11 @@ bool Engine::flush(Turn& turn, instance::Instance& instance, instance::Channel& 
 /// The first pending message of the channel, or one fragment of it. Outbox held.
 bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
     instance::Pending& pending = *channel.first;
+    if (is_under_pressure(channel.process)) [[unlikely]] withhold(instance, pending);
     const bool streamed = pending.kind == static_cast<std::uint8_t>(Kind::data);
     const std::uint64_t bytes = streamed ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
     const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
-    transport::shm::Cell* cell = channel.ring.reserve(cells);
+    transport::shm::Cell* cell = channel.ring.reserve_in_spite(cells);
     if (cell == nullptr) return false;
     write(*cell,
           {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
@@ -209,6 +210,28 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     instance.backlog_counters.backlog.subtract();
     delete &pending;
     return true;
+}
+
+/// Leaves a payload that would hold memory of the receiver with its send, until it is matched.
+void Engine::withhold(instance::Instance& instance, instance::Pending& pending) {
+    const bool synchronous = pending.kind == static_cast<std::uint8_t>(Kind::eager_sync);
+    const bool fits = pending.bytes <= sizeof(match::Message::small);
+    if (pending.kind != static_cast<std::uint8_t>(Kind::eager) && (!synchronous || fits)) return;
+    SenderField field{reinterpret_cast<std::uint64_t>(pending.completes)};
+    if (synchronous) std::memcpy(&field, pending.prefix, sizeof field);
+    const RendezvousFields fields{
+        field.sender, pending.layout != nullptr ? unreadable : reinterpret_cast<std::uint64_t>(pending.data),
+        pending.bytes};
+    pending.completes = nullptr;
+    pending.kind = static_cast<std::uint8_t>(fits ? Kind::eager_sync : Kind::rendezvous);
+    pending.prefix_bytes = fits ? sizeof field : sizeof fields;
+    std::memcpy(pending.prefix, fits ? static_cast<const void*>(&field) : &fields, pending.prefix_bytes);
+    instance.backlog_counters.withheld.add();
+    if (fits) return;
+    announced_.fetch_add(1, relaxed);
+    pending.data = nullptr;
+    pending.layout = nullptr;
+    pending.bytes = 0;
 }
 
 /// Starts to send the payload that the receiver asked for.
@@ -268,7 +291,7 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
         consume(turn, *receive, local);
         return;
     }
-    if (!send.synchronous && message.bytes <= settings_.eager_limit) {
+    if (!send.synchronous && message.bytes <= settings_.eager_limit && !is_under_pressure(rank_)) {
         local.protocol = static_cast<std::uint8_t>(Kind::eager);
         keep_payload(local, message.data, {message.bytes, message.layout});
         turn.complete(send);

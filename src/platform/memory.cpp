@@ -2,6 +2,7 @@
 #include "platform/memory.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -35,6 +36,30 @@ Mapping reserve(std::size_t bytes) noexcept {
     void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
+}
+
+namespace {
+
+/// The number that a file consists of; `otherwise` if there is no such file, or none in it.
+std::uint64_t number_in(const char* path, std::uint64_t otherwise) noexcept {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return otherwise;
+    char text[32];
+    const ssize_t length = read(file, text, sizeof text);
+    close(file);
+    std::uint64_t number = 0;
+    if (length <= 0 || std::from_chars(text, text + length, number).ec != std::errc{}) return otherwise;
+    return number;
+}
+
+}  // namespace
+
+std::uint64_t memory_in_all() noexcept {
+    const std::uint64_t machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+        static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    // Of a container: control groups of version 2, and of version 1.
+    return std::min({machine, number_in("/sys/fs/cgroup/memory.max", machine),
+                     number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", machine)});
 }
 
 namespace {

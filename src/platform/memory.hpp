@@ -44,6 +44,9 @@ Mapping map_shared(int descriptor, std::size_t bytes) noexcept;
 /// Private zeroed memory of which only touched pages exist. Empty on failure (errno).
 Mapping reserve(std::size_t bytes) noexcept;
 
+/// Bytes of memory that the processes of this machine, or container, have together.
+std::uint64_t memory_in_all() noexcept;
+
 /// Copies `bytes` from `remote` in process `pid` to `local`; false if the kernel forbids it or the
 /// address is not there. May have copied a part then.
 bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept;

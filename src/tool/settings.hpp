@@ -16,6 +16,7 @@ namespace heddle::tool {
 /// A longer message would not fit into a ring together with others.
 inline constexpr std::uint64_t most_eager_bytes = 8192;
 using EagerBytes = Bytes<0, most_eager_bytes>;
+using MemoryLimit = Bytes<0, std::uint64_t{1} << 50>;
 
 enum class SingleCopy : std::uint8_t { automatic, always, never };
 inline constexpr const char* single_copy_names[] = {"auto", "always", "never"};

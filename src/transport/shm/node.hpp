@@ -33,6 +33,8 @@ struct Door {
     alignas(cache_line) sync::Doorbell bell;
     /// Instances with something to look at in a cold ring, or with room for a starving producer.
     alignas(cache_line) std::atomic<std::uint64_t> rung;
+    /// `pressure` while the process asks senders to keep payloads to themselves, or 0.
+    alignas(cache_line) std::atomic<std::uint64_t> under_pressure;
 };
 
 /// What a sender says of messages to one process that it could not put into their rings yet.
@@ -103,7 +105,7 @@ public:
     void bind(Consumer& consumer, std::size_t from, std::size_t to,
               std::size_t instance) const noexcept {
         const std::size_t ring = index(from, to, instance);
-        consumer.bind(control(ring), cells(ring));
+        consumer.bind(control(ring), cells(ring), door(to).under_pressure);
     }
 
     /// Makes `to` look at its ring from `from`: sets the bits and rings the bell.

@@ -16,6 +16,16 @@ Cell* Producer::reserve_at_start(std::size_t cells) noexcept {
     return &cells_[0];
 }
 
+Cell* Producer::reserve_in_spite(std::size_t cells) noexcept {
+    Cell* cell = reserve(cells);
+    const std::uint64_t mark = seen_head_ & pressure;
+    if (cell != nullptr || mark == 0) return cell;
+    seen_head_ &= ~pressure;  // just read by reserve()
+    cell = reserve(cells);
+    seen_head_ |= mark;
+    return cell;
+}
+
 void Producer::note_payload(std::size_t cells) noexcept {
     for (std::size_t i = 1; i < cells; ++i) {
         auto carried = carried_payload_[(tail_ + i) & (ring_slots - 1)];

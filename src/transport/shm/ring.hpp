@@ -15,6 +15,9 @@
 ///                (3) the cell at tail never holds a matching sequence: where it last carried
 ///                    payload, the producer wipes it before it publishes the message before it.
 /// Full ring      reserve() answers nullptr and has changed nothing.
+/// Pressure       a consumer that is short of memory marks the head that it gives back. The producer counts
+///                the mark as part of the number, to which nothing fits: its short way is closed without
+///                another question, and what goes another way asks reserve_in_spite().
 /// Why one pair   a ring that several processes share needs a locked instruction for each message,
 ///                which waits until the line of the message before has come from the other core
 ///                (docs/adr/0001-private-rings.md).
@@ -55,9 +58,13 @@ constexpr std::size_t cells_for(std::size_t bytes) noexcept {
     return bytes <= inline_payload ? 1 : 1 + (bytes - inline_payload + cache_line - 1) / cache_line;
 }
 
+/// The mark of a head under pressure.
+inline constexpr std::uint64_t pressure = std::uint64_t{1} << 63;
+
 /// What the two sides tell each other besides the cells. Zeroes are a valid empty cold ring.
 struct Control {
-    alignas(cache_line) std::atomic<std::uint64_t> head;  ///< consumer: cells before it are free
+    /// Consumer: cells before it are free; and `pressure`, or not.
+    alignas(cache_line) std::atomic<std::uint64_t> head;
     alignas(cache_line) std::atomic<std::uint32_t> hot;   ///< consumer: this ring is being polled
     std::atomic<std::uint32_t> starving;                  ///< producer: wake me when there is room
 };
@@ -78,7 +85,10 @@ public:
         return &cells_[place];
     }
 
-    /// The same for a message of one cell: whether there is room, and where it is then.
+    /// The same, whatever memory the consumer is short of: for what costs it none, or very little.
+    [[nodiscard]] Cell* reserve_in_spite(std::size_t cells) noexcept;
+
+    /// The same as reserve() for a message of one cell: whether there is room, and where it is then.
     [[nodiscard, gnu::always_inline]] bool has_room_for_one() noexcept { return has_room(1); }
     [[nodiscard, gnu::always_inline]] Cell& at_tail() noexcept {
         return cells_[tail_ & (ring_slots - 1)];
@@ -121,16 +131,18 @@ private:
     Control* control_ = nullptr;
     Cell* cells_ = nullptr;
     std::uint64_t tail_ = 0;
-    std::uint64_t seen_head_ = 0;
+    std::uint64_t seen_head_ = 0;  ///< with its mark
     std::size_t payload_cells_ = 0;  ///< cells of which carried_payload_ is set
     std::bitset<ring_slots> carried_payload_;
 };
 
 class Consumer {
 public:
-    void bind(Control& control, Cell* cells) noexcept {
+    /// `mark`: what is to be added to a head that is given back, 0 or `pressure`.
+    void bind(Control& control, Cell* cells, const std::atomic<std::uint64_t>& mark) noexcept {
         control_ = &control;
         cells_ = cells;
+        mark_ = &mark;
     }
 
     /// The next message, or nullptr. It stays the consumer's until pop().
@@ -182,7 +194,8 @@ private:
 
     void give_back(std::uint64_t head) noexcept {
         published_ = head;
-        control_->head.store(head, release);  // R2: pairs with A2; the cells have been read
+        // R2: pairs with A2; the cells have been read. The mark is a hint.
+        control_->head.store(head | mark_->load(relaxed), release);
         sync::NodeFence::light();             // pairs with the starving producer's heavy fence
         if (control_->starving.load(relaxed) != 0) [[unlikely]] {
             control_->starving.store(0, relaxed);
@@ -192,6 +205,7 @@ private:
 
     Control* control_ = nullptr;
     Cell* cells_ = nullptr;
+    const std::atomic<std::uint64_t>* mark_ = nullptr;
     std::atomic<std::uint64_t> head_{0};  // atomic for ready() only
     std::uint64_t published_ = 0;
     bool starved_ = false;

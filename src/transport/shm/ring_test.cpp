@@ -17,10 +17,11 @@ using namespace heddle::transport::shm;
 struct Ring {
     std::unique_ptr<Cell[]> cells{new Cell[ring_slots]()};
     Control control{};
+    std::atomic<std::uint64_t> mark{0};
     Producer producer{control, cells.get()};
     Consumer consumer;
 
-    Ring() { consumer.bind(control, cells.get()); }
+    Ring() { consumer.bind(control, cells.get(), mark); }
 };
 
 std::vector<unsigned char> payload(std::size_t bytes, std::uint32_t number) {
@@ -98,6 +99,47 @@ TEST(Ring, a_starving_producer_is_noticed_once) {
     }
     EXPECT_EQ(noticed, 1);
     EXPECT_TRUE(push(ring.producer, 0, 0));
+}
+
+TEST(Ring, under_pressure_only_what_comes_in_spite_has_room) {
+    Ring ring;
+    const auto pass = [&](std::uint32_t number) {
+        ASSERT_TRUE(push(ring.producer, number, 0));
+        expect_front(ring.consumer, number, 0);
+    };
+    ring.mark = pressure;
+    std::uint32_t number = 0;
+    for (; number < ring_slots - 1; ++number) pass(number);  // what was free before, is
+    EXPECT_FALSE(push(ring.producer, number, 0));
+    for (int i = 0; i < 3 * static_cast<int>(ring_slots); ++i) {
+        Cell* cell = ring.producer.reserve_in_spite(cells_for(8));
+        ASSERT_NE(cell, nullptr) << i;
+        EXPECT_FALSE(push(ring.producer, number, 0)) << "the short way stays closed";
+        cell->context = number;
+        cell->length = 0;
+        cell->kind = 1;
+        ring.producer.publish(*cell, cells_for(8));
+        expect_front(ring.consumer, number++, 0);
+    }
+    ring.mark = 0;
+    while (!push(ring.producer, number, 0)) {
+        Cell* cell = ring.producer.reserve_in_spite(1);
+        ASSERT_NE(cell, nullptr);
+        cell->kind = filler;
+        ring.producer.publish(*cell, 1);
+        EXPECT_EQ(ring.consumer.front(), nullptr);
+    }
+    expect_front(ring.consumer, number, 0);
+}
+
+TEST(Ring, a_full_ring_is_full_in_spite_of_pressure_too) {
+    Ring ring;
+    std::uint32_t sent = 0;
+    while (push(ring.producer, sent, 0)) ++sent;
+    ring.mark = pressure;
+    EXPECT_EQ(ring.producer.reserve_in_spite(1), nullptr);
+    for (std::uint32_t i = 0; i < sent; ++i) expect_front(ring.consumer, i, 0);
+    EXPECT_NE(ring.producer.reserve_in_spite(1), nullptr);
 }
 
 TEST(Ring, random_messages_from_one_thread_to_another) {
