@@ -157,6 +157,8 @@ void print_counters(const Parsing& at) {
     at.job.environment.set.emplace_back("HEDDLE_COUNTERS", "1");
 }
 
+void print_advice(const Parsing& at) { at.job.environment.set.emplace_back("HEDDLE_ADVICE", "on"); }
+
 void set_initial_errhandler(const Parsing& at) {
     const std::string& name = at.values[0];
     if (name != "mpi_errors_are_fatal" && name != "mpi_errors_abort" && name != "mpi_errors_return")
@@ -249,6 +251,8 @@ constexpr std::array table{
            "each rank says what it has counted when it calls MPI_Finalize; "
            "'heddle info --counters' lists what there is",
            print_counters},
+    Option{other, "advice", "",
+           "each rank says what has slowed it down, and what would help, when it calls MPI_Finalize", print_advice},
     Option{other, "initial-errhandler", "NAME",
            "what errors do until the program sets error handlers: mpi_errors_are_fatal (default), "
            "mpi_errors_abort, mpi_errors_return",

@@ -25,7 +25,7 @@ const char* not_counted(const tool::Settings& settings, const tool::CounterInfo&
     if (counter.category == tool::Category::laboratory &&
         settings.critical_section == tool::Granularity::lock_free)
         return "no locks under HEDDLE_CRITICAL_SECTION=lock-free";
-    if (std::string_view(counter.name) == "match_time" && settings.match_timing == tool::Timing::off)
+    if (std::string_view(counter.name) == "match_time" && settings.match_timing == tool::Switch::off)
         return "HEDDLE_MATCH_TIMING=on measures it";
     return nullptr;
 }

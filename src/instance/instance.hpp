@@ -13,6 +13,7 @@
 
 #include "core/thread.hpp"
 #include "instance/channel.hpp"
+#include "instance/contention.hpp"
 #include "match/selected.hpp"
 #include "platform/memory.hpp"
 #include "sync/biased_lock.hpp"
@@ -43,6 +44,7 @@ struct alignas(8 * cache_line) Instance {
     match::Selected matcher;
     tool::counters::Receiving receiving;
     std::uint64_t told_unexpected = 0;  ///< unexpected_bytes as of the last time that they were told (p2p/pressure.hpp)
+    Contention inbox_waits;  ///< of threads that post receives, for `lock`
     /// On a line of their own: threads without the lock look at what is polled.
     alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used
     std::atomic<Inlet*>* polled = nullptr;       ///< the listed ones
@@ -54,6 +56,7 @@ struct alignas(8 * cache_line) Instance {
     Channel* backlogged = nullptr;
     std::atomic<std::uint32_t> backlog{0};  ///< channels in state backlogged
     alignas(cache_line) tool::counters::Backlog backlog_counters;
+    Contention outbox_waits;
 
     /// Whether a listed ring has a message; a hint for deciding whether to take the lock.
     bool something_came() const noexcept {

@@ -29,6 +29,23 @@ tool::Values Engine::counted() {
     return values;
 }
 
+std::vector<Contention> Engine::contended() {
+    std::vector<Contention> all;
+    const auto add = [&](std::uint8_t instance, const instance::Contended& what) {
+        if (what.times == 0) return;
+        const auto at = std::find_if(all.begin(), all.end(), [&](const Contention& one) {
+            return one.instance == instance && one.what.context == what.context && one.what.tag == what.tag;
+        });
+        if (at == all.end()) all.push_back({instance, what});
+        else at->what.times += what.times;
+    };
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+        for (const instance::Contended& what : pool_[i].inbox_waits.most()) add(pool_[i].number, what);
+        for (const instance::Contended& what : pool_[i].outbox_waits.most()) add(pool_[i].number, what);
+    }
+    return all;
+}
+
 Engine::Unexpected Engine::unexpected_in(std::uint32_t first_context, std::uint32_t last_context) {
     Unexpected sum;
     for_each(used(), [&](instance::Instance& instance) {

@@ -10,23 +10,6 @@
 namespace heddle::p2p {
 namespace {
 
-/// Not the name that the user gave: another thread may be changing it.
-std::string communicator_of(std::uint32_t context) {
-    switch (context) {
-        case objects::library_context: return "the library";
-        case objects::world_context: return "MPI_COMM_WORLD";
-        case objects::self_context: return "MPI_COMM_SELF";
-        default: break;
-    }
-    if (context == objects::recycling_context) return "the library";
-    if ((context & objects::tagged_context) != 0) return "a communicator that is made from a group";
-    if ((context & objects::partitioned_context) != 0)
-        return "partitioned, " + communicator_of(context & ~objects::partitioned_context & ~1U);
-    context &= ~objects::local_group_context;
-    const bool collective = context % 2 != 0;
-    return (collective ? "collective, communicator " : "communicator ") + std::to_string(context / 2);
-}
-
 std::string rank_or_any(std::int32_t rank) {
     return rank == match::any_source ? "MPI_ANY_SOURCE" : std::to_string(rank);
 }
@@ -37,9 +20,25 @@ std::string tag_or_any(std::int32_t tag) {
 
 }  // namespace
 
+std::string describe_context(std::uint32_t context) {
+    switch (context) {
+        case objects::library_context: return "the library";
+        case objects::world_context: return "MPI_COMM_WORLD";
+        case objects::self_context: return "MPI_COMM_SELF";
+        default: break;
+    }
+    if (context == objects::recycling_context) return "the library";
+    if ((context & objects::tagged_context) != 0) return "a communicator that is made from a group";
+    if ((context & objects::partitioned_context) != 0)
+        return "partitioned, " + describe_context(context & ~objects::partitioned_context & ~1U);
+    context &= ~objects::local_group_context;
+    const bool collective = context % 2 != 0;
+    return (collective ? "collective, communicator " : "communicator ") + std::to_string(context / 2);
+}
+
 void describe_pattern(const match::Pattern& pattern, char* text, std::size_t bytes) {
     std::snprintf(text, bytes, "(source %s, tag %s, %s)", rank_or_any(pattern.source).c_str(),
-                  tag_or_any(pattern.tag).c_str(), communicator_of(pattern.context).c_str());
+                  tag_or_any(pattern.tag).c_str(), describe_context(pattern.context).c_str());
 }
 
 void describe_request(Engine& engine, const core::Request& request, char* text, std::size_t bytes) {
@@ -49,7 +48,7 @@ void describe_request(Engine& engine, const core::Request& request, char* text, 
             std::snprintf(text, bytes, "(dest %d%s, tag %d, %llu bytes, %s%s)", request.peer,
                           engine.is_self(request.peer) ? ", to itself" : "", request.tag,
                           static_cast<unsigned long long>(request.capacity),
-                          communicator_of(request.context).c_str(),
+                          describe_context(request.context).c_str(),
                           engine.is_under_pressure(request.peer) ? "; above HEDDLE_UNEXPECTED_LIMIT there" : "");
             return;
         case core::Operation::flush:
@@ -57,11 +56,11 @@ void describe_request(Engine& engine, const core::Request& request, char* text, 
             return;
         case core::Operation::partitioned:
             std::snprintf(text, bytes, "(partitioned, other rank %d, tag %d, %s)", request.source, request.tag,
-                          communicator_of(request.context).c_str());
+                          describe_context(request.context).c_str());
             return;
         case core::Operation::schedule:
             std::snprintf(text, bytes, "(nonblocking or persistent, %s)",
-                          communicator_of(request.context).c_str());
+                          describe_context(request.context).c_str());
             return;
         default: std::snprintf(text, bytes, "()"); return;
     }

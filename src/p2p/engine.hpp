@@ -27,6 +27,7 @@
 #include "match/message.hpp"
 #include "match/recording.hpp"
 #include "p2p/busy_contexts.hpp"
+#include "p2p/contention.hpp"
 #include "p2p/copy_choice.hpp"
 #include "p2p/held_back.hpp"
 #include "p2p/laboratory.hpp"
@@ -116,7 +117,7 @@ public:
         if (receive->any_tag) [[unlikely]] return post_slowly(thread, *receive, inbound.allow_overtaking);
         instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
         receive->instance = instance.number;
-        lock(instance);
+        lock(instance, inbound.pattern);
         match::Message* message = instance.matcher.standard.post(*receive, inbound.pattern);
         if (message != nullptr) [[unlikely]]
             return consume_taken(thread, instance, *receive, *message);
@@ -151,6 +152,9 @@ public:
 
     /// What is counted by instances and by the engine; what its threads count is theirs.
     tool::Values counted();
+    std::size_t instances() const noexcept { return pool_.size(); }
+    /// What threads waited for each other about, a line for each instance and envelope.
+    std::vector<Contention> contended();
     /// Messages of these contexts, and their bytes, that wait for a receive.
     struct Unexpected {
         std::uint64_t messages = 0;
@@ -302,7 +306,9 @@ private:
         if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
         channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
-        instance.outbox.unlock(thread.token, way);
+        instance.outbox.unlock(thread.token, way, [&] {
+            instance.outbox_waits.note(message.envelope.context, message.envelope.tag);
+        });
         if (cold) [[unlikely]]
             notify(message.process, instance);
         return Post::done;
@@ -476,15 +482,18 @@ private:
     void match_at_home(Turn& turn, instance::Instance& home, match::Message& message);
 
     // engine_order.cpp
-    [[gnu::always_inline]] void lock(instance::Instance& instance) {
+    /// `what`: it is locked for.
+    [[gnu::always_inline]] void lock(instance::Instance& instance, const match::Envelope& what) {
         if (!instance.lock.try_lock()) [[unlikely]]
-            lock_contended(instance);
+            lock_contended(instance, what.context, what.tag);
         if (!instance.used) [[unlikely]]
             first_use(instance);
     }
-    [[gnu::cold, gnu::noinline]] static void lock_contended(instance::Instance& instance) {
+    [[gnu::cold, gnu::noinline]] static void lock_contended(instance::Instance& instance, std::uint32_t context,
+                                                            std::int32_t tag) {
         instance.lock.lock();
         instance.receiving.inbox_contended.add();
+        instance.inbox_waits.note(context, tag);
     }
     void first_use(instance::Instance& instance);
     void mark_used(instance::Instance& instance);

@@ -130,7 +130,7 @@ core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive
     }
     {
         const InSection section(thread.visitor, Section::inbox, home.number);
-        lock(home);
+        lock(home, {receive.context, receive.source, receive.tag});
         message = post_watched(home, receive);
         home.lock.unlock();
     }
@@ -142,7 +142,7 @@ core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive
 match::Message* Engine::post_watched(instance::Instance& instance, core::Request& receive) {
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     if (recording_ != nullptr) recording_->post(pattern);
-    const Stopwatch watch(settings_.match_timing == tool::Timing::on, instance.matcher.counters().match_time);
+    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.counters().match_time);
     match::Message* message = instance.matcher.post(receive, pattern);
     if (message != nullptr) note_taken(instance, *message);
     return message;
@@ -151,7 +151,7 @@ match::Message* Engine::post_watched(instance::Instance& instance, core::Request
 /// Instance locked.
 core::Request* Engine::match_watched(instance::Instance& instance, match::Envelope envelope) noexcept {
     if (recording_ != nullptr) recording_->arrive(envelope);
-    const Stopwatch watch(settings_.match_timing == tool::Timing::on, instance.matcher.counters().match_time);
+    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.counters().match_time);
     return match_with_wildcards(instance, envelope);
 }
 
@@ -175,7 +175,7 @@ void Engine::match_set_aside(Turn& turn) {
     for (match::Message* next = std::exchange(turn.thread.set_aside, nullptr); next != nullptr;) {
         match::Message& message = *std::exchange(next, next->next);
         instance::Instance& home = pool_.home(message.envelope.context, message.envelope.tag);
-        lock(home);
+        lock(home, message.envelope);
         match_in_sequence(turn, home, message);
         home.lock.unlock();
     }

@@ -250,7 +250,7 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
         unlock_all();
     } else {
         instance::Instance& instance = pool_.home(pattern.context, pattern.tag);
-        lock(instance);
+        lock(instance, pattern);
         drain(turn, instance);
         message = instance.matcher.find(pattern);
         look();

@@ -53,7 +53,7 @@ bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
         taken = wildcards_.cancel(receive);
     } else {
         instance::Instance& instance = pool_[receive.instance];
-        lock(instance);
+        lock(instance, {receive.context, receive.source, receive.tag});
         // Matched receives are out of the queue; those that are not still have the wanted source.
         taken = !receive.completed() && instance.matcher.cancel(receive);
         instance.lock.unlock();

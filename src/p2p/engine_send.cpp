@@ -268,7 +268,7 @@ void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbo
         unlock_all();
         wildcards_.lock.unlock();
     } else {
-        lock(instance);
+        lock(instance, message.envelope);
         deliver_to_self(turn, instance, send, message);
         instance.lock.unlock();
     }

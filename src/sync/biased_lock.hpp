@@ -16,6 +16,8 @@
 /// Waiting        the revoking thread waits for the owner to leave its section, which is short and
 ///                takes no other lock; it yields the core meanwhile.
 
+#include <cstdint>
+
 #include "sync/mutex.hpp"
 #include "tool/counter.hpp"
 
@@ -29,7 +31,7 @@ public:
         typename World::template Atom<const void*> inside{nullptr};
         tool::Counter* contended = nullptr;  ///< of the thread: times that a lock was not free at once
     };
-    enum class Way : bool { biased, mutex };
+    enum class Way : std::uint8_t { biased, mutex, waited };
 
     [[nodiscard]] Way lock(Token& me) noexcept {
         if (owner_.load(relaxed) == &me) [[likely]] {
@@ -41,16 +43,25 @@ public:
             me.inside.store(nullptr, relaxed);  // nothing was touched
         }
         // A lock that nobody has the bias of is taken right here.
-        if (owner_.load(relaxed) != nullptr || !mutex_.try_lock()) [[unlikely]] lock_slowly(me);
-        else if (owner_.load(relaxed) != nullptr) [[unlikely]] revoke();
+        if (owner_.load(relaxed) != nullptr || !mutex_.try_lock()) [[unlikely]] {
+            lock_slowly(me);
+            return Way::waited;
+        }
+        if (owner_.load(relaxed) != nullptr) [[unlikely]] revoke();
         return Way::mutex;
     }
 
     void unlock(Token& me, Way way) noexcept {
+        unlock(me, way, [] {});
+    }
+    /// Calls after_waiting(), before it lets go, if the lock was not free at once.
+    template <class AfterWaiting>
+    void unlock(Token& me, Way way, AfterWaiting&& after_waiting) noexcept {
         if (way == Way::biased) [[likely]] {
             me.inside.store(nullptr, release);  // R1: pairs with A1 in revoke()
             return;
         }
+        if (way == Way::waited) [[unlikely]] after_waiting();
         if (last_ != &me) [[unlikely]] see_another(me);
         else if (++streak_ == patience_) [[unlikely]] give_bias(me);
         mutex_.unlock();

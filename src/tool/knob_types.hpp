@@ -103,6 +103,11 @@ struct Choice {
     }
 };
 
+enum class Switch : std::uint8_t { off, on };
+inline constexpr const char* switch_names[] = {"off", "on"};
+template <>
+inline constexpr std::span<const char* const> spelled<Switch> = switch_names;
+
 /// What types of texts have in common. `Own` says what is allowed, and parses it.
 template <class Own>
 struct Text {

@@ -6,7 +6,7 @@
 namespace heddle::tool {
 
 bool matching_is_watched(const Settings& settings) noexcept {
-    return settings.matcher != MatcherName::hash || settings.match_timing != Timing::off ||
+    return settings.matcher != MatcherName::hash || settings.match_timing != Switch::off ||
         !settings.record.empty();
 }
 

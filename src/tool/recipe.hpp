@@ -42,11 +42,6 @@ inline constexpr const char* matcher_names[] = {"hash", "list", "source"};
 template <>
 inline constexpr std::span<const char* const> spelled<MatcherName> = matcher_names;
 
-enum class Timing : std::uint8_t { off, on };
-inline constexpr const char* timing_names[] = {"off", "on"};
-template <>
-inline constexpr std::span<const char* const> spelled<Timing> = timing_names;
-
 enum class Granularity : std::uint8_t { lock_free, global, brief_global, per_object };
 inline constexpr const char* granularity_names[] = {"lock-free", "global", "brief-global", "per-object"};
 template <>

@@ -33,3 +33,9 @@ run="$mpiexec --timeout 60 -n 1"
 # What a recipe does not count is not said to be 0.
 # shellcheck disable=SC2086
 HEDDLE_COUNTERS='^lock_|match_time' $run "$program" 2>&1 >/dev/null | grep -q "lock_wait: not counted: no locks"
+
+# Advice is given when it is asked for.
+# shellcheck disable=SC2086
+HEDDLE_ADVICE=on $run "$program" 2>&1 >/dev/null | grep -q "heddle: advice to rank 0 of 1"
+# shellcheck disable=SC2086
+if $run "$program" 2>&1 | grep -q "advice"; then echo "advice without being asked" >&2; exit 1; fi

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/advice.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "objects/process.hpp"
+#include "p2p/counters.hpp"
+#include "p2p/describe.hpp"
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+using Index = tool::CounterIndex;
+
+// What stands out.
+constexpr std::uint64_t few = 1000;           ///< messages that say nothing yet
+constexpr std::uint64_t few_waits = 10;       ///< times that a thread waited for another, likewise
+constexpr std::uint64_t rare_full_rings = 20;  ///< messages for each that found its ring full
+constexpr std::uint64_t long_search = 8;      ///< entries
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+    return std::to_string((200 * part + whole) / (2 * whole)) + " %";
+}
+
+/// Of one process, rule after rule.
+class Adviser {
+public:
+    explicit Adviser(const Findings& findings)
+        : settings_(findings.settings), counted_(findings.counted), contended_(findings.contended),
+          instances_(findings.instances), threads_(findings.threads) {}
+
+    std::vector<std::string> all() {
+        about_locks();
+        about_tags();
+        about_any_tag();
+        about_memory();
+        about_rings();
+        about_searches();
+        about_early_messages();
+        return std::move(said_);
+    }
+
+private:
+    std::uint64_t of(Index which) const noexcept { return counted_[which]; }
+    std::uint64_t received() const noexcept { return of(Index::received_messages) + of(Index::self_messages); }
+    std::uint64_t messages() const noexcept { return of(Index::sent_messages) + received(); }
+
+    void about_locks() {
+        if (settings_.critical_section == tool::Granularity::lock_free || of(Index::lock_contended) == 0) return;
+        said_.push_back(
+            "threads waited " + std::to_string(of(Index::lock_wait) / 1'000'000) + " ms, added up, for locks of " +
+            "HEDDLE_CRITICAL_SECTION=" + tool::Choice<tool::Granularity>::print(settings_.critical_section) + ", " +
+            percent(of(Index::lock_contended),
+                    of(Index::lock_acquisitions_main) + of(Index::lock_acquisitions_progress)) +
+            " of which were not free; the default recipe has none");
+    }
+
+    /// Threads that go through one instance, for one tag that they share, or for tags that meet there.
+    void about_tags() {
+        std::uint64_t waits = 0;
+        for (const Contention& one : contended_) waits += one.what.times;
+        if (waits < few_waits) return;
+        std::sort(contended_.begin(), contended_.end(),
+                  [](const Contention& a, const Contention& b) { return a.what.times > b.what.times; });
+        const Contention& most = contended_.front();
+        const auto meets = [&](const Contention& other) {
+            return other.instance == most.instance && other.what.tag != most.what.tag &&
+                2 * other.what.times > most.what.times;
+        };
+        const auto other = std::find_if(contended_.begin() + 1, contended_.end(), meets);
+        const bool shared = other == contended_.end();
+        const std::uint64_t times = most.what.times + (shared ? 0 : other->what.times);
+        const std::string communicator = " on " + describe_context(most.what.context);
+        const std::string share =
+            percent(times, waits) + " of the " + std::to_string(waits) + " times that one waited for another, in " +
+            std::to_string(messages()) + " messages";
+        said_.push_back(
+            shared ? "threads share tag " + std::to_string(most.what.tag) + communicator + ": " + share +
+                    "; a tag of its own for each thread would remove that"
+                   : "threads with tags " + std::to_string(most.what.tag) + " and " +
+                    std::to_string(other->what.tag) + communicator + " go through one instance: " + share +
+                    "; consecutive tags go through different ones (there are " +
+                    std::to_string(instances_) + ")");
+    }
+
+    void about_any_tag() {
+        if (threads_ < 2 || of(Index::most_any_tag_receives) == 0) return;
+        said_.push_back(
+            "receives with MPI_ANY_TAG were posted: while one is, all threads match in one order, under one lock; "
+            "a tag, or a communicator of their own, for messages that any thread may take would confine that");
+    }
+
+    void about_memory() {
+        if (of(Index::withheld) == 0) return;
+        said_.push_back(std::to_string(of(Index::withheld)) +
+                        " sends had to wait for their receives because a receiver was above HEDDLE_UNEXPECTED_LIMIT");
+    }
+
+    void about_rings() {
+        const std::uint64_t sent = of(Index::sent_messages);
+        if (sent < few || of(Index::ring_full) < sent / rare_full_rings) return;
+        said_.push_back(percent(of(Index::ring_full), sent) +
+                        " of the messages sent found their ring full: they come faster than their receivers call MPI");
+    }
+
+    void about_searches() {
+        const std::uint64_t searches = of(Index::searches);
+        if (searches < few || of(Index::search_steps) / searches < long_search) return;
+        said_.push_back("searches looked at " + std::to_string(of(Index::search_steps) / searches) +
+                        " entries on average; HEDDLE_MATCHER=hash looks at one");
+    }
+
+    void about_early_messages() {
+        const std::uint64_t early = of(Index::unexpected_messages);
+        if (early < few || 2 * early < received()) return;
+        said_.push_back(percent(early, received()) +
+                        " of the messages received came before their receives were posted, and were copied once more "
+                        "for that; receives that are posted earlier would save it");
+    }
+
+    const tool::Settings& settings_;
+    const tool::Values& counted_;
+    std::vector<Contention> contended_;
+    const std::size_t instances_, threads_;
+    std::vector<std::string> said_;
+};
+
+}  // namespace
+
+Findings findings_of(objects::Process& process) {
+    std::size_t threads = 0;
+    while (process.threads.numbered(threads) != nullptr) ++threads;
+    Engine& engine = *process.engine;
+    return {process.settings, read_counters(process), engine.contended(), engine.instances(), threads};
+}
+
+std::vector<std::string> advise(const Findings& findings) { return Adviser(findings).all(); }
+
+}  // namespace heddle::p2p

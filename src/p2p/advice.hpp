@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What slowed a process down, by its counters, and what would help.
+///
+/// Thread safety  as counters: exact once the program's threads do not communicate any more.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "p2p/contention.hpp"
+#include "tool/counters.hpp"
+#include "tool/settings.hpp"
+
+namespace heddle::objects {
+class Process;
+}
+
+namespace heddle::p2p {
+
+/// What advice rests on.
+struct Findings {
+    tool::Settings settings;
+    tool::Values counted;
+    std::vector<Contention> contended;
+    std::size_t instances;
+    std::size_t threads;  ///< that have called MPI
+};
+
+Findings findings_of(objects::Process& process);
+
+/// A sentence for each thing that stands out; none if nothing does.
+std::vector<std::string> advise(const Findings& findings);
+
+}  // namespace heddle::p2p

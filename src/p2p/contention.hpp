@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "instance/contention.hpp"
+
+namespace heddle::p2p {
+
+/// How often a thread waited for another because of this, in this instance.
+struct Contention {
+    std::uint8_t instance;
+    instance::Contended what;
+};
+
+}  // namespace heddle::p2p
