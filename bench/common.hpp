@@ -7,10 +7,12 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -60,13 +62,19 @@ public:
     std::string choice(const std::string& name, const std::string& otherwise,
                        std::initializer_list<const char*> allowed) {
         const std::string value = text(name, otherwise);
-        for (const char* one : allowed)
+        std::string words;
+        for (const char* one : allowed) {
             if (value == one) return value;
-        leave(2, "--" + name + " cannot be " + value);
+            words += (words.empty() ? "" : ", ") + std::string(one);
+        }
+        leave(2, "--" + name + " cannot be " + value + ": allowed are " + words);
     }
 
-    long integer(const std::string& name, long otherwise, long least = 0) {
-        return parse_integer(name, text(name, std::to_string(otherwise)), least);
+    bool given(const std::string& name) const { return given_.count(name) != 0; }
+
+    long integer(const std::string& name, long otherwise, long least = 0,
+                 long most = std::numeric_limits<int>::max()) {
+        return parse(name, text(name, std::to_string(otherwise)), least, most);
     }
 
     double real(const std::string& name, double otherwise) {
@@ -74,17 +82,34 @@ public:
         char* end = nullptr;
         const double number = std::strtod(value.c_str(), &end);
         if (end == value.c_str() || *end != 0 || number <= 0)
-            leave(2, "--" + name + " cannot be " + value);
+            leave(2, "--" + name + " cannot be '" + value + "': allowed are numbers above 0");
         return number;
     }
 
-    /// Numbers separated by commas; K and M stand for 1024 and 1024 * 1024.
+    /// The value of option `name`; K and M stand for 1024 and 1024 * 1024.
+    long parse(const std::string& name, const std::string& value, long least,
+               long most = std::numeric_limits<int>::max()) const {
+        const char* const end = value.data() + value.size();
+        long number = 0, unit = 1;
+        const auto [rest, error] = std::from_chars(value.data(), end, number);
+        if (end - rest == 1 && *rest == 'K') unit = 1L << 10;
+        if (end - rest == 1 && *rest == 'M') unit = 1L << 20;
+        const bool whole = error == std::errc() && end - rest == (unit == 1 ? 0 : 1);
+        if (!whole || __builtin_mul_overflow(number, unit, &number) || number < least || number > most)
+            leave(2, "--" + name + " cannot be '" + value + "': allowed are whole numbers from " +
+                         std::to_string(least) + " to " + std::to_string(most) +
+                         "; K and M stand for 1024 and 1024 * 1024");
+        return number;
+    }
+
+    /// Numbers separated by commas.
     std::vector<long> list(const std::string& name, const std::string& otherwise) {
         const std::string all = text(name, otherwise);
         std::vector<long> numbers;
         for (std::size_t at = 0; at <= all.size();) {
             const std::size_t comma = std::min(all.find(',', at), all.size());
-            numbers.push_back(parse_integer(name, all.substr(at, comma - at), 0));
+            numbers.push_back(
+                parse(name, all.substr(at, comma - at), 0, std::numeric_limits<long>::max()));
             at = comma + 1;
         }
         return numbers;
@@ -94,23 +119,14 @@ public:
         if (!given_.empty()) leave(2, "unknown option --" + given_.begin()->first);
     }
 
+    /// A complaint comes alone: the usage would hide it, once for each rank.
     [[noreturn]] void leave(int code, const std::string& complaint) const {
-        if (!complaint.empty()) std::fprintf(stderr, "%s: %s\n", program_, complaint.c_str());
-        std::fprintf(code ? stderr : stdout, "%s", usage_);
+        if (code == 0) std::printf("%s", usage_);
+        else std::fprintf(stderr, "%s: %s (--help lists the options)\n", program_, complaint.c_str());
         std::exit(code);
     }
 
 private:
-    long parse_integer(const std::string& name, const std::string& value, long least) const {
-        char* end = nullptr;
-        long number = std::strtol(value.c_str(), &end, 10);
-        if (end == value.c_str()) leave(2, "--" + name + " cannot be " + value);
-        if (*end == 'K') number <<= 10, ++end;
-        if (*end == 'M') number <<= 20, ++end;
-        if (*end != 0 || number < least) leave(2, "--" + name + " cannot be " + value);
-        return number;
-    }
-
     const char* program_;
     const char* usage_;
     std::map<std::string, std::string> given_;

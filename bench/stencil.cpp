@@ -12,6 +12,7 @@
 /// of chance whose depths stand beside lie in stencil/, plain C++ without MPI.
 
 #include <cstdint>
+#include <new>
 #include <optional>
 
 #include "common.hpp"
@@ -25,17 +26,19 @@ using namespace heddle;
 
 constexpr const char* usage =
     "stencil --points 5|9|7|27 --decomposition XxY|XxYxZ\n"
-    "stencil --decomposition naive --threads N --each MESSAGES (of one thread)\n"
+    "stencil --decomposition naive --threads N --each MESSAGES (of one thread; or --points)\n"
     "        --runs N (after two that warm up) --size BYTES\n"
     "        --wait threads|one (each thread for its own receives, or one for all)\n"
-    "        --simulate beside|no|single|whole (depth of a list when threads take turns at "
-    "random:\n"
-    "        both ends beside what is measured; or, without messages, a turn is a single "
-    "operation,\n"
-    "        or the whole of what a thread does)\n"
+    "        --simulate beside|no|single|whole|N (depth of a list when threads take turns at random:\n"
+    "        both ends beside what is measured; or, without messages, when a turn is a single\n"
+    "        operation, or the whole of what a thread does, or N operations)\n"
     "2 ranks; without messages 1.\n";
 
-enum class Simulate { beside, no, single, whole };
+/// What there is to do: an exchange, with both ends of the game beside it or not; or a game alone.
+struct Simulate {
+    bool beside = false;
+    std::optional<stencil::Turns> alone;
+};
 
 struct Plan {
     std::string name;
@@ -49,23 +52,41 @@ struct Plan {
     int sending() const { return static_cast<int>(exchange.sending); }
 };
 
-stencil::Exchange read_exchange(bench::Options& options, std::string& name) {
-    const std::string decomposition = options.text("decomposition", "8x8x4");
-    if (decomposition == "naive") {
-        const long threads = options.integer("threads", 64, 1),
-                   each = options.integer("each", 26, 1);
-        name = "naive " + std::to_string(threads) + "x" + std::to_string(each);
-        return stencil::naive_exchange(threads, each);
-    }
-    const long points = options.integer("points", 27);
-    name = decomposition + " " + std::to_string(points) + "-point";
-    return stencil::exchange(stencil::stencil_of(points), stencil::decomposition_of(decomposition));
+constexpr const char* naive = "naive";
+
+stencil::Exchange read_naive(bench::Options& options, std::string& name) {
+    if (options.given("points") && options.given("each"))
+        options.leave(2, "--points and --each both say how many messages a thread has");
+    const long threads = options.integer("threads", 64, 1),
+               each = options.given("points")
+        ? stencil::neighbours(stencil::stencil_of(options.integer("points", 27)))
+        : options.integer("each", 26, 1);
+    name = "naive " + std::to_string(threads) + "x" + std::to_string(each);
+    return stencil::naive_exchange(threads, each);
 }
 
-Simulate simulate_of(const std::string& word) {
-    if (word == "beside") return Simulate::beside;
-    if (word == "no") return Simulate::no;
-    return word == "single" ? Simulate::single : Simulate::whole;
+stencil::Exchange read_exchange(bench::Options& options, std::string& name) {
+    const std::string given = options.text("decomposition", "");
+    if (given == naive) return read_naive(options, name);
+    for (const char* word : {"threads", "each"})
+        if (options.given(word))
+            options.leave(2, "--" + std::string(word) + " is for --decomposition naive");
+    const stencil::Stencil stencil = stencil::stencil_of(options.integer("points", 27));
+    const std::string usual = stencil::dimensions(stencil) == 2 ? "32x32" : "8x8x4",
+                      decomposition = given.empty() ? usual : given;
+    name = decomposition + " " + std::to_string(stencil::neighbours(stencil) + 1) + "-point";
+    return stencil::exchange(stencil, stencil::decomposition_of(decomposition));
+}
+
+Simulate read_simulate(bench::Options& options) {
+    const std::string word = options.text("simulate", "beside");
+    if (word == "beside" || word == "no") return {word == "beside", {}};
+    if (word == "single") return {false, stencil::Turns::single};
+    if (word == "whole") return {false, stencil::Turns::whole};
+    if (word.find_first_not_of("0123456789") != std::string::npos)
+        options.leave(2, "--simulate cannot be '" + word +
+                             "': allowed are beside, no, single, whole, or the operations of a turn");
+    return {false, stencil::Turns{static_cast<std::int32_t>(options.parse("simulate", word, 1))}};
 }
 
 Plan read_plan(int argc, char** argv) {
@@ -79,8 +100,7 @@ Plan read_plan(int argc, char** argv) {
     plan.runs = static_cast<int>(options.integer("runs", 10, 1));
     plan.size = static_cast<int>(options.integer("size", 0));
     plan.each_waits = options.choice("wait", "threads", {"threads", "one"}) == "threads";
-    plan.simulate =
-        simulate_of(options.choice("simulate", "beside", {"beside", "no", "single", "whole"}));
+    plan.simulate = read_simulate(options);
     options.done();
     // Tags, counts of requests and threads are int in MPI; the least upper bound of tags is asked for later.
     constexpr std::int64_t most = 1 << 24;
@@ -258,10 +278,10 @@ public:
             " sending=" + std::to_string(plan.sending()) + " size=" + std::to_string(plan.size) +
             " wait=" + (plan.each_waits ? "threads" : "one") + " runs=" + std::to_string(plan.runs);
     }
-    void add(const char* words, const char* key, double value, const char* unit = "") {
+    void add(const std::string& words, const char* key, double value, const char* unit = "") {
         char text[96];
-        std::snprintf(text, sizeof text, "%s%.3f%s", words, value, unit);
-        people_ += text;
+        std::snprintf(text, sizeof text, "%.3f%s", value, unit);
+        people_ += words + text;
         std::snprintf(text, sizeof text, " %s=%.3f", key, value);
         programs_ += text;
     }
@@ -274,7 +294,7 @@ private:
 void report(const Plan& plan, const Measured& measured) {
     Report report(plan);
     if (measured.depth) report.add(", depth ", "depth", *measured.depth);
-    if (plan.simulate == Simulate::beside) {
+    if (plan.simulate.beside) {
         report.add(", of a list with random turns ", "simulated_single",
                    simulate(plan, stencil::Turns::single));
         report.add(" to ", "simulated_whole", simulate(plan, stencil::Turns::whole));
@@ -286,12 +306,16 @@ void report(const Plan& plan, const Measured& measured) {
     report.print();
 }
 
-void report_simulated(const Plan& plan) {
-    const bool single = plan.simulate == Simulate::single;
+std::string words_for(stencil::Turns turns) {
+    if (turns == stencil::Turns::single) return "one operation";
+    if (turns == stencil::Turns::whole) return "whole threads";
+    return std::to_string(static_cast<std::int32_t>(turns)) + " operations";
+}
+
+void report_simulated(const Plan& plan, stencil::Turns turns) {
     Report report(plan);
-    report.add(single ? ", depth of a list with random turns of one operation "
-                      : ", depth of a list with random turns of whole threads ",
-               "depth", simulate(plan, single ? stencil::Turns::single : stencil::Turns::whole));
+    report.add(", depth of a list with random turns of " + words_for(turns) + " ", "depth",
+               simulate(plan, turns));
     report.print();
 }
 
@@ -312,7 +336,12 @@ int run(const Plan& plan) {
     Team team(threads);
     if (!have_threads(team, threads)) return 2;
     std::optional<Receiver> receives;
-    if (!sends) receives.emplace(plan, team);
+    try {
+        if (!sends) receives.emplace(plan, team);
+    } catch (const std::bad_alloc&) {
+        bench::fail("stencil: no memory for " + std::to_string(plan.messages()) + " messages of " +
+                    std::to_string(plan.size) + " bytes");
+    }
     constexpr int warm_up = 2;
     for (int k = 0; k < warm_up + plan.runs; ++k) {
         if (sends)
@@ -329,8 +358,8 @@ int run(const Plan& plan) {
 
 int main(int argc, char** argv) {
     const Plan plan = read_plan(argc, argv);
-    if (plan.simulate == Simulate::single || plan.simulate == Simulate::whole) {
-        report_simulated(plan);
+    if (plan.simulate.alone) {
+        report_simulated(plan, *plan.simulate.alone);
         return 0;
     }
     bench::initialise(&argc, &argv, "multiple");

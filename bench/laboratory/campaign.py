@@ -132,8 +132,9 @@ class Plan:
 
     def lacking(self) -> list[Step]:
         """Steps for the places that have no sample in the regime that most samples have."""
-        points = [p for p in self.store.read() if not p.problem]
-        if self.figure.any_regime or not points or not self.settings.again:
+        timed = {metric.key for metric in self.figure.metrics if not metric.any_regime}
+        points = [p for p in self.store.read() if not p.problem and timed & p.values.keys()]
+        if not points or not self.settings.again:
             return []
         cells: dict[Place, list[regime.Sample]] = {}
         for point in points:

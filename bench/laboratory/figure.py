@@ -28,7 +28,8 @@ class Who(enum.Enum):
 class Metric:
     """A quantity, read from each run. `label` stands at the y axis; `log`: as logarithm there.
 
-    `budget`: more than this is too much; the plot is shaded there.
+    `budget`: more than this is too much; the plot is shaded there. `any_regime`: the distance of the
+    cores does not change the quantity.
     """
     key: str
     label: str
@@ -36,6 +37,7 @@ class Metric:
     source: Source
     log: bool = False
     budget: Optional[float] = None
+    any_regime: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Figure:
     """`number` is the paper's name for it, such as "figure 3a". `xs` are all that make sense.
 
     `follows_cores`: x counts threads or pairs, so that xs far beyond the cores are left out unless
-    asked for. `any_regime`: the distance of the cores does not change the quantity.
+    asked for.
     """
     id: str
     number: str
@@ -108,7 +110,6 @@ class Figure:
     words: tuple[str, ...] = ()
     x_log: bool = False
     follows_cores: bool = True
-    any_regime: bool = False
 
     def program_of(self, series: Series) -> str:
         return series.program or self.program

@@ -75,7 +75,7 @@ def summarise(figure: Figure, store: Store) -> Summary:
             if metric.key in point.values:
                 sample = regime.Sample(point.regime, point.values[metric.key])
                 samples.setdefault(point.place, []).append(sample)
-        chosen = regime.select(samples, figure.any_regime)
+        chosen = regime.select(samples, metric.any_regime)
         cells[metric.key] = {place: Cell.of(values, place in chosen.foreign)
                              for place, values in chosen.cells.items()}
         notes[metric.key] = chosen.note + disturbance(measured)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import dataclasses
 import unittest
 
 from laboratory.figure import At, Claim, End, Figure, Metric, Series, Who
@@ -74,6 +75,23 @@ class Showing(unittest.TestCase):
         own = {place: values for place, values in CELLS.items() if place[1] == "heddle"}
         self.assertEqual([line.label for line in summarise(figure(), Stored(own)).lines],
                          ["threads", "locked"])
+
+    def test_what_the_distance_of_the_cores_does_not_change_counts_in_any_regime(self):
+        def cell(any_regime):
+            metric = Metric("rate", "message rate", "M/s", Result("rate"), any_regime=any_regime)
+            far = Point(Place("locked", "heddle", 2), 1, "far", values={"rate": 7.0})
+            summary = summarise(dataclasses.replace(figure(), metrics=(metric,)), Stored(CELLS, [far]))
+            return summary.cells["rate"][far.place]
+        self.assertTrue(cell(any_regime=False).foreign)
+        self.assertFalse(cell(any_regime=True).foreign)
+
+    def test_lines_without_the_metric_are_left_out(self):
+        both = dataclasses.replace(figure(), metrics=(*figure().metrics, Metric("depth", "", "", Result("depth"))))
+        deep = Point(Place("locked", "heddle", 1), 1, "near", values={"depth": 7.0})
+        shown = as_text(summarise(both, Stored(CELLS, [deep]))).split("\n\n")
+        self.assertIn("heddle: threads", shown[1])
+        self.assertNotIn("heddle: threads", shown[2])
+        self.assertIn("heddle: locked", shown[2])
 
     def test_csv_has_medians_and_ranges(self):
         lines = as_csv(summarise(figure(), Stored(CELLS))).splitlines()

@@ -13,11 +13,12 @@ MISSING = "–"
 
 
 def rows_of(summary: Summary, metric: Metric) -> list[list[str]]:
-    """A row of texts for each line of the figure; the first row names the xs."""
+    """A row of texts for each line of the figure that has the metric; the first row names the xs."""
     rows = [[summary.figure.x_label, *map(str, summary.xs)]]
     for line in summary.lines:
         cells = [summary.cell(metric, line, x) for x in summary.xs]
-        rows.append([line.label, *(str(cell) if cell else MISSING for cell in cells)])
+        if any(cells):
+            rows.append([line.label, *(str(cell) if cell else MISSING for cell in cells)])
     return rows
 
 

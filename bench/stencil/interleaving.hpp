@@ -9,15 +9,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
 
 namespace heddle::stencil {
 
-enum class Turns : std::uint8_t {
-    single,  ///< a turn is one operation
-    whole,   ///< a turn is everything a thread has to do
+/// How many operations a turn has; the last one of a thread may have fewer. Any number from 1.
+enum class Turns : std::int32_t {
+    single = 1,
+    whole = std::numeric_limits<std::int32_t>::max(),  ///< everything a thread has to do
 };
 
 using Random = std::mt19937_64;
@@ -69,10 +71,10 @@ inline std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t 
     while (!next.empty()) {
         std::int32_t& tag =
             next[std::uniform_int_distribution<std::size_t>(0, next.size() - 1)(random)];
-        do {
+        for (auto left = static_cast<std::int32_t>(turns); left != 0 && tag < messages; --left) {
             order.push_back(tag);
             tag += threads;
-        } while (turns == Turns::whole && tag < messages);
+        }
         if (tag < messages) continue;
         tag = next.back();
         next.pop_back();

@@ -15,7 +15,7 @@ using namespace heddle;
 using stencil::Depth;
 using stencil::Turns;
 
-constexpr Turns all_turns[] = {Turns::single, Turns::whole};
+constexpr Turns all_turns[] = {Turns::single, Turns{5}, Turns::whole};
 
 TEST(Interleaving, every_thread_issues_its_tags_in_order) {
     stencil::Random random(1);
@@ -36,6 +36,20 @@ TEST(Interleaving, a_whole_turn_lasts_until_the_thread_is_done) {
     stencil::Random random(2);
     const std::vector<std::int32_t> order = stencil::interleave(30, 3, Turns::whole, random);
     for (std::size_t i = 0; i < order.size(); ++i) ASSERT_EQ(order[i] % 3, order[i / 10 * 10] % 3);
+}
+
+TEST(Interleaving, a_turn_has_as_many_operations_as_are_left_at_most) {
+    stencil::Random random(2);
+    const std::vector<std::int32_t> order = stencil::interleave(21, 3, Turns{4}, random);
+    // Seven of each thread: four, and three. The second turn may follow the first.
+    std::vector<int> done(3);
+    for (std::size_t i = 0; i < order.size();) {
+        const auto thread = static_cast<std::size_t>(order[i] % 3);
+        const int turn = done[thread] == 0 ? 4 : 3;
+        for (const std::size_t end = i + static_cast<std::size_t>(turn); i < end; ++i)
+            ASSERT_EQ(order[i] % 3, static_cast<int>(thread));
+        done[thread] += turn;
+    }
 }
 
 /// What the matching engine `list` looks at.

@@ -65,7 +65,7 @@ Exchange naive_exchange(std::int64_t threads, std::int64_t messages_each);
 
 namespace detail {
 
-/// A number that refuses to overflow, so that equations can be written as they are.
+/// A number that answers an overflow with std::overflow_error, so that equations can be written as they are.
 class Count {
 public:
     Count(std::int64_t value) noexcept : value_(value) {}
@@ -86,7 +86,7 @@ public:
 
 private:
     Count unless(bool over) const {
-        if (over) throw Refused("so many subdomains that a count of theirs exceeds 63 bits");
+        if (over) throw std::overflow_error("a count exceeds 63 bits");
         return *this;
     }
     std::int64_t value_;
@@ -161,6 +161,14 @@ inline void check(Stencil stencil, const Decomposition& lengths) {
             throw Refused("a dimension has 1 subdomain or more, not " + std::to_string(length));
 }
 
+/// Names what has too many subdomains or threads.
+template <class Counting>
+Exchange counted(const std::string& name, Counting&& count) try {
+    return count();
+} catch (const std::overflow_error&) {
+    throw Refused(name + ": so many messages or threads that their number exceeds 63 bits");
+}
+
 inline std::int64_t length_of(std::string_view word, std::string_view whole) {
     std::int64_t length = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), length);
@@ -198,12 +206,14 @@ inline Decomposition decomposition_of(std::string_view text) {
 
 inline Exchange exchange(Stencil stencil, const Decomposition& lengths) {
     detail::check(stencil, lengths);
-    const bool by_equation = std::ranges::min(lengths) >= 2;
-    const detail::Count receiving =
-        by_equation ? detail::receiving_by_equation(lengths) : detail::all(lengths);
-    return {detail::messages(stencil, lengths).value(), receiving.value(),
-            detail::sending(stencil, lengths).value(), detail::sides(stencil, lengths),
-            by_equation};
+    return detail::counted(detail::text_of(lengths), [&]() -> Exchange {
+        const bool by_equation = std::ranges::min(lengths) >= 2;
+        const detail::Count receiving =
+            by_equation ? detail::receiving_by_equation(lengths) : detail::all(lengths);
+        return {detail::messages(stencil, lengths).value(), receiving.value(),
+                detail::sending(stencil, lengths).value(), detail::sides(stencil, lengths),
+                by_equation};
+    });
 }
 
 inline Exchange naive_exchange(std::int64_t threads, std::int64_t messages_each) {
@@ -211,7 +221,12 @@ inline Exchange naive_exchange(std::int64_t threads, std::int64_t messages_each)
         throw Refused("there must be 1 thread or more, not " + std::to_string(threads));
     if (messages_each < 1)
         throw Refused("a thread has 1 message or more, not " + std::to_string(messages_each));
-    return {(detail::Count(threads) * messages_each).value(), threads, threads, {}, false};
+    return detail::counted(std::to_string(threads) + " threads with " + std::to_string(messages_each) +
+                               " messages each",
+                           [&]() -> Exchange {
+                               return {(detail::Count(threads) * messages_each).value(), threads,
+                                       threads, {}, false};
+                           });
 }
 
 }  // namespace heddle::stencil

@@ -46,12 +46,13 @@ struct Total {
     }
 };
 
-/// Everything, or with --before-damage what precedes the damage, which is reported all the same.
+/// Everything, or with --before-damage what precedes the damage, if anything does; the damage is reported
+/// all the same.
 replay::Recorded read(const std::string& path, bool before_damage) {
     try {
         return replay::read_recording(path);
     } catch (const replay::Damaged& damaged) {
-        if (!before_damage) throw;
+        if (!before_damage || damaged.before.events.empty()) throw;
         std::fflush(stdout);
         fmt::print(stderr, "heddle: {}; what precedes it is replayed\n", damaged.what());
         return damaged.before;
@@ -77,17 +78,24 @@ void print(const replay::Recorded& recorded, const replay::Summary& summary) {
     fmt::print("\n");
 }
 
+// Of nothing there is no average.
+std::string average(const Depths& depths) {
+    return depths.operations() == 0 ? "-" : fmt::format("{:.2f}", depths.average());
+}
+std::string nanoseconds_each(const Result& result) {
+    if (result.operations == 0) return "-";
+    return fmt::format("{:.1f}", result.seconds * 1e9 / static_cast<double>(result.operations));
+}
+
 void print_averages(const Total& total) {
     fmt::print("  {:<10}{:>26}{:>26}{:>14}\n", "", "looked at by a message",
                "looked at by a receive", "ns per");
     fmt::print("  {:<10}{:>14}{:>12}{:>14}{:>12}{:>14}\n", "engine", "average", "deepest",
                "average", "deepest", "operation");
     for (const Result& result : total.results)
-        fmt::print("  {:<10}{:>14.2f}{:>12}{:>14.2f}{:>12}{:>14.1f}\n", result.engine,
-                   result.arrivals.average(), result.arrivals.deepest(), result.posts.average(),
-                   result.posts.deepest(),
-                   result.seconds * 1e9 /
-                       static_cast<double>(std::max<std::size_t>(result.operations, 1)));
+        fmt::print("  {:<10}{:>14}{:>12}{:>14}{:>12}{:>14}\n", result.engine,
+                   average(result.arrivals), result.arrivals.deepest(), average(result.posts),
+                   result.posts.deepest(), nanoseconds_each(result));
     for (const Result& result : total.results)
         if (result.operations < total.events)
             fmt::print("  {} had time for {} of the {} events; its figures are of these.\n",

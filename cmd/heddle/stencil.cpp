@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "subcommands.hpp"
@@ -16,7 +17,7 @@ namespace {
 struct StencilOptions {
     std::int64_t points = 0;
     std::string decomposition;
-    std::int64_t threads = 0;
+    std::optional<std::int64_t> threads;
 };
 
 constexpr const char* naive = "naive";
@@ -24,10 +25,10 @@ constexpr const char* naive = "naive";
 stencil::Exchange exchange_of(const StencilOptions& options) {
     const stencil::Stencil stencil = stencil::stencil_of(options.points);
     if (options.decomposition == naive) {
-        if (options.threads == 0) throw stencil::Refused("a naive decomposition needs --threads N");
-        return stencil::naive_exchange(options.threads, stencil::neighbours(stencil));
+        if (!options.threads) throw stencil::Refused("a naive decomposition needs --threads N");
+        return stencil::naive_exchange(*options.threads, stencil::neighbours(stencil));
     }
-    if (options.threads != 0)
+    if (options.threads)
         throw stencil::Refused(
             "--threads is for a naive decomposition; here the subdomains are the threads");
     return stencil::exchange(stencil, stencil::decomposition_of(options.decomposition));
@@ -36,7 +37,7 @@ stencil::Exchange exchange_of(const StencilOptions& options) {
 void print(const StencilOptions& options, const stencil::Exchange& exchange) {
     const bool naively = options.decomposition == naive;
     fmt::print("{}-point stencil, {}\n", options.points,
-               naively ? fmt::format("naive, {} threads", options.threads) : options.decomposition);
+               naively ? fmt::format("naive, {} threads", *options.threads) : options.decomposition);
     fmt::print("  M_t  {:>12}  messages that the process receives in one exchange\n",
                exchange.messages);
     fmt::print("  T_r  {:>12}  of its threads receive\n", exchange.receiving);

@@ -67,10 +67,18 @@ Message* HashMatcher::post_any_source(core::Request& receive, Key key) noexcept 
     return nullptr;
 }
 
+/// It is out of the queue of its key.
+inline void HashMatcher::note_taken(Message& message) noexcept {
+    if (index_ != nullptr) [[unlikely]] index_->note_taken(message);
+    arrivals_.remove(message);
+    counters.unexpected_queue.subtract();
+}
+
 /// The first message of the open queue, for this receive.
 Message* HashMatcher::take_first(core::Request& receive) noexcept {
     Message* message = exact_.messages.first;
-    take(*message);
+    exact_.messages.remove_first();
+    note_taken(*message);
     mark_taken(receive);
     return message;
 }
@@ -95,6 +103,11 @@ void HashMatcher::take_posted(core::Request& receive) noexcept {
 }
 
 core::Request* HashMatcher::arrive_elsewhere(Key key) noexcept {
+    if (any_source_receives_ == 0) [[likely]] {
+        reopen(key);
+        if (exact_.receives.first != nullptr) note_posted(counters);
+        return take_first_posted();
+    }
     core::Request* first = first_posted(key);
     if (first != nullptr) take_posted(*first);
     return first;
@@ -110,9 +123,7 @@ void HashMatcher::keep(Message& message) noexcept {
 
 void HashMatcher::take(Message& message) noexcept {
     open(Key(message.envelope)).messages.remove(message);
-    if (index_ != nullptr) [[unlikely]] index_->note_taken(message);
-    arrivals_.remove(message);
-    counters.unexpected_queue.subtract();
+    note_taken(message);
 }
 
 Message* HashMatcher::first_kept(Key key) noexcept {

@@ -43,12 +43,7 @@ public:
     [[gnu::always_inline]] core::Request* arrive(Envelope envelope) noexcept {
         if (any_source_receives_ != 0 || !exact_.is(envelope)) [[unlikely]]
             return arrive_elsewhere(Key(envelope));
-        core::Request* first = exact_.receives.first;
-        if (first == nullptr) return nullptr;
-        exact_.receives.remove_first();
-        mark_taken(*first);
-        counters.posted_receives.subtract();
-        return first;
+        return take_first_posted();
     }
 
     core::Request* posted_for(const Envelope& envelope) noexcept { return first_posted(Key(envelope)); }
@@ -120,7 +115,17 @@ private:
     void reopen_any_source(Key key) noexcept;
     Message* post_elsewhere(core::Request& receive, Key key) noexcept;
     Message* post_any_source(core::Request& receive, Key key) noexcept;
+    /// The first receive of the open queue; nullptr if there is none.
+    [[gnu::always_inline]] core::Request* take_first_posted() noexcept {
+        core::Request* first = exact_.receives.first;
+        if (first == nullptr) return nullptr;
+        exact_.receives.remove_first();
+        mark_taken(*first);
+        counters.posted_receives.subtract();
+        return first;
+    }
     Message* take_first(core::Request& receive) noexcept;
+    void note_taken(Message& message) noexcept;
     core::Request* arrive_elsewhere(Key key) noexcept;
     core::Request* first_posted(Key key) noexcept;
     Message* first_kept(Key key) noexcept;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <utility>
@@ -21,6 +22,9 @@ public:
         recorded_.path = path;
         if (file_ == nullptr)
             throw std::runtime_error(path + " cannot be read: " + std::strerror(errno));
+        if (std::filesystem::is_directory(path))
+            throw std::runtime_error(path + " is a directory; recordings in it are files, such as " +
+                                     (std::filesystem::path(path) / "rank-0.matching").string());
     }
 
     Recorded read() {

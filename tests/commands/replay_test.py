@@ -93,7 +93,9 @@ expect(said, r"whole: rank 3 of 4, 19 events$", r"^  13 receives posted, 3 of th
 
 # Several ranks, and all of them.
 said = accepted(WORK / "whole", file("other", recording([(ARRIVE, 2, 1, 5)])), file("empty", recording()))
-expect(said, r"other: rank 3 of 4, 1 events$", r"empty: rank 3 of 4, 0 events$", r"^all 3 files: 20 events$")
+expect(said, r"other: rank 3 of 4, 1 events$", r"empty: rank 3 of 4, 0 events$", r"^all 3 files: 20 events$",
+       # There is no average of nothing.
+       r"^  list +- +0 +- +0 +-$")
 
 # What is not whole is refused with the place; what precedes it can be replayed.
 second = 24 + len(block(posts, 0))
@@ -101,12 +103,14 @@ for size in range(0, len(whole), 7):
     refused(r"cut (is no recording|ends) ", file("cut", whole[:size]))
 refused(f"cut ends in block 1, which begins at byte {second}$", file("cut", whole[:second + 30]))
 expect(accepted("--before-damage", WORK / "cut"), r"cut: rank 3 of 4, 10 events$")
+refused("early ends in block 0, which begins at byte 24$", "--before-damage", file("early", whole[:50]))
 refused(f"wrong is damaged in block 1, which begins at byte {second}$",
         file("wrong", whole[:second + 20] + b"\x55" + whole[second + 21:]))
 refused("has version 2 of the format, and version 1 can be read$", file("later", whole[:8] + b"\x02" + whole[9:]))
 refused("goes on at byte", file("longer", whole + b"\n"))
 refused("is no recording of matching", file("text", b"int main(void) { return 0; }"))
 refused("cannot be read: No such file", WORK / "nothing")
+refused(r"is a directory; recordings in it are files, such as \S+/rank-0.matching$", WORK)
 refused("its event 1 cancels a receive that is not posted", file("contradiction", recording([(CANCEL, 2, 1, 4)])))
 refused("its event 2 takes a message that has not come",
         file("contradiction", recording([(ARRIVE, 2, 1, 4), (TAKE, 2, 1, 5)])))

@@ -37,6 +37,9 @@ refused "not 'cube'$" "$heddle" stencil --points 9 --decomposition cube
 refused 'exceeds 63 bits' "$heddle" stencil --points 9 --decomposition 9000000000000000000x2
 refused 'needs --threads' "$heddle" stencil --points 9 --decomposition naive
 refused '1 thread or more, not -3' "$heddle" stencil --points 9 --decomposition naive --threads=-3
+refused '1 thread or more, not 0' "$heddle" stencil --points 9 --decomposition naive --threads 0
+refused '9000000000000000000 threads with 8 messages each: .* exceeds 63 bits' \
+    "$heddle" stencil --points 9 --decomposition naive --threads 9000000000000000000
 refused 'is for a naive' "$heddle" stencil --points 9 --decomposition 2x2 --threads 4
 
 [ -n "$benchmark" ] || exit 0
@@ -53,7 +56,20 @@ said=$("$benchmark" --simulate single --points 27 --decomposition 8x8x4)
 expect ' depth=(29|30|31)[0-9]\.'
 said=$("$benchmark" --simulate whole --points 27 --decomposition 8x8x4)
 expect ' depth=5[0-9][0-9]\.'
+said=$("$benchmark" --simulate 3 --points 27 --decomposition 8x8x4)
+expect 'turns of 3 operations' ' depth=[34][0-9][0-9]\.'
+said=$("$benchmark" --simulate single --points 9 --decomposition naive --threads 4)
+expect '^stencil: naive 4x8: 32 messages '
+said=$("$benchmark" --simulate single --points 9)
+expect '^stencil: 32x32 9-point: 380 messages '
 refused 'exceeds 63 bits' "$benchmark" --points 9 --decomposition 9000000000000000000x2
+refused 'is for --decomposition naive' "$benchmark" --threads 4
+refused 'both say how many' "$benchmark" --decomposition naive --points 9 --each 8
+refused "runs cannot be '99999999999': .* from 1 to 2147483647" "$benchmark" --runs 99999999999
+refused "size cannot be '99999999999999999999'" "$benchmark" --size 99999999999999999999
+refused "simulate cannot be 'some': allowed are beside, no, single, whole, or" "$benchmark" --simulate some
+refused "simulate cannot be '0'" "$benchmark" --simulate 0
+refused 'allowed are threads, one' "$benchmark" --wait none
 refused 'at most 16777216 can be tried' "$benchmark" --decomposition naive --threads 1000000 --each 1000000
 # Stacks of 1000 threads do not fit into the memory that the process may have.
 # shellcheck disable=SC2016
