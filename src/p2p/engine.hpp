@@ -150,6 +150,7 @@ public:
 
     /// What is counted by instances and by the engine; what its threads count is theirs.
     tool::Values counted();
+    std::uint64_t counted_for(const core::Thread& thread, tool::CounterIndex which);
     /// Messages of these contexts, and their bytes, that wait for a receive.
     struct Unexpected {
         std::uint64_t messages = 0;
