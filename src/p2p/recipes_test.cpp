@@ -7,12 +7,15 @@
 #include <array>
 #include <atomic>
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "mpi.h"
+#include "objects/process.hpp"
+#include "p2p/counters.hpp"
 #include "testing/job.hpp"
 #include "testing/watchdog.hpp"
 
@@ -77,6 +80,13 @@ private:
 };
 INSTANTIATE_TEST_SUITE_P(Recipes, Sections, ::testing::ValuesIn(recipes()), name_of);
 
+/// By all threads of the caller's process.
+std::uint64_t locks_taken() {
+    const heddle::tool::Values values = heddle::p2p::read_counters(*heddle::objects::attached_thread()->process);
+    return values[heddle::tool::CounterIndex::lock_acquisitions_main] +
+        values[heddle::tool::CounterIndex::lock_acquisitions_progress];
+}
+
 int tag_of(int thread, int kind) { return thread * 4 + kind; }
 
 TEST_P(Sections, let_threads_exchange_messages_both_ways) {
@@ -96,6 +106,7 @@ TEST_P(Sections, let_threads_exchange_messages_both_ways) {
             EXPECT_EQ(in, out);
             watchdog.progress();
         }
+        EXPECT_GE(locks_taken(), static_cast<std::uint64_t>(rounds));  // the recipe is what it is said to be
     });
 }
 
