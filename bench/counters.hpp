@@ -122,6 +122,24 @@ private:
     std::array<MPI_T_pvar_handle, LockCounts::size> handles_{};
 };
 
+/// What each thread of this process has waited for locks, in ns, by its number in the library; empty where
+/// nothing is known. While a LockCounters lives and no other thread is inside MPI.
+inline std::vector<unsigned long long> lock_waits() {
+    int index = -1, count = 0;
+    if (MPI_T_pvar_get_index("thread_lock_wait", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS) return {};
+    MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
+    MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
+    MPI_T_pvar_session_create(&session);
+    std::vector<unsigned long long> waits;
+    // A new handle knows all threads that have come.
+    if (MPI_T_pvar_handle_alloc(session, index, nullptr, &handle, &count) == MPI_SUCCESS) {
+        waits.resize(static_cast<std::size_t>(count));
+        MPI_T_pvar_read(session, handle, waits.data());
+    }
+    MPI_T_pvar_session_free(&session);
+    return waits;
+}
+
 /// ` key=value`, or nothing for a ratio to nothing.
 inline std::string ratio_word(const char* key, double above, double below) {
     if (below <= 0) return {};

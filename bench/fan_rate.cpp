@@ -13,6 +13,8 @@
 /// run of its own, by one sender per process, how many are acquired for a send alone (table 1).
 
 #include <barrier>
+#include <functional>
+#include <limits>
 #include <thread>
 
 #include "counters.hpp"
@@ -198,8 +200,30 @@ bench::LockCounts count_sends(const Plan& plan, const bench::LockCounters& count
     return counts;
 }
 
+/// Waiting of single threads, ns.
+struct Extremes {
+    double most = 0, least = 0;
+
+    /// Adds the sending thread that waited most between two readings, and the one that waited least. Those
+    /// that do not send do not wait.
+    void add(const std::vector<unsigned long long>& before, std::vector<unsigned long long> after, int senders) {
+        for (std::size_t thread = 0; thread < before.size(); ++thread) after[thread] -= before[thread];
+        std::sort(after.begin(), after.end(), std::greater<>());
+        if (after.size() < static_cast<std::size_t>(senders)) return;
+        most += static_cast<double>(after.front());
+        least += static_cast<double>(after[static_cast<std::size_t>(senders) - 1]);
+    }
+    /// Of all processes that send, in all of them.
+    void over_ranks(bool sends) {
+        if (!sends) least = std::numeric_limits<double>::max();
+        MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    }
+};
+
 struct Outcome {
     std::vector<double> rates;
+    Extremes waits;
     bench::LockCounts counts, counts_of_sends;
     double iterations = 0, seconds = 0;  // of one sender, all repetitions
     double counted_sends = 0;
@@ -211,13 +235,18 @@ Outcome measure(const Plan& plan, const bench::LockCounters& counters) {
     const double messages = static_cast<double>(iterations) * plan.window * plan.senders;
     for (int k = 0; k < plan.repetitions; ++k) {
         const bench::LockCounts before = counters.read();
+        const auto waits_before = bench::lock_waits();
         const double seconds = repetition(plan, iterations);
-        if (sends(plan)) outcome.counts.add(before, counters.read());
+        if (sends(plan)) {
+            outcome.counts.add(before, counters.read());
+            outcome.waits.add(waits_before, bench::lock_waits(), plan.senders_here());
+        }
         outcome.rates.push_back(messages / seconds);
         outcome.iterations += static_cast<double>(iterations);
         outcome.seconds += seconds;
     }
     outcome.counts.sum_over_ranks();
+    outcome.waits.over_ranks(sends(plan));
     if (counters.known()) {
         const long counted = 100;
         outcome.counts_of_sends = count_sends(plan, counters, counted);
@@ -226,12 +255,15 @@ Outcome measure(const Plan& plan, const bench::LockCounters& counters) {
     return outcome;
 }
 
-/// The time that one sending thread waits for locks in an iteration, and acquisitions for a send.
+/// The time that a sending thread waits for locks in an iteration: on the average, the one that waits most,
+/// and the one that waits least (in each repetition). And acquisitions for a send.
 std::string lock_words(const Plan& plan, const bench::LockCounters& counters,
                        const Outcome& outcome) {
     if (!counters.known()) return {};
     const double wait_us = outcome.counts[bench::wait_ns] / 1e3 / plan.senders;
     return bench::ratio_word("lock_wait_us", wait_us, outcome.iterations) +
+        bench::ratio_word("lock_wait_most_us", outcome.waits.most / 1e3, outcome.iterations) +
+        bench::ratio_word("lock_wait_least_us", outcome.waits.least / 1e3, outcome.iterations) +
         bench::ratio_word("lock_wait_share", wait_us / 1e6, outcome.seconds) +
         bench::ratio_word("acquisitions", outcome.counts_of_sends.acquisitions(),
                           outcome.counted_sends);

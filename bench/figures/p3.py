@@ -29,6 +29,10 @@ PER_OBJECT_TLP_ATOM = granularity("per-object", pools="thread", counts="atomic")
 RATE = Metric("rate", "message rate of all senders", "M/s", Result("rate"))
 WAIT = Metric("lock_wait", "a thread's lock wait in 128 sends", "us",
               Result("lock_wait_us"))
+WAIT_MOST = Metric("lock_wait_most", "lock wait of the thread that waits most", "us", Result("lock_wait_most_us"))
+WAIT_LEAST = Metric("lock_wait_least", "lock wait of the thread that waits least", "us",
+                    Result("lock_wait_least_us"))
+WAITS = (WAIT, WAIT_MOST, WAIT_LEAST)
 ACQUISITIONS = Metric("acquisitions", "lock acquisitions for each send", "", Result("acquisitions"),
                       any_regime=True)
 
@@ -56,7 +60,7 @@ def rates(number: str, numbers: str, operation: str, title: str, summary: str,
         id=f"p3-{number}", number=numbers, title=title, summary=summary, program="fan_rate",
         words=("--operation", operation, "--senders", "{x}", "--seconds", "{seconds}",
                "--repetitions", "{repetitions}"),
-        x_label="senders", xs=SENDERS, metrics=(RATE, WAIT), series=tuple(series), claims=(*claims, here),
+        x_label="senders", xs=SENDERS, metrics=(RATE, *WAITS), series=tuple(series), claims=(*claims, here),
         x_log=True)
 
 

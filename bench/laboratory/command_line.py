@@ -107,7 +107,7 @@ def list_figures(papers: Sequence[Paper]) -> None:
     for paper in papers:
         print(f"{paper.id}: {paper.title} ({paper.authors})")
         for figure in paper.figures:
-            print(f"  {figure.id:10}{figure.number:12}{figure.title}")
+            print(f"  {figure.id:18}{figure.number:16}{figure.title}")
     print("\nheddle bench FIGURE..., --paper PAPER or --all measures; --help says what else.")
 
 

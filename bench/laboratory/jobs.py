@@ -14,6 +14,8 @@ from typing import Iterator, Mapping, Optional, Sequence
 
 PR_SET_CHILD_SUBREAPER = 36
 PATIENCE_S = 5.0
+SLICES = 20         # of a time limit
+LAST_LOOK_S = 0.05  # at a command that may have ended while this process was stopped
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +37,7 @@ def execute(argv: Sequence[str], environment: Mapping[str, str], limit_s: float)
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               errors="replace", start_new_session=True) as job:
             try:
-                output, errors = job.communicate(timeout=limit_s)
+                output, errors = communicate(job, limit_s)
             except subprocess.TimeoutExpired:
                 end(job)
                 return Outcome("", "", f"no end within {limit_s:g} s")
@@ -47,6 +49,20 @@ def execute(argv: Sequence[str], environment: Mapping[str, str], limit_s: float)
     if job.returncode == 0:
         return Outcome(output, errors)
     return Outcome(output, errors, f"exit {job.returncode}: {complaint(errors)}")
+
+
+def communicate(job: subprocess.Popen[str], limit_s: float) -> tuple[str, str]:
+    """The command's output and errors, once it has ended; subprocess.TimeoutExpired after the limit.
+
+    Time during which this process itself was stopped does not count, whatever became of the command
+    meanwhile: the limit is spent in slices, of which one that took longer than it should counts no more.
+    """
+    for _ in range(SLICES):
+        try:
+            return job.communicate(timeout=limit_s / SLICES)
+        except subprocess.TimeoutExpired:
+            pass
+    return job.communicate(timeout=LAST_LOOK_S)
 
 
 def complaint(errors: str) -> str:

@@ -50,6 +50,15 @@ class Jobs(unittest.TestCase):
         self.assertEqual(outcome.problem, "no end within 0.2 s")
         self.assertEqual(jobs.children_now(), [])
 
+    def test_time_during_which_this_process_is_stopped_is_none_of_the_commands(self):
+        script = ("import sys; from laboratory import jobs\n"
+                  "print(jobs.execute(['sh', '-c', sys.argv[1]], __import__('os').environ, 1))")
+        command = "kill -STOP $PPID; sleep 1.5; kill -CONT $PPID; echo over"
+        environment = {**os.environ, "PYTHONPATH": str(contestants.SOURCES)}
+        stopped = subprocess.run([sys.executable, "-c", script, command], env=environment, check=True,
+                                 stdout=subprocess.PIPE, text=True)
+        self.assertEqual(stopped.stdout.strip(), str(jobs.Outcome("over\n", "")))
+
     def test_what_a_launcher_leaves_behind_is_ended(self):
         outcome = self.run_shell("setsid sleep 100 >/dev/null 2>&1 & echo $!")
         self.assertFalse(alive(int(outcome.output)))

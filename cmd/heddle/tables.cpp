@@ -59,6 +59,7 @@ std::string name_of(tool::CounterClass kind) {
         case tool::CounterClass::counter: return "counter";
         case tool::CounterClass::level: return "level";
         case tool::CounterClass::most: return "most";
+        case tool::CounterClass::thread_counter: return "counter, of each thread";
         default: return "level, of a communicator";
     }
 }

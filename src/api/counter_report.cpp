@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/counter_report.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <vector>
 
 #include "p2p/counters.hpp"
 #include "tool/counters.hpp"
@@ -30,21 +32,70 @@ const char* not_counted(const tool::Settings& settings, const tool::CounterInfo&
     return nullptr;
 }
 
+/// What the counters of threads say: a column for each, a row for each thread.
+class ThreadTable {
+public:
+    void add(const tool::CounterInfo& counter, std::vector<std::uint64_t> values) {
+        columns_.push_back({std::string(counter.name) + " " + counter.unit, std::move(values)});
+    }
+    std::string print() const {
+        if (columns_.empty()) return {};
+        std::string lines = "  thread";
+        for (const Column& column : columns_) lines += "  " + column.title;
+        lines += "\n";
+        for (std::size_t thread = 0; thread < columns_[0].values.size(); ++thread) {
+            lines += aligned("  thread", thread);
+            for (const Column& column : columns_)  // a thread may have come since the first was read
+                lines += "  " + aligned(column.title, thread < column.values.size() ? column.values[thread] : 0);
+            lines += "\n";
+        }
+        return lines;
+    }
+
+private:
+    struct Column {
+        std::string title;
+        std::vector<std::uint64_t> values;
+    };
+
+    static std::string aligned(std::string_view title, std::uint64_t value) {
+        char text[64];
+        std::snprintf(text, sizeof text, "%*llu", static_cast<int>(title.size()), static_cast<unsigned long long>(value));
+        return text;
+    }
+
+    std::vector<Column> columns_;
+};
+
+bool any(const std::vector<std::uint64_t>& values) {
+    return std::any_of(values.begin(), values.end(), [](std::uint64_t value) { return value != 0; });
+}
+
+std::string selected_lines(objects::Process& process, const std::string& selection) {
+    const tool::Values sums = p2p::read_counters(process);
+    std::string lines;
+    ThreadTable by_thread;
+    for (std::size_t i = 0; i < tool::counter_count; ++i) {
+        const tool::CounterInfo& counter = tool::counter_table()[i];
+        if (counter.kind == tool::CounterClass::communicator_level) continue;
+        std::vector<std::uint64_t> values{sums.all[i]};
+        const bool of_threads = counter.kind == tool::CounterClass::thread_counter;
+        if (of_threads) values = p2p::read_thread_counter(process, static_cast<tool::CounterIndex>(i));
+        if (!tool::Selection::selects(selection, counter.name, any(values))) continue;
+        if (const char* why = not_counted(process.settings, counter))
+            lines += std::string("  ") + counter.name + ": not counted: " + why + "\n";
+        else if (of_threads) by_thread.add(counter, std::move(values));
+        else lines += line(counter, values[0]);
+    }
+    return lines + by_thread.print();
+}
+
 }  // namespace
 
 void report_counters(objects::Process& process) {
     const std::string& selection = process.settings.counters;
     if (selection.empty()) return;
-    const tool::Values values = p2p::read_counters(process);
-    std::string lines;
-    for (std::size_t i = 0; i < tool::counter_count; ++i) {
-        const tool::CounterInfo& counter = tool::counter_table()[i];
-        if (counter.kind == tool::CounterClass::communicator_level) continue;
-        if (!tool::Selection::selects(selection, counter.name, values.all[i] != 0)) continue;
-        if (const char* why = not_counted(process.settings, counter))
-            lines += std::string("  ") + counter.name + ": not counted: " + why + "\n";
-        else lines += line(counter, values.all[i]);
-    }
+    const std::string lines = selected_lines(process, selection);
     if (lines.empty()) return;
     const std::string table = "heddle: counters of rank " + std::to_string(process.rank()) +
         " of " + std::to_string(process.size()) + "\n" + lines;

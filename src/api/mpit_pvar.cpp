@@ -3,9 +3,12 @@
 ///
 /// All of them run from MPI_Init on: they cannot be started or stopped. What grows only can be reset and
 /// written, through each handle for itself: the handle remembers from where it counts. How many there
-/// are now, and the most so far, can only be read.
+/// are now, and the most so far, can only be read. A counter of threads has an element for each thread that
+/// has called MPI when the handle is made, and at least one: thread n is element n.
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "api/mpit.hpp"
 #include "p2p/counters.hpp"
@@ -20,14 +23,21 @@ struct Session {
     char place = 0;  ///< two sessions have two addresses
 };
 
+/// The values of a variable: one, but for counters of threads.
+using Elements = std::vector<unsigned long long>;
+
+bool only_grows(const tool::CounterInfo& info) noexcept {
+    return info.kind == CounterClass::counter || info.kind == CounterClass::thread_counter;
+}
+
 struct PvarHandle {
     Session* session;
     std::size_t index;
     std::uint32_t context;  ///< of the communicator, if it is bound to one
-    std::uint64_t base;     ///< the counter's value when the handle's was 0
+    Elements base;          ///< the counter's values when the handle's were 0
 
     const tool::CounterInfo& info() const noexcept { return tool::counter_table()[index]; }
-    bool writable() const noexcept { return info().kind == CounterClass::counter; }
+    bool writable() const noexcept { return only_grows(info()); }
 };
 
 struct Pvars {
@@ -41,7 +51,8 @@ Pvars& pvars() noexcept {
 
 int class_of(const tool::CounterInfo& info) noexcept {
     switch (info.kind) {
-        case CounterClass::counter: return MPI_T_PVAR_CLASS_COUNTER;
+        case CounterClass::counter:
+        case CounterClass::thread_counter: return MPI_T_PVAR_CLASS_COUNTER;
         case CounterClass::most: return MPI_T_PVAR_CLASS_HIGHWATERMARK;
         default: return MPI_T_PVAR_CLASS_LEVEL;
     }
@@ -51,13 +62,40 @@ bool is_bound(const tool::CounterInfo& info) noexcept {
     return info.kind == CounterClass::communicator_level;
 }
 
-/// Since MPI_Init; 0 before.
-std::uint64_t counted(const PvarHandle& handle) {
+/// How many elements there are now.
+std::size_t element_count(const tool::CounterInfo& info) {
+    const Process* here = process();
+    if (here == nullptr || info.kind != CounterClass::thread_counter) return 1;
+    std::size_t threads = 0;
+    while (here->threads.numbered(threads) != nullptr) ++threads;
+    return std::max(threads, std::size_t{1});
+}
+
+/// Since MPI_Init; 0 before. As many as the handle has.
+Elements counted(const PvarHandle& handle) {
+    Elements values(handle.base.size());
     Process* here = process();
-    if (here == nullptr) return 0;
+    if (here == nullptr) return values;
     const auto which = static_cast<tool::CounterIndex>(handle.index);
-    if (is_bound(handle.info())) return p2p::read_counter(*here, which, handle.context);
-    return p2p::read_counters(*here)[which];
+    if (handle.info().kind == CounterClass::thread_counter) {
+        const std::vector<std::uint64_t> threads = p2p::read_thread_counter(*here, which);
+        std::copy_n(threads.begin(), std::min(threads.size(), values.size()), values.begin());
+    } else if (is_bound(handle.info())) {
+        values[0] = p2p::read_counter(*here, which, handle.context);
+    } else {
+        values[0] = p2p::read_counters(*here)[which];
+    }
+    return values;
+}
+
+/// Modulo 2^64, so that a handle may be made to count from anywhere.
+Elements difference(Elements values, const Elements& less) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] -= less[i];
+    return values;
+}
+
+void copy_to(void* place, const Elements& values) noexcept {
+    std::memcpy(place, values.data(), values.size() * sizeof values[0]);
 }
 
 int pvar_get_num(int* num) {
@@ -72,7 +110,7 @@ int pvar_get_info(int index, char* name, int* name_len, int* verbosity, int* var
     if (!is_index(index, tool::counter_count)) return MPI_T_ERR_INVALID_INDEX;
     if (wrong_length(name_len) || wrong_length(desc_len)) return MPI_T_ERR_INVALID;
     const tool::CounterInfo& info = tool::counter_table()[static_cast<std::size_t>(index)];
-    const bool writable = info.kind == CounterClass::counter;
+    const bool writable = only_grows(info);
     give_text(info.name, name, name_len);
     give_text(std::string(info.doc) + " (" + info.unit + ")", desc, desc_len);
     give(verbosity, MPI_T_VERBOSITY_TUNER_DETAIL);
@@ -123,9 +161,9 @@ int pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
         if (communicator == nullptr) return MPI_T_ERR_INVALID;
         context = communicator->context;
     }
-    *handle = reinterpret_cast<MPI_T_pvar_handle>(
-        &pvars().handles.add(found, place, context, std::uint64_t{0}));
-    *count = 1;
+    const std::size_t elements = element_count(tool::counter_table()[place]);
+    *handle = reinterpret_cast<MPI_T_pvar_handle>(&pvars().handles.add(found, place, context, Elements(elements)));
+    *count = static_cast<int>(elements);
     return MPI_SUCCESS;
 }
 
@@ -159,8 +197,7 @@ int pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* place)
     PvarHandle* found = nullptr;
     if (const int error = find(session, handle, found)) return error;
     if (place == nullptr) return MPI_T_ERR_INVALID;
-    const unsigned long long value = counted(*found) - found->base;
-    std::memcpy(place, &value, sizeof value);
+    copy_to(place, difference(counted(*found), found->base));
     return MPI_SUCCESS;
 }
 
@@ -169,9 +206,9 @@ int pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void*
     if (const int error = find(session, handle, found)) return error;
     if (!found->writable()) return MPI_T_ERR_PVAR_NO_WRITE;
     if (place == nullptr) return MPI_T_ERR_INVALID;
-    unsigned long long value = 0;
-    std::memcpy(&value, place, sizeof value);
-    found->base = counted(*found) - value;
+    Elements values(found->base.size());
+    std::memcpy(values.data(), place, values.size() * sizeof values[0]);
+    found->base = difference(counted(*found), values);
     return MPI_SUCCESS;
 }
 
@@ -197,10 +234,9 @@ int pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* p
     if (const int error = find(session, handle, found)) return error;
     if (!found->writable()) return MPI_T_ERR_PVAR_NO_ATOMIC;
     if (place == nullptr) return MPI_T_ERR_INVALID;
-    const std::uint64_t now = counted(*found);
-    const unsigned long long value = now - found->base;
-    found->base = now;
-    std::memcpy(place, &value, sizeof value);
+    Elements now = counted(*found);
+    copy_to(place, difference(now, found->base));
+    found->base = std::move(now);
     return MPI_SUCCESS;
 }
 

@@ -46,6 +46,10 @@ std::vector<Contention> Engine::contended() {
     return all;
 }
 
+std::uint64_t Engine::counted_for(const core::Thread& thread, tool::CounterIndex which) {
+    return in_laboratory() ? laboratory_->counted_for(thread, which) : 0;
+}
+
 Engine::Unexpected Engine::unexpected_in(std::uint32_t first_context, std::uint32_t last_context) {
     Unexpected sum;
     for_each(used(), [&](instance::Instance& instance) {
@@ -75,6 +79,13 @@ std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
     const auto unexpected = process.engine->unexpected_in(context, context + 1);
     return which == tool::CounterIndex::comm_unexpected_bytes ? unexpected.bytes
                                                               : unexpected.messages;
+}
+
+std::vector<std::uint64_t> read_thread_counter(objects::Process& process, tool::CounterIndex which) {
+    std::vector<std::uint64_t> values;
+    for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i)
+        values.push_back(process.engine->counted_for(*thread, which));
+    return values;
 }
 
 }  // namespace heddle::p2p

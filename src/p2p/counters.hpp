@@ -5,6 +5,8 @@
 /// Thread safety  from any thread, while others count. Only what concerns one communicator takes the
 ///                locks of instances.
 
+#include <vector>
+
 #include "tool/counters.hpp"
 
 namespace heddle::objects {
@@ -13,11 +15,15 @@ class Process;
 
 namespace heddle::p2p {
 
-/// Everything but the counters of communicators, which are 0.
+/// Everything but the counters of communicators and of threads, which are 0.
 tool::Values read_counters(objects::Process& process);
 
 /// A counter of communicators, for the one whose messages have context ids `context` and the next.
 std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
                            std::uint32_t context);
+
+/// A counter of threads: for each thread that has called MPI, by its number. Threads are numbered from 0
+/// on as they come; one that comes after another has ended goes on with its number, and its counters.
+std::vector<std::uint64_t> read_thread_counter(objects::Process& process, tool::CounterIndex which);
 
 }  // namespace heddle::p2p

@@ -155,6 +155,7 @@ public:
     std::size_t instances() const noexcept { return pool_.size(); }
     /// What threads waited for each other about, a line for each instance and envelope.
     std::vector<Contention> contended();
+    std::uint64_t counted_for(const core::Thread& thread, tool::CounterIndex which);
     /// Messages of these contexts, and their bytes, that wait for a receive.
     struct Unexpected {
         std::uint64_t messages = 0;

@@ -47,6 +47,19 @@ tool::Values Laboratory::counted() {
     return values;
 }
 
+std::uint64_t Laboratory::counted_for(const core::Thread& thread, tool::CounterIndex which) {
+    std::lock_guard guard(visitors_lock_);
+    const auto at = visitors_.find(&thread);
+    if (at == visitors_.end()) return 0;  // it is only just coming, or there are no sections
+    const tool::counters::Laboratory& counters = at->second->counters;
+    switch (which) {
+        case tool::CounterIndex::thread_lock_acquisitions:
+            return counters.lock_acquisitions_main.value() + counters.lock_acquisitions_progress.value();
+        case tool::CounterIndex::thread_lock_contended: return counters.lock_contended.value();
+        default: return counters.lock_wait.value();
+    }
+}
+
 std::size_t Laboratory::own(const core::Thread& thread) const noexcept {
     return thread.process->threads.number_of(&thread) % instances_;
 }

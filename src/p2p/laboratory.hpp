@@ -55,6 +55,8 @@ public:
     /// What the thread is to the sections; nullptr if there are none. Until the process ends.
     sync::locks::Visitor* visitor_for(core::Thread& thread);
     tool::Values counted();
+    /// A counter of threads.
+    std::uint64_t counted_for(const core::Thread& thread, tool::CounterIndex which);
 
     /// The instance that the thread sends its next message through.
     std::size_t choose(const core::Thread& thread) noexcept;
@@ -94,7 +96,7 @@ private:
     Completions completions_;
     const bool common_pool_;
     std::mutex visitors_lock_;
-    std::map<core::Thread*, std::unique_ptr<sync::locks::Visitor>> visitors_;
+    std::map<const core::Thread*, std::unique_ptr<sync::locks::Visitor>> visitors_;
     const tool::Assignment assignment_;
     const std::size_t instances_, processes_;
     std::atomic<std::size_t> turn_{0};

@@ -33,7 +33,7 @@ void run_rank(objects::Process& process, int threads, const std::function<void(i
 }  // namespace
 
 MPI_Comm other_world(std::uint32_t number) {
-    objects::Process& process = *objects::current_thread->process;
+    objects::Process& process = *objects::attached_thread()->process;  // also between calls that are sections
     auto* twin = objects::Process::make(process.communicators, core::Kind::communicator);
     twin->context = 1000 + 2 * number;
     twin->rank = process.world->rank;

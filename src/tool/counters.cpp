@@ -14,6 +14,7 @@ constexpr std::array<CounterInfo, counter_count> make_table() noexcept {
 #define LEVEL(name, unit, doc) LINE(level, name, unit, doc)
 #define MOST(name, unit, doc) LINE(most, name, unit, doc)
 #define COMM_LEVEL(name, unit, doc) LINE(communicator_level, name, unit, doc)
+#define THREAD_COUNTER(name, unit, doc) LINE(thread_counter, name, unit, doc)
 #include "tool/all.def"
 #undef LINE
     return table;

@@ -27,14 +27,15 @@ namespace counters {
 #include "tool/all.def"
 }  // namespace counters
 
-enum class CounterClass : std::uint8_t { counter, level, most, communicator_level };
+enum class CounterClass : std::uint8_t { counter, level, most, communicator_level, thread_counter };
 
-/// The place of each in the table. Those of communicators come by their own way (p2p/counters.hpp).
+/// The place of each in the table. Those of communicators and of threads come by their own ways (p2p/counters.hpp).
 enum class CounterIndex : std::uint8_t {
 #define COUNTER(name, unit, doc) name,
 #define LEVEL(name, unit, doc) name,
 #define MOST(name, unit, doc) name,
 #define COMM_LEVEL(name, unit, doc) name,
+#define THREAD_COUNTER(name, unit, doc) name,
 #include "tool/all.def"
 };
 
@@ -54,6 +55,7 @@ inline constexpr std::size_t counter_count = 0
 #define LEVEL(name, unit, doc) +1
 #define MOST(name, unit, doc) +1
 #define COMM_LEVEL(name, unit, doc) +1
+#define THREAD_COUNTER(name, unit, doc) +1
 #include "tool/all.def"
     ;
 

@@ -30,6 +30,11 @@ run="$mpiexec --timeout 60 -n 1"
         env HEDDLE_CRITICAL_SECTION=global HEDDLE_REQUEST_POOLS=common $run "$program"
     expect "all ranks must have the same" $run env HEDDLE_INSTANCES=2 "$program" : -n 1 "$program"
 }
+# What each thread waited is in a row of its own.
+# shellcheck disable=SC2086
+HEDDLE_CRITICAL_SECTION=global HEDDLE_COUNTERS=thread_lock $run "$program" 2>&1 >/dev/null |
+    grep -A 1 "^  thread  thread_lock_acquisitions times  thread_lock_contended times  thread_lock_wait ns$" |
+    grep -Eq "^ +0 +[1-9][0-9]* +[0-9]+ +[0-9]+$"
 # What a recipe does not count is not said to be 0.
 # shellcheck disable=SC2086
 HEDDLE_COUNTERS='^lock_|match_time' $run "$program" 2>&1 >/dev/null | grep -q "lock_wait: not counted: no locks"

@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/hierarchy.hpp"
@@ -135,6 +136,84 @@ TEST(Hmcs, works_for_processors_that_the_hierarchy_does_not_know) {
         finding = simulation.run();
     }
     EXPECT_EQ(finding, "");
+}
+
+/// A simulated world that counts how often each thread pauses.
+struct Noting : SimulatedWorld {
+    static inline std::array<unsigned, 8> pauses{};
+    static void pause() noexcept {
+        ++pauses[static_cast<std::size_t>(Simulation::current()->running())];
+        SimulatedWorld::pause();
+    }
+};
+
+/// Eight threads, two in each innermost group and four in each outer one, take the lock once, and queue in the
+/// order of their numbers while thread 0 holds it. So thread 1 waits within its group, thread 2 with its group,
+/// thread 4 at the root, and the others behind them at each level. Nobody lets go before all others have come to
+/// rest in their queues: the order in which they get the lock is the protocol's alone.
+class Parade {
+public:
+    explicit Parade(std::vector<std::uint32_t> thresholds) : lock_(SimulatedWorld::hierarchy(), thresholds) {
+        Noting::pauses.fill(0);
+    }
+
+    void pass(unsigned number) {
+        while (arrived_ != number) SimulatedWorld::yield();
+        Hmcs<Noting>::Node me;
+        lock_.lock(me);
+        order_.push_back(number);
+        if (number == 0) let_all_queue();
+        else let_all_rest();
+        lock_.unlock(me);
+        ++gone_;
+    }
+    const std::vector<unsigned>& order() const { return order_; }
+
+private:
+    static constexpr unsigned threads = 8;
+
+    void let_all_queue() {
+        for (unsigned number = 1; number < threads; ++number) {
+            arrived_ = number;
+            while (Noting::pauses[number] == 0) SimulatedWorld::yield();  // it pauses after it has queued
+            SimulatedWorld::Fence::heavy();                               // and now everybody sees that
+        }
+    }
+    /// Until whoever had the lock before has told the others, and they have gone where that sends them.
+    void let_all_rest() {
+        while (gone_ + 1 != order_.size()) SimulatedWorld::yield();
+        SimulatedWorld::Fence::heavy();
+        const auto before = Noting::pauses;
+        for (unsigned number = 0; number < threads; ++number)
+            while (waits(number) && Noting::pauses[number] < before[number] + 2) SimulatedWorld::yield();
+        SimulatedWorld::Fence::heavy();
+    }
+    bool waits(unsigned number) const {
+        return std::find(order_.begin(), order_.end(), number) == order_.end();
+    }
+
+    Hmcs<Noting> lock_;
+    unsigned arrived_ = 0;
+    std::size_t gone_ = 0;
+    std::vector<unsigned> order_;
+};
+
+TEST(Hmcs, hands_on_at_each_level_as_its_threshold_says_to_whoever_waits_there) {
+    const std::pair<std::vector<std::uint32_t>, std::vector<unsigned>> expected[] = {
+        {{2, 2}, {0, 1, 2, 3, 4, 5, 6, 7}},  // a group passes to its second, an outer group to its second group
+        {{2, 1}, {0, 1, 4, 5, 2, 3, 6, 7}},  // after every group the lock goes to the root
+        {{1, 2}, {0, 2, 4, 6, 1, 3, 5, 7}},  // whoever is left in a group goes up with it again
+        {{1, 1}, {0, 4, 2, 6, 1, 5, 3, 7}},  // every passage climbs to the root, and calls those behind up
+    };
+    for (const auto& [thresholds, order] : expected)
+        for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+            Simulation simulation(seed);
+            Parade parade(thresholds);
+            for (unsigned number = 0; number < 8; ++number)
+                simulation.thread([&parade, number] { parade.pass(number); });
+            ASSERT_EQ(simulation.run(), "");
+            ASSERT_EQ(parade.order(), order) << "seed " << seed;
+        }
 }
 
 /// Levels that nest: each innermost group lies in one group further out, and no level is trivial.
