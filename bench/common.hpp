@@ -95,10 +95,12 @@ public:
         if (end - rest == 1 && *rest == 'K') unit = 1L << 10;
         if (end - rest == 1 && *rest == 'M') unit = 1L << 20;
         const bool whole = error == std::errc() && end - rest == (unit == 1 ? 0 : 1);
-        if (!whole || __builtin_mul_overflow(number, unit, &number) || number < least || number > most)
-            leave(2, "--" + name + " cannot be '" + value + "': allowed are whole numbers from " +
-                         std::to_string(least) + " to " + std::to_string(most) +
-                         "; K and M stand for 1024 and 1024 * 1024");
+        if (!whole || __builtin_mul_overflow(number, unit, &number) || number < least ||
+            number > most)
+            leave(2,
+                  "--" + name + " cannot be '" + value + "': allowed are whole numbers from " +
+                      std::to_string(least) + " to " + std::to_string(most) +
+                      "; K and M stand for 1024 and 1024 * 1024");
         return number;
     }
 
@@ -121,8 +123,11 @@ public:
 
     /// A complaint comes alone: the usage would hide it, once for each rank.
     [[noreturn]] void leave(int code, const std::string& complaint) const {
-        if (code == 0) std::printf("%s", usage_);
-        else std::fprintf(stderr, "%s: %s (--help lists the options)\n", program_, complaint.c_str());
+        if (code == 0)
+            std::printf("%s", usage_);
+        else
+            std::fprintf(stderr, "%s: %s (--help lists the options)\n", program_,
+                         complaint.c_str());
         std::exit(code);
     }
 

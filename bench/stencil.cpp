@@ -29,7 +29,7 @@ constexpr const char* usage =
     "stencil --decomposition naive --threads N --each MESSAGES (of one thread; or --points)\n"
     "        --runs N (after two that warm up) --size BYTES\n"
     "        --wait threads|one (each thread for its own receives, or one for all)\n"
-    "        --simulate beside|no|single|whole|N (depth of a list when threads take turns at random:\n"
+    "        --simulate beside|no|single|whole|N (depth of a list, threads taking random turns:\n"
     "        both ends beside what is measured; or, without messages, when a turn is a single\n"
     "        operation, or the whole of what a thread does, or N operations)\n"
     "2 ranks; without messages 1.\n";
@@ -84,8 +84,9 @@ Simulate read_simulate(bench::Options& options) {
     if (word == "single") return {false, stencil::Turns::single};
     if (word == "whole") return {false, stencil::Turns::whole};
     if (word.find_first_not_of("0123456789") != std::string::npos)
-        options.leave(2, "--simulate cannot be '" + word +
-                             "': allowed are beside, no, single, whole, or the operations of a turn");
+        options.leave(2,
+                      "--simulate cannot be '" + word +
+                          "': allowed are beside, no, single, whole, or the operations of a turn");
     return {false, stencil::Turns{static_cast<std::int32_t>(options.parse("simulate", word, 1))}};
 }
 

@@ -221,12 +221,12 @@ inline Exchange naive_exchange(std::int64_t threads, std::int64_t messages_each)
         throw Refused("there must be 1 thread or more, not " + std::to_string(threads));
     if (messages_each < 1)
         throw Refused("a thread has 1 message or more, not " + std::to_string(messages_each));
-    return detail::counted(std::to_string(threads) + " threads with " + std::to_string(messages_each) +
-                               " messages each",
-                           [&]() -> Exchange {
-                               return {(detail::Count(threads) * messages_each).value(), threads,
-                                       threads, {}, false};
-                           });
+    return detail::counted(
+        std::to_string(threads) + " threads with " + std::to_string(messages_each) +
+            " messages each",
+        [&]() -> Exchange {
+            return {(detail::Count(threads) * messages_each).value(), threads, threads, {}, false};
+        });
 }
 
 }  // namespace heddle::stencil

@@ -187,8 +187,9 @@ TEST(Model, refuses_counts_that_overflow_and_none_that_do_not) {
     EXPECT_EQ(stencil::exchange(Stencil::five, {long_edge, 2}).messages,
               (std::int64_t{1} << 62) + 4);
     EXPECT_THROW(stencil::exchange(Stencil::nine, {long_edge, 2}), Refused);
-    EXPECT_EQ(reason([] { stencil::exchange(Stencil::seven, {long_edge, 2, 2}); }),
-              "2305843009213693952x2x2: so many messages or threads that their number exceeds 63 bits");
+    EXPECT_EQ(
+        reason([] { stencil::exchange(Stencil::seven, {long_edge, 2, 2}); }),
+        "2305843009213693952x2x2: so many messages or threads that their number exceeds 63 bits");
     // More subdomains than can be counted, and a boundary that can.
     EXPECT_EQ(stencil::exchange(Stencil::seven, {3'000'000, 3'000'000, 3'000'000}).messages,
               54'000'000'000'000);

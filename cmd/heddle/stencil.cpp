@@ -36,8 +36,9 @@ stencil::Exchange exchange_of(const StencilOptions& options) {
 
 void print(const StencilOptions& options, const stencil::Exchange& exchange) {
     const bool naively = options.decomposition == naive;
-    fmt::print("{}-point stencil, {}\n", options.points,
-               naively ? fmt::format("naive, {} threads", *options.threads) : options.decomposition);
+    fmt::print(
+        "{}-point stencil, {}\n", options.points,
+        naively ? fmt::format("naive, {} threads", *options.threads) : options.decomposition);
     fmt::print("  M_t  {:>12}  messages that the process receives in one exchange\n",
                exchange.messages);
     fmt::print("  T_r  {:>12}  of its threads receive\n", exchange.receiving);

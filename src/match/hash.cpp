@@ -69,7 +69,8 @@ Message* HashMatcher::post_any_source(core::Request& receive, Key key) noexcept 
 
 /// It is out of the queue of its key.
 inline void HashMatcher::note_taken(Message& message) noexcept {
-    if (index_ != nullptr) [[unlikely]] index_->note_taken(message);
+    if (index_ != nullptr) [[unlikely]]
+        index_->note_taken(message);
     arrivals_.remove(message);
     counters.unexpected_queue.subtract();
 }

@@ -23,7 +23,8 @@ public:
         if (file_ == nullptr)
             throw std::runtime_error(path + " cannot be read: " + std::strerror(errno));
         if (std::filesystem::is_directory(path))
-            throw std::runtime_error(path + " is a directory; recordings in it are files, such as " +
+            throw std::runtime_error(path +
+                                     " is a directory; recordings in it are files, such as " +
                                      (std::filesystem::path(path) / "rank-0.matching").string());
     }
 
