@@ -8,6 +8,7 @@
 #include "api/object_arguments.hpp"
 #include "p2p/buffered.hpp"
 #include "p2p/finalize.hpp"
+#include "tool/knobs.hpp"
 
 namespace heddle::api {
 namespace {
@@ -37,6 +38,17 @@ Process& process_here() {
                                               : objects::need_process_of_program();
 }
 
+/// Knobs that info keys name, "heddle_instances" for one, before the first session or MPI_Init: later they
+/// do not change. The answer is empty, or what is wrong with one.
+std::string ask_for_knobs(MPI_Info handle) {
+    const objects::Info* info = handle == MPI_INFO_NULL ? nullptr : objects::find_info(handle);
+    if (info == nullptr || objects::process_of_program() != nullptr) return {};
+    std::lock_guard guard(objects::info_lock());
+    for (const auto& [key, value] : info->entries)
+        if (std::string wrong = tool::ask_for(key, value); !wrong.empty()) return wrong;
+    return {};
+}
+
 /// What was asked for; any number of threads is fine, so that it is what is given. Unless told otherwise,
 /// everything is.
 int level_wanted(const objects::Info* info) {
@@ -58,6 +70,7 @@ int open(Process& process, Errhandler& handler, const objects::Info* info, MPI_S
 
 /// There is no session yet to raise errors on: they go to the handler that it would have.
 int init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session* result) {
+    const std::string wrong_knob = ask_for_knobs(handle);
     Process& process = process_here();
     Errhandler* handler = process.errhandler(errhandler);
     if (handler == nullptr || !handler->is_for(Errhandler::For::session))
@@ -73,6 +86,7 @@ int init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session* result) {
     const Hints info(process, handle);
     if (info.error(nullptr) != MPI_SUCCESS)
         return fail(MPI_ERR_INFO, "argument info: " + info.wrong(nullptr));
+    if (!wrong_knob.empty()) return fail(MPI_ERR_INFO_VALUE, "argument info: " + wrong_knob);
     return open(process, *handler, info.object, *result);
 }
 

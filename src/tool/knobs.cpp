@@ -90,6 +90,13 @@ std::optional<std::string> said(const Knob& knob, SetBy& who) {
     return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
 }
 
+/// What no longer is to be asked for: nothing.
+void note_asked(const Knob& knob, std::optional<std::string> text) {
+    Asked& all = asked();
+    std::lock_guard guard(all.lock);
+    all.values[index_of(knob)] = std::move(text);
+}
+
 }  // namespace
 
 std::string Knob::variable() const {
@@ -139,10 +146,21 @@ bool ask_for(const Knob& knob, const void* value) {
         if (!knob.store(value, settings)) return false;
         text = knob.print(settings);
     }
-    Asked& all = asked();
-    std::lock_guard guard(all.lock);
-    all.values[index_of(knob)] = std::move(text);
+    note_asked(knob, std::move(text));
     return true;
+}
+
+std::string ask_for(std::string_view key, std::string_view text) {
+    constexpr std::string_view prefix = "heddle_";
+    if (!key.starts_with(prefix)) return {};
+    for (const Knob& knob : knob_table()) {
+        if (key.substr(prefix.size()) != knob.name) continue;
+        Settings scratch;
+        if (!knob.parse(text, scratch))
+            return std::string(key) + "=" + std::string(text) + ": allowed are " + knob.allowed();
+        note_asked(knob, std::string(text));
+    }
+    return {};
 }
 
 bool Selection::parse(std::string_view text, Value& value) {

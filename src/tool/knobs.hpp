@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "tool/categories.hpp"
 #include "tool/knob_types.hpp"
@@ -45,5 +46,9 @@ Settings settings_now();
 /// Takes the value, given in the knob's form, for processes that start later; false: not allowed. A
 /// null pointer takes back what was asked for.
 bool ask_for(const Knob& knob, const void* value);
+
+/// The same for the knob of this name, which an info key "heddle_name" gives; a key that names no knob is
+/// no matter. The answer is empty, or which values are allowed.
+std::string ask_for(std::string_view key, std::string_view text);
 
 }  // namespace heddle::tool
