@@ -49,6 +49,12 @@ private:
     std::uint64_t start_;
 };
 
+/// Not messages of collectives, which have a context of their own.
+bool may_overtake(const Outbound& message) noexcept {
+    return message.communicator != nullptr && message.communicator->hints.allow_overtaking &&
+        message.communicator->context == message.envelope.context;
+}
+
 }  // namespace
 
 /// An eager message, if there is room for it. In the section of the outbox.
@@ -78,7 +84,7 @@ core::Request* Engine::send_in_laboratory(core::Thread& thread, const Outbound& 
     instance::Instance* way = &home;
     if (laboratory_->sequenced && message.process != rank_) {
         // The number before the instance: who takes both has them in the order of its sends.
-        number = laboratory_->take_number(home.number, message.process);
+        number = may_overtake(message) ? in_no_sequence : laboratory_->take_number(home.number, message.process);
         way = &pool_[laboratory_->choose(thread)];
     }
     if (how != Sending::synchronous && message.process != rank_ && message.bytes <= settings_.eager_limit) {
@@ -194,6 +200,7 @@ void Engine::match_all_that_came(Turn& turn) {
 
 /// The message, and those that have waited for it. Its home is locked.
 void Engine::match_in_sequence(Turn& turn, instance::Instance& home, match::Message& message) {
+    if (message.stamp == in_no_sequence) return match_at_home(turn, home, message);
     Sequence& sequence = laboratory_->incoming(home.number, message.peer);
     if (message.stamp != sequence.next) {
         sequence.early.emplace(message.stamp, &message);

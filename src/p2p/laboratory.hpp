@@ -39,6 +39,9 @@ struct Sequence {
     std::map<std::uint64_t, match::Message*> early;
 };
 
+/// The number of a message that is matched whenever it comes (mpi_assert_allow_overtaking).
+inline constexpr std::uint64_t in_no_sequence = ~std::uint64_t{0};
+
 class Laboratory {
 public:
     Laboratory(const tool::Settings& settings, std::size_t instances, std::size_t processes);
