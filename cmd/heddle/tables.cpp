@@ -60,6 +60,9 @@ std::string name_of(tool::CounterClass kind) {
         case tool::CounterClass::level: return "level";
         case tool::CounterClass::most: return "most";
         case tool::CounterClass::thread_counter: return "counter, of each thread";
+        case tool::CounterClass::instance_counter: return "counter, of each instance";
+        case tool::CounterClass::instance_level: return "level, of each instance";
+        case tool::CounterClass::instance_most: return "most, of each instance";
         default: return "level, of a communicator";
     }
 }

@@ -32,21 +32,24 @@ const char* not_counted(const tool::Settings& settings, const tool::CounterInfo&
     return nullptr;
 }
 
-/// What the counters of threads say: a column for each, a row for each thread.
-class ThreadTable {
+/// What the counters of threads, or of instances, say: a column for each, a row for each thread or instance that
+/// has counted something.
+class Table {
 public:
+    explicit Table(const char* of) : rows_("  " + std::string(of)) {}
     void add(const tool::CounterInfo& counter, std::vector<std::uint64_t> values) {
         columns_.push_back({std::string(counter.name) + " " + counter.unit, std::move(values)});
     }
     std::string print() const {
         if (columns_.empty()) return {};
-        std::string lines = "  thread";
+        std::string lines = rows_;
         for (const Column& column : columns_) lines += "  " + column.title;
         lines += "\n";
-        for (std::size_t thread = 0; thread < columns_[0].values.size(); ++thread) {
-            lines += aligned("  thread", thread);
+        for (std::size_t row = 0; row < columns_[0].values.size(); ++row) {
+            if (!any_in(row)) continue;
+            lines += aligned(rows_, row);
             for (const Column& column : columns_)  // a thread may have come since the first was read
-                lines += "  " + aligned(column.title, thread < column.values.size() ? column.values[thread] : 0);
+                lines += "  " + aligned(column.title, row < column.values.size() ? column.values[row] : 0);
             lines += "\n";
         }
         return lines;
@@ -58,12 +61,18 @@ private:
         std::vector<std::uint64_t> values;
     };
 
+    bool any_in(std::size_t row) const {
+        return std::any_of(columns_.begin(), columns_.end(), [row](const Column& column) {
+            return row < column.values.size() && column.values[row] != 0;
+        });
+    }
     static std::string aligned(std::string_view title, std::uint64_t value) {
         char text[64];
         std::snprintf(text, sizeof text, "%*llu", static_cast<int>(title.size()), static_cast<unsigned long long>(value));
         return text;
     }
 
+    std::string rows_;
     std::vector<Column> columns_;
 };
 
@@ -71,23 +80,33 @@ bool any(const std::vector<std::uint64_t>& values) {
     return std::any_of(values.begin(), values.end(), [](std::uint64_t value) { return value != 0; });
 }
 
+/// One value, or one for each thread or instance.
+std::vector<std::uint64_t> values_of(objects::Process& process, std::size_t index, const tool::Values& sums) {
+    const auto which = static_cast<tool::CounterIndex>(index);
+    const tool::CounterClass kind = tool::counter_table()[index].kind;
+    if (kind == tool::CounterClass::thread_counter) return p2p::read_thread_counter(process, which);
+    if (is_of_instances(kind)) return p2p::read_instance_counter(process, which);
+    return {sums[which]};
+}
+
+/// Those of instances must be asked for by name.
 std::string selected_lines(objects::Process& process, const std::string& selection) {
     const tool::Values sums = p2p::read_counters(process);
     std::string lines;
-    ThreadTable by_thread;
+    Table by_thread("thread"), by_instance("instance");
     for (std::size_t i = 0; i < tool::counter_count; ++i) {
         const tool::CounterInfo& counter = tool::counter_table()[i];
-        if (counter.kind == tool::CounterClass::communicator_level) continue;
-        std::vector<std::uint64_t> values{sums.all[i]};
-        const bool of_threads = counter.kind == tool::CounterClass::thread_counter;
-        if (of_threads) values = p2p::read_thread_counter(process, static_cast<tool::CounterIndex>(i));
+        const bool of_instances = is_of_instances(counter.kind);
+        if (counter.kind == tool::CounterClass::communicator_level || (of_instances && selection == "1")) continue;
+        std::vector<std::uint64_t> values = values_of(process, i, sums);
         if (!tool::Selection::selects(selection, counter.name, any(values))) continue;
         if (const char* why = not_counted(process.settings, counter))
             lines += std::string("  ") + counter.name + ": not counted: " + why + "\n";
-        else if (of_threads) by_thread.add(counter, std::move(values));
+        else if (of_instances) by_instance.add(counter, std::move(values));
+        else if (counter.kind == tool::CounterClass::thread_counter) by_thread.add(counter, std::move(values));
         else lines += line(counter, values[0]);
     }
-    return lines + by_thread.print();
+    return lines + by_thread.print() + by_instance.print();
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 /// All of them run from MPI_Init on: they cannot be started or stopped. What grows only can be reset and
 /// written, through each handle for itself: the handle remembers from where it counts. How many there
 /// are now, and the most so far, can only be read. A counter of threads has an element for each thread that
-/// has called MPI when the handle is made, and at least one: thread n is element n.
+/// has called MPI when the handle is made, and at least one: thread n is element n. Those of instances have
+/// one for each instance; before MPI_Init, when it is not known how many there will be, one.
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +13,7 @@
 
 #include "api/mpit.hpp"
 #include "p2p/counters.hpp"
+#include "p2p/engine.hpp"
 #include "tool/counters.hpp"
 
 namespace heddle::api::mpit {
@@ -23,11 +25,22 @@ struct Session {
     char place = 0;  ///< two sessions have two addresses
 };
 
-/// The values of a variable: one, but for counters of threads.
+/// The values of a variable: one, but for counters of threads and instances.
 using Elements = std::vector<unsigned long long>;
 
+int class_of(const tool::CounterInfo& info) noexcept {
+    switch (info.kind) {
+        case CounterClass::counter:
+        case CounterClass::thread_counter:
+        case CounterClass::instance_counter: return MPI_T_PVAR_CLASS_COUNTER;
+        case CounterClass::most:
+        case CounterClass::instance_most: return MPI_T_PVAR_CLASS_HIGHWATERMARK;
+        default: return MPI_T_PVAR_CLASS_LEVEL;
+    }
+}
+
 bool only_grows(const tool::CounterInfo& info) noexcept {
-    return info.kind == CounterClass::counter || info.kind == CounterClass::thread_counter;
+    return class_of(info) == MPI_T_PVAR_CLASS_COUNTER;
 }
 
 struct PvarHandle {
@@ -49,15 +62,6 @@ Pvars& pvars() noexcept {
     return all;
 }
 
-int class_of(const tool::CounterInfo& info) noexcept {
-    switch (info.kind) {
-        case CounterClass::counter:
-        case CounterClass::thread_counter: return MPI_T_PVAR_CLASS_COUNTER;
-        case CounterClass::most: return MPI_T_PVAR_CLASS_HIGHWATERMARK;
-        default: return MPI_T_PVAR_CLASS_LEVEL;
-    }
-}
-
 bool is_bound(const tool::CounterInfo& info) noexcept {
     return info.kind == CounterClass::communicator_level;
 }
@@ -65,7 +69,9 @@ bool is_bound(const tool::CounterInfo& info) noexcept {
 /// How many elements there are now.
 std::size_t element_count(const tool::CounterInfo& info) {
     const Process* here = process();
-    if (here == nullptr || info.kind != CounterClass::thread_counter) return 1;
+    if (here == nullptr) return 1;
+    if (is_of_instances(info.kind)) return here->engine->instances();
+    if (info.kind != CounterClass::thread_counter) return 1;
     std::size_t threads = 0;
     while (here->threads.numbered(threads) != nullptr) ++threads;
     return std::max(threads, std::size_t{1});
@@ -77,9 +83,11 @@ Elements counted(const PvarHandle& handle) {
     Process* here = process();
     if (here == nullptr) return values;
     const auto which = static_cast<tool::CounterIndex>(handle.index);
-    if (handle.info().kind == CounterClass::thread_counter) {
-        const std::vector<std::uint64_t> threads = p2p::read_thread_counter(*here, which);
-        std::copy_n(threads.begin(), std::min(threads.size(), values.size()), values.begin());
+    const bool of_threads = handle.info().kind == CounterClass::thread_counter;
+    if (of_threads || is_of_instances(handle.info().kind)) {
+        const std::vector<std::uint64_t> all =
+            of_threads ? p2p::read_thread_counter(*here, which) : p2p::read_instance_counter(*here, which);
+        std::copy_n(all.begin(), std::min(all.size(), values.size()), values.begin());
     } else if (is_bound(handle.info())) {
         values[0] = p2p::read_counter(*here, which, handle.context);
     } else {

@@ -9,20 +9,31 @@
 
 namespace heddle::p2p {
 
+namespace {
+
+void add_counted(tool::Values& values, instance::Instance& instance, std::size_t processes) {
+    for (std::size_t to = 0; to < processes; ++to) values += instance.channels[to].sending;
+    values += instance.backlog_counters;
+    values += instance.receiving;
+    values += instance.matcher.counters();
+    // Noted only before receives are taken out (match::note_posted).
+    auto& most = values[tool::CounterIndex::most_posted_receives];
+    most = std::max(most, instance.matcher.counters().posted_receives.value());
+}
+
+}  // namespace
+
+tool::Values Engine::counted_by(std::size_t instance) {
+    tool::Values values;
+    add_counted(values, pool_[instance], node_.processes());
+    match::add_shallow_searches(values);
+    return values;
+}
+
 tool::Values Engine::counted() {
     tool::Values values;
-    for (std::size_t i = 0; i < pool_.size(); ++i) {
-        instance::Instance& instance = pool_[i];
-        // All of them: what was never used is zeroes.
-        for (std::size_t to = 0; to < node_.processes(); ++to)
-            values += instance.channels[to].sending;
-        values += instance.backlog_counters;
-        values += instance.receiving;
-        values += instance.matcher.counters();
-        // Noted only before receives are taken out (match::note_posted).
-        auto& most = values[tool::CounterIndex::most_posted_receives];
-        most = std::max(most, instance.matcher.counters().posted_receives.value());
-    }
+    // All of them: what was never used is zeroes.
+    for (std::size_t i = 0; i < pool_.size(); ++i) add_counted(values, pool_[i], node_.processes());
     match::add_shallow_searches(values);
     values += wildcards_.counters;
     if (in_laboratory()) values.add(laboratory_->counted());
@@ -85,6 +96,14 @@ std::vector<std::uint64_t> read_thread_counter(objects::Process& process, tool::
     std::vector<std::uint64_t> values;
     for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i)
         values.push_back(process.engine->counted_for(*thread, which));
+    return values;
+}
+
+std::vector<std::uint64_t> read_instance_counter(objects::Process& process, tool::CounterIndex which) {
+    const tool::CounterIndex whole = tool::counter_table()[static_cast<std::size_t>(which)].whole;
+    std::vector<std::uint64_t> values;
+    for (std::size_t i = 0; i < process.engine->instances(); ++i)
+        values.push_back(process.engine->counted_by(i)[whole]);
     return values;
 }
 

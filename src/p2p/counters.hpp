@@ -15,7 +15,7 @@ class Process;
 
 namespace heddle::p2p {
 
-/// Everything but the counters of communicators and of threads, which are 0.
+/// Everything but the counters of communicators, threads and instances, which are 0.
 tool::Values read_counters(objects::Process& process);
 
 /// A counter of communicators, for the one whose messages have context ids `context` and the next.
@@ -25,5 +25,8 @@ std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
 /// A counter of threads: for each thread that has called MPI, by its number. Threads are numbered from 0
 /// on as they come; one that comes after another has ended goes on with its number, and its counters.
 std::vector<std::uint64_t> read_thread_counter(objects::Process& process, tool::CounterIndex which);
+
+/// A counter of instances: for each of them, by its number.
+std::vector<std::uint64_t> read_instance_counter(objects::Process& process, tool::CounterIndex which);
 
 }  // namespace heddle::p2p

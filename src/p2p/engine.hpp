@@ -153,6 +153,8 @@ public:
     /// What is counted by instances and by the engine; what its threads count is theirs.
     tool::Values counted();
     std::size_t instances() const noexcept { return pool_.size(); }
+    /// What is counted by one instance.
+    tool::Values counted_by(std::size_t instance);
     /// What threads waited for each other about, a line for each instance and envelope.
     std::vector<Contention> contended();
     std::uint64_t counted_for(const core::Thread& thread, tool::CounterIndex which);

@@ -9,12 +9,16 @@ constexpr std::array<CounterInfo, counter_count> make_table() noexcept {
     std::size_t next = 0;
     Category here{};
 #define CATEGORY(Type, name, doc) here = Category::name;
-#define LINE(kind, name, unit, doc) table[next++] = {#name, #unit, doc, CounterClass::kind, here};
+#define LINE(kind, name, unit, doc) \
+    table[next++] = {#name, #unit, doc, CounterClass::kind, here, CounterIndex::name};
 #define COUNTER(name, unit, doc) LINE(counter, name, unit, doc)
 #define LEVEL(name, unit, doc) LINE(level, name, unit, doc)
 #define MOST(name, unit, doc) LINE(most, name, unit, doc)
 #define COMM_LEVEL(name, unit, doc) LINE(communicator_level, name, unit, doc)
 #define THREAD_COUNTER(name, unit, doc) LINE(thread_counter, name, unit, doc)
+#define INSTANCE(kind, name, unit, doc)                                                                 \
+    table[next++] = {"instance_" #name,           #unit, "In each instance: " doc, \
+                     CounterClass::instance_##kind, here,  CounterIndex::name};
 #include "tool/all.def"
 #undef LINE
     return table;

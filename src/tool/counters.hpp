@@ -27,15 +27,17 @@ namespace counters {
 #include "tool/all.def"
 }  // namespace counters
 
-enum class CounterClass : std::uint8_t { counter, level, most, communicator_level, thread_counter };
+enum class CounterClass : std::uint8_t { counter, level, most, communicator_level, thread_counter, instance_counter,
+                                         instance_level, instance_most };
 
-/// The place of each in the table. Those of communicators and of threads come by their own ways (p2p/counters.hpp).
+/// The place of each in the table. Those of communicators, threads and instances come by their own ways (p2p/counters.hpp).
 enum class CounterIndex : std::uint8_t {
 #define COUNTER(name, unit, doc) name,
 #define LEVEL(name, unit, doc) name,
 #define MOST(name, unit, doc) name,
 #define COMM_LEVEL(name, unit, doc) name,
 #define THREAD_COUNTER(name, unit, doc) name,
+#define INSTANCE(kind, name, unit, doc) instance_##name,
 #include "tool/all.def"
 };
 
@@ -45,7 +47,10 @@ struct CounterInfo {
     const char* doc;
     CounterClass kind;
     Category category;
+    CounterIndex whole;  ///< of an instance's: the process's counter; of others: itself
 };
+
+inline bool is_of_instances(CounterClass kind) noexcept { return kind >= CounterClass::instance_counter; }
 
 /// All of them, by CounterIndex.
 std::span<const CounterInfo> counter_table() noexcept;
@@ -56,6 +61,7 @@ inline constexpr std::size_t counter_count = 0
 #define MOST(name, unit, doc) +1
 #define COMM_LEVEL(name, unit, doc) +1
 #define THREAD_COUNTER(name, unit, doc) +1
+#define INSTANCE(kind, name, unit, doc) +1
 #include "tool/all.def"
     ;
 

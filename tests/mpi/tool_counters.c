@@ -58,6 +58,26 @@ static void descriptions(void) {
     CHECK(MPI_T_pvar_get_num(NULL) == MPI_T_ERR_INVALID);
 }
 
+/* What each instance counts adds up to what the process does; what came highest is in one of them. */
+static void instances(void) {
+    enum { MOST = 64 };
+    static const char* const names[] = {"sent_messages", "received_messages", "unexpected_messages"};
+    for (int i = 0; i < 3; ++i) {
+        char name[64];
+        unsigned long long values[MOST], sum = 0;
+        MPI_T_pvar_handle handle, whole = open_counter(names[i]);
+        int count = -1;
+        snprintf(name, sizeof name, "instance_%s", names[i]);
+        OK(MPI_T_pvar_handle_alloc(session, pvar(name, MPI_T_PVAR_CLASS_COUNTER), NULL, &handle, &count));
+        CHECK(count > 0 && count <= MOST);
+        OK(MPI_T_pvar_read(session, handle, values));
+        for (int k = 0; k < count; ++k) sum += values[k];
+        CHECK(sum == value_of(whole));
+        OK(MPI_T_pvar_handle_free(session, &handle));
+        OK(MPI_T_pvar_handle_free(session, &whole));
+    }
+}
+
 static void wrong_use(void) {
     unsigned long long value = 0;
     int count;
@@ -256,6 +276,7 @@ int main(void) {
         copies();
         unexpected();
     }
+    instances();
     MPI_T_pvar_handle sent = open_counter("self_messages");
     MPI_Finalize();
     CHECK(value_of(sent) >= MESSAGES - 1);

@@ -109,13 +109,13 @@ static void enumerations(void) {
 /* What is listed in the categories is everything, once. */
 static void categories(void) {
     int number, cvars, pvars, events, all_cvars, all_pvars, all_events, stamp, later, root;
-    int sum_cvars = 0, sum_pvars = 0, sum_events = 0, indices[64];
+    int sum_cvars = 0, sum_pvars = 0, sum_events = 0, indices[256];
     OK(MPI_T_category_get_num(&number));
     OK(MPI_T_cvar_get_num(&all_cvars));
     OK(MPI_T_pvar_get_num(&all_pvars));
     OK(MPI_T_event_get_num(&all_events));
     OK(MPI_T_category_changed(&stamp));
-    char seen[3][64] = {{0}};
+    char seen[3][256] = {{0}};
     for (int i = 0; i < number; ++i) {
         char name[64], desc[256];
         int name_len = sizeof name, desc_len = sizeof desc, children, index;
@@ -123,11 +123,11 @@ static void categories(void) {
         OK(MPI_T_category_get_index(name, &index));
         CHECK(index == i && desc_len > 1);
         OK(MPI_T_category_get_num_events(i, &events));
-        OK(MPI_T_category_get_cvars(i, 64, indices));
+        OK(MPI_T_category_get_cvars(i, 256, indices));
         for (int k = 0; k < cvars; ++k) CHECK(seen[0][indices[k]]++ == 0);
-        OK(MPI_T_category_get_pvars(i, 64, indices));
+        OK(MPI_T_category_get_pvars(i, 256, indices));
         for (int k = 0; k < pvars; ++k) CHECK(seen[1][indices[k]]++ == 0);
-        OK(MPI_T_category_get_events(i, 64, indices));
+        OK(MPI_T_category_get_events(i, 256, indices));
         for (int k = 0; k < events; ++k) CHECK(seen[2][indices[k]]++ == 0);
         sum_cvars += cvars;
         sum_pvars += pvars;
