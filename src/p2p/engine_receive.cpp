@@ -53,7 +53,7 @@ bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
         taken = wildcards_.cancel(receive);
     } else {
         instance::Instance& instance = pool_[receive.instance];
-        lock(instance, {receive.context, receive.source, receive.tag});
+        instance.lock.lock();  // in use, since something was posted; what is posted may change until it is locked
         // Matched receives are out of the queue; those that are not still have the wanted source.
         taken = !receive.completed() && instance.matcher.cancel(receive);
         instance.lock.unlock();
