@@ -14,17 +14,6 @@ class ListMatcher : public Searching<ListMatcher> {
 public:
     static constexpr std::string_view name = "list";
 
-    Message* post(core::Request& receive, Pattern pattern) noexcept {
-        if (Message* message = find(pattern)) {
-            take(*message);
-            mark_taken(receive);
-            return message;
-        }
-        receive.order = ++order_;
-        receives_.append(receive);
-        counters.posted_receives.add();
-        return nullptr;
-    }
     core::Request* posted_for(const Envelope& envelope) noexcept {
         std::uint64_t steps = 0;
         core::Request* at = receives_.first;
@@ -32,12 +21,6 @@ public:
             at = at->next;
         note_search(counters, steps);
         return at;
-    }
-    void take_posted(core::Request& receive) noexcept {
-        note_posted(counters);
-        counters.posted_receives.subtract();
-        receives_.remove(receive);
-        mark_taken(receive);
     }
     void keep(Message& message) noexcept {
         messages_.append(message);
@@ -62,6 +45,10 @@ public:
     }
 
 private:
+    friend Searching<ListMatcher>;
+
+    Queue<Posted<>>& list_of(const core::Request&) noexcept { return receives_; }
+
     Queue<Posted<>> receives_;
     Queue<Kept<&Message::arrival>> messages_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What engines have in common that search linearly: `Engine` is the one that derives from it.
+/// What engines have in common that search linearly: `Engine` is the one that derives from it, and says
+/// which list a receive belongs to.
 
 #include <cstdint>
 
@@ -12,14 +13,31 @@ namespace heddle::match {
 template <class Engine>
 class Searching {
 public:
+    Message* post(core::Request& receive, Pattern pattern) noexcept {
+        if (Message* message = engine().find(pattern)) {
+            engine().take(*message);
+            mark_taken(receive);
+            return message;
+        }
+        receive.order = ++order_;
+        engine().list_of(receive).append(receive);
+        counters.posted_receives.add();
+        return nullptr;
+    }
+    void take_posted(core::Request& receive) noexcept {
+        note_posted(counters);
+        counters.posted_receives.subtract();
+        engine().list_of(receive).remove(receive);
+        mark_taken(receive);
+    }
     core::Request* arrive(const Envelope& envelope) noexcept {
         core::Request* first = engine().posted_for(envelope);
-        if (first != nullptr) engine().take_posted(*first);
+        if (first != nullptr) take_posted(*first);
         return first;
     }
     bool cancel(core::Request& receive) noexcept {
         if (is_taken(receive)) return false;
-        engine().take_posted(receive);
+        take_posted(receive);
         receive.bytes = 0;
         return true;
     }
@@ -30,10 +48,9 @@ public:
 
     tool::counters::Matching counters;
 
-protected:
+private:
     std::uint64_t order_ = 0;
 
-private:
     Engine& engine() noexcept { return static_cast<Engine&>(*this); }
 };
 

@@ -56,17 +56,6 @@ public:
     SourceMatcher(const SourceMatcher&) = delete;
     SourceMatcher& operator=(const SourceMatcher&) = delete;
 
-    Message* post(core::Request& receive, Pattern pattern) noexcept {
-        if (Message* message = find(pattern)) {
-            take(*message);
-            mark_taken(receive);
-            return message;
-        }
-        receive.order = ++order_;
-        list_of(receive).append(receive);
-        counters.posted_receives.add();
-        return nullptr;
-    }
     core::Request* posted_for(const Envelope& envelope) noexcept {
         std::uint64_t steps = 0;
         core::Request* first = posted_.of(envelope.context, envelope.source).first;
@@ -82,12 +71,6 @@ public:
         }
         note_search(counters, steps);
         return first;
-    }
-    void take_posted(core::Request& receive) noexcept {
-        note_posted(counters);
-        counters.posted_receives.subtract();
-        list_of(receive).remove(receive);
-        mark_taken(receive);
     }
     void keep(Message& message) noexcept {
         list_of(message).append(message);
@@ -119,6 +102,8 @@ public:
     std::size_t memory() const noexcept { return posted_.memory() + any_source_.memory() + kept_.memory(); }
 
 private:
+    friend Searching<SourceMatcher>;
+
     using PostedFrom = Posted<Wild::tag>;
     using KeptFrom = Kept<&Message::exact, Wild::tag>;
 
