@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <vector>
 
+#include "api/say.hpp"
 #include "p2p/counters.hpp"
 #include "tool/counters.hpp"
 #include "tool/settings.hpp"
@@ -80,15 +80,6 @@ bool any(const std::vector<std::uint64_t>& values) {
     return std::any_of(values.begin(), values.end(), [](std::uint64_t value) { return value != 0; });
 }
 
-/// One value, or one for each thread or instance.
-std::vector<std::uint64_t> values_of(objects::Process& process, std::size_t index, const tool::Values& sums) {
-    const auto which = static_cast<tool::CounterIndex>(index);
-    const tool::CounterClass kind = tool::counter_table()[index].kind;
-    if (kind == tool::CounterClass::thread_counter) return p2p::read_thread_counter(process, which);
-    if (is_of_instances(kind)) return p2p::read_instance_counter(process, which);
-    return {sums[which]};
-}
-
 /// Those of instances must be asked for by name.
 std::string selected_lines(objects::Process& process, const std::string& selection) {
     const tool::Values sums = p2p::read_counters(process);
@@ -97,8 +88,12 @@ std::string selected_lines(objects::Process& process, const std::string& selecti
     for (std::size_t i = 0; i < tool::counter_count; ++i) {
         const tool::CounterInfo& counter = tool::counter_table()[i];
         const bool of_instances = is_of_instances(counter.kind);
-        if (counter.kind == tool::CounterClass::communicator_level || (of_instances && selection == "1")) continue;
-        std::vector<std::uint64_t> values = values_of(process, i, sums);
+        if (counter.kind == tool::CounterClass::communicator_level) continue;
+        // Reading them is not done for nothing: it goes through all instances for each.
+        if (of_instances && !tool::Selection::selects(selection, counter.name, false)) continue;
+        const auto which = static_cast<tool::CounterIndex>(i);
+        std::vector<std::uint64_t> values =
+            is_array(counter.kind) ? p2p::read_array(process, which) : std::vector<std::uint64_t>{sums[which]};
         if (!tool::Selection::selects(selection, counter.name, any(values))) continue;
         if (const char* why = not_counted(process.settings, counter))
             lines += std::string("  ") + counter.name + ": not counted: " + why + "\n";
@@ -116,10 +111,7 @@ void report_counters(objects::Process& process) {
     if (selection.empty()) return;
     const std::string lines = selected_lines(process, selection);
     if (lines.empty()) return;
-    const std::string table = "heddle: counters of rank " + std::to_string(process.rank()) +
-        " of " + std::to_string(process.size()) + "\n" + lines;
-    // In one piece, so that tables of several ranks do not mix.
-    if (write(STDERR_FILENO, table.data(), table.size()) < 0) return;
+    say(process, "counters of", lines);
 }
 
 }  // namespace heddle::api

@@ -71,10 +71,7 @@ std::size_t element_count(const tool::CounterInfo& info) {
     const Process* here = process();
     if (here == nullptr) return 1;
     if (is_of_instances(info.kind)) return here->engine->instances();
-    if (info.kind != CounterClass::thread_counter) return 1;
-    std::size_t threads = 0;
-    while (here->threads.numbered(threads) != nullptr) ++threads;
-    return std::max(threads, std::size_t{1});
+    return info.kind == CounterClass::thread_counter ? std::max(p2p::count_threads(*here), std::size_t{1}) : 1;
 }
 
 /// Since MPI_Init; 0 before. As many as the handle has.
@@ -83,10 +80,8 @@ Elements counted(const PvarHandle& handle) {
     Process* here = process();
     if (here == nullptr) return values;
     const auto which = static_cast<tool::CounterIndex>(handle.index);
-    const bool of_threads = handle.info().kind == CounterClass::thread_counter;
-    if (of_threads || is_of_instances(handle.info().kind)) {
-        const std::vector<std::uint64_t> all =
-            of_threads ? p2p::read_thread_counter(*here, which) : p2p::read_instance_counter(*here, which);
+    if (is_array(handle.info().kind)) {
+        const std::vector<std::uint64_t> all = p2p::read_array(*here, which);
         std::copy_n(all.begin(), std::min(all.size(), values.size()), values.begin());
     } else if (is_bound(handle.info())) {
         values[0] = p2p::read_counter(*here, which, handle.context);

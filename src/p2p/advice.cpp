@@ -130,10 +130,9 @@ private:
 }  // namespace
 
 Findings findings_of(objects::Process& process) {
-    std::size_t threads = 0;
-    while (process.threads.numbered(threads) != nullptr) ++threads;
     Engine& engine = *process.engine;
-    return {process.settings, read_counters(process), engine.contended(), engine.instances(), threads};
+    return {process.settings, read_counters(process), engine.contended(), engine.instances(),
+            count_threads(process)};
 }
 
 std::vector<std::string> advise(const Findings& findings) { return Adviser(findings).all(); }

@@ -92,18 +92,22 @@ std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
                                                               : unexpected.messages;
 }
 
-std::vector<std::uint64_t> read_thread_counter(objects::Process& process, tool::CounterIndex which) {
-    std::vector<std::uint64_t> values;
-    for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i)
-        values.push_back(process.engine->counted_for(*thread, which));
-    return values;
+std::size_t count_threads(const objects::Process& process) {
+    std::size_t threads = 0;
+    while (process.threads.numbered(threads) != nullptr) ++threads;
+    return threads;
 }
 
-std::vector<std::uint64_t> read_instance_counter(objects::Process& process, tool::CounterIndex which) {
-    const tool::CounterIndex whole = tool::counter_table()[static_cast<std::size_t>(which)].whole;
+std::vector<std::uint64_t> read_array(objects::Process& process, tool::CounterIndex which) {
+    Engine& engine = *process.engine;
+    const tool::CounterInfo& info = tool::counter_table()[static_cast<std::size_t>(which)];
     std::vector<std::uint64_t> values;
-    for (std::size_t i = 0; i < process.engine->instances(); ++i)
-        values.push_back(process.engine->counted_by(i)[whole]);
+    if (tool::is_of_instances(info.kind)) {
+        for (std::size_t i = 0; i < engine.instances(); ++i) values.push_back(engine.counted_by(i)[info.whole]);
+    } else {
+        for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i)
+            values.push_back(engine.counted_for(*thread, which));
+    }
     return values;
 }
 

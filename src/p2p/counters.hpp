@@ -22,11 +22,11 @@ tool::Values read_counters(objects::Process& process);
 std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
                            std::uint32_t context);
 
-/// A counter of threads: for each thread that has called MPI, by its number. Threads are numbered from 0
-/// on as they come; one that comes after another has ended goes on with its number, and its counters.
-std::vector<std::uint64_t> read_thread_counter(objects::Process& process, tool::CounterIndex which);
+/// How many threads have called MPI. They are numbered from 0 on as they come; one that comes after another
+/// has ended goes on with its number, and its counters.
+std::size_t count_threads(const objects::Process& process);
 
-/// A counter of instances: for each of them, by its number.
-std::vector<std::uint64_t> read_instance_counter(objects::Process& process, tool::CounterIndex which);
+/// A counter of threads, or of instances (tool::is_array): for each of them, by its number.
+std::vector<std::uint64_t> read_array(objects::Process& process, tool::CounterIndex which);
 
 }  // namespace heddle::p2p

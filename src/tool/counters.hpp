@@ -51,6 +51,10 @@ struct CounterInfo {
 };
 
 inline bool is_of_instances(CounterClass kind) noexcept { return kind >= CounterClass::instance_counter; }
+/// Whether it has a value for each thread, or each instance.
+inline bool is_array(CounterClass kind) noexcept {
+    return kind == CounterClass::thread_counter || is_of_instances(kind);
+}
 
 /// All of them, by CounterIndex.
 std::span<const CounterInfo> counter_table() noexcept;

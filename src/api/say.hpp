@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a rank says on standard error when it ends.
+
+#include <string>
+
+#include "objects/process.hpp"
+
+namespace heddle::api {
+
+/// "heddle: WHAT rank R of N" and the lines, in one piece, so that those of several ranks do not mix.
+void say(const objects::Process& process, const char* what, const std::string& lines);
+
+}  // namespace heddle::api
