@@ -62,14 +62,14 @@ Depth by_engine(const std::vector<std::int32_t>& posted, const std::vector<std::
         receives[i].tag = posted[i];
         EXPECT_EQ(matcher.post(receives[i], {2, 1, posted[i]}), nullptr);
     }
-    const std::uint64_t before = heddle::match::steps_of(matcher.counters);
+    const std::uint64_t before = matcher.searches.steps();
     for (const std::int32_t tag : arrived) {
         const core::Request* receive = matcher.arrive({2, 1, tag});
         EXPECT_EQ(receive->tag, tag);
     }
-    const auto steps = static_cast<double>(heddle::match::steps_of(matcher.counters) - before);
+    const auto steps = static_cast<double>(matcher.searches.steps() - before);
     return {steps / static_cast<double>(arrived.size()),
-            static_cast<std::int64_t>(heddle::match::deepest_of(matcher.counters))};
+            static_cast<std::int64_t>(matcher.searches.deepest())};
 }
 
 TEST(SearchDepth, is_that_of_the_engine_which_searches_a_list) {

@@ -88,7 +88,7 @@ std::string selected_lines(objects::Process& process, const std::string& selecti
     for (std::size_t i = 0; i < tool::counter_count; ++i) {
         const tool::CounterInfo& counter = tool::counter_table()[i];
         const bool of_instances = is_of_instances(counter.kind);
-        if (counter.kind == tool::CounterClass::communicator_level) continue;
+        if (is_of_communicators(counter.kind)) continue;
         // Reading them is not done for nothing: it goes through all instances for each.
         if (of_instances && !tool::Selection::selects(selection, counter.name, false)) continue;
         const auto which = static_cast<tool::CounterIndex>(i);

@@ -32,9 +32,11 @@ int class_of(const tool::CounterInfo& info) noexcept {
     switch (info.kind) {
         case CounterClass::counter:
         case CounterClass::thread_counter:
-        case CounterClass::instance_counter: return MPI_T_PVAR_CLASS_COUNTER;
+        case CounterClass::instance_counter:
+        case CounterClass::communicator_counter: return MPI_T_PVAR_CLASS_COUNTER;
         case CounterClass::most:
-        case CounterClass::instance_most: return MPI_T_PVAR_CLASS_HIGHWATERMARK;
+        case CounterClass::instance_most:
+        case CounterClass::communicator_most: return MPI_T_PVAR_CLASS_HIGHWATERMARK;
         default: return MPI_T_PVAR_CLASS_LEVEL;
     }
 }
@@ -62,9 +64,7 @@ Pvars& pvars() noexcept {
     return all;
 }
 
-bool is_bound(const tool::CounterInfo& info) noexcept {
-    return info.kind == CounterClass::communicator_level;
-}
+bool is_bound(const tool::CounterInfo& info) noexcept { return is_of_communicators(info.kind); }
 
 /// How many elements there are now.
 std::size_t element_count(const tool::CounterInfo& info) {

@@ -124,6 +124,7 @@ struct alignas(cache_line) Thread {
     /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
     /// since the thread is at hand where it is asked.
     std::int32_t exact_tags_from = 0;
+    std::uint8_t visits_from = 0;    ///< the instance to look at first, of several
     std::uint32_t tests = 0;         ///< MPI_Test and its like that found nothing
     std::uint32_t system_id = 0;     ///< the kernel's thread id
     launch::Page* page = nullptr;    ///< of its process on the board; nullptr: there is none

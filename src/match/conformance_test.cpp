@@ -47,12 +47,8 @@ public:
         return std::any_of(receives_.begin(), receives_.end(), [&](auto& e) { return e.number == receive; });
     }
     const auto& messages() const { return messages_; }
-    std::set<std::uint32_t> contexts() const {
-        std::set<std::uint32_t> all;
-        for (const auto* entries : {&receives_, &messages_})
-            for (const Entry& entry : *entries) all.insert(entry.envelope.context);
-        return all;
-    }
+    std::multiset<int> posted_numbers() const { return numbers(receives_); }
+    std::multiset<int> kept_numbers() const { return numbers(messages_); }
     std::size_t posted() const { return receives_.size(); }
 
 private:
@@ -60,6 +56,11 @@ private:
         int number;
         Envelope envelope;
     };
+    static std::multiset<int> numbers(const std::vector<Entry>& entries) {
+        std::multiset<int> all;
+        for (const Entry& entry : entries) all.insert(entry.number);
+        return all;
+    }
     static int take_at(std::vector<Entry>& entries, std::size_t i) {
         const int number = entries[i].number;
         entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
@@ -129,11 +130,13 @@ public:
         ASSERT_GE(highest, latest_order_);
         latest_order_ = highest;
     }
-    /// The contexts of what is queued, without a word on how often each is named.
-    void compare_contexts() {
-        std::set<std::uint32_t> named;
-        matcher_.each_context([&](std::uint32_t context) { named.insert(context); });
-        ASSERT_EQ(named, rule_.contexts());
+    /// What is queued, in any order.
+    void compare_queues() {
+        std::multiset<int> posted, kept;
+        matcher_.each_posted([&](const core::Request& receive) { posted.insert(number_of(&receive)); });
+        matcher_.each_kept([&](const Message& message) { kept.insert(number_of(&message)); });
+        ASSERT_EQ(posted, rule_.posted_numbers());
+        ASSERT_EQ(kept, rule_.kept_numbers());
     }
     /// Where the matcher says how long its queues are.
     void compare_counters() {
@@ -142,8 +145,9 @@ public:
         ASSERT_EQ(counters.unexpected_queue.value(), rule_.messages().size());
         most_kept_ = std::max(most_kept_, rule_.messages().size());
         ASSERT_EQ(counters.most_unexpected_queue.value(), most_kept_);
-        ASSERT_GE(counters.search_steps.value(), counters.deepest_search.value());
-        ASSERT_GE(counters.search_steps.value(), 2 * counters.searches.value()) << "others are counted apart";
+        const match::Searching& total = matcher_.searches.total;
+        ASSERT_GE(total.search_steps.value(), total.deepest_search.value());
+        ASSERT_GE(total.search_steps.value(), 2 * total.searches.value()) << "others are counted apart";
     }
     int receives() const { return static_cast<int>(receives_.size()); }
     bool is_posted(int number) const { return rule_.is_posted(number); }
@@ -210,7 +214,7 @@ void random_steps(unsigned seed, int steps) {
             const int number = below(static_cast<unsigned>(pair.receives()));
             if (pair.is_posted(number) || number % 4 == 0) pair.cancel(number);
         } else pair.raise(random() % 3000);
-        if (step % 64 == 0) pair.compare_contexts();
+        if (step % 64 == 0) pair.compare_queues();
         pair.compare_counters();
     }
 }
@@ -279,7 +283,7 @@ std::uint64_t steps_of_reverse_order(int sources) {
         matcher.post(receive, {2, i % sources, i});
     }
     for (int i = most; i-- > 0;) EXPECT_NE(matcher.arrive({2, i % sources, i}), nullptr);
-    return matcher.counters.search_steps.value() + matcher.counters.searches_to_1.value();
+    return matcher.searches.steps();
 }
 
 TEST(SearchDepth, is_what_lists_traverse) {
@@ -290,9 +294,9 @@ TEST(SearchDepth, is_what_lists_traverse) {
 }
 
 TEST(SearchDepth, is_counted_by_powers_of_two) {
-    tool::counters::Matching counters;
-    for (const unsigned steps : {0U, 1U, 1U, 2U, 3U, 4U, 5U, 8U, 32'768U, 32'769U, 1'000'000U})
-        match::note_search(counters, steps);
+    match::SearchCounts counts;
+    for (const unsigned steps : {0U, 1U, 1U, 2U, 3U, 4U, 5U, 8U, 32'768U, 32'769U, 1'000'000U}) counts.note(2, steps);
+    const match::Searching& counters = counts.total;
     EXPECT_EQ(counters.searches_to_1.value(), 2U);
     EXPECT_EQ(counters.searches_to_2.value(), 1U);
     EXPECT_EQ(counters.searches_to_4.value(), 2U);

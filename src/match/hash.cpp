@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <new>
 
 #include "platform/cpu.hpp"
@@ -12,9 +13,13 @@ namespace heddle::match {
 HashMatcher::HashMatcher()
     : HashMatcher(platform::ticks() * 0x9e3779b97f4a7c15U ^ reinterpret_cast<std::uintptr_t>(this)) {}
 
-/// What is open at first, nobody asks for.
+namespace {
+/// Of what is open at first, which nobody asks for.
+constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::min();
+}  // namespace
+
 HashMatcher::HashMatcher(std::uint64_t seed, std::uint32_t most_buckets) noexcept
-    : exact_{{0, any_source, any_tag, 0, {}}, {}}, any_source_{0, 0, any_tag, 0, {}}, hash_(seed),
+    : exact_{{0, nobody, 0, 0, {}}, {}}, any_source_{0, nobody, 0, 0, {}}, hash_(seed),
       posted_(hash_, most_buckets), kept_(hash_, most_buckets) {}
 
 /// Puts the open queue away and opens that of another key, which may be empty.
@@ -29,7 +34,7 @@ void HashMatcher::reopen(Key key) noexcept {
     std::uint64_t compared = 0;
     if (!posted_.empty()) exact_.receives = posted_.take(hash, key, compared);
     if (exact_.receives.first == nullptr && !kept_.empty()) exact_.messages = kept_.take(hash, key, compared);
-    note_search(counters, std::max<std::uint64_t>(compared, 1));
+    searches.note(key.context(), std::max<std::uint64_t>(compared, 1));
 }
 
 void HashMatcher::reopen_any_source(Key key) noexcept {
@@ -40,7 +45,7 @@ void HashMatcher::reopen_any_source(Key key) noexcept {
     if (posted_.empty()) return;
     std::uint64_t compared = 0;
     any_source_.receives = posted_.take(hash, key, compared);
-    note_search(counters, std::max<std::uint64_t>(compared, 1));
+    searches.note(key.context(), std::max<std::uint64_t>(compared, 1));
 }
 
 Message* HashMatcher::post_elsewhere(core::Request& receive, Key key) noexcept {
@@ -142,7 +147,7 @@ Message* HashMatcher::first_kept_with_wildcard(Key key) noexcept {
         while (message != nullptr && (++compared, !accepts(pattern, message->envelope)))
             message = message->arrival.after;
     }
-    note_search(counters, std::max<std::uint64_t>(compared, 1));
+    searches.note(key.context(), std::max<std::uint64_t>(compared, 1));
     return message;
 }
 

@@ -54,7 +54,6 @@ public:
         return arrivals_.first == nullptr ? nullptr : first_kept(Key(pattern));
     }
     bool cancel(core::Request& receive) noexcept;
-    Message* first_message() noexcept { return arrivals_.first; }
 
     std::uint64_t raise_order(std::uint64_t least) noexcept {
         if (order_ < least) order_ = least;
@@ -62,12 +61,15 @@ public:
     }
 
     template <class Visit>
-    void each_context(Visit&& visit) const {
-        if (exact_.receives.first != nullptr) visit(exact_.context);
-        if (any_source_.receives.first != nullptr) visit(any_source_.context);
-        posted_.each([&](const core::Request& receive) { visit(receive.context); });
-        if (exact_.messages.first != nullptr) visit(exact_.context);
-        kept_.each([&](const Message& message) { visit(message.envelope.context); });
+    void each_posted(Visit&& visit) const {
+        for_each(exact_.receives, visit);
+        for_each(any_source_.receives, visit);
+        posted_.each([&](const Queue<Posted<>>& queue) { for_each(queue, visit); });
+    }
+    template <class Visit>
+    void each_kept(Visit&& visit) const {
+        for_each(exact_.messages, visit);
+        kept_.each([&](const Queue<Exact>& queue) { for_each(queue, visit); });
     }
 
     /// Bytes besides this object.
@@ -138,6 +140,7 @@ private:
 
 public:
     tool::counters::Matching counters;
+    SearchCounts searches;
 
 private:
     OpenPosted any_source_;

@@ -23,9 +23,9 @@ using match::HashMatcher;
 
 /// Entries looked at in a search, on average.
 double depth(const HashMatcher& matcher) {
-    const auto shallow = static_cast<double>(matcher.counters.searches_to_1.value());
-    const auto deep = static_cast<double>(matcher.counters.searches.value());
-    const auto steps = static_cast<double>(matcher.counters.search_steps.value());
+    const auto shallow = static_cast<double>(matcher.searches.total.searches_to_1.value());
+    const auto deep = static_cast<double>(matcher.searches.total.searches.value());
+    const auto steps = static_cast<double>(matcher.searches.total.search_steps.value());
     return (shallow + steps) / (shallow + deep);
 }
 

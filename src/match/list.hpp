@@ -6,11 +6,11 @@
 
 #include "match/matcher.hpp"
 #include "match/queue.hpp"
-#include "match/searching.hpp"
+#include "match/linear_search.hpp"
 
 namespace heddle::match {
 
-class ListMatcher : public Searching<ListMatcher> {
+class ListMatcher : public LinearSearch<ListMatcher> {
 public:
     static constexpr std::string_view name = "list";
 
@@ -19,7 +19,7 @@ public:
         core::Request* at = receives_.first;
         while (at != nullptr && (++steps, !accepts({at->context, at->source, at->tag}, envelope)))
             at = at->next;
-        note_search(counters, steps);
+        searches.note(envelope.context, steps);
         return at;
     }
     void keep(Message& message) noexcept {
@@ -30,22 +30,24 @@ public:
         messages_.remove(message);
         counters.unexpected_queue.subtract();
     }
-    Message* first_message() noexcept { return messages_.first; }
     Message* find(const Pattern& pattern) noexcept {
         std::uint64_t steps = 0;
         Message* at = messages_.first;
         while (at != nullptr && (++steps, !accepts(pattern, at->envelope))) at = at->arrival.after;
-        note_search(counters, steps);
+        searches.note(pattern.context, steps);
         return at;
     }
     template <class Visit>
-    void each_context(Visit&& visit) const {
-        for (const core::Request* at = receives_.first; at != nullptr; at = at->next) visit(at->context);
-        for (const Message* at = messages_.first; at != nullptr; at = at->arrival.after) visit(at->envelope.context);
+    void each_posted(Visit&& visit) const {
+        for_each(receives_, visit);
+    }
+    template <class Visit>
+    void each_kept(Visit&& visit) const {
+        for_each(messages_, visit);
     }
 
 private:
-    friend Searching<ListMatcher>;
+    friend LinearSearch<ListMatcher>;
 
     Queue<Posted<>>& list_of(const core::Request&) noexcept { return receives_; }
 

@@ -9,6 +9,8 @@
 ///                other; the table keeps the queue's last entry there (match/table.hpp). The last entry's
 ///                `next` is null.
 
+#include <utility>
+
 #include "core/request.hpp"
 #include "match/key.hpp"
 
@@ -84,6 +86,13 @@ struct Queue {
         (next == nullptr ? last : Lane::before(*next)) = before;
     }
 };
+
+/// Calls visit(entry) for each, from the first to the last.
+template <class Lane, class Visit>
+void for_each(const Queue<Lane>& queue, Visit&& visit) {
+    for (typename Lane::Entry* at = queue.first; at != nullptr; at = at == queue.last ? nullptr : Lane::next(*at))
+        visit(std::as_const(*at));
+}
 
 /// A receive that is in no queue of a matcher points at itself.
 inline void mark_taken(core::Request& receive) noexcept { receive.next = &receive; }

@@ -42,18 +42,22 @@ public:
     bool cancel(core::Request& receive) noexcept {
         return ask([&](auto& engine) { return engine.cancel(receive); });
     }
-    Message* first_message() noexcept {
-        return ask([](auto& engine) { return engine.first_message(); });
-    }
     std::uint64_t raise_order(std::uint64_t least) noexcept {
         return ask([&](auto& engine) { return engine.raise_order(least); });
     }
     template <class Visit>
-    void each_context(Visit&& visit) {
-        ask([&](auto& engine) { engine.each_context(visit); });
+    void each_posted(Visit&& visit) {
+        ask([&](auto& engine) { engine.each_posted(visit); });
+    }
+    template <class Visit>
+    void each_kept(Visit&& visit) {
+        ask([&](auto& engine) { engine.each_kept(visit); });
     }
     tool::counters::Matching& counters() noexcept {
         return ask([](auto& engine) -> tool::counters::Matching& { return engine.counters; });
+    }
+    SearchCounts& searches() noexcept {
+        return ask([](auto& engine) -> SearchCounts& { return engine.searches; });
     }
 
 private:

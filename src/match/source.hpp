@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "match/matcher.hpp"
-#include "match/searching.hpp"
+#include "match/linear_search.hpp"
 #include "match/table.hpp"
 #include "platform/cpu.hpp"
 
@@ -26,11 +26,11 @@ public:
         if (const Key key(context, source, any_tag); key != key_) reopen(key);
         return open_;
     }
-    /// Calls visit(entry) for the first entry of each list that is not empty.
+    /// Calls visit(entry) for each.
     template <class Visit>
     void each(Visit&& visit) const {
-        if (open_.first != nullptr) visit(*open_.first);
-        table_.each(visit);
+        for_each(open_, visit);
+        table_.each([&](const Queue<Lane>& queue) { for_each(queue, visit); });
     }
     std::size_t memory() const noexcept { return table_.memory(); }
 
@@ -48,7 +48,7 @@ private:
     Queue<Lane> open_;
 };
 
-class SourceMatcher : public Searching<SourceMatcher> {
+class SourceMatcher : public LinearSearch<SourceMatcher> {
 public:
     static constexpr std::string_view name = "source";
 
@@ -69,7 +69,7 @@ public:
             }
             other = other->next;
         }
-        note_search(counters, steps);
+        searches.note(envelope.context, steps);
         return first;
     }
     void keep(Message& message) noexcept {
@@ -82,7 +82,6 @@ public:
         arrivals_.remove(message);
         counters.unexpected_queue.subtract();
     }
-    Message* first_message() noexcept { return arrivals_.first; }
     /// With MPI_ANY_SOURCE among all messages, as the order of arrivals among sources is wanted.
     Message* find(const Pattern& pattern) noexcept {
         if (arrivals_.first == nullptr) return nullptr;
@@ -92,17 +91,19 @@ public:
                       [](Message& at) { return at.exact.after; });
     }
     template <class Visit>
-    void each_context(Visit&& visit) const {
-        const auto posted = [&](const core::Request& receive) { visit(receive.context); };
-        posted_.each(posted);
-        any_source_.each(posted);
-        kept_.each([&](const Message& message) { visit(message.envelope.context); });
+    void each_posted(Visit&& visit) const {
+        posted_.each(visit);
+        any_source_.each(visit);
+    }
+    template <class Visit>
+    void each_kept(Visit&& visit) const {
+        for_each(arrivals_, visit);
     }
     /// Bytes besides this object.
     std::size_t memory() const noexcept { return posted_.memory() + any_source_.memory() + kept_.memory(); }
 
 private:
-    friend Searching<SourceMatcher>;
+    friend LinearSearch<SourceMatcher>;
 
     using PostedFrom = Posted<Wild::tag>;
     using KeptFrom = Kept<&Message::exact, Wild::tag>;
@@ -117,7 +118,7 @@ private:
     Message* search(Message* at, const Pattern& pattern, After after) noexcept {
         std::uint64_t steps = 0;
         while (at != nullptr && (++steps, !accepts(pattern, at->envelope))) at = after(*at);
-        note_search(counters, steps);
+        searches.note(pattern.context, steps);
         return at;
     }
 

@@ -71,11 +71,11 @@ public:
         return found;
     }
 
-    /// Calls visit(entry) for the first entry of each queue.
+    /// Calls visit(queue) for each.
     template <class Visit>
     void each(Visit&& visit) const {
         for (std::uint32_t i = 0; i < count_; ++i)
-            each_in(buckets_[i], [&](Entry& first, std::uint32_t) { visit(first); });
+            each_in(buckets_[i], [&](Entry& first, std::uint32_t) { visit(Queue<Lane>{&first, Lane::before(first)}); });
     }
 
 private:

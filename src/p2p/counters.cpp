@@ -16,6 +16,7 @@ void add_counted(tool::Values& values, instance::Instance& instance, std::size_t
     values += instance.backlog_counters;
     values += instance.receiving;
     values += instance.matcher.counters();
+    values += instance.matcher.searches().total;
     // Noted only before receives are taken out (match::note_posted).
     auto& most = values[tool::CounterIndex::most_posted_receives];
     most = std::max(most, instance.matcher.counters().posted_receives.value());
@@ -34,8 +35,8 @@ tool::Values Engine::counted() {
     tool::Values values;
     // All of them: what was never used is zeroes.
     for (std::size_t i = 0; i < pool_.size(); ++i) add_counted(values, pool_[i], node_.processes());
+    wildcards_.add_to(values);
     match::add_shallow_searches(values);
-    values += wildcards_.counters;
     if (in_laboratory()) values.add(laboratory_->counted());
     return values;
 }
@@ -61,19 +62,23 @@ std::uint64_t Engine::counted_for(const core::Thread& thread, tool::CounterIndex
     return in_laboratory() ? laboratory_->counted_for(thread, which) : 0;
 }
 
-Engine::Unexpected Engine::unexpected_in(std::uint32_t first_context, std::uint32_t last_context) {
-    Unexpected sum;
+void Engine::add_counted_in(tool::Values& values, std::uint32_t context) {
+    using Index = tool::CounterIndex;
+    const auto add_receive = [&](const core::Request& receive) {
+        if (receive.context == context) ++values[Index::comm_posted_receives];
+    };
     for_each(used(), [&](instance::Instance& instance) {
         std::lock_guard guard(instance.lock);
-        for (const auto* at = instance.matcher.first_message(); at != nullptr;
-             at = at->arrival.after) {
-            if (at->envelope.context < first_context || at->envelope.context > last_context)
-                continue;
-            ++sum.messages;
-            sum.bytes += at->length;
-        }
+        instance.matcher.each_posted(add_receive);
+        instance.matcher.each_kept([&](const match::Message& message) {
+            if (message.envelope.context != context) return;
+            ++values[Index::comm_unexpected_messages];
+            values[Index::comm_unexpected_bytes] += message.length;
+        });
+        instance.matcher.searches().add_to(values, context);
     });
-    return sum;
+    wildcards_.each_posted(add_receive);
+    wildcards_.add_to(values, context);
 }
 
 tool::Values read_counters(objects::Process& process) {
@@ -87,9 +92,11 @@ tool::Values read_counters(objects::Process& process) {
 
 std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
                            std::uint32_t context) {
-    const auto unexpected = process.engine->unexpected_in(context, context + 1);
-    return which == tool::CounterIndex::comm_unexpected_bytes ? unexpected.bytes
-                                                              : unexpected.messages;
+    objects::attach(process);  // who takes locks of instances is one of its threads (sync/lone_thread.hpp)
+    tool::Values values;
+    for (const std::uint32_t one : {context, context + 1}) process.engine->add_counted_in(values, one);
+    match::add_shallow_searches(values);
+    return values[tool::counter_table()[static_cast<std::size_t>(which)].whole];
 }
 
 std::size_t count_threads(const objects::Process& process) {

@@ -38,6 +38,7 @@
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
 #include "progress/lot.hpp"
+#include "sync/lone_thread.hpp"
 #include "tool/events.hpp"
 #include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
@@ -140,6 +141,8 @@ public:
 
     /// In which contexts anything is posted or kept here, or on its way here from before the call.
     BusyContexts busy_contexts(core::Thread& thread);
+    /// Before another communicator gets the context.
+    void forget(std::uint32_t context);
 
     /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
     void watch(const match::Pattern& pattern, sync::Slot& slot);
@@ -158,12 +161,9 @@ public:
     /// What threads waited for each other about, a line for each instance and envelope.
     std::vector<Contention> contended();
     std::uint64_t counted_for(const core::Thread& thread, tool::CounterIndex which);
-    /// Messages of these contexts, and their bytes, that wait for a receive.
-    struct Unexpected {
-        std::uint64_t messages = 0;
-        std::uint64_t bytes = 0;
-    };
-    Unexpected unexpected_in(std::uint32_t first_context, std::uint32_t last_context);
+    /// What is counted by communicators (tool/communicators.def), for one context. Takes the locks of
+    /// instances, one after the other.
+    void add_counted_in(tool::Values& values, std::uint32_t context);
 
     // --- requests ---
 
@@ -220,8 +220,8 @@ public:
                    ? all
                    : Instances{1} << pool_.home_of(pattern.context, pattern.tag);
     }
-    /// Progress on these instances, and on whatever stands at the door; true if there was any. Cheap
-    /// when nothing came.
+    /// Progress on these instances, or the first of them that has something, and on whatever stands at the
+    /// door; true if there was any. Cheap when nothing came.
     bool poll(core::Thread& thread, Instances which);
     /// Progress on every instance in use.
     void poll_all(core::Thread& thread);
@@ -367,9 +367,10 @@ private:
     }
     /// Whether a message that was sent before this one may still come.
     bool held_back(const match::Message& message) const noexcept {
-        return node_
-            .held_back(static_cast<std::size_t>(message.peer), static_cast<std::size_t>(rank_))
-            .holds(message.envelope.context, message.stamp);
+        return held_back(message.peer, message.envelope.context, message.stamp);
+    }
+    bool held_back(std::int32_t sender, std::uint32_t context, std::uint64_t stamp) const noexcept {
+        return node_.held_back(static_cast<std::size_t>(sender), static_cast<std::size_t>(rank_)).holds(context, stamp);
     }
     void after_queueing(Turn& turn, instance::Instance& instance);
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
@@ -459,6 +460,8 @@ private:
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
     bool visit(core::Thread& thread, instance::Instance& instance);
+    bool visit_in_turn(core::Thread& thread, Instances which);
+    bool end_poll(core::Thread& thread, bool moved);
     void run_put_off(core::Thread& thread);
     void reap(core::Thread& thread);
 
@@ -500,22 +503,35 @@ private:
     }
     void first_use(instance::Instance& instance);
     void mark_used(instance::Instance& instance);
-    void lock_all();
-    void unlock_all();
+    class Everything;
     template <class Function>
     void for_each(Instances which, Function&& function) {
         for (; which != 0; which &= which - 1)
             function(pool_[static_cast<std::size_t>(std::countr_zero(which))]);
     }
+    /// Calls visit(instance, inlet) for each inlet that is polled.
+    template <class Visit>
+    void each_inlet(Visit&& visit) {
+        for_each(used(), [&](instance::Instance& instance) {
+            const std::uint32_t count = instance.polled_count.load(relaxed);
+            for (std::uint32_t i = 0; i < count; ++i) visit(instance, *instance.polled[i].load(relaxed));
+        });
+    }
     Instances used() const noexcept { return used_.load(acquire); }
+    /// An instance that only sends is not in use, but may have a backlog.
+    Instances in_progress() const noexcept { return used() | backlogged(); }
     Instances backlogged() const noexcept { return backlogged_.load(acquire); }
-    void drain_in_order(Turn& turn);
-    void list_all_rung();
-    void stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp);
+    void drain_in_order(Turn& turn, const Everything& everything);
+    Ready another_ready(const Everything& everything, const instance::Inlet* besides);
+    bool drain_only(Turn& turn, const Everything& everything);
+    void list_all_rung(const Everything& everything);
+    void stage(Turn& turn, const Everything& everything, std::vector<match::Message*>& staged,
+               std::uint64_t last_stamp);
     void restore_order(Turn& turn);
+    std::uint64_t next_order() noexcept;
     match::Message* lowest(const match::Pattern& pattern);
     match::Message* earliest(const match::Pattern& pattern);
-    match::Message* earliest_in_order(Turn& turn, const match::Pattern& pattern);
+    match::Message* earliest_in_order(Turn& turn, const Everything& everything, const match::Pattern& pattern);
     void match_staged(Turn& turn, instance::Instance& instance, match::Message& message);
     void put_off_later(std::vector<match::Message*>& staged);
     void put_off_kept(const match::Envelope& first);
@@ -567,7 +583,7 @@ private:
     std::atomic<std::uint32_t> composed_{0};
     std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
 
-    std::atomic<int> threads_{0};
+    sync::LoneThread lone_thread_;
     std::atomic<bool> short_of_cores_{false};
     alignas(cache_line) core::Company company_;
     std::atomic<std::uint32_t> parked_everywhere_{0};

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "p2p/engine.hpp"
+#include "p2p/everything.hpp"
 
 namespace heddle::p2p {
 
@@ -22,19 +22,31 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
     Turn turn(thread);
     if (is_sequenced()) match_all_that_came(turn);
     {
-        std::lock_guard guard(wildcards_.lock);
-        lock_all();
-        if (!is_sequenced()) drain_in_order(turn);
-        for_each(used(), [&](instance::Instance& instance) { instance.matcher.each_context(add); });
-        wildcards_.each_context(add);
+        const Everything everything(*this);
+        if (!is_sequenced()) drain_in_order(turn, everything);
+        const auto add_receive = [&](const core::Request& receive) { add(receive.context); };
+        for_each(used(), [&](instance::Instance& instance) {
+            instance.matcher.each_posted(add_receive);
+            instance.matcher.each_kept([&](const match::Message& message) { add(message.envelope.context); });
+        });
+        wildcards_.each_posted(add_receive);
         for (const match::Message* message : put_off_) add(message->envelope.context);
         for (std::size_t home = 0; is_sequenced() && home < pool_.size(); ++home)
             laboratory_->each_early(home, [&](const match::Message& early) { add(early.envelope.context); });
-        unlock_all();
     }
     finish(turn);
     std::sort(busy.queued.begin(), busy.queued.end());
+    busy.queued.erase(std::unique(busy.queued.begin(), busy.queued.end()), busy.queued.end());
     return busy;
+}
+
+/// What was searched for there counts for no communicator any more.
+void Engine::forget(std::uint32_t context) {
+    for_each(used(), [&](instance::Instance& instance) {
+        std::lock_guard guard(instance.lock);
+        instance.matcher.searches().forget(context);
+    });
+    wildcards_.forget(context);
 }
 
 }  // namespace heddle::p2p

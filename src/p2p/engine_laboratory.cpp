@@ -32,20 +32,22 @@ private:
     InSection section_;
 };
 
-/// Adds to a counter how long it lives.
+/// Has it counted how long it lives.
 class Stopwatch {
 public:
-    Stopwatch(bool on, tool::Counter& nanoseconds) noexcept
-        : nanoseconds_(on ? &nanoseconds : nullptr), start_(on ? platform::ticks() : 0) {}
+    Stopwatch(bool on, match::SearchCounts& counts, std::uint32_t context) noexcept
+        : counts_(on ? &counts : nullptr), context_(context), start_(on ? platform::ticks() : 0) {}
     ~Stopwatch() {
-        if (nanoseconds_ == nullptr) return;
-        nanoseconds_->add(static_cast<std::uint64_t>(platform::duration_of(platform::ticks() - start_).count()));
+        if (counts_ == nullptr) return;
+        const auto took = platform::duration_of(platform::ticks() - start_);
+        counts_->add_time(context_, static_cast<std::uint64_t>(took.count()));
     }
     Stopwatch(const Stopwatch&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
 
 private:
-    tool::Counter* nanoseconds_;
+    match::SearchCounts* counts_;
+    std::uint32_t context_;
     std::uint64_t start_;
 };
 
@@ -148,7 +150,7 @@ core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive
 match::Message* Engine::post_watched(instance::Instance& instance, core::Request& receive) {
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     if (recording_ != nullptr) recording_->post(pattern);
-    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.counters().match_time);
+    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.searches(), pattern.context);
     match::Message* message = instance.matcher.post(receive, pattern);
     if (message != nullptr) note_taken(instance, *message);
     return message;
@@ -157,7 +159,7 @@ match::Message* Engine::post_watched(instance::Instance& instance, core::Request
 /// Instance locked.
 core::Request* Engine::match_watched(instance::Instance& instance, match::Envelope envelope) noexcept {
     if (recording_ != nullptr) recording_->arrive(envelope);
-    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.counters().match_time);
+    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.searches(), envelope.context);
     return match_with_wildcards(instance, envelope);
 }
 

@@ -7,7 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include "p2p/engine.hpp"
+#include "match/queue.hpp"
+#include "p2p/everything.hpp"
 
 namespace heddle::p2p {
 
@@ -27,45 +28,58 @@ void Engine::mark_used(instance::Instance& instance) {
     used_.fetch_or(Instances{1} << instance.number, release);
 }
 
-/// With the wildcard lock held, so that no instance comes into use meanwhile.
-void Engine::lock_all() {
-    for_each(used(), [](instance::Instance& instance) { instance.lock.lock(); });
-}
-
-void Engine::unlock_all() {
-    for_each(used(), [](instance::Instance& instance) { instance.lock.unlock(); });
-}
-
-/// Lists the inlets that senders have announced, of instances not in use yet, too. Everything locked.
-void Engine::list_all_rung() {
+/// Lists the inlets that senders have announced, of instances not in use yet, too.
+void Engine::list_all_rung(const Everything& everything) {
     auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
+    // What was sent before anything that has been seen here has been announced, if it was to be.
+    if (rung.load(seq_cst) == 0) [[likely]] return;
     for_each(rung.exchange(0, seq_cst), [&](instance::Instance& instance) {
-        if (!instance.used) {
-            instance.lock.lock();
-            mark_used(instance);
-        }
+        everything.include(instance);
         list_rung(instance);
     });
 }
 
-/// Takes messages out of the rings, as far as their stamps are at most `last_stamp`. Everything locked.
-void Engine::stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64_t last_stamp) {
-    list_all_rung();
-    for_each(used(), [&](instance::Instance& instance) {
-        const std::uint32_t count = instance.polled_count.load(relaxed);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            instance::Inlet& inlet = *instance.polled[i].load(relaxed);
-            bool moved = false;
-            while (transport::shm::Cell* cell = inlet.ring.front()) {
-                if (is_control(static_cast<Kind>(cell->kind))) deliver_control(turn, instance, inlet.process, *cell);
-                else if (cell->stamp > last_stamp) break;
-                else staged.push_back(&copy_of(*cell, inlet.process, instance.number));
-                inlet.ring.pop(*cell);
-                moved = true;
-            }
-            if (moved) after_draining(instance, inlet);
+/// Takes messages out of the rings, as far as their stamps are at most `last_stamp`.
+void Engine::stage(Turn& turn, const Everything& everything, std::vector<match::Message*>& staged,
+                   std::uint64_t last_stamp) {
+    list_all_rung(everything);
+    each_inlet([&](instance::Instance& instance, instance::Inlet& inlet) {
+        bool moved = false;
+        while (transport::shm::Cell* cell = inlet.ring.front()) {
+            if (is_control(static_cast<Kind>(cell->kind))) deliver_control(turn, instance, inlet.process, *cell);
+            else if (cell->stamp > last_stamp) break;
+            else staged.push_back(&copy_of(*cell, inlet.process, instance.number));
+            inlet.ring.pop(*cell);
+            moved = true;
         }
+        if (moved) after_draining(instance, inlet);
     });
+}
+
+/// A ring with something in it, besides this one; nullptr: there is none.
+Ready Engine::another_ready(const Everything& everything, const instance::Inlet* besides) {
+    list_all_rung(everything);
+    Ready found;
+    each_inlet([&](instance::Instance& instance, instance::Inlet& inlet) {
+        if (&inlet != besides && inlet.ring.ready()) found = {&instance, &inlet};
+    });
+    return found;
+}
+
+/// If one message of the program is all that has come, delivers it out of its ring. False: there is more.
+/// As drain_in_order(), whose passes it makes: one finds the message, the next nothing else.
+bool Engine::drain_only(Turn& turn, const Everything& everything) {
+    const Ready only = turn.left.inlet != nullptr ? turn.left : another_ready(everything, nullptr);
+    if (only.inlet == nullptr) return true;
+    const transport::shm::Cell* cell = only.inlet->ring.front();
+    if (cell == nullptr || is_control(static_cast<Kind>(cell->kind)) ||
+        held_back(only.inlet->process, cell->context, cell->stamp) ||
+        another_ready(everything, only.inlet).inlet != nullptr)
+        return false;
+    deliver(turn, *only.instance, *only.inlet, *cell);
+    only.inlet->ring.pop(*cell);
+    after_draining(*only.instance, *only.inlet);
+    return only.inlet->ring.front() == nullptr;
 }
 
 /// Matches everything that has come in the order in which it was sent. Everything locked.
@@ -76,11 +90,12 @@ void Engine::stage(Turn& turn, std::vector<match::Message*>& staged, std::uint64
 /// latest stamp of the first, until one finds nothing. Then it is asked what is held back, and one more
 /// pass finds what was published just before that. Messages that are later than one held back are put
 /// off.
-void Engine::drain_in_order(Turn& turn) {
+void Engine::drain_in_order(Turn& turn, const Everything& everything) {
+    if (put_off_.empty() && drain_only(turn, everything)) [[likely]] return;
     std::vector<match::Message*> staged;
     staged.swap(put_off_);
     for (const match::Message* message : staged) wildcards_.demand_order(message->envelope.context, -1);
-    stage(turn, staged, ~std::uint64_t{0});
+    stage(turn, everything, staged, ~std::uint64_t{0});
     if (staged.empty()) return;
     const auto by_stamp = [](const match::Message* a, const match::Message* b) {
         return a->stamp < b->stamp;
@@ -91,7 +106,7 @@ void Engine::drain_in_order(Turn& turn) {
         before = staged.size();
         early.clear();
         for (const match::Message* message : staged) early.push_back(held_back(*message));
-        stage(turn, staged, latest);
+        stage(turn, everything, staged, latest);
     }
     for (std::size_t i = 0; i < staged.size(); ++i)
         if (early[i]) put_off_.push_back(std::exchange(staged[i], nullptr));
@@ -132,11 +147,13 @@ void Engine::put_off_later(std::vector<match::Message*>& staged) {
 
 void Engine::restore_order(Turn& turn) {
     if (is_sequenced()) return match_set_aside(turn);
-    std::lock_guard guard(wildcards_.lock);
-    lock_all();
-    const bool look_again = look_again_.exchange(false, relaxed);
-    drain_in_order(turn);
-    unlock_all();
+    bool look_again = false;
+    {
+        const Everything everything(*this);
+        look_again = look_again_.load(relaxed);
+        if (look_again) look_again_.store(false, relaxed);
+        drain_in_order(turn, everything);
+    }
     if (!look_again) return;
     // What was put off is in no queue: those who probe have not heard of it.
     std::lock_guard watchers(watchers_lock_);
@@ -163,8 +180,9 @@ match::Message* Engine::earliest(const match::Pattern& pattern) {
 
 /// The same, when all that was sent before it has come, too. Messages that are later than one held
 /// back are put off meanwhile, to be matched in their turn. Everything locked.
-match::Message* Engine::earliest_in_order(Turn& turn, const match::Pattern& pattern) {
-    drain_in_order(turn);
+match::Message* Engine::earliest_in_order(Turn& turn, const Everything& everything,
+                                          const match::Pattern& pattern) {
+    drain_in_order(turn, everything);
     for (match::Message* first = earliest(pattern); first != nullptr;) {
         if (held_back(*first)) {
             put_off_kept(match::Envelope(first->envelope));
@@ -172,7 +190,7 @@ match::Message* Engine::earliest_in_order(Turn& turn, const match::Pattern& patt
             continue;
         }
         // What was held back until just before the question is in the rings now.
-        drain_in_order(turn);
+        drain_in_order(turn, everything);
         match::Message* now = earliest(pattern);
         if (now == first) return first;
         first = now;
@@ -203,27 +221,33 @@ core::Request* Engine::post_slowly(core::Thread& thread, core::Request& receive,
 
 core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
     Turn turn(thread);
-    wildcards_.lock.lock();
-    lock_all();
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
-    if (recording_ != nullptr) recording_->post(pattern);
-    match::Message* message = in_order ? earliest_in_order(turn, pattern) : earliest(pattern);
-    if (message != nullptr) {
-        take(pool_[message->instance], *message);
-    } else {
-        std::uint64_t order = wildcards_.latest_order;
-        const auto raise = [&](instance::Instance& i) { order = i.matcher.raise_order(order); };
-        for_each(used(), raise);
-        receive.order = ++order;
-        wildcards_.latest_order = order;
-        for_each(used(), raise);
-        wildcards_.append(receive, in_order);
+    match::Message* message = nullptr;
+    {
+        const Everything everything(*this);
+        if (recording_ != nullptr) recording_->post(pattern);
+        message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
+        if (message != nullptr) {
+            take(pool_[message->instance], *message);
+            match::mark_taken(receive);
+        } else {
+            receive.order = wildcards_.latest_order = next_order();
+            wildcards_.append(receive, in_order);
+        }
     }
-    unlock_all();
-    wildcards_.lock.unlock();
     if (message != nullptr) consume(turn, receive, *message);
     finish(turn);
     return &receive;
+}
+
+/// An order above all that was posted, and below all that will be. Everything locked.
+std::uint64_t Engine::next_order() noexcept {
+    std::uint64_t order = wildcards_.latest_order;
+    const auto raise = [&](instance::Instance& instance) { order = instance.matcher.raise_order(order); };
+    for_each(used(), raise);
+    ++order;
+    for_each(used(), raise);
+    return order;
 }
 
 /// The first message that the pattern accepts; taken out of its queue if `take`.
@@ -243,11 +267,9 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
         this->take(pool_[message->instance], *message);
     };
     if (pattern.tag == match::any_tag) {
-        std::lock_guard guard(wildcards_.lock);
-        lock_all();
-        message = in_order ? earliest_in_order(turn, pattern) : earliest(pattern);
+        const Everything everything(*this);
+        message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
         look();
-        unlock_all();
     } else {
         instance::Instance& instance = pool_.home(pattern.context, pattern.tag);
         lock(instance, pattern);

@@ -37,6 +37,7 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
     completed_send_.kind.store(core::Kind::request, relaxed);
+    wildcards_.select(tool::Choice<tool::MatcherName>::print(settings.matcher));
     if (tool::matching_is_watched(settings)) wildcards_.take_for_granted();
     // Rings are emptied past the branch for messages that are to be put in order.
     for (std::uint32_t context = 0; is_sequenced() && context < 64; ++context)
@@ -46,7 +47,8 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
 Engine::~Engine() = default;
 
 void Engine::count_thread(int change) noexcept {
-    const int threads = threads_.fetch_add(change, relaxed) + change;
+    change > 0 ? lone_thread_.arrive() : lone_thread_.leave();
+    const auto threads = static_cast<int>(lone_thread_.threads());
     // Processes that are bound have their cores to themselves; others share all there are.
     const platform::Cores cores = platform::cores();
     const bool bound = cores.allowed < cores.online;
@@ -59,10 +61,13 @@ bool Engine::poll(core::Thread& thread, Instances which) {
     // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
     if (which != 0 && (which & (which - 1)) == 0) [[likely]]
         moved = visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
-    else
-        // An instance that only sends is not in use, but may have a backlog.
-        for_each(which & (used() | backlogged()),
-                 [&](instance::Instance& instance) { moved |= visit(thread, instance); });
+    else if (which != 0)
+        moved = visit_in_turn(thread, which & in_progress());
+    return end_poll(thread, moved);
+}
+
+/// The door, and the count.
+bool Engine::end_poll(core::Thread& thread, bool moved) {
     if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) [[unlikely]] {
         Turn turn(thread);
         answer_door(turn);
@@ -73,8 +78,22 @@ bool Engine::poll(core::Thread& thread, Instances which) {
     return moved;
 }
 
+/// Until one has something; the next time the one after it comes first.
+bool Engine::visit_in_turn(core::Thread& thread, Instances which) {
+    const auto first = static_cast<int>(thread.visits_from);
+    for (Instances left = std::rotr(which, first); left != 0; left &= left - 1) {
+        const auto number = static_cast<std::uint32_t>(first + std::countr_zero(left)) % 64;
+        if (!visit(thread, pool_[number])) continue;
+        thread.visits_from = static_cast<std::uint8_t>((number + 1) % 64);
+        return true;
+    }
+    return false;
+}
+
 void Engine::poll_all(core::Thread& thread) {
-    poll(thread, all);
+    bool moved = false;
+    for_each(in_progress(), [&](instance::Instance& instance) { moved |= visit(thread, instance); });
+    end_poll(thread, moved);
     if (look_again_.load(relaxed)) [[unlikely]] {
         Turn turn(thread);
         turn.needs_order = true;
@@ -91,7 +110,7 @@ bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
     Turn turn(thread);
     bool moved = false;
     if (instance.lock.try_lock()) {
-        moved = drain(turn, instance);
+        moved = drain(turn, instance) || turn.needs_order;
         instance.lock.unlock();
     }
     if (backlog && flush_backlog(turn, instance)) moved = true;
@@ -117,6 +136,7 @@ bool Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
         if (wildcards_.want_order(cell->context) && !is_control(static_cast<Kind>(cell->kind)))
             [[unlikely]] {
             turn.needs_order = true;
+            turn.left = {&instance, &inlet};
             if (!set_aside(turn, instance, inlet.process, *cell)) break;
             inlet.ring.pop(*cell);
             continue;
@@ -227,7 +247,7 @@ void Engine::cool(Instances which) {
 
 bool Engine::cool_idle() {
     bool busy = false;
-    const bool alone = threads_.load(relaxed) <= 1;
+    const bool alone = lone_thread_.threads() <= 1;
     for_each(used(), [&](instance::Instance& instance) {
         instance.lock.lock();
         const bool sleepers =

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "p2p/engine.hpp"
+#include "p2p/everything.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -256,17 +256,10 @@ void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbo
     instance::Instance& instance = pool_.home(message.envelope.context, message.envelope.tag);
     Turn turn(thread);
     if (wildcards_.want_order(message.envelope.context) && !is_sequenced()) [[unlikely]] {
-        wildcards_.lock.lock();
-        if (!instance.used) {
-            instance.lock.lock();
-            mark_used(instance);
-            instance.lock.unlock();
-        }
-        lock_all();
-        drain_in_order(turn);
+        const Everything everything(*this);
+        everything.include(instance);
+        drain_in_order(turn, everything);
         deliver_to_self(turn, instance, send, message);
-        unlock_all();
-        wildcards_.lock.unlock();
     } else {
         lock(instance, message.envelope);
         deliver_to_self(turn, instance, send, message);

@@ -118,7 +118,8 @@ void Recycling::ask(core::Thread& thread) {
 }
 
 void Recycling::look(core::Thread& thread, std::int32_t owner, const Letter& letter) {
-    const BusyContexts busy = thread.process->engine->busy_contexts(thread);
+    Engine& engine = *thread.process->engine;
+    const BusyContexts busy = engine.busy_contexts(thread);
     Letter answer = letter;
     answer.kind = Kind::found;
     for (std::uint32_t i = 0; i < answer.count; ++i) {
@@ -126,6 +127,7 @@ void Recycling::look(core::Thread& thread, std::int32_t owner, const Letter& let
         const std::uint32_t local = context | objects::local_group_context;
         answer.entries[i].value = !busy.holds(context) && !busy.holds(context + 1) &&
                                   !busy.holds(local) && !busy.holds(local + 1);
+        for (const std::uint32_t gone : {context, context + 1, local, local + 1}) engine.forget(gone);
     }
     post(thread, owner, answer);
 }

@@ -11,6 +11,11 @@
 #include "core/thread.hpp"
 #include "sync/asymmetric_fence.hpp"
 
+namespace heddle::instance {
+struct Inlet;
+struct Instance;
+}  // namespace heddle::instance
+
 namespace heddle::p2p {
 
 /// A matched rendezvous whose payload is still with its sender.
@@ -29,6 +34,12 @@ struct Share {
     std::uint8_t instance;
     std::uint64_t sender;
     std::uint64_t number;
+};
+
+/// A ring in which there is something.
+struct Ready {
+    instance::Instance* instance = nullptr;
+    instance::Inlet* inlet = nullptr;
 };
 
 struct Turn {
@@ -60,7 +71,8 @@ struct Turn {
     core::Thread& thread;
     std::vector<Pull> pulls;
     std::vector<Share> shares;
-    bool needs_order = false;  ///< a ring was left, since a wildcard receive may want its message
+    bool needs_order = false;  ///< there are messages to be put in order
+    Ready left;                ///< since a wildcard receive may want its message
     std::uint32_t sleepers = 0;
     std::array<sync::Slot*, 16> slots;
 };

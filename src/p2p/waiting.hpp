@@ -12,13 +12,15 @@
 
 namespace heddle::p2p {
 
+using Instances = Engine::Instances;
+
 class OneRequest {
 public:
     OneRequest(Engine& engine, core::Request& request) noexcept : engine_(engine), request_(request) {}
 
     bool holds() const noexcept { return request_.completed(); }
-    Engine::Instances likely_instances() const noexcept { return engine_.instance_of(request_); }
-    Engine::Instances instances() const noexcept { return engine_.instance_of(request_); }
+    Instances likely_instances() const noexcept { return engine_.instance_of(request_); }
+    Instances instances() const noexcept { return engine_.instance_of(request_); }
     void announce(sync::Slot* slot) noexcept { request_.waiter.store(slot, relaxed); }
     void describe(char* text, std::size_t bytes) const { describe_request(engine_, request_, text, bytes); }
 
@@ -33,8 +35,8 @@ public:
     Requests(Engine& engine, std::span<core::Request* const> requests) noexcept
         : engine_(engine), requests_(requests) {}
 
-    Engine::Instances instances() const noexcept {
-        Engine::Instances all = 0;
+    Instances instances() const noexcept {
+        Instances all = 0;
         for (core::Request* request : requests_)
             if (!is_complete(request)) all |= engine_.instance_of(*request);
         return all;
@@ -58,7 +60,7 @@ public:
         return first_ == requests_.size();
     }
     /// After holds() was false.
-    Engine::Instances likely_instances() const noexcept {
+    Instances likely_instances() const noexcept {
         return engine_.instance_of(*requests_[first_]);
     }
     /// The last one that is missing: messages of one stream come in order, so that the thread wakes
@@ -86,12 +88,17 @@ class AnyRequest : public Requests {
 public:
     using Requests::Requests;
 
+    /// While it does not hold none of them is complete, so that this does not change.
+    Instances instances() noexcept {
+        if (instances_ == 0) instances_ = Requests::instances();
+        return instances_;
+    }
     bool holds() const noexcept {
         for (core::Request* request : requests_)
             if (request != nullptr && request->completed()) return true;
         return false;
     }
-    Engine::Instances likely_instances() const noexcept { return instances(); }
+    Instances likely_instances() noexcept { return instances(); }
     void announce(sync::Slot* slot) noexcept {
         for (core::Request* request : requests_)
             if (request != nullptr) request->waiter.store(slot, relaxed);
@@ -100,6 +107,9 @@ public:
         for (core::Request* request : requests_)
             if (request != nullptr) return describe_request(engine_, *request, text, bytes);
     }
+
+private:
+    Instances instances_ = 0;  ///< once it was asked for
 };
 
 /// A message that the pattern accepts. `take`: it is taken out for a matched receive.
@@ -119,8 +129,8 @@ public:
         }
         return found_;
     }
-    Engine::Instances likely_instances() const noexcept { return engine_.instance_of(pattern_); }
-    Engine::Instances instances() const noexcept { return engine_.instance_of(pattern_); }
+    Instances likely_instances() const noexcept { return engine_.instance_of(pattern_); }
+    Instances instances() const noexcept { return engine_.instance_of(pattern_); }
     void announce(sync::Slot* slot) {
         engine_.unwatch(thread_.slot);
         if (slot != nullptr) engine_.watch(pattern_, *slot);

@@ -7,36 +7,45 @@ namespace heddle::p2p {
 
 void Wildcards::append(core::Request& receive, bool ordered) noexcept {
     std::lock_guard guard(list_lock_);
-    receive.next = nullptr;
-    receive.synchronous = ordered;  // remembered for unlink(); receives have no other use for it
-    (last_ == nullptr ? first_ : last_->next) = &receive;
-    last_ = &receive;
+    receive.synchronous = ordered;  // remembered for note_taken(); receives have no other use for it
+    posted_.raise_order(receive.order - 1);
+    posted_.post(receive, {receive.context, receive.source, match::any_tag});
     if (ordered) count_reason(receive.context, +1);
     counters.any_tag_receives.add();
     counters.most_any_tag_receives.raise_to(counters.any_tag_receives.value());
-    count_.fetch_add(1, relaxed);  // the instances' locks, still held, publish it
+    add_to_count(+1);  // the instances' locks, still held, publish it
 }
 
 core::Request* Wildcards::take_for(const match::Envelope& message, std::uint64_t before) noexcept {
     std::lock_guard guard(list_lock_);
-    core::Request* previous = nullptr;
-    for (core::Request* at = first_; at != nullptr && at->order < before; previous = at, at = at->next) {
-        if (!match::accepts({at->context, at->source, match::any_tag}, message)) continue;
-        unlink(previous, *at);
-        return at;
-    }
-    return nullptr;
+    core::Request* first = posted_.posted_for({message.context, message.source, match::any_tag});
+    if (first == nullptr || first->order > before) return nullptr;
+    posted_.take_posted(*first);
+    note_taken(*first);
+    return first;
 }
 
 bool Wildcards::cancel(core::Request& receive) noexcept {
     std::lock_guard guard(list_lock_);
-    core::Request* previous = nullptr;
-    for (core::Request* at = first_; at != nullptr; previous = at, at = at->next) {
-        if (at != &receive) continue;
-        unlink(previous, receive);
-        return true;
-    }
-    return false;
+    if (!posted_.cancel(receive)) return false;
+    note_taken(receive);
+    return true;
+}
+
+void Wildcards::add_to(tool::Values& sums) noexcept {
+    sums += counters;
+    sums += posted_.searches().total;
+    sums[tool::CounterIndex::posted_receives] += posted_.counters().posted_receives.value();
+}
+
+void Wildcards::add_to(tool::Values& sums, std::uint32_t context) {
+    std::lock_guard guard(list_lock_);
+    posted_.searches().add_to(sums, context);
+}
+
+void Wildcards::forget(std::uint32_t context) noexcept {
+    std::lock_guard guard(list_lock_);
+    posted_.searches().forget(context);
 }
 
 void Wildcards::demand_order(std::uint32_t context, int change) noexcept {
@@ -48,16 +57,18 @@ void Wildcards::count_reason(std::uint32_t context, int change) noexcept {
     const std::uint32_t place = context & 63;
     ordered_[place] += static_cast<std::uint32_t>(change);
     const std::uint64_t bit = std::uint64_t{1} << place;
-    if (ordered_[place] != 0) filter_.fetch_or(bit, relaxed);
-    else filter_.fetch_and(~bit, relaxed);
+    const std::uint64_t filter = filter_.load(relaxed);
+    filter_.store(ordered_[place] != 0 ? filter | bit : filter & ~bit, relaxed);
 }
 
-void Wildcards::unlink(core::Request* before, core::Request& receive) noexcept {
-    (before == nullptr ? first_ : before->next) = receive.next;
-    if (last_ == &receive) last_ = before;
+void Wildcards::add_to_count(int change) noexcept {
+    count_.store(count_.load(relaxed) + static_cast<std::uint32_t>(change), relaxed);
+}
+
+void Wildcards::note_taken(const core::Request& receive) noexcept {
     if (receive.synchronous) count_reason(receive.context, -1);
     counters.any_tag_receives.subtract();
-    count_.fetch_sub(1, relaxed);
+    add_to_count(-1);
 }
 
 }  // namespace heddle::p2p

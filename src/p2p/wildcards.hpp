@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Receives with MPI_ANY_TAG. They belong to no instance: one list for the process.
+/// Receives with MPI_ANY_TAG. They belong to no instance: one matcher of their own for the process.
 ///
-/// Order          a wildcard is posted with all used instances locked and gets an order above every
-///                receive posted before it; every receive posted later gets one above its own. So
+/// Order          a wildcard is posted with everything locked (Engine::Everything) and gets an order above
+///                every receive posted before it; every receive posted later gets one above its own. So
 ///                comparing orders tells who was first, and exact receives pay nothing for it.
 ///                Messages that a wildcard could get are taken from the rings in the order of their
-///                stamps, all instances locked (Engine::drain_in_order); `filter` tells progress
+///                stamps, everything locked (Engine::drain_in_order); `filter` tells progress
 ///                which messages these are. Where overtaking is allowed, neither is needed.
 /// Locks          `lock` before the instances' locks; `list_lock` after them.
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "core/request.hpp"
-#include "match/message.hpp"
+#include "match/selected.hpp"
 #include "sync/mutex.hpp"
 #include "tool/counters.hpp"
 
@@ -25,17 +26,20 @@ class Wildcards {
 public:
     sync::Mutex lock;  ///< posting, cancelling, ordered delivery, first use of an instance
 
+    /// Before anything is posted: the engine of this name finds receives.
+    void select(std::string_view matcher) { posted_.select(matcher); }
+
     /// Whether a message of this context must be delivered in order.
     bool want_order(std::uint32_t context) const noexcept {
         return (filter_.load(relaxed) >> (context & 63) & 1) != 0;
     }
     bool any() const noexcept { return count_.load(relaxed) != 0; }
 
-    /// any() from now on, whether there are any or not: so all messages take the way of those that may
-    /// match a wildcard.
-    void take_for_granted() noexcept { count_.fetch_add(1, relaxed); }
+    /// Before anything is posted: any() from now on, whether there are any or not. So all messages take the
+    /// way of those that may match a wildcard.
+    void take_for_granted() noexcept { count_.store(1, relaxed); }
 
-    /// With `lock` and every used instance's lock held.
+    /// With everything locked, and the order that the receive has.
     void append(core::Request& receive, bool ordered) noexcept;
 
     /// The first wildcard that accepts the message and was posted before order `before`, taken out.
@@ -47,26 +51,30 @@ public:
     /// Takes `receive` out; false if it is not there. With `lock` held.
     bool cancel(core::Request& receive) noexcept;
 
-    /// Calls visit(context id) for each wildcard.
+    /// Calls visit(receive) for each wildcard.
     template <class Visit>
-    void each_context(Visit&& visit) {
+    void each_posted(Visit&& visit) {
         std::lock_guard guard(list_lock_);
-        for (const core::Request* at = first_; at != nullptr; at = at->next) visit(at->context);
+        posted_.each_posted(visit);
     }
+    /// Adds what was counted; by_context: of this context only.
+    void add_to(tool::Values& sums) noexcept;
+    void add_to(tool::Values& sums, std::uint32_t context);
+    void forget(std::uint32_t context) noexcept;
 
     std::uint64_t latest_order = 0;  ///< of the wildcards so far; guarded by `lock`
     tool::counters::Ordering counters;  ///< receives: guarded by list_lock_; put_off: by `lock`
 
 private:
-    void unlink(core::Request* before, core::Request& receive) noexcept;
+    void note_taken(const core::Request& receive) noexcept;
     void count_reason(std::uint32_t context, int change) noexcept;
+    void add_to_count(int change) noexcept;
 
     sync::Mutex list_lock_;
-    core::Request* first_ = nullptr;
-    core::Request* last_ = nullptr;
+    match::Selected posted_;
     std::array<std::uint32_t, 64> ordered_{};  ///< reasons for order by context; list_lock_
-    std::atomic<std::uint64_t> filter_{0};     ///< bit i: ordered_[i] > 0
-    std::atomic<std::uint32_t> count_{0};
+    std::atomic<std::uint64_t> filter_{0};     ///< bit i: ordered_[i] > 0; written with list_lock_ held
+    std::atomic<std::uint32_t> count_{0};      ///< written with list_lock_ held
 };
 
 }  // namespace heddle::p2p

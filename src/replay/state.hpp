@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// One matching engine, and beside it the receives with MPI_ANY_TAG, which no engine takes: what the
-/// instances of a process do (p2p/wildcards.hpp), with a single instance, as most libraries have it.
+/// Two matching engines of one kind: one for receives with MPI_ANY_TAG, and one for all others. That is what
+/// the instances of a process do (p2p/wildcards.hpp), with a single instance, as most libraries have it.
 
 #include <cstdint>
-#include <limits>
 
 #include "match/matcher.hpp"
+#include "match/queue.hpp"
 
 namespace heddle::replay {
 
@@ -17,29 +17,31 @@ public:
     match::Message* post(core::Request& receive) noexcept {
         const match::Pattern pattern{receive.context, receive.source, receive.tag};
         if (pattern.tag != match::any_tag) return engine_.post(receive, pattern);
-        if (match::Message* message = take(pattern)) return message;
-        receive.order = engine_.raise_order(engine_.raise_order(0) + 1);
-        receive.next = nullptr;
-        *end_ = &receive;
-        end_ = &receive.next;
+        if (match::Message* message = take(pattern)) {
+            match::mark_taken(receive);
+            return message;
+        }
+        const std::uint64_t latest = engine_.raise_order(0);
+        wildcards_.raise_order(latest);
+        wildcards_.post(receive, pattern);
+        engine_.raise_order(receive.order);
         return nullptr;
     }
     /// The receive that gets the message, taken out; nullptr: none.
     core::Request* arrive(const match::Envelope& envelope) noexcept {
-        if (wildcards_ == nullptr) return engine_.arrive(envelope);
+        if (wildcards_.counters.posted_receives.value() == 0) return engine_.arrive(envelope);
         core::Request* const exact = engine_.posted_for(envelope);
-        core::Request** const wild = wildcard_for(
-            envelope, exact == nullptr ? std::numeric_limits<std::uint64_t>::max() : exact->order);
-        if (wild != nullptr) return unlink(wild);
+        core::Request* const wildcard = wildcards_.posted_for({envelope.context, envelope.source, match::any_tag});
+        if (wildcard != nullptr && (exact == nullptr || wildcard->order < exact->order)) {
+            wildcards_.take_posted(*wildcard);
+            return wildcard;
+        }
         if (exact != nullptr) engine_.take_posted(*exact);
         return exact;
     }
     void keep(match::Message& message) noexcept { engine_.keep(message); }
     bool cancel(core::Request& receive) noexcept {
-        if (receive.tag != match::any_tag) return engine_.cancel(receive);
-        for (core::Request** at = &wildcards_; *at != nullptr; at = &(*at)->next)
-            if (*at == &receive) return unlink(at) != nullptr;
-        return false;
+        return (receive.tag == match::any_tag ? wildcards_ : engine_).cancel(receive);
     }
     /// The message that a probe takes.
     match::Message* take(const match::Pattern& pattern) noexcept {
@@ -49,32 +51,10 @@ public:
     }
 
     /// Entries looked at so far.
-    std::uint64_t steps() const noexcept {
-        return wildcard_steps_ + match::steps_of(engine_.counters);
-    }
+    std::uint64_t steps() const noexcept { return engine_.searches.steps() + wildcards_.searches.steps(); }
 
 private:
-    /// What points at the first wildcard posted before `order` that accepts the message.
-    core::Request** wildcard_for(const match::Envelope& envelope, std::uint64_t order) noexcept {
-        for (core::Request** at = &wildcards_; *at != nullptr && (*at)->order < order;
-             at = &(*at)->next) {
-            ++wildcard_steps_;
-            if (match::accepts({(*at)->context, (*at)->source, match::any_tag}, envelope))
-                return at;
-        }
-        return nullptr;
-    }
-    core::Request* unlink(core::Request** at) noexcept {
-        core::Request* const receive = *at;
-        *at = receive->next;
-        if (end_ == &receive->next) end_ = at;
-        return receive;
-    }
-
-    Engine engine_;
-    core::Request* wildcards_ = nullptr;
-    core::Request** end_ = &wildcards_;
-    std::uint64_t wildcard_steps_ = 0;
+    Engine engine_, wildcards_;
 };
 
 }  // namespace heddle::replay

@@ -19,6 +19,9 @@ constexpr std::array<CounterInfo, counter_count> make_table() noexcept {
 #define INSTANCE(kind, name, unit, doc)                                                                 \
     table[next++] = {"instance_" #name,           #unit, "In each instance: " doc, \
                      CounterClass::instance_##kind, here,  CounterIndex::name};
+#define COMM(kind, name, unit, doc)                                                                  \
+    table[next++] = {"comm_" #name,                      #unit, "Of the communicator: " doc,         \
+                     CounterClass::communicator_##kind, here,  CounterIndex::name};
 #include "tool/all.def"
 #undef LINE
     return table;

@@ -27,8 +27,12 @@ namespace counters {
 #include "tool/all.def"
 }  // namespace counters
 
-enum class CounterClass : std::uint8_t { counter, level, most, communicator_level, thread_counter, instance_counter,
-                                         instance_level, instance_most };
+enum class CounterClass : std::uint8_t {
+    counter, level, most,
+    thread_counter,
+    instance_counter, instance_level, instance_most,
+    communicator_counter, communicator_level, communicator_most,
+};
 
 /// The place of each in the table. Those of communicators, threads and instances come by their own ways (p2p/counters.hpp).
 enum class CounterIndex : std::uint8_t {
@@ -36,6 +40,7 @@ enum class CounterIndex : std::uint8_t {
 #define LEVEL(name, unit, doc) name,
 #define MOST(name, unit, doc) name,
 #define COMM_LEVEL(name, unit, doc) name,
+#define COMM(kind, name, unit, doc) comm_##name,
 #define THREAD_COUNTER(name, unit, doc) name,
 #define INSTANCE(kind, name, unit, doc) instance_##name,
 #include "tool/all.def"
@@ -47,10 +52,13 @@ struct CounterInfo {
     const char* doc;
     CounterClass kind;
     Category category;
-    CounterIndex whole;  ///< of an instance's: the process's counter; of others: itself
+    CounterIndex whole;  ///< of an instance's or communicator's: the process's counter; of others: itself
 };
 
-inline bool is_of_instances(CounterClass kind) noexcept { return kind >= CounterClass::instance_counter; }
+inline bool is_of_instances(CounterClass kind) noexcept {
+    return kind >= CounterClass::instance_counter && kind <= CounterClass::instance_most;
+}
+inline bool is_of_communicators(CounterClass kind) noexcept { return kind >= CounterClass::communicator_counter; }
 /// Whether it has a value for each thread, or each instance.
 inline bool is_array(CounterClass kind) noexcept {
     return kind == CounterClass::thread_counter || is_of_instances(kind);
@@ -64,10 +72,12 @@ inline constexpr std::size_t counter_count = 0
 #define LEVEL(name, unit, doc) +1
 #define MOST(name, unit, doc) +1
 #define COMM_LEVEL(name, unit, doc) +1
+#define COMM(kind, name, unit, doc) +1
 #define THREAD_COUNTER(name, unit, doc) +1
 #define INSTANCE(kind, name, unit, doc) +1
 #include "tool/all.def"
     ;
+static_assert(counter_count <= 256, "CounterIndex is a byte");
 
 /// A value for each counter of the process.
 struct Values {

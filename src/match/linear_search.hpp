@@ -11,7 +11,7 @@
 namespace heddle::match {
 
 template <class Engine>
-class Searching {
+class LinearSearch {
 public:
     Message* post(core::Request& receive, Pattern pattern) noexcept {
         if (Message* message = engine().find(pattern)) {
@@ -47,6 +47,7 @@ public:
     }
 
     tool::counters::Matching counters;
+    SearchCounts searches;
 
 private:
     std::uint64_t order_ = 0;
