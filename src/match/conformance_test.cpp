@@ -293,24 +293,6 @@ TEST(SearchDepth, is_what_lists_traverse) {
     EXPECT_EQ(steps_of_reverse_order<match::SourceMatcher>(10), 550U) << "ten lists of ten";
 }
 
-TEST(SearchDepth, is_counted_by_powers_of_two) {
-    match::SearchCounts counts;
-    for (const unsigned steps : {0U, 1U, 1U, 2U, 3U, 4U, 5U, 8U, 32'768U, 32'769U, 1'000'000U}) counts.note(2, steps);
-    const match::Searching& counters = counts.total;
-    EXPECT_EQ(counters.searches_to_1.value(), 2U);
-    EXPECT_EQ(counters.searches_to_2.value(), 1U);
-    EXPECT_EQ(counters.searches_to_4.value(), 2U);
-    EXPECT_EQ(counters.searches_to_8.value(), 2U);
-    EXPECT_EQ(counters.searches_to_32768.value(), 1U);
-    EXPECT_EQ(counters.searches_beyond.value(), 2U);
-    tool::Values sums;
-    sums += counters;
-    match::add_shallow_searches(sums);
-    EXPECT_EQ(sums[tool::CounterIndex::searches], 10U) << "looking at nothing is no search";
-    EXPECT_EQ(sums[tool::CounterIndex::search_steps], 2U + 2 + 7 + 13 + 65'537 + 1'000'000);
-    EXPECT_EQ(sums[tool::CounterIndex::deepest_search], 1'000'000U);
-}
-
 TEST(Selected, has_the_engines_that_the_knob_may_say) {
     const auto shipped = []<class... M>(std::tuple<M...>*) {
         return std::vector<std::string_view>{M::name...};

@@ -238,7 +238,7 @@ static void posted(void) {
         OK(MPI_Irecv(&data[i], 1, MPI_CHAR, rank, 7, MPI_COMM_WORLD, &requests[i]));
     CHECK(value_of(now) == before + MESSAGES && value_of(most) >= MESSAGES);
     OK(MPI_Irecv(data, 1, MPI_CHAR, rank, MPI_ANY_TAG, MPI_COMM_WORLD, &any));
-    CHECK(value_of(wild) == 1 && value_of(now) == before + MESSAGES);
+    CHECK(value_of(wild) == 1 && value_of(now) == before + MESSAGES + 1);
     OK(MPI_Cancel(&any));
     OK(MPI_Wait(&any, MPI_STATUS_IGNORE));
     CHECK(value_of(wild) == 0);
@@ -251,6 +251,38 @@ static void posted(void) {
     OK(MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE));
     CHECK(value_of(now) == before && value_of(most) >= MESSAGES);
     CHECK(value_of(self) == MESSAGES - 1 && value_of(bytes) == MESSAGES - 1);
+}
+
+/* What one communicator is searched for is not counted for another. */
+static void searches(void) {
+    enum { MANY = 300 };
+    static char data[MANY];
+    static MPI_Request requests[MANY];
+    MPI_Comm comms[2];
+    MPI_T_pvar_handle times[2], steps[2], deepest[2], shallow[2], posted_in[2];
+    for (int i = 0; i < 2; ++i) {
+        OK(MPI_Comm_dup(MPI_COMM_SELF, &comms[i]));
+        times[i] = open_pvar("comm_searches", MPI_T_PVAR_CLASS_COUNTER, &comms[i]);
+        steps[i] = open_pvar("comm_search_steps", MPI_T_PVAR_CLASS_COUNTER, &comms[i]);
+        shallow[i] = open_pvar("comm_searches_to_1", MPI_T_PVAR_CLASS_COUNTER, &comms[i]);
+        deepest[i] = open_pvar("comm_deepest_search", MPI_T_PVAR_CLASS_HIGHWATERMARK, &comms[i]);
+        posted_in[i] = open_pvar("comm_posted_receives", MPI_T_PVAR_CLASS_LEVEL, &comms[i]);
+        CHECK(value_of(times[i]) == 0 && value_of(posted_in[i]) == 0);
+    }
+    const unsigned long long all = value_of(open_counter("searches"));
+    for (int tag = 0; tag < MANY; ++tag)
+        OK(MPI_Irecv(&data[tag], 1, MPI_CHAR, 0, tag, comms[0], &requests[tag]));
+    CHECK(value_of(posted_in[0]) == MANY && value_of(posted_in[1]) == 0);
+    for (int tag = MANY; tag-- > 0;) OK(MPI_Send(data, 1, MPI_CHAR, 0, tag, comms[0]));
+    OK(MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
+    const unsigned long long found = value_of(times[0]);
+    CHECK(found > 0 && found == value_of(open_counter("searches")) - all);
+    CHECK(value_of(steps[0]) >= found && value_of(deepest[0]) >= 1 && value_of(shallow[0]) <= found);
+    CHECK(value_of(times[1]) == 0 && value_of(steps[1]) == 0 && value_of(deepest[1]) == 0);
+    CHECK(value_of(posted_in[0]) == 0);
+    OK(MPI_T_pvar_reset(session, times[0]));
+    CHECK(value_of(times[0]) == 0);
+    for (int i = 0; i < 2; ++i) OK(MPI_Comm_free(&comms[i]));
 }
 
 static void before_init(void) {
@@ -271,6 +303,7 @@ int main(void) {
     descriptions();
     wrong_use();
     posted();
+    searches();
     if (size == 2) {
         traffic();
         copies();
