@@ -9,6 +9,7 @@
 ///                of wildcard receives, then `outbox`. Nothing is locked inside `outbox`.
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "core/thread.hpp"
@@ -82,5 +83,7 @@ struct alignas(8 * cache_line) Instance {
         polled_count.store(last, release);
     }
 };
+
+static_assert(std::has_single_bit(sizeof(Instance)));
 
 }  // namespace heddle::instance

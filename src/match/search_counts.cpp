@@ -27,30 +27,38 @@ void add_deep(Searching& searching, std::uint64_t steps) noexcept {
 
 }  // namespace
 
-Searching& SearchCounts::find(std::uint32_t context) noexcept {
+Searching* SearchCounts::find(std::uint32_t context) noexcept {
     try {
-        Searching& found = all_[context];
-        recent_[place_of(context)] = {context, &found};
+        if (by_context_ == nullptr) by_context_ = std::make_unique<ByContext>();
+        Searching* const found = &by_context_->all[context];
+        by_context_->place_of(context) = {context, found};
         return found;
     } catch (const std::bad_alloc&) {
-        return elsewhere_;
+        return nullptr;
     }
 }
 
 void SearchCounts::note_deep(std::uint32_t context, std::uint64_t steps) noexcept {
     add_deep(total, steps);
-    add_deep(of(context), steps);
+    if (Searching* const searches = of(context)) add_deep(*searches, steps);
+}
+
+void SearchCounts::add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept {
+    total.match_time.add(nanoseconds);
+    if (Searching* const searches = of(context)) searches->match_time.add(nanoseconds);
 }
 
 void SearchCounts::add_to(tool::Values& sums, std::uint32_t context) const {
-    const auto at = all_.find(context);
-    if (at != all_.end()) sums += at->second;
+    if (by_context_ == nullptr) return;
+    const auto at = by_context_->all.find(context);
+    if (at != by_context_->all.end()) sums += at->second;
 }
 
 void SearchCounts::forget(std::uint32_t context) noexcept {
-    const std::uint32_t place = place_of(context);
-    if (recent_[place].context == context) recent_[place] = nobody(place);
-    all_.erase(context);
+    if (by_context_ == nullptr) return;
+    Recent& recent = by_context_->place_of(context);
+    if (recent.context == context) recent = {};
+    by_context_->all.erase(context);
 }
 
 void add_shallow_searches(tool::Values& sums) noexcept {

@@ -4,12 +4,13 @@
 ///
 /// Thread safety  whoever holds what guards the matcher; `total` is read by any thread.
 /// Cost           a search adds to two counters. Those of its context are found without a search of their own
-///                while no two contexts in use meet in `recent_`.
+///                while no two contexts in use meet in `recent`.
 /// Memory         a place for each context that has been searched for, until forget(). Where there is none
 ///                left, searches count in `total` only.
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 
 #include "tool/counters.hpp"
@@ -20,9 +21,7 @@ using Searching = tool::counters::Searching;
 
 class SearchCounts {
 public:
-    SearchCounts() noexcept {
-        for (std::uint32_t place = 0; place < recent_.size(); ++place) recent_[place] = nobody(place);
-    }
+    SearchCounts() = default;
     SearchCounts(const SearchCounts&) = delete;
     SearchCounts& operator=(const SearchCounts&) = delete;
 
@@ -31,15 +30,12 @@ public:
     void note(std::uint32_t context, std::uint64_t steps) noexcept {
         if (steps == 1) [[likely]] {
             total.searches_to_1.add();
-            of(context).searches_to_1.add();
+            if (Searching* const searches = of(context)) searches->searches_to_1.add();
         } else if (steps != 0) {
             note_deep(context, steps);
         }
     }
-    void add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept {
-        total.match_time.add(nanoseconds);
-        of(context).match_time.add(nanoseconds);
-    }
+    void add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept;
 
     /// Adds what was counted for a context.
     void add_to(tool::Values& sums, std::uint32_t context) const;
@@ -57,25 +53,27 @@ public:
 
 private:
     struct Recent {
-        std::uint32_t context;
-        Searching* searches;
+        std::uint32_t context = 0;
+        Searching* searches = nullptr;
+    };
+    struct ByContext {
+        std::array<Recent, 8> recent;
+        std::unordered_map<std::uint32_t, Searching> all;
+
+        // Contexts come in pairs, the second of which is for collectives.
+        Recent& place_of(std::uint32_t context) noexcept { return recent[context / 2 % recent.size()]; }
     };
 
-    // Contexts come in pairs, the second of which is for collectives.
-    static std::uint32_t place_of(std::uint32_t context) noexcept { return context / 2 % places; }
-    /// A context whose place is another.
-    Recent nobody(std::uint32_t place) noexcept { return {2 * (place + 1), &elsewhere_}; }
-    Searching& of(std::uint32_t context) noexcept {
-        const Recent& recent = recent_[place_of(context)];
-        return recent.context == context ? *recent.searches : find(context);
+    /// nullptr for want of memory.
+    Searching* of(std::uint32_t context) noexcept {
+        if (by_context_ == nullptr) [[unlikely]] return find(context);
+        const Recent& recent = by_context_->place_of(context);
+        return recent.context == context && recent.searches != nullptr ? recent.searches : find(context);
     }
-    [[gnu::cold]] Searching& find(std::uint32_t context) noexcept;
+    [[gnu::cold]] Searching* find(std::uint32_t context) noexcept;
     void note_deep(std::uint32_t context, std::uint64_t steps) noexcept;
 
-    static constexpr std::uint32_t places = 8;
-    std::array<Recent, places> recent_;
-    std::unordered_map<std::uint32_t, Searching> all_;
-    Searching elsewhere_;  ///< for want of memory
+    std::unique_ptr<ByContext> by_context_;  ///< once something was searched for
 };
 
 /// What sums do not have in them yet.

@@ -56,18 +56,8 @@ void Engine::count_thread(int change) noexcept {
     short_of_cores_.store(threads * processes > cores.allowed, relaxed);
 }
 
-bool Engine::poll(core::Thread& thread, Instances which) {
-    bool moved = false;
-    // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
-    if (which != 0 && (which & (which - 1)) == 0) [[likely]]
-        moved = visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
-    else if (which != 0)
-        moved = visit_in_turn(thread, which & in_progress());
-    return end_poll(thread, moved);
-}
-
 /// The door, and the count.
-bool Engine::end_poll(core::Thread& thread, bool moved) {
+[[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
     if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) [[unlikely]] {
         Turn turn(thread);
         answer_door(turn);
@@ -76,6 +66,16 @@ bool Engine::end_poll(core::Thread& thread, bool moved) {
     }
     (moved ? thread.progress.progress_productive : thread.progress.progress_empty).add();
     return moved;
+}
+
+bool Engine::poll(core::Thread& thread, Instances which) {
+    bool moved = false;
+    // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
+    if (which != 0 && (which & (which - 1)) == 0) [[likely]]
+        moved = visit(thread, pool_[static_cast<std::size_t>(std::countr_zero(which))]);
+    else if (which != 0)
+        moved = visit_in_turn(thread, which & in_progress());
+    return end_poll(thread, moved);
 }
 
 /// Until one has something; the next time the one after it comes first.
