@@ -40,19 +40,20 @@ struct Link {
 };
 
 /// An unexpected message. Its payload has been copied out of the ring, or stays with the sender.
-struct Message {
+struct alignas(cache_line) Message {
+    // What matching without wildcards needs lies in the first line.
     std::atomic<core::Kind> kind{core::Kind::none};  ///< message while an MPI_Message names it
     Envelope envelope{};
-    std::uint64_t stamp = 0;  ///< send order among the messages of one sender
-    Link arrival;             ///< among all of the matcher
-    Link exact;               ///< among those with the same envelope, or of the same source (match/source.hpp)
-    Link any_source;          ///< among those with the same context and tag
-    Link any_tag;             ///< among those with the same context and source
-    Link any;                 ///< among those with the same context
-    std::uint8_t filed = 0;        ///< in which of the last three it is (match/wildcard_index.hpp)
-    std::uint8_t protocol = 0;     ///< p2p::Kind
-    std::uint8_t instance = 0;     ///< where it arrived
-    std::int32_t peer = 0;         ///< sending process (rank in the world)
+    std::uint64_t stamp = 0;    ///< send order among the messages of one sender
+    Link arrival;               ///< among all of the matcher
+    Link exact;                 ///< among those with the same envelope, or of the same source (match/source.hpp)
+    std::int32_t peer = 0;      ///< sending process (rank in the world)
+    std::uint8_t protocol = 0;  ///< p2p::Kind
+    std::uint8_t instance = 0;  ///< where it arrived
+    std::uint8_t filed = 0;     ///< in which of the next three it is (match/wildcard_index.hpp)
+    Link any_source;            ///< among those with the same context and tag
+    Link any_tag;               ///< among those with the same context and source
+    Link any;                   ///< among those with the same context
     std::uint64_t length = 0;      ///< bytes of the whole message
     std::uint64_t sender = 0;      ///< the sender's request, in the sending process
     std::uint64_t address = 0;     ///< the sender's buffer, in the sending process

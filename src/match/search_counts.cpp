@@ -27,37 +27,54 @@ void add_deep(Searching& searching, std::uint64_t steps) noexcept {
 
 }  // namespace
 
-Searching* SearchCounts::find(std::uint32_t context) noexcept {
+void SearchCounts::turn_to(std::uint32_t context) noexcept {
+    settle();
+    context_ = context;
     try {
-        if (by_context_ == nullptr) by_context_ = std::make_unique<ByContext>();
-        Searching* const found = &by_context_->all[context];
-        by_context_->place_of(context) = {context, found};
-        return found;
+        searches_ = find(context);
     } catch (const std::bad_alloc&) {
-        return nullptr;
+        searches_ = nullptr;
     }
 }
 
-void SearchCounts::note_deep(std::uint32_t context, std::uint64_t steps) noexcept {
+void SearchCounts::settle() noexcept {
+    const std::uint64_t now = total.searches_to_1.value();
+    if (searches_ != nullptr) searches_->searches_to_1.add(now - settled_);
+    settled_ = now;
+}
+
+Searching* SearchCounts::find(std::uint32_t context) {
+    if (by_context_ == nullptr) by_context_ = std::make_unique<ByContext>();
+    // Contexts come in pairs, the second of which is for collectives.
+    Recent& recent = by_context_->recent[context / 2 % by_context_->recent.size()];
+    if (recent.context != context || recent.searches == nullptr) recent = {context, &by_context_->all[context]};
+    return recent.searches;
+}
+
+void SearchCounts::note_deep(std::uint64_t steps) noexcept {
     add_deep(total, steps);
-    if (Searching* const searches = of(context)) add_deep(*searches, steps);
+    if (searches_ != nullptr) add_deep(*searches_, steps);
 }
 
 void SearchCounts::add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept {
+    if (context != context_) turn_to(context);
     total.match_time.add(nanoseconds);
-    if (Searching* const searches = of(context)) searches->match_time.add(nanoseconds);
+    if (searches_ != nullptr) searches_->match_time.add(nanoseconds);
 }
 
-void SearchCounts::add_to(tool::Values& sums, std::uint32_t context) const {
+void SearchCounts::add_to(tool::Values& sums, std::uint32_t context) noexcept {
+    settle();
     if (by_context_ == nullptr) return;
     const auto at = by_context_->all.find(context);
     if (at != by_context_->all.end()) sums += at->second;
 }
 
 void SearchCounts::forget(std::uint32_t context) noexcept {
+    settle();
+    context_ = none;
+    searches_ = nullptr;
     if (by_context_ == nullptr) return;
-    Recent& recent = by_context_->place_of(context);
-    if (recent.context == context) recent = {};
+    by_context_->recent = {};
     by_context_->all.erase(context);
 }
 

@@ -3,8 +3,8 @@
 /// How much a matcher has looked for receives and messages: in all, and for each context.
 ///
 /// Thread safety  whoever holds what guards the matcher; `total` is read by any thread.
-/// Cost           a search adds to two counters. Those of its context are found without a search of their own
-///                while no two contexts in use meet in `recent`.
+/// Cost           a search of the same context as the one before adds to a counter. Another context is found
+///                without a search of its own while no two that are in use meet in `recent`.
 /// Memory         a place for each context that has been searched for, until forget(). Where there is none
 ///                left, searches count in `total` only.
 
@@ -28,17 +28,14 @@ public:
     /// A search that has looked at `steps` entries. Nothing to look at is no search. Most look at one: that is
     /// counted once, and told by add_shallow_searches().
     void note(std::uint32_t context, std::uint64_t steps) noexcept {
-        if (steps == 1) [[likely]] {
-            total.searches_to_1.add();
-            if (Searching* const searches = of(context)) searches->searches_to_1.add();
-        } else if (steps != 0) {
-            note_deep(context, steps);
-        }
+        if (context != context_) [[unlikely]] turn_to(context);
+        if (steps == 1) [[likely]] total.searches_to_1.add();
+        else if (steps != 0) note_deep(steps);
     }
     void add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept;
 
     /// Adds what was counted for a context.
-    void add_to(tool::Values& sums, std::uint32_t context) const;
+    void add_to(tool::Values& sums, std::uint32_t context) noexcept;
     /// The context will be that of another communicator.
     void forget(std::uint32_t context) noexcept;
 
@@ -59,20 +56,19 @@ private:
     struct ByContext {
         std::array<Recent, 8> recent;
         std::unordered_map<std::uint32_t, Searching> all;
-
-        // Contexts come in pairs, the second of which is for collectives.
-        Recent& place_of(std::uint32_t context) noexcept { return recent[context / 2 % recent.size()]; }
     };
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    /// nullptr for want of memory.
-    Searching* of(std::uint32_t context) noexcept {
-        if (by_context_ == nullptr) [[unlikely]] return find(context);
-        const Recent& recent = by_context_->place_of(context);
-        return recent.context == context && recent.searches != nullptr ? recent.searches : find(context);
-    }
-    [[gnu::cold]] Searching* find(std::uint32_t context) noexcept;
-    void note_deep(std::uint32_t context, std::uint64_t steps) noexcept;
+    /// Searches are of this context from now on.
+    [[gnu::cold]] void turn_to(std::uint32_t context) noexcept;
+    /// Tells the context at hand of those that have looked at one entry, of which only the total is counted.
+    void settle() noexcept;
+    Searching* find(std::uint32_t context);
+    void note_deep(std::uint64_t steps) noexcept;
 
+    std::uint32_t context_ = none;  ///< of the latest search
+    Searching* searches_ = nullptr;  ///< of this context; nullptr for want of memory
+    std::uint64_t settled_ = 0;      ///< of total.searches_to_1, those that contexts know of
     std::unique_ptr<ByContext> by_context_;  ///< once something was searched for
 };
 

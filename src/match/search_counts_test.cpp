@@ -26,7 +26,7 @@ TEST(SearchCounts, tell_depths_by_powers_of_two) {
     EXPECT_EQ(sums[tool::CounterIndex::deepest_search], 1'000'000U);
 }
 
-std::uint64_t steps_in(const match::SearchCounts& counts, std::uint32_t context) {
+std::uint64_t steps_in(match::SearchCounts& counts, std::uint32_t context) {
     tool::Values sums;
     counts.add_to(sums, context);
     match::add_shallow_searches(sums);
