@@ -57,11 +57,11 @@ def takes_part(series: Series, contestant: Contestant) -> bool:
 def configuration(figure: Figure, contestants: Sequence[Contestant],
                   settings: Settings) -> dict[str, Any]:
     """Everything that must be the same for points to stand in one figure."""
-    programs = sorted({figure.program_of(series) for series in figure.series})
+    programs = set() if figure.subcommand else {figure.program_of(series) for series in figure.series}
     return {
         "metrics": [metric.key for metric in figure.metrics],
         "sources": [str(metric.source) for metric in figure.metrics],
-        "programs": {name: fingerprint(source_of(name)) for name in programs},
+        "programs": {name: fingerprint(source_of(name)) for name in sorted(programs)},
         "words": list(figure.words),
         "series": [{"name": s.name, "program": figure.program_of(s), "words": list(s.words),
                     "environment": dict(s.environment), "ranks": s.ranks,
@@ -179,7 +179,7 @@ class Campaign:
     def _build(plans: Sequence[Plan]) -> None:
         """All programs first, so that the time that is left can be told. Failures are told by steps."""
         wanted = {(step.contestant.name, step.figure.program_of(step.series)): step.contestant
-                  for plan in plans for step in plan.steps}
+                  for plan in plans for step in plan.steps if not step.figure.subcommand}
         for (_, program), contestant in wanted.items():
             try:
                 contestant.program(program)
@@ -236,5 +236,7 @@ def command(step: Step, settings: Settings) -> tuple[list[str], dict[str, str]]:
     environment = {**without_knobs(), **contestant.environment, **series.environment}
     if contestant.is_heddle and figure.counters():
         environment["HEDDLE_COUNTERS"] = f"^({'|'.join(sorted(figure.counters()))})$"
+    if figure.subcommand:
+        return [str(contestant.prefix / "bin/heddle"), figure.program_of(series), *words], environment
     program = contestant.program(figure.program_of(series))
     return [*contestant.launch, "-n", str(series.ranks_at(step.x)), str(program), *words], environment

@@ -95,7 +95,7 @@ class Figure:
     """`number` is the paper's name for it, such as "figure 3a". `xs` are all that make sense.
 
     `follows_cores`: x counts threads or pairs, so that xs far beyond the cores are left out unless
-    asked for.
+    asked for. `subcommand`: the program is one of `heddle`, and has no ranks.
     """
     id: str
     number: str
@@ -110,6 +110,7 @@ class Figure:
     words: tuple[str, ...] = ()
     x_log: bool = False
     follows_cores: bool = True
+    subcommand: bool = False
 
     def program_of(self, series: Series) -> str:
         return series.program or self.program

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
     application.require_subcommand(1);
     heddle::cmd::add_info(application);
     heddle::cmd::add_bench(application);
+    heddle::cmd::add_locks(application);
     heddle::cmd::add_replay(application);
     heddle::cmd::add_stencil(application);
     CLI11_PARSE(application, argc, argv);

@@ -16,6 +16,9 @@ void add_replay(CLI::App& application);
 /// `heddle stencil`: the model of halo exchanges between threads.
 void add_stencil(CLI::App& application);
 
+/// `heddle locks`: the locks of the laboratory, passed on among threads.
+void add_locks(CLI::App& application);
+
 /// `heddle bench`: the papers' figures (bench/README.md).
 void add_bench(CLI::App& application);
 

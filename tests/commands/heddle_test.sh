@@ -57,6 +57,16 @@ said=$(HEDDLE_COUNTERS='^self_' "$prefix/bin/mpiexec" --timeout 60 -n 1 "$2/ring
 said=$("$prefix/bin/mpiexec" --timeout 60 -n 2 "$2/ring" 2>&1)
 [ -z "$said" ] || fail "not asked for: $said"
 
+# Locks, all of them or some.
+said=$("$prefix/bin/heddle" locks --threads 3 --seconds 0.005 --repetitions 1)
+[ "$(echo "$said" | grep -Ec '^result bench=locks lock=[a-z-]+ threads=3 lines=10 passing_ns=[0-9.]+ slowest=')" = 20 ] ||
+    fail "locks: $said"
+said=$("$prefix/bin/heddle" locks --lock mcs,p-mcs-hmcs --threads 1 --seconds 0.005 --repetitions 1)
+[ "$(echo "$said" | grep -c '^result')" = 2 ] || fail "two locks: $said"
+if said=$("$prefix/bin/heddle" locks --lock none 2>&1); then fail "a lock of no name was accepted"; fi
+case $said in *"none not in {mutex,ticket,mcs,hmcs,"*) ;; *) fail "a lock of no name: $said" ;; esac
+if "$prefix/bin/heddle" locks --threads 0 2>/dev/null; then fail "no thread was accepted"; fi
+
 if "$prefix/bin/heddle" nonsense 2>/dev/null; then echo "FAILED: nonsense was accepted" >&2; exit 1; fi
 
 # Every collective has a line that fits any call.

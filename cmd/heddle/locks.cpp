@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "subcommands.hpp"
+#include "sync/locks/any_lock.hpp"
+#include "sync/orders.hpp"
+
+namespace heddle::cmd {
+namespace {
+
+using namespace sync::locks;
+
+struct LocksOptions {
+    std::vector<std::string> names;
+    int threads = 2;
+    int lines = 10;
+    double seconds = 0.1;
+    int repetitions = 5;
+};
+
+constexpr int most_threads = 256;
+
+struct alignas(cache_line) Line {
+    std::uint64_t value = 0;
+};
+
+/// A lock, and what it guards.
+struct Section {
+    std::unique_ptr<PathLock> lock;
+    std::array<Line, 1024> lines;
+
+    void pass(std::minstd_rand& random, int touched, LockStatistics& statistics) {
+        const PathGuard guard(*lock, Path::main, statistics);
+        for (int i = 0; i < touched; ++i) ++lines[random() % lines.size()].value;
+    }
+};
+
+/// One repetition: the time of a passage, and the passages of the slowest thread over the mean.
+struct Passing {
+    double nanoseconds;
+    double slowest;
+};
+
+Passing pass_around(Section& section, const LocksOptions& options) {
+    using Clock = std::chrono::steady_clock;
+    struct alignas(cache_line) Count {
+        std::uint64_t passages = 0;
+    };
+    std::vector<Count> counts(static_cast<std::size_t>(options.threads));
+    std::vector<std::jthread> threads;
+    std::atomic<bool> over{false};
+    std::barrier start(options.threads + 1);
+    const auto live = [&](std::size_t i) {
+        std::minstd_rand random(static_cast<unsigned>(i) + 1);
+        LockStatistics statistics;
+        std::uint64_t passages = 0;
+        start.arrive_and_wait();
+        for (; !over.load(relaxed); ++passages) section.pass(random, options.lines, statistics);
+        counts[i].passages = passages;
+    };
+    try {
+        for (std::size_t i = 0; i < counts.size(); ++i) threads.emplace_back(live, i);
+    } catch (const std::system_error&) {
+        over.store(true, relaxed);
+        (void)start.arrive(options.threads + 1 - static_cast<std::ptrdiff_t>(threads.size()));
+        throw;
+    }
+    start.arrive_and_wait();
+    const auto begin = Clock::now();
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
+    over.store(true, relaxed);
+    const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
+    threads.clear();  // joins them
+    double sum = 0, least = static_cast<double>(counts[0].passages);
+    for (const Count& count : counts) {
+        sum += static_cast<double>(count.passages);
+        least = std::min(least, static_cast<double>(count.passages));
+    }
+    const double mean = sum / options.threads;
+    return {took.count() / std::max(sum, 1.0), mean > 0 ? least / mean : 0};
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+void measure(const std::string& name, const LocksOptions& options) {
+    const auto section = std::make_unique<Section>();
+    section->lock = make_path_lock(name);
+    std::vector<double> times, slowest;
+    for (int i = 0; i <= options.repetitions; ++i) {
+        const Passing passing = pass_around(*section, options);
+        if (i == 0) continue;  // the first one warms up
+        times.push_back(passing.nanoseconds);
+        slowest.push_back(passing.slowest);
+    }
+    fmt::print("{:<14} {:>4} threads: passed on in {:.1f} ns, slowest thread {:.2f} of the mean\n", name,
+               options.threads, median(times), median(slowest));
+    fmt::print("result bench=locks lock={} threads={} lines={} passing_ns={:.2f} slowest={:.3f}\n", name,
+               options.threads, options.lines, median(times), median(slowest));
+}
+
+void measure_all(LocksOptions options) {
+    if (options.names.empty()) options.names.assign(path_lock_names().begin(), path_lock_names().end());
+    try {
+        for (const std::string& name : options.names) measure(name, options);
+    } catch (const std::system_error& error) {
+        fmt::print(stderr, "heddle: cannot start {} threads: {}\n", options.threads, error.what());
+        throw CLI::RuntimeError(2);
+    }
+}
+
+}  // namespace
+
+void add_locks(CLI::App& application) {
+    CLI::App* const command = application.add_subcommand(
+        "locks", "How long threads take to pass a lock on, for the locks that HEDDLE_LOCK selects");
+    const auto options = std::make_shared<LocksOptions>();
+    const std::vector<std::string> known(path_lock_names().begin(), path_lock_names().end());
+    command->add_option("--lock", options->names, "One or several; without it, all")
+        ->delimiter(',')
+        ->check(CLI::IsMember(known));
+    command->add_option("--threads", options->threads, "Threads that want the lock all the time")
+        ->check(CLI::Range(1, most_threads));
+    command->add_option("--lines", options->lines, "Cache lines, of 1024, that are written to with the lock held")
+        ->check(CLI::Range(0, 1024));
+    command->add_option("--seconds", options->seconds, "Of a repetition")->check(CLI::Range(0.001, 3600.0));
+    command->add_option("--repetitions", options->repetitions, "The median counts")->check(CLI::Range(1, 10000));
+    command->callback([options] { measure_all(*options); });
+}
+
+}  // namespace heddle::cmd
