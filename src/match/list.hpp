@@ -4,9 +4,9 @@
 
 #include <string_view>
 
+#include "match/linear_search.hpp"
 #include "match/matcher.hpp"
 #include "match/queue.hpp"
-#include "match/linear_search.hpp"
 
 namespace heddle::match {
 

@@ -28,9 +28,10 @@ public:
     /// A search that has looked at `steps` entries. Nothing to look at is no search. Most look at one: that is
     /// counted once, and told by add_shallow_searches().
     void note(std::uint32_t context, std::uint64_t steps) noexcept {
+        if (steps == 0) return;
         if (context != context_) [[unlikely]] turn_to(context);
         if (steps == 1) [[likely]] total.searches_to_1.add();
-        else if (steps != 0) note_deep(steps);
+        else note_deep(steps);
     }
     void add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept;
 

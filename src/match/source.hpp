@@ -9,8 +9,8 @@
 
 #include <string_view>
 
-#include "match/matcher.hpp"
 #include "match/linear_search.hpp"
+#include "match/matcher.hpp"
 #include "match/table.hpp"
 #include "platform/cpu.hpp"
 

@@ -57,7 +57,7 @@ public:
         std::lock_guard guard(list_lock_);
         posted_.each_posted(visit);
     }
-    /// Adds what was counted; by_context: of this context only.
+    /// Adds what was counted, in all or for one context.
     void add_to(tool::Values& sums) noexcept;
     void add_to(tool::Values& sums, std::uint32_t context);
     void forget(std::uint32_t context) noexcept;
