@@ -33,8 +33,13 @@ struct Plan {
     std::string level;
 };
 
+/// `control`: of the messages that say what comes next, which may never overtake each other.
+struct Comms {
+    std::vector<MPI_Comm> data, control;
+};
+
 struct Pair {
-    MPI_Comm comm;
+    MPI_Comm comm, control_comm;
     int peer, tag, control;
     int receive_tag;
 };
@@ -69,45 +74,53 @@ Plan read_plan(int argc, char** argv) {
     return plan;
 }
 
-/// World itself, or copies of it: one per pair, or one that allows overtaking.
-std::vector<MPI_Comm> make_comms(const Plan& plan) {
-    if (!plan.overtaking && !plan.comm_per_pair) return {MPI_COMM_WORLD};
-    MPI_Info info = MPI_INFO_NULL;
-    if (plan.overtaking) {
-        MPI_Info_create(&info);
-        MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
-    }
-    std::vector<MPI_Comm> comms(plan.comm_per_pair ? plan.pairs : 1);
+std::vector<MPI_Comm> copies_of_world(std::size_t count, MPI_Info info) {
+    std::vector<MPI_Comm> comms(count);
     for (MPI_Comm& comm : comms) MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
     return comms;
 }
 
-void free_comms(std::vector<MPI_Comm>& comms) {
-    for (MPI_Comm& comm : comms)
-        if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+/// World itself, or copies of it: one per pair. Others, if they allow overtaking.
+Comms make_comms(const Plan& plan) {
+    Comms comms;
+    comms.control = plan.comm_per_pair ? copies_of_world(plan.pairs, MPI_INFO_NULL) : std::vector{MPI_COMM_WORLD};
+    comms.data = comms.control;
+    if (!plan.overtaking) return comms;
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
+    comms.data = copies_of_world(comms.control.size(), info);
+    MPI_Info_free(&info);
+    return comms;
+}
+
+void free_comms(Comms& comms) {
+    for (std::size_t i = 0; i < comms.control.size(); ++i) {
+        if (comms.data[i] != comms.control[i]) MPI_Comm_free(&comms.data[i]);
+        if (comms.control[i] != MPI_COMM_WORLD) MPI_Comm_free(&comms.control[i]);
+    }
 }
 
 /// Control messages have tags of their own; they only travel from receiver to sender, so that a
 /// receiver's MPI_ANY_TAG cannot catch them.
-Pair make_pair(const Plan& plan, const std::vector<MPI_Comm>& comms, int i, bool sends) {
+Pair make_pair(const Plan& plan, const Comms& comms, int i, bool sends) {
     const int peer = plan.threads ? (sends ? 1 : 0) : (sends ? plan.pairs + i : i);
-    return {comms[plan.comm_per_pair ? i : 0], peer, i, plan.pairs + i,
-            plan.any_tag ? MPI_ANY_TAG : i};
+    const int own = plan.comm_per_pair ? i : 0;
+    return {comms.data[own], comms.control[own], peer, i, plan.pairs + i, plan.any_tag ? MPI_ANY_TAG : i};
 }
 
 bool told_to_stop(const Pair& pair) {
     char byte = 0;
     int count = 0;
     MPI_Status status;
-    MPI_Recv(&byte, 1, MPI_CHAR, pair.peer, pair.control, pair.comm, &status);
+    MPI_Recv(&byte, 1, MPI_CHAR, pair.peer, pair.control, pair.control_comm, &status);
     MPI_Get_count(&status, MPI_CHAR, &count);
     return count == 1;
 }
 
 void say(const Pair& pair, int bytes) {
     const char byte = 0;
-    MPI_Send(&byte, bytes, MPI_CHAR, pair.peer, pair.control, pair.comm);
+    MPI_Send(&byte, bytes, MPI_CHAR, pair.peer, pair.control, pair.control_comm);
 }
 
 void send_windows(const Plan& plan, const Pair& pair) {
@@ -118,7 +131,7 @@ void send_windows(const Plan& plan, const Pair& pair) {
             MPI_Isend(data.data(), plan.size, MPI_CHAR, pair.peer, pair.tag, pair.comm, &r);
         MPI_Waitall(plan.window, requests.data(), MPI_STATUSES_IGNORE);
         char byte = 0;
-        MPI_Recv(&byte, 0, MPI_CHAR, pair.peer, pair.control, pair.comm, MPI_STATUS_IGNORE);
+        MPI_Recv(&byte, 0, MPI_CHAR, pair.peer, pair.control, pair.control_comm, MPI_STATUS_IGNORE);
     }
 }
 
@@ -157,7 +170,7 @@ public:
           start_(here_),
           shares_(here_, std::vector<Share>(plan.repetitions + 1)) {}
 
-    void run(const std::vector<MPI_Comm>& comms) {
+    void run(const Comms& comms) {
         if (!plan_.threads) return entity(0, make_pair(plan_, comms, index(), sends_));
         std::vector<std::thread> others;
         for (int i = 1; i < here_; ++i)
@@ -233,7 +246,7 @@ int main(int argc, char** argv) {
     const bool sends = bench::rank() < bench::ranks() / 2;
     MPI_Comm side = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, sends, bench::rank(), &side);
-    std::vector<MPI_Comm> comms = make_comms(plan);
+    Comms comms = make_comms(plan);
     {
         Side work(plan, side, sends);
         work.run(comms);
