@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "objects/process.hpp"
 #include "testing/job.hpp"
 #include "testing/watchdog.hpp"
 
@@ -419,6 +420,41 @@ TEST(Order, of_wildcards_while_other_threads_answer_the_door) {
             else MPI_Recv(&value, 1, MPI_INT, 1, i % 64, other, MPI_STATUS_IGNORE);
             if (value == finished) break;
         }
+    });
+}
+
+TEST(Order, of_wildcards_while_other_threads_come_and_go) {
+    // The receiving thread is now alone in its process, now it is not (sync/lone_thread.hpp).
+    constexpr int count = 200'000 / slower;
+    Watchdog watchdog("wildcards while threads come and go");
+    std::atomic<bool> over{false};
+    run_job(2, 1, [&](int rank, int) {
+        std::minstd_rand random(5);
+        const auto exchange = [&] {
+            for (int i = 0; i < count; ++i) {
+                if (rank == 0) send(i, static_cast<int>(random() % 64));
+                else if (const int got = receive(MPI_ANY_TAG); got != i) wrong_order(got, i);
+                if (i % 64 == 0) watchdog.progress();
+            }
+        };
+        if (rank == 0) return exchange();
+        heddle::objects::Process& process = *heddle::objects::current_thread->process;
+        const auto visit = [&process](unsigned number) {
+            heddle::objects::attach(process);
+            const MPI_Comm other = other_world(1);
+            for (unsigned i = 0; i < number % 8; ++i) {
+                int value = -1;
+                MPI_Sendrecv(&i, 1, MPI_UNSIGNED, 1, static_cast<int>(number + i) % 64, &value, 1, MPI_INT, 1,
+                             i % 2 == 0 ? MPI_ANY_TAG : static_cast<int>(number + i) % 64, other, MPI_STATUS_IGNORE);
+                if (value != static_cast<int>(i)) wrong_order(value, static_cast<int>(i));
+            }
+        };
+        std::thread door([&] {
+            for (unsigned number = 0; !over.load(); ++number) std::thread(visit, number).join();
+        });
+        exchange();
+        over.store(true);
+        door.join();
     });
 }
 
