@@ -141,8 +141,8 @@ public:
 
     /// In which contexts anything is posted or kept here, or on its way here from before the call.
     BusyContexts busy_contexts(core::Thread& thread);
-    /// Before another communicator gets the context.
-    void forget(std::uint32_t context);
+    /// Before another communicator gets one of the contexts.
+    void forget(const std::vector<std::uint32_t>& contexts);
 
     /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
     void watch(const match::Pattern& pattern, sync::Slot& slot);

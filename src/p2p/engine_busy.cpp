@@ -41,12 +41,12 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
 }
 
 /// What was searched for there counts for no communicator any more.
-void Engine::forget(std::uint32_t context) {
+void Engine::forget(const std::vector<std::uint32_t>& contexts) {
     for_each(used(), [&](instance::Instance& instance) {
         std::lock_guard guard(instance.lock);
-        instance.matcher.searches().forget(context);
+        for (const std::uint32_t context : contexts) instance.matcher.searches().forget(context);
     });
-    wildcards_.forget(context);
+    for (const std::uint32_t context : contexts) wildcards_.forget(context);
 }
 
 }  // namespace heddle::p2p

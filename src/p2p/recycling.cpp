@@ -122,13 +122,15 @@ void Recycling::look(core::Thread& thread, std::int32_t owner, const Letter& let
     const BusyContexts busy = engine.busy_contexts(thread);
     Letter answer = letter;
     answer.kind = Kind::found;
+    std::vector<std::uint32_t> gone;
     for (std::uint32_t i = 0; i < answer.count; ++i) {
         const std::uint32_t context = answer.entries[i].context;
         const std::uint32_t local = context | objects::local_group_context;
         answer.entries[i].value = !busy.holds(context) && !busy.holds(context + 1) &&
                                   !busy.holds(local) && !busy.holds(local + 1);
-        for (const std::uint32_t gone : {context, context + 1, local, local + 1}) engine.forget(gone);
+        gone.insert(gone.end(), {context, context + 1, local, local + 1});
     }
+    engine.forget(gone);
     post(thread, owner, answer);
 }
 
