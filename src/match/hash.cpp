@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "match/hash.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <limits>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "platform/cpu.hpp"
 
@@ -23,7 +24,7 @@ HashMatcher::HashMatcher(std::uint64_t seed, std::uint32_t most_buckets) noexcep
       posted_(hash_, most_buckets), kept_(hash_, most_buckets) {}
 
 /// Puts the open queue away and opens that of another key, which may be empty.
-void HashMatcher::reopen(Key key) noexcept {
+inline void HashMatcher::reopen_in_line(Key key) noexcept {
     if (exact_.receives.first != nullptr) posted_.add(exact_.hash, exact_.receives);
     else if (exact_.messages.first != nullptr) kept_.add(exact_.hash, exact_.messages);
     const std::uint32_t hash = hash_(key);
@@ -34,8 +35,10 @@ void HashMatcher::reopen(Key key) noexcept {
     std::uint64_t compared = 0;
     if (!posted_.empty()) exact_.receives = posted_.take(hash, key, compared);
     if (exact_.receives.first == nullptr && !kept_.empty()) exact_.messages = kept_.take(hash, key, compared);
-    searches.note(key.context(), std::max<std::uint64_t>(compared, 1));
+    searches.note_lookup(key.context(), compared);
 }
+
+void HashMatcher::reopen(Key key) noexcept { reopen_in_line(key); }
 
 void HashMatcher::reopen_any_source(Key key) noexcept {
     if (any_source_.receives.first != nullptr) posted_.add(any_source_.hash, any_source_.receives);
@@ -45,12 +48,12 @@ void HashMatcher::reopen_any_source(Key key) noexcept {
     if (posted_.empty()) return;
     std::uint64_t compared = 0;
     any_source_.receives = posted_.take(hash, key, compared);
-    searches.note(key.context(), std::max<std::uint64_t>(compared, 1));
+    searches.note_lookup(key.context(), compared);
 }
 
 Message* HashMatcher::post_elsewhere(core::Request& receive, Key key) noexcept {
     if (key.source() == any_source) return post_any_source(receive, key);
-    reopen(key);
+    reopen_in_line(key);
     if (exact_.messages.first != nullptr) return take_first(receive);
     receive.order = ++order_;
     exact_.receives.append(receive);
@@ -59,7 +62,7 @@ Message* HashMatcher::post_elsewhere(core::Request& receive, Key key) noexcept {
 }
 
 Message* HashMatcher::post_any_source(core::Request& receive, Key key) noexcept {
-    if (arrivals_.first != nullptr)
+    if (!keeps_nothing())
         if (Message* message = first_kept_with_wildcard(key)) {
             take(*message);
             mark_taken(receive);
@@ -76,7 +79,6 @@ Message* HashMatcher::post_any_source(core::Request& receive, Key key) noexcept 
 inline void HashMatcher::note_taken(Message& message) noexcept {
     if (index_ != nullptr) [[unlikely]]
         index_->note_taken(message);
-    arrivals_.remove(message);
     counters.unexpected_queue.subtract();
 }
 
@@ -110,7 +112,7 @@ void HashMatcher::take_posted(core::Request& receive) noexcept {
 
 core::Request* HashMatcher::arrive_elsewhere(Key key) noexcept {
     if (any_source_receives_ == 0) [[likely]] {
-        reopen(key);
+        reopen_in_line(key);
         if (exact_.receives.first != nullptr) note_posted(counters);
         return take_first_posted();
     }
@@ -120,11 +122,16 @@ core::Request* HashMatcher::arrive_elsewhere(Key key) noexcept {
 }
 
 void HashMatcher::keep(Message& message) noexcept {
-    open(Key(message.envelope)).messages.append(message);
-    arrivals_.append(message);
-    message.filed = 0;
-    if (index_ != nullptr) [[unlikely]] index_->note_kept(message);
+    if (!exact_.is(message.envelope)) [[unlikely]] return keep_elsewhere(message);
+    exact_.messages.append(message);
+    message.arrived = ++order_;
     note_kept(counters);
+    if (index_ != nullptr) [[unlikely]] index_->note_kept(message);
+}
+
+void HashMatcher::keep_elsewhere(Message& message) noexcept {
+    reopen(Key(message.envelope));
+    keep(message);
 }
 
 void HashMatcher::take(Message& message) noexcept {
@@ -139,16 +146,30 @@ Message* HashMatcher::first_kept(Key key) noexcept {
 
 Message* HashMatcher::first_kept_with_wildcard(Key key) noexcept {
     std::uint64_t compared = 0;
-    Message* message = arrivals_.first;
-    if (index_ == nullptr) index_.reset(new (std::nothrow) WildcardIndex(hash_, kept_.most(), message));
-    if (index_ != nullptr) [[likely]] message = index_->find(key, compared);
+    Message* first = nullptr;
+    if (index_ == nullptr) index_ = index_kept();
+    if (index_ != nullptr) [[likely]] first = index_->find(key, compared);
     else {
         const Pattern pattern{key.context(), key.source(), key.tag()};
-        while (message != nullptr && (++compared, !accepts(pattern, message->envelope)))
-            message = message->arrival.after;
+        each_kept([&](Message& message) {
+            ++compared;
+            if (accepts(pattern, message.envelope) && (first == nullptr || message.arrived < first->arrived))
+                first = &message;
+        });
     }
-    searches.note(key.context(), std::max<std::uint64_t>(compared, 1));
-    return message;
+    searches.note_lookup(key.context(), compared);
+    return first;
+}
+
+/// nullptr: there is no memory.
+std::unique_ptr<WildcardIndex> HashMatcher::index_kept() const noexcept {
+    try {
+        std::vector<Message*> kept;
+        each_kept([&](Message& message) { kept.push_back(&message); });
+        return std::make_unique<WildcardIndex>(hash_, kept_.most(), std::move(kept));
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
 }
 
 bool HashMatcher::cancel(core::Request& receive) noexcept {

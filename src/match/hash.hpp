@@ -51,7 +51,7 @@ public:
     void keep(Message& message) noexcept;
     void take(Message& message) noexcept;
     Message* find(const Pattern& pattern) noexcept {
-        return arrivals_.first == nullptr ? nullptr : first_kept(Key(pattern));
+        return keeps_nothing() ? nullptr : first_kept(Key(pattern));
     }
     bool cancel(core::Request& receive) noexcept;
 
@@ -114,9 +114,11 @@ private:
         return any_source_;
     }
     void reopen(Key key) noexcept;
+    /// The same in line, where messages with a key of their own each pass by.
+    [[gnu::always_inline]] void reopen_in_line(Key key) noexcept;
     void reopen_any_source(Key key) noexcept;
     Message* post_elsewhere(core::Request& receive, Key key) noexcept;
-    Message* post_any_source(core::Request& receive, Key key) noexcept;
+    [[gnu::noinline]] Message* post_any_source(core::Request& receive, Key key) noexcept;
     /// The first receive of the open queue; nullptr if there is none.
     [[gnu::always_inline]] core::Request* take_first_posted() noexcept {
         core::Request* first = exact_.receives.first;
@@ -126,16 +128,19 @@ private:
         counters.posted_receives.subtract();
         return first;
     }
+    bool keeps_nothing() const noexcept { return exact_.messages.first == nullptr && kept_.empty(); }
     Message* take_first(core::Request& receive) noexcept;
     void note_taken(Message& message) noexcept;
     core::Request* arrive_elsewhere(Key key) noexcept;
     core::Request* first_posted(Key key) noexcept;
+    [[gnu::noinline]] void keep_elsewhere(Message& message) noexcept;
     Message* first_kept(Key key) noexcept;
     Message* first_kept_with_wildcard(Key key) noexcept;
+    std::unique_ptr<WildcardIndex> index_kept() const noexcept;
 
     // What every message needs.
     Open exact_;
-    std::uint64_t order_ = 0;
+    std::uint64_t order_ = 0;  ///< of posts, and of arrivals
     std::size_t any_source_receives_ = 0;
 
 public:
@@ -144,7 +149,6 @@ public:
 
 private:
     OpenPosted any_source_;
-    Queue<Kept<&Message::arrival>> arrivals_;
     KeyHash hash_;
     Table<Posted<>> posted_;
     Table<Exact> kept_;

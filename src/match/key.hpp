@@ -19,12 +19,12 @@ class Key {
 public:
     Key() = default;
     Key(std::uint32_t context, std::int32_t source, std::int32_t tag) noexcept
-        : from_(std::uint64_t{context} << 32 | static_cast<std::uint32_t>(source)),
+        : from_(std::uint64_t{static_cast<std::uint32_t>(source)} << 32 | context),
           tag_(static_cast<std::uint32_t>(tag)) {}
     explicit Key(const Envelope& envelope) noexcept : Key(envelope.context, envelope.source, envelope.tag) {}
 
-    std::uint32_t context() const noexcept { return static_cast<std::uint32_t>(from_ >> 32); }
-    std::int32_t source() const noexcept { return static_cast<std::int32_t>(from_); }
+    std::uint32_t context() const noexcept { return static_cast<std::uint32_t>(from_); }
+    std::int32_t source() const noexcept { return static_cast<std::int32_t>(from_ >> 32); }
     std::int32_t tag() const noexcept { return static_cast<std::int32_t>(tag_); }
 
     /// The same with these parts left open.

@@ -44,9 +44,9 @@ struct alignas(cache_line) Message {
     // What matching without wildcards needs lies in the first line.
     std::atomic<core::Kind> kind{core::Kind::none};  ///< message while an MPI_Message names it
     Envelope envelope{};
-    std::uint64_t stamp = 0;    ///< send order among the messages of one sender
-    Link arrival;               ///< among all of the matcher
+    std::uint64_t arrived = 0;  ///< grows with each message that the matcher keeps
     Link exact;                 ///< among those with the same envelope, or of the same source (match/source.hpp)
+    Link arrival;               ///< among all of the matcher
     std::int32_t peer = 0;      ///< sending process (rank in the world)
     std::uint8_t protocol = 0;  ///< p2p::Kind
     std::uint8_t instance = 0;  ///< where it arrived
@@ -54,6 +54,7 @@ struct alignas(cache_line) Message {
     Link any_source;            ///< among those with the same context and tag
     Link any_tag;               ///< among those with the same context and source
     Link any;                   ///< among those with the same context
+    std::uint64_t stamp = 0;    ///< send order among the messages of one sender
     std::uint64_t length = 0;      ///< bytes of the whole message
     std::uint64_t sender = 0;      ///< the sender's request, in the sending process
     std::uint64_t address = 0;     ///< the sender's buffer, in the sending process

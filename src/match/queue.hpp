@@ -9,8 +9,6 @@
 ///                other; the table keeps the queue's last entry there (match/table.hpp). The last entry's
 ///                `next` is null.
 
-#include <utility>
-
 #include "core/request.hpp"
 #include "match/key.hpp"
 
@@ -91,7 +89,7 @@ struct Queue {
 template <class Lane, class Visit>
 void for_each(const Queue<Lane>& queue, Visit&& visit) {
     for (typename Lane::Entry* at = queue.first; at != nullptr; at = at == queue.last ? nullptr : Lane::next(*at))
-        visit(std::as_const(*at));
+        visit(*at);
 }
 
 /// A receive that is in no queue of a matcher points at itself.

@@ -51,7 +51,9 @@ Searching* SearchCounts::find(std::uint32_t context) {
     return recent.searches;
 }
 
-void SearchCounts::note_deep(std::uint64_t steps) noexcept {
+void SearchCounts::note_uncommon(std::uint32_t context, std::uint64_t steps) noexcept {
+    if (context != context_) turn_to(context);
+    if (steps <= 1) return total.searches_to_1.add();
     add_deep(total, steps);
     if (searches_ != nullptr) add_deep(*searches_, steps);
 }

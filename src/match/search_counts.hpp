@@ -28,10 +28,12 @@ public:
     /// A search that has looked at `steps` entries. Nothing to look at is no search. Most look at one: that is
     /// counted once, and told by add_shallow_searches().
     void note(std::uint32_t context, std::uint64_t steps) noexcept {
-        if (steps == 0) return;
-        if (context != context_) [[unlikely]] turn_to(context);
-        if (steps == 1) [[likely]] total.searches_to_1.add();
-        else note_deep(steps);
+        if (steps != 0) note_lookup(context, steps);
+    }
+    /// A search in a table, which counts as one that looks at an entry even if the place is empty.
+    void note_lookup(std::uint32_t context, std::uint64_t steps) noexcept {
+        if (context == context_ && steps <= 1) [[likely]] total.searches_to_1.add();
+        else note_uncommon(context, steps);
     }
     void add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept;
 
@@ -65,7 +67,7 @@ private:
     /// Tells the context at hand of those that have looked at one entry, of which only the total is counted.
     void settle() noexcept;
     Searching* find(std::uint32_t context);
-    void note_deep(std::uint64_t steps) noexcept;
+    [[gnu::noinline]] void note_uncommon(std::uint32_t context, std::uint64_t steps) noexcept;
 
     std::uint32_t context_ = none;  ///< of the latest search
     Searching* searches_ = nullptr;  ///< of this context; nullptr for want of memory

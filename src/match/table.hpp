@@ -46,7 +46,9 @@ public:
     /// Takes out the queue of this key; an empty one if it is not here. Adds to `compared` how many first
     /// entries have been.
     Queue<Lane> take(std::uint32_t hash, Key key, std::uint64_t& compared) noexcept {
-        Bucket& bucket = bucket_of(hash);
+        looked_for_ = hash;
+        looked_at_ = &bucket_of(hash);
+        Bucket& bucket = *looked_at_;
         for (std::uint64_t hits = bucket.with_print(print_of(hash)); hits != 0; hits &= hits - 1) {
             const int i = std::countr_zero(hits) / 8;
             Entry* first = bucket.first[i];
@@ -56,8 +58,11 @@ public:
             count_taken();
             return {first, Lane::before(*first)};
         }
-        if (bucket.chained != nullptr) [[unlikely]] return take_chained(bucket, key, compared);
-        return {};
+        if (bucket.chained == nullptr) [[likely]] return {};
+        std::uint64_t more = 0;  // as `compared` had better stay in a register
+        const Queue<Lane> taken = take_chained(bucket, key, more);
+        compared += more;
+        return taken;
     }
 
     /// The first entry of this key's queue, which stays here; nullptr if there is none.
@@ -102,7 +107,7 @@ private:
     }
 
     void put(std::uint32_t hash, Entry& first) noexcept {
-        Bucket& bucket = bucket_of(hash);
+        Bucket& bucket = hash == looked_for_ ? *looked_at_ : bucket_of(hash);
         if (const std::uint64_t free = ~bucket.prints & in_use) [[likely]] {
             const int i = std::countr_zero(free) / 8;
             bucket.prints |= std::uint64_t{print_of(hash)} << 8 * i;
@@ -161,12 +166,14 @@ private:
         }
         const std::uint32_t halved = count_ & mask_ >> 1;
         if (++count_ > mask_) mask_ = 2 * mask_ + 1;
+        looked_at_ = &bucket_of(looked_for_);
         spread(buckets_[halved]);
         set_limits();
     }
     /// Merges the last bucket into the one that it was split from.
     void shrink() noexcept {
         if (--count_ <= mask_ >> 1) mask_ >>= 1;
+        looked_at_ = &bucket_of(looked_for_);
         spread(buckets_[count_]);
         buckets_.shrink(count_);
         set_limits();
@@ -194,6 +201,8 @@ private:
     std::size_t idle_ = 0;      ///< queues taken since there were so few
     std::uint32_t count_ = 1;   ///< buckets in use
     std::uint32_t mask_ = 1;    ///< least 2^k - 1 that is not less than count_
+    Bucket* looked_at_ = &buckets_[0];  ///< that of this hash: who does not find a queue often adds one
+    std::uint32_t looked_for_ = 0;
     const KeyHash& hash_;
     std::uint32_t most_;
 };

@@ -3,10 +3,13 @@
 /// Unexpected messages as patterns with wildcards ask for them: a table of queues for each of
 /// (context, any source, tag), (context, source, any tag), (context, any source, any tag).
 ///
-/// Messages are filed here only when somebody asks: find() files those that have come since, in the order
-/// in which they came, until it has an answer. So each message is filed once at most, and programs
-/// without wildcards pay nothing. Whoever asks for the first time while many are queued pays for those
-/// before the one that is found.
+/// There is none until somebody asks: programs without wildcards pay nothing. From then on messages are
+/// linked in the order in which they arrive, and filed when somebody asks again: find() files those that
+/// have come since, in that order, until it has an answer. So each message is filed once at most. Whoever
+/// asks for the first time while many are queued pays for sorting them.
+
+#include <algorithm>
+#include <vector>
 
 #include "match/table.hpp"
 
@@ -36,7 +39,7 @@ public:
     void note_kept(Message& message) noexcept {
         if (unfiled_ == nullptr) unfiled_ = &message;
     }
-    /// A message is taken; it still has its place in the order of arrivals.
+    /// A message is about to leave the order of arrivals.
     void note_taken(Message& message) noexcept {
         if (&message == unfiled_) unfiled_ = message.arrival.after;
         if ((message.filed & bit) == 0) return;
@@ -70,35 +73,42 @@ private:
     Message* unfiled_ = nullptr;  ///< the first that is not filed, of those that are queued
 };
 
-struct WildcardIndex {
-    /// `first`: of the messages that are queued already.
-    WildcardIndex(const KeyHash& hash, std::uint32_t most_buckets, Message* first) noexcept
-        : any_source(hash, most_buckets), any_tag(hash, most_buckets), any(hash, most_buckets) {
-        if (first != nullptr) note_kept(*first);
+class WildcardIndex {
+public:
+    /// `kept`: the messages that are queued already, in whatever order.
+    WildcardIndex(const KeyHash& hash, std::uint32_t most_buckets, std::vector<Message*> kept) noexcept
+        : any_source_(hash, most_buckets), any_tag_(hash, most_buckets), any_(hash, most_buckets) {
+        std::ranges::sort(kept, {}, &Message::arrived);
+        for (Message* message : kept) note_kept(*message);
     }
 
     Message* find(Key key, std::uint64_t& compared) noexcept {
-        if (key.tag() != match::any_tag) return any_source.find(key, compared);
-        if (key.source() != match::any_source) return any_tag.find(key, compared);
-        return any.find(key, compared);
+        if (key.tag() != any_tag) return any_source_.find(key, compared);
+        if (key.source() != any_source) return any_tag_.find(key, compared);
+        return any_.find(key, compared);
     }
-    void note_kept(Message& message) noexcept {
-        any_source.note_kept(message);
-        any_tag.note_kept(message);
-        any.note_kept(message);
+    [[gnu::noinline]] void note_kept(Message& message) noexcept {
+        arrivals_.append(message);
+        message.filed = 0;
+        any_source_.note_kept(message);
+        any_tag_.note_kept(message);
+        any_.note_kept(message);
     }
     void note_taken(Message& message) noexcept {
-        any_source.note_taken(message);
-        any_tag.note_taken(message);
-        any.note_taken(message);
+        any_source_.note_taken(message);
+        any_tag_.note_taken(message);
+        any_.note_taken(message);
+        arrivals_.remove(message);
     }
     std::size_t memory() const noexcept {
-        return sizeof *this + any_source.memory() + any_tag.memory() + any.memory();
+        return sizeof *this + any_source_.memory() + any_tag_.memory() + any_.memory();
     }
 
-    Filed<&Message::any_source, Wild::source> any_source;
-    Filed<&Message::any_tag, Wild::tag> any_tag;
-    Filed<&Message::any, Wild::both> any;
+private:
+    Queue<Kept<&Message::arrival>> arrivals_;
+    Filed<&Message::any_source, Wild::source> any_source_;
+    Filed<&Message::any_tag, Wild::tag> any_tag_;
+    Filed<&Message::any, Wild::both> any_;
 };
 
 }  // namespace heddle::match
