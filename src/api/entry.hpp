@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -40,7 +41,7 @@ namespace heddle::api {
 class CallSection {
 public:
     /// False as a value if that is not why there was no thread.
-    CallSection() noexcept;
+    explicit CallSection(std::string_view call) noexcept;
     ~CallSection();
     CallSection(const CallSection&) = delete;
     CallSection& operator=(const CallSection&) = delete;
@@ -52,7 +53,7 @@ private:
 };
 template <class Again>
 [[gnu::cold, gnu::noinline]] int call_from_outside(const char* name, Again again) noexcept {
-    const CallSection section;
+    const CallSection section(name);
     return section ? again() : refuse_outside(name);
 }
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,

@@ -11,9 +11,9 @@ Laboratory::Laboratory(const tool::Settings& settings, std::size_t instances, st
     : sections(settings.critical_section == tool::Granularity::lock_free
                    ? nullptr
                    : std::make_unique<sync::locks::Sections>(
-                         settings.critical_section, tool::Choice<tool::LockProtocol>::print(settings.lock))),
+                         settings.critical_section, tool::Choice<tool::LockProtocol>::print(settings.lock),
+                         std::chrono::nanoseconds(settings.test_limit))),
       locked_counts(settings.reference_counts == tool::ReferenceCounts::locked),
-      test_limit(settings.test_limit),
       sequenced(tool::needs_sequence(settings.assignment)),
       serial(settings.progress == tool::ProgressStrategy::serial),
       common_pool_(settings.request_pools == tool::RequestPools::common),

@@ -16,7 +16,6 @@
 ///                numbers. A message that is early waits: it is out of sequence.
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -48,7 +47,6 @@ public:
 
     const std::unique_ptr<sync::locks::Sections> sections;  ///< nullptr: nothing is locked
     const bool locked_counts;  ///< references are counted in a section
-    const std::chrono::nanoseconds test_limit;
     const bool sequenced;  ///< senders choose instances
     const bool serial;     ///< one thread makes progress at a time
     sync::Mutex progress;  ///< held by that thread

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ struct Recipe {
     std::vector<std::pair<const char*, const char*>> more;
 };
 
+/// Else it is printed byte by byte.
+void PrintTo(const Recipe& recipe, std::ostream* out) { *out << recipe.granularity << ' ' << recipe.lock; }
+
 std::vector<Recipe> recipes() {
     std::vector<Recipe> all;
     for (const char* lock : {"mutex", "ticket", "hmcs", "p-hmcs-mcs"}) {
@@ -46,7 +50,7 @@ std::vector<Recipe> recipes() {
     }
     all.push_back({"per-object", "mcs", {{"HEDDLE_ASSIGNMENT", "round-robin"}}});
     all.push_back({"brief-global", "mutex", {{"HEDDLE_ASSIGNMENT", "dedicated"}, {"HEDDLE_PROGRESS", "serial"}}});
-    all.push_back({"global", "p-mcs-hmcs", {{"HEDDLE_ASSIGNMENT", "communicator"}}});
+    all.push_back({"global", "p-mcs-hmcs", {{"HEDDLE_ASSIGNMENT", "communicator"}, {"HEDDLE_TEST_LIMIT", "2000"}}});
     return all;
 }
 

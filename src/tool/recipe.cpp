@@ -30,7 +30,8 @@ std::string contradiction(const Settings& settings) {
     refuse_unless(settings.request_pools == RequestPools::thread || brief, "HEDDLE_REQUEST_POOLS=common", too_coarse);
     refuse_unless(settings.reference_counts == ReferenceCounts::atomic || brief,
                   "HEDDLE_REFERENCE_COUNTS=locked", too_coarse);
-    refuse_unless(settings.test_limit == 0 || brief, "HEDDLE_TEST_LIMIT", too_coarse);
+    refuse_unless(settings.test_limit == 0 || granularity != Granularity::lock_free, "HEDDLE_TEST_LIMIT",
+                  ": there are no critical sections to be waited for under HEDDLE_CRITICAL_SECTION=lock-free");
     return what;
 }
 

@@ -26,6 +26,7 @@ run="$mpiexec --timeout 60 -n 1"
         env HEDDLE_ASSIGNMENT=tags $run "$program"
     expect "HEDDLE_INSTANCES=3: allowed are auto, 1, 2, 4, 8, 16, 32, 64" env HEDDLE_INSTANCES=3 $run "$program"
     expect "there are no critical sections to be locked" env HEDDLE_LOCK=mcs $run "$program"
+    expect "there are no critical sections to be waited for" env HEDDLE_TEST_LIMIT=1000 $run "$program"
     expect "that takes HEDDLE_CRITICAL_SECTION=brief-global or per-object" \
         env HEDDLE_CRITICAL_SECTION=global HEDDLE_REQUEST_POOLS=common $run "$program"
     expect "all ranks must have the same" $run env HEDDLE_INSTANCES=2 "$program" : -n 1 "$program"

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -49,6 +50,8 @@ struct Protocol {
     bool fifo, fifo_progress;
     std::unique_ptr<PathLock> (*make)();
 };
+/// Else it is printed byte by byte.
+void PrintTo(const Protocol& protocol, std::ostream* out) { *out << protocol.name; }
 
 template <class L>
 constexpr bool fifo_on_progress_path() {

@@ -3,7 +3,8 @@
 
 namespace heddle::sync::locks {
 
-Sections::Sections(tool::Granularity how_fine, std::string_view lock) : granularity(how_fine) {
+Sections::Sections(tool::Granularity how_fine, std::string_view lock, std::chrono::nanoseconds limit_of_tests)
+    : granularity(how_fine), test_limit(limit_of_tests) {
     if (granularity != tool::Granularity::per_object) {
         one_ = make_path_lock(lock);
         return;
@@ -25,13 +26,17 @@ PathLock* Sections::lock_of(Section section, std::size_t object) noexcept {
 PathLock* Visitor::enter(Section section, std::size_t object, PathLock::Node& node,
                          std::chrono::nanoseconds limit, bool& gave_up) noexcept {
     PathLock* lock = sections.lock_of(section, object);
-    if (lock == nullptr) return nullptr;
+    if (lock == nullptr) {
+        gave_up = section == Section::progress && call_gave_up_;
+        return nullptr;
+    }
     const bool recursive = sections.is_recursive(*lock);
     if (!recursive || depth_ == 0) {
         LockStatistics statistics;
         if (limit.count() > 0) gave_up = !lock->lock_for(path, node, limit, statistics);
         else lock->lock(path, node, statistics);
         count(statistics);
+        if (section == Section::call) call_gave_up_ = gave_up;
         if (gave_up) return nullptr;
         if (recursive) held_ = &node;
     }

@@ -12,6 +12,10 @@
 /// measured beside it. A thread that waits gives the global section up between two polls, and asks for it
 /// again on the progress path (P2, figure 1).
 ///
+/// Tests          MPI_Test need not wait for a section longer than `test_limit`: it then comes back without
+///                progress (P2, section 6.2), and under global without having been in the section at all, whose
+///                lock protects nothing that is not safe without it.
+///
 /// Lock order     inbox, outbox, then one of the rest.
 /// Thread safety  Sections from any thread; a Visitor belongs to one thread, but for its counters.
 
@@ -32,9 +36,10 @@ enum class Section : std::uint8_t { call, progress, inbox, outbox, request_pool,
 
 class Sections {
 public:
-    Sections(tool::Granularity granularity, std::string_view lock);
+    Sections(tool::Granularity granularity, std::string_view lock, std::chrono::nanoseconds test_limit);
 
     const tool::Granularity granularity;
+    const std::chrono::nanoseconds test_limit;  ///< zero: none
 
     /// The lock of this section; nullptr: none. `object`: a number of the object.
     PathLock* lock_of(Section section, std::size_t object) noexcept;
@@ -55,7 +60,8 @@ public:
     Path path = Path::main;
     tool::counters::Laboratory counters;
 
-    /// nullptr: there is nothing to be left. A positive limit may run out: then `gave_up` is set.
+    /// nullptr: there is nothing to be left. A positive limit may run out: then `gave_up` is set, also of
+    /// progress that a call asks for which has given its section up.
     PathLock* enter(Section section, std::size_t object, PathLock::Node& node,
                     std::chrono::nanoseconds limit, bool& gave_up) noexcept;
     void leave(PathLock& lock, PathLock::Node& node) noexcept;
@@ -71,6 +77,7 @@ public:
 private:
     void count(const LockStatistics& what) noexcept;
 
+    bool call_gave_up_ = false;     ///< the call at hand goes without its section
     unsigned depth_ = 0;            ///< of the recursive lock
     PathLock::Node* held_ = nullptr;  ///< the node that it is held with
 };
