@@ -22,9 +22,8 @@
 namespace {
 
 constexpr int senders = 2;
-constexpr int most_messages = 200'000;  // for each part of the test and each rank
 int rank, ranks;
-int messages = most_messages;
+int messages;  // in this part of the test, for each rank
 
 void send(int number, int tag) {
     MPI_Send(&number, 1, MPI_INT, (rank + 1) % ranks, tag, MPI_COMM_WORLD);
@@ -118,9 +117,11 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const auto seed = [](int thread) { return static_cast<unsigned>(rank * 64 + thread + 1); };
-    constexpr int handed_over = 20'000;  // each turn may take a turn of the scheduler
-    part("mutex", most_messages, [&](int i) { send_by_mutex(seed(i)); }, receive_one_by_one);
-    part("mutex, posted ahead", most_messages, [&](int i) { send_by_mutex(seed(i)); }, receive_posted_ahead);
+    // order [MESSAGES]
+    const int most = argc > 1 ? std::atoi(argv[1]) : 200'000;
+    const int handed_over = most / 10;  // each turn may take a turn of the scheduler
+    part("mutex", most, [&](int i) { send_by_mutex(seed(i)); }, receive_one_by_one);
+    part("mutex, posted ahead", most, [&](int i) { send_by_mutex(seed(i)); }, receive_posted_ahead);
     part("flag", handed_over, [](int i) { send_by_flag(i, false); }, receive_one_by_one);
     part("flag, posted ahead", handed_over, [](int i) { send_by_flag(i, false); }, receive_posted_ahead);
     part("flag, yielding", handed_over, [](int i) { send_by_flag(i, true); }, receive_one_by_one);
