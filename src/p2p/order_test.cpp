@@ -205,6 +205,7 @@ void ordered_senders(Turnstile turnstile, int threads, int count, Receives recei
 }
 
 constexpr int numbers = 400'000 / slower;
+constexpr int handed_over = numbers / 8;  // beside other programs each turn may take a turn of the scheduler
 
 TEST(Order, of_threads_behind_a_mutex_blocking) {
     ordered_senders(ByMutex(numbers), 3, numbers, Receives::blocking, "mutex, blocking");
@@ -216,13 +217,13 @@ TEST(Order, of_threads_behind_a_mutex_piled_up) {
     ordered_senders(ByMutex(numbers), 3, numbers, Receives::piled_up, "mutex, piled up");
 }
 TEST(Order, of_threads_that_pass_a_flag_spinning) {
-    ordered_senders(ByFlag<false>(2, numbers), 2, numbers, Receives::blocking, "flag, spinning");
+    ordered_senders(ByFlag<false>(2, handed_over), 2, handed_over, Receives::blocking, "flag, spinning");
 }
 TEST(Order, of_threads_that_pass_a_flag_spinning_posted_ahead) {
-    ordered_senders(ByFlag<false>(2, numbers), 2, numbers, Receives::posted_ahead, "flag, posted ahead");
+    ordered_senders(ByFlag<false>(2, handed_over), 2, handed_over, Receives::posted_ahead, "flag, posted ahead");
 }
 TEST(Order, of_threads_that_pass_a_flag_yielding) {
-    ordered_senders(ByFlag<true>(3, numbers / 4), 3, numbers / 4, Receives::blocking, "flag, yielding");
+    ordered_senders(ByFlag<true>(3, handed_over / 2), 3, handed_over / 2, Receives::blocking, "flag, yielding");
 }
 
 TEST(Order, of_messages_that_wait_for_room_in_a_ring) {
