@@ -135,7 +135,9 @@ void HashMatcher::keep_elsewhere(Message& message) noexcept {
 }
 
 void HashMatcher::take(Message& message) noexcept {
-    open(Key(message.envelope)).messages.remove(message);
+    const Key key(message.envelope);
+    if (exact_.is(key)) exact_.messages.remove(message);
+    else kept_.remove(hash_(key), message);
     note_taken(message);
 }
 

@@ -65,6 +65,14 @@ public:
         return taken;
     }
 
+    /// Takes an entry out of its queue, which is here.
+    void remove(std::uint32_t hash, Entry& entry) noexcept {
+        std::uint64_t compared = 0;
+        Queue<Lane> queue = take(hash, Lane::key(entry), compared);
+        queue.remove(entry);
+        if (queue.first != nullptr) add(hash, queue);
+    }
+
     /// The first entry of this key's queue, which stays here; nullptr if there is none.
     Entry* find(std::uint32_t hash, Key key, std::uint64_t& compared) noexcept {
         Entry* found = nullptr;

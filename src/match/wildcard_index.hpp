@@ -42,13 +42,7 @@ public:
     /// A message is about to leave the order of arrivals.
     void note_taken(Message& message) noexcept {
         if (&message == unfiled_) unfiled_ = message.arrival.after;
-        if ((message.filed & bit) == 0) return;
-        const Key key = Lane::key(message);
-        const std::uint32_t hash = hash_(key);
-        std::uint64_t compared = 0;
-        Queue<Lane> queue = table_.take(hash, key, compared);
-        queue.remove(message);
-        if (queue.first != nullptr) table_.add(hash, queue);
+        if ((message.filed & bit) != 0) table_.remove(hash_(Lane::key(message)), message);
     }
     std::size_t memory() const noexcept { return table_.memory(); }
 
