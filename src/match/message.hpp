@@ -40,6 +40,8 @@ struct Link {
 };
 
 /// An unexpected message. Its payload has been copied out of the ring, or stays with the sender.
+///
+/// Three lines, an odd number: of many messages in a row, the first lines are spread over all of a cache.
 struct alignas(cache_line) Message {
     // What matching without wildcards needs lies in the first line.
     std::atomic<core::Kind> kind{core::Kind::none};  ///< message while an MPI_Message names it
@@ -57,11 +59,16 @@ struct alignas(cache_line) Message {
     std::uint64_t stamp = 0;    ///< send order among the messages of one sender
     std::uint64_t length = 0;      ///< bytes of the whole message
     std::uint64_t sender = 0;      ///< the sender's request, in the sending process
-    std::uint64_t address = 0;     ///< the sender's buffer, in the sending process
     std::byte* payload = nullptr;  ///< copied payload: `small`, or owned
-    std::byte small[48];
-    void* communicator = nullptr;  ///< while an MPI_Message names it: where it was probed
-    Message* next = nullptr;       ///< in a list of free messages, or staged ones
+    union {
+        std::byte small[40];
+        std::uint64_t address;  ///< without a copy: the sender's buffer, in the sending process
+    };
+    union {
+        Message* next = nullptr;  ///< in a list of free messages, or staged ones
+        void* communicator;       ///< while an MPI_Message names it: where it was probed
+    };
 };
+static_assert(sizeof(Message) == 3 * cache_line);
 
 }  // namespace heddle::match
