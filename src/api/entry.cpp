@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <exception>
 
 #include "p2p/engine.hpp"
@@ -24,15 +22,12 @@ core::Thread* thread_to_enter() noexcept {
         : nullptr;
 }
 
-/// How long the thread waits for the section of this call, if not as long as it takes.
-std::chrono::nanoseconds limit_of(const core::Thread* thread, std::string_view call) noexcept {
-    if (thread == nullptr || thread->visitor == nullptr) return {};
-    const std::chrono::nanoseconds limit = thread->visitor->sections.test_limit;
-    if (limit.count() == 0) return limit;
-    constexpr std::string_view tests[] = {"MPI_Test", "MPI_Request_get_status", "MPI_Parrived", "MPI_Iprobe",
-                                          "MPI_Improbe"};
-    return std::ranges::any_of(tests, [&](auto test) { return call.starts_with(test); }) ? limit
-                                                                                         : std::chrono::nanoseconds();
+/// Tests are the calls that make_progress() (api/completion.hpp) instead of waiting.
+sync::locks::Limit limit_of(std::string_view call) noexcept {
+    for (const std::string_view test :
+         {"MPI_Test", "MPI_Request_get_status", "MPI_Parrived", "MPI_Iprobe", "MPI_Improbe"})
+        if (call.starts_with(test)) return sync::locks::Limit::of_tests;
+    return sync::locks::Limit::none;
 }
 
 }  // namespace
@@ -53,7 +48,7 @@ core::Thread* enter_first(const char* call) {
 CallSection::CallSection(std::string_view call) noexcept
     : thread_(thread_to_enter()),
       section_(thread_ == nullptr ? nullptr : thread_->visitor, sync::locks::Section::call, 0,
-               limit_of(thread_, call)) {
+               limit_of(call)) {
     if (thread_ != nullptr) objects::current_thread = thread_;
 }
 

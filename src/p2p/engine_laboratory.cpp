@@ -239,9 +239,7 @@ bool Engine::poll_in_laboratory(core::Thread& thread) {
 /// MPI_Test is on the main path: whoever called it has something else to do (P2, section 4.1). It need
 /// not wait for the lock either (section 6.2).
 void Engine::test_in_laboratory(core::Thread& thread) {
-    const std::chrono::nanoseconds limit =
-        thread.visitor == nullptr ? std::chrono::nanoseconds() : thread.visitor->sections.test_limit;
-    const InSection section(thread.visitor, Section::progress, 0, limit);
+    const InSection section(thread.visitor, Section::progress, 0, sync::locks::Limit::of_tests);
     if (section.gave_up()) thread.visitor->counters.lock_given_up.add();
     else poll_own_first(thread);
 }

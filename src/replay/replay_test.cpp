@@ -200,10 +200,16 @@ TEST(Replay, receives_with_any_tag_are_looked_at_too) {
     for (int source = 0; source < 50; ++source)
         events.push_back({Step::post, {2, source, any_tag}});
     events.push_back({Step::arrive, {2, 25, 5}});
-    const std::vector<Result> results = played(Sequence(recorded(std::move(events))));
+    const Sequence sequence(recorded(std::move(events)));
+    const std::vector<Result> results = played(sequence);
     EXPECT_EQ(of(results, "list").arrivals.deepest(), 26u);
     EXPECT_EQ(of(results, "source").arrivals.deepest(), 1u) << "the list of that source";
-    EXPECT_LE(of(results, "hash").arrivals.deepest(), 5u) << "keys that have their hashes almost in common";
+    // Each time the hash has another seed, with which two keys may be alike in part.
+    constexpr int times = 300;
+    std::uint64_t deepest = 0;
+    for (int i = 0; i < times; ++i) deepest += of(played(sequence), "hash").arrivals.deepest();
+    EXPECT_GE(deepest, std::uint64_t{times});
+    EXPECT_LE(static_cast<double>(deepest) / times, 1.1);
 }
 
 // replay() itself finds out whether engines differ: here about everything that can be recorded.

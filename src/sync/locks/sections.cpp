@@ -23,8 +23,8 @@ PathLock* Sections::lock_of(Section section, std::size_t object) noexcept {
     return of_objects_[kind * stripes + object % stripes].get();
 }
 
-PathLock* Visitor::enter(Section section, std::size_t object, PathLock::Node& node,
-                         std::chrono::nanoseconds limit, bool& gave_up) noexcept {
+PathLock* Visitor::enter(Section section, std::size_t object, PathLock::Node& node, Limit limit,
+                         bool& gave_up) noexcept {
     PathLock* lock = sections.lock_of(section, object);
     if (lock == nullptr) {
         gave_up = section == Section::progress && call_gave_up_;
@@ -33,7 +33,8 @@ PathLock* Visitor::enter(Section section, std::size_t object, PathLock::Node& no
     const bool recursive = sections.is_recursive(*lock);
     if (!recursive || depth_ == 0) {
         LockStatistics statistics;
-        if (limit.count() > 0) gave_up = !lock->lock_for(path, node, limit, statistics);
+        if (limit == Limit::of_tests && sections.test_limit.count() > 0)
+            gave_up = !lock->lock_for(path, node, sections.test_limit, statistics);
         else lock->lock(path, node, statistics);
         count(statistics);
         if (section == Section::call) call_gave_up_ = gave_up;

@@ -32,6 +32,9 @@
 
 namespace heddle::sync::locks {
 
+/// How long a thread waits for a section.
+enum class Limit : std::uint8_t { none, of_tests };
+
 enum class Section : std::uint8_t { call, progress, inbox, outbox, request_pool, request, reference_count };
 
 class Sections {
@@ -39,7 +42,7 @@ public:
     Sections(tool::Granularity granularity, std::string_view lock, std::chrono::nanoseconds test_limit);
 
     const tool::Granularity granularity;
-    const std::chrono::nanoseconds test_limit;  ///< zero: none
+    const std::chrono::nanoseconds test_limit;  ///< of Limit::of_tests; zero: none
 
     /// The lock of this section; nullptr: none. `object`: a number of the object.
     PathLock* lock_of(Section section, std::size_t object) noexcept;
@@ -60,10 +63,10 @@ public:
     Path path = Path::main;
     tool::counters::Laboratory counters;
 
-    /// nullptr: there is nothing to be left. A positive limit may run out: then `gave_up` is set, also of
-    /// progress that a call asks for which has given its section up.
-    PathLock* enter(Section section, std::size_t object, PathLock::Node& node,
-                    std::chrono::nanoseconds limit, bool& gave_up) noexcept;
+    /// nullptr: there is nothing to be left. The limit may run out: then `gave_up` is set, also of progress
+    /// that a call asks for which has given its section up.
+    PathLock* enter(Section section, std::size_t object, PathLock::Node& node, Limit limit,
+                    bool& gave_up) noexcept;
     void leave(PathLock& lock, PathLock::Node& node) noexcept;
 
     /// In the global section: lets others have it, and comes back on the progress path.
@@ -86,7 +89,7 @@ private:
 class [[nodiscard]] InSection {
 public:
     InSection(Visitor* visitor, Section section, std::size_t object = 0,
-              std::chrono::nanoseconds limit = {}) noexcept
+              Limit limit = Limit::none) noexcept
         : visitor_(visitor) {
         if (visitor != nullptr) lock_ = visitor->enter(section, object, node_, limit, gave_up_);
     }
