@@ -17,6 +17,7 @@
 /// Exhaustion     each of n processes can have about 2^28 / n ids in use; then take() answers 0.
 /// Processes that are started later (MPI_Comm_spawn) will need ranges of their own: n is of the job.
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -37,6 +38,13 @@ inline constexpr std::uint32_t local_group_context = 0x40000000;
 
 /// With this bit: before there is any communicator (p2p/by_tag.hpp).
 inline constexpr std::uint32_t tagged_context = 0x80000000;
+
+/// All contexts in which there may be messages of a communicator whose id is `context`.
+constexpr std::array<std::uint32_t, 6> contexts_of(std::uint32_t context) noexcept {
+    const std::uint32_t local = context | local_group_context;
+    const std::uint32_t partitioned = context | partitioned_context;
+    return {context, context + 1, local, local + 1, partitioned, partitioned + 1};
+}
 
 class Contexts {
 public:

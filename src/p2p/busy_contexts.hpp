@@ -9,12 +9,11 @@ namespace heddle::p2p {
 
 /// Contexts in which a process still has something (Engine::busy_contexts).
 struct BusyContexts {
-    std::vector<std::uint32_t> queued;  ///< of receives and messages in queues, sorted
-    std::uint64_t held_back = 0;        ///< bit i: perhaps messages of contexts i modulo 64 are coming
+    std::vector<std::uint32_t> found;  ///< of receives and messages in queues, or blocked at senders; sorted
+    bool unknown = false;  ///< messages are blocked of which it is not known of what context they are
 
     bool holds(std::uint32_t context) const {
-        return (held_back >> (context & 63) & 1) != 0 ||
-               std::binary_search(queued.begin(), queued.end(), context);
+        return unknown || std::binary_search(found.begin(), found.end(), context);
     }
 };
 

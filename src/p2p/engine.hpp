@@ -26,10 +26,11 @@
 #include "instance/pool.hpp"
 #include "match/message.hpp"
 #include "match/recording.hpp"
+#include "p2p/blocked_messages.hpp"
 #include "p2p/busy_contexts.hpp"
 #include "p2p/contention.hpp"
 #include "p2p/copy_choice.hpp"
-#include "p2p/held_back.hpp"
+#include "p2p/deferred.hpp"
 #include "p2p/laboratory.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/pressure.hpp"
@@ -195,6 +196,17 @@ public:
 
     /// The end of a turn, with no lock held: what was put off while locks were.
     void finish(Turn& turn);
+    /// Calls `part`, and finishes the turn also where memory runs out in it: what it has matched is not lost.
+    template <class Part>
+    void finish_after(Turn& turn, Part&& part) {
+        try {
+            part();
+        } catch (...) {
+            finish(turn);
+            throw;
+        }
+        finish(turn);
+    }
 
     /// Counts operations that consist of several (nonblocking collectives): MPI_Finalize waits until
     /// there are none.
@@ -352,27 +364,33 @@ private:
                                                    objects::Communicator* communicator);
     core::Request* start_send_by(core::Thread& thread, instance::Instance& instance, const Outbound& message,
                                  bool synchronous, std::uint64_t number);
+    void start_protocol(Turn& turn, instance::Instance& instance, core::Request& send,
+                        const Outbound& message, std::uint64_t number);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
     /// Sends or queues; `completes` is done once the message is in the ring. `number`: in a sequence.
-    void post_or_queue(core::Thread& thread, instance::Instance& instance, const Outbound& message,
-                       Kind kind, const void* prefix, std::uint32_t prefix_bytes,
-                       core::Request* completes, Turn& turn, std::uint64_t number = 0);
+    void post_or_queue(instance::Instance& instance, const Outbound& message, Kind kind, const void* prefix,
+                       std::uint32_t prefix_bytes, core::Request* completes, Turn& turn,
+                       std::uint64_t number = 0);
     void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                  const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
+    void let_go_of_send(core::Thread& thread, core::Request& send, const Outbound& message) noexcept;
+    void hand_over(instance::Instance& instance, instance::Channel& channel, transport::shm::Cell& cell,
+                   std::size_t cells, const Outbound& message, Kind kind, const void* prefix,
+                   std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept;
+    static instance::Pending pending_of(const Outbound& message, Kind kind, const void* prefix,
+                                        std::uint32_t prefix_bytes, core::Request* completes,
+                                        std::uint64_t stamp) noexcept;
     void queue(instance::Instance& instance, instance::Channel& channel,
                const instance::Pending& what);
-    transport::shm::HeldBack& held_back_for(std::int32_t process) const noexcept {
-        return node_.held_back(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
+    transport::shm::BlockedNotice& notice_for(std::int32_t process) const noexcept {
+        return node_.blocked_notice(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
     }
-    /// Whether a message that was sent before this one may still come.
-    bool held_back(const match::Message& message) const noexcept {
-        return held_back(message.peer, message.envelope.context, message.stamp);
+    transport::shm::BlockedNotice& notice_from(std::int32_t process) const noexcept {
+        return node_.blocked_notice(static_cast<std::size_t>(process), static_cast<std::size_t>(rank_));
     }
-    bool held_back(std::int32_t sender, std::uint32_t context, std::uint64_t stamp) const noexcept {
-        return node_.held_back(static_cast<std::size_t>(sender), static_cast<std::size_t>(rank_)).holds(context, stamp);
-    }
-    void after_queueing(Turn& turn, instance::Instance& instance);
+    void after_queueing();
+    bool flush_held(Turn& turn, instance::Instance& instance);
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_backlog(Turn& turn, instance::Instance& instance);
@@ -411,18 +429,21 @@ private:
                                         match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
+    void deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
+                           const transport::shm::Cell& cell);
     void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
                          const transport::shm::Cell& cell);
     void receive_data(Turn& turn, const transport::shm::Cell& cell);
     match::Message& new_message(std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
-    static void keep_payload(match::Message& message, const std::byte* data, Shape shape);
+    void keep_payload(match::Message& message, const std::byte* data, Shape shape);
     match::Message& copy_of(const transport::shm::Cell& cell, std::int32_t process,
                             std::uint8_t instance);
     void keep(Turn& turn, instance::Instance& instance, match::Message& message);
     void take(instance::Instance& instance, match::Message& message);
     void note_taken(instance::Instance& instance, const match::Message& message);
     void consume(Turn& turn, core::Request& receive, match::Message& message);
+    Pull take_announced(core::Request& receive, match::Message& message) noexcept;
     core::Request* consume_taken(core::Thread& thread, instance::Instance& instance, core::Request& receive,
                                  match::Message& message);
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
@@ -448,6 +469,7 @@ private:
     void help(Turn& turn, const Share& share);
     void end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
                      const SharedFields& fields);
+    void finish_sharing(Turn& turn, const Undone& undone);
     int pid_of(std::int32_t process) const noexcept {
         return static_cast<int>(node_.page(static_cast<std::size_t>(process)).pid.load(relaxed));
     }
@@ -504,6 +526,7 @@ private:
     void first_use(instance::Instance& instance);
     void mark_used(instance::Instance& instance);
     class Everything;
+    class NoteOfDeferred;
     template <class Function>
     void for_each(Instances which, Function&& function) {
         for (; which != 0; which &= which - 1)
@@ -525,16 +548,20 @@ private:
     Ready another_ready(const Everything& everything, const instance::Inlet* besides);
     bool drain_only(Turn& turn, const Everything& everything);
     void list_all_rung(const Everything& everything);
-    void stage(Turn& turn, const Everything& everything, std::vector<match::Message*>& staged,
-               std::uint64_t last_stamp);
+    void take_out_of_rings(Turn& turn, const Everything& everything, std::uint64_t last_stamp);
+    bool may_be_preceded(const match::Message& message) noexcept;
+    /// Whether something is deferred, and a sender has rung for what it waits for.
+    bool may_release_deferred() const noexcept {
+        return any_deferred_.load(relaxed) &&
+            node_.door(static_cast<std::size_t>(rank_)).withdrawn.load(seq_cst) != 0;
+    }
     void restore_order(Turn& turn);
     std::uint64_t next_order() noexcept;
     match::Message* lowest(const match::Pattern& pattern);
     match::Message* earliest(const match::Pattern& pattern);
     match::Message* earliest_in_order(Turn& turn, const Everything& everything, const match::Pattern& pattern);
-    void match_staged(Turn& turn, instance::Instance& instance, match::Message& message);
-    void put_off_later(std::vector<match::Message*>& staged);
-    void put_off_kept(const match::Envelope& first);
+    void match_taken_out(Turn& turn, instance::Instance& instance, match::Message& message);
+    void defer_unexpected(const match::Envelope& first);
     core::Request* post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking);
     core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
@@ -557,11 +584,9 @@ private:
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
 
     Pressure pressure_;
-    std::vector<HeldBackMessages> held_back_;  ///< by destination
-    /// Out of the rings, later than one that is held back by its sender; guarded by wildcards_.lock.
-    std::vector<match::Message*> put_off_;
-    /// A message was passed over because an earlier one is held back: look again until none is.
-    std::atomic<bool> look_again_{false};
+    std::vector<BlockedMessages> blocked_;  ///< by destination
+    Deferred deferred_;
+    std::atomic<bool> any_deferred_{false};  ///< as of when everything was locked last
 
     struct Watcher {
         match::Pattern pattern;
@@ -577,6 +602,7 @@ private:
     CopyChoice copy_choice_;
     std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
     core::Arena<match::Message> messages_;
+    core::Arena<instance::Pending> pending_;
     std::mutex abandoned_lock_;
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::atomic<std::uint32_t> abandoned_count_{0};

@@ -9,19 +9,17 @@
 namespace heddle::p2p {
 
 /// A message that was sent before the call (as this process can know: it has heard from the sender, or
-/// from somebody who has) was held back by its sender, or has been published in a ring. So first it is
-/// asked what is held back, and then everything is taken out of the rings. With all locks held nobody
+/// from somebody who has) was blocked at its sender, or has been published in a ring. So first it is
+/// asked what is blocked, and then everything is taken out of the rings. With all locks held nobody
 /// else has a message in his hands.
 BusyContexts Engine::busy_contexts(core::Thread& thread) {
     BusyContexts busy;
-    for (std::size_t from = 0; from < node_.processes(); ++from) {
-        const transport::shm::HeldBack& held = node_.held_back(from, static_cast<std::size_t>(rank_));
-        if (held.earliest.load(acquire) != 0) busy.held_back |= held.contexts.load(acquire);
-    }
-    const auto add = [&](std::uint32_t context) { busy.queued.push_back(context); };
+    for (std::int32_t from = 0; from < static_cast<std::int32_t>(node_.processes()); ++from)
+        busy.unknown = !notice_from(from).each([&](std::uint32_t context) { busy.found.push_back(context); }) || busy.unknown;
+    const auto add = [&](std::uint32_t context) { busy.found.push_back(context); };
     Turn turn(thread);
     if (is_sequenced()) match_all_that_came(turn);
-    {
+    finish_after(turn, [&] {
         const Everything everything(*this);
         if (!is_sequenced()) drain_in_order(turn, everything);
         const auto add_receive = [&](const core::Request& receive) { add(receive.context); };
@@ -30,13 +28,12 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
             instance.matcher.each_kept([&](const match::Message& message) { add(message.envelope.context); });
         });
         wildcards_.each_posted(add_receive);
-        for (const match::Message* message : put_off_) add(message->envelope.context);
+        deferred_.each([&](const match::Message& message) { add(message.envelope.context); });
         for (std::size_t home = 0; is_sequenced() && home < pool_.size(); ++home)
             laboratory_->each_early(home, [&](const match::Message& early) { add(early.envelope.context); });
-    }
-    finish(turn);
-    std::sort(busy.queued.begin(), busy.queued.end());
-    busy.queued.erase(std::unique(busy.queued.begin(), busy.queued.end()), busy.queued.end());
+    });
+    std::sort(busy.found.begin(), busy.found.end());
+    busy.found.erase(std::unique(busy.found.begin(), busy.found.end()), busy.found.end());
     return busy;
 }
 

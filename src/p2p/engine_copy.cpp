@@ -176,19 +176,29 @@ void Engine::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t 
     auto& copy = node_.shared_copy(static_cast<std::size_t>(rank_), fields.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
-    bool last = fields.last != 0;
     if (fields.undone != no_piece) {
-        // Writing was refused where reading is allowed: rare, and no reason to do it elsewhere.
-        const auto piece = copy.piece_at(fields.undone);
-        read(process, receive.buffer + piece.from, copy.source + piece.from, piece.bytes);
-        last = copy.done(piece.bytes);
-        const SenderField field{fields.sender};
-        if (last) control(turn, instance.number, process, Kind::fin, &field, sizeof field);
+        make_room(turn.undone);
+        return turn.undone.push_back({process, instance.number, fields.sender, fields.number, fields.undone});
     }
     give_shared_copy(copy, fields.number);
-    if (!last) return;
+    if (fields.last == 0) return;
     note_copied(turn.thread, Way::single_copy, receive, bytes);
     turn.complete(receive);
+}
+
+/// The receiver reads what the sender could not write. No lock is held.
+void Engine::finish_sharing(Turn& turn, const Undone& undone) {
+    auto& copy = node_.shared_copy(static_cast<std::size_t>(rank_), undone.number);
+    auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
+    const std::uint64_t bytes = copy.length;
+    const auto piece = copy.piece_at(undone.from);
+    if (!read(undone.process, receive.buffer + piece.from, copy.source + piece.from, piece.bytes))
+        receive.error = MPI_ERR_INTERN;  // the sender is gone, and the job with it
+    const bool last = copy.done(piece.bytes);
+    give_shared_copy(copy, undone.number);
+    if (!last) return;
+    note_copied(turn.thread, Way::single_copy, receive, bytes);
+    settle(turn, {&receive, undone.process, undone.instance, undone.sender, 0, bytes});
 }
 
 }  // namespace heddle::p2p

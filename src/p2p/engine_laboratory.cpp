@@ -217,7 +217,7 @@ void Engine::match_in_sequence(Turn& turn, instance::Instance& home, match::Mess
 void Engine::match_at_home(Turn& turn, instance::Instance& home, match::Message& message) {
     message.instance = home.number;
     match::note_posted(home.matcher.counters());
-    match_staged(turn, home, message);
+    match_taken_out(turn, home, message);
 }
 
 /// P1, algorithm 2: the thread's own instance first, then the others in turn until one has something.

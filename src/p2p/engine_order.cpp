@@ -3,14 +3,28 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
+#include <cassert>
 #include <mutex>
-#include <utility>
 
 #include "match/queue.hpp"
 #include "p2p/everything.hpp"
 
 namespace heddle::p2p {
+
+/// In the end, messages of the contexts of which some are deferred are taken from the rings in order.
+class Engine::NoteOfDeferred {
+public:
+    explicit NoteOfDeferred(Engine& engine) noexcept : engine_(engine) {}
+    ~NoteOfDeferred() {
+        engine_.wildcards_.order_deferred(engine_.deferred_.contexts());
+        engine_.any_deferred_.store(!engine_.deferred_.empty(), relaxed);
+    }
+    NoteOfDeferred(const NoteOfDeferred&) = delete;
+    NoteOfDeferred& operator=(const NoteOfDeferred&) = delete;
+
+private:
+    Engine& engine_;
+};
 
 /// Called with the instance's lock held, returns with it held, and has let go of it in between.
 void Engine::first_use(instance::Instance& instance) {
@@ -39,16 +53,20 @@ void Engine::list_all_rung(const Everything& everything) {
     });
 }
 
-/// Takes messages out of the rings, as far as their stamps are at most `last_stamp`.
-void Engine::stage(Turn& turn, const Everything& everything, std::vector<match::Message*>& staged,
-                   std::uint64_t last_stamp) {
+/// Defers what is in the rings, as far as its stamps are at most `last_stamp`.
+void Engine::take_out_of_rings(Turn& turn, const Everything& everything, std::uint64_t last_stamp) {
     list_all_rung(everything);
     each_inlet([&](instance::Instance& instance, instance::Inlet& inlet) {
         bool moved = false;
         while (transport::shm::Cell* cell = inlet.ring.front()) {
-            if (is_control(static_cast<Kind>(cell->kind))) deliver_control(turn, instance, inlet.process, *cell);
-            else if (cell->stamp > last_stamp) break;
-            else staged.push_back(&copy_of(*cell, inlet.process, instance.number));
+            if (is_control(static_cast<Kind>(cell->kind))) {
+                deliver_control(turn, instance, inlet.process, *cell);
+            } else if (cell->stamp <= last_stamp) {
+                deferred_.reserve();
+                deferred_.add(copy_of(*cell, inlet.process, instance.number));
+            } else {
+                break;
+            }
             inlet.ring.pop(*cell);
             moved = true;
         }
@@ -73,7 +91,7 @@ bool Engine::drain_only(Turn& turn, const Everything& everything) {
     if (only.inlet == nullptr) return true;
     const transport::shm::Cell* cell = only.inlet->ring.front();
     if (cell == nullptr || is_control(static_cast<Kind>(cell->kind)) ||
-        held_back(only.inlet->process, cell->context, cell->stamp) ||
+        notice_from(only.inlet->process).may_precede(cell->context, cell->stamp) ||
         another_ready(everything, only.inlet).inlet != nullptr)
         return false;
     deliver(turn, *only.instance, *only.inlet, *cell);
@@ -82,80 +100,56 @@ bool Engine::drain_only(Turn& turn, const Everything& everything) {
     return only.inlet->ring.front() == nullptr;
 }
 
+/// Whether the sender says that something earlier of the same context is blocked; it then rings at the door
+/// when that is not so any more.
+bool Engine::may_be_preceded(const match::Message& message) noexcept {
+    transport::shm::BlockedNotice& notice = notice_from(message.peer);
+    const auto ask = [&] { return notice.may_precede(message.envelope.context, message.stamp); };
+    if (!ask()) [[likely]] return false;
+    notice.watch();
+    return ask();
+}
+
 /// Matches everything that has come in the order in which it was sent. Everything locked.
 ///
 /// Two messages of one thread, or of threads that synchronised, may lie in rings of different
 /// instances. When the later one is seen, the earlier one has been published, or its sender says that
-/// it is held back. A pass may already have left the earlier one's ring: hence passes, up to the
-/// latest stamp of the first, until one finds nothing. Then it is asked what is held back, and one more
-/// pass finds what was published just before that. Messages that are later than one held back are put
-/// off.
+/// it is blocked. A pass may already have left the earlier one's ring: hence passes, up to the
+/// latest stamp of the first, until one finds nothing. Before each of them it is asked what is blocked, so
+/// that the last one finds what was published just before that.
 void Engine::drain_in_order(Turn& turn, const Everything& everything) {
-    if (put_off_.empty() && drain_only(turn, everything)) [[likely]] return;
-    std::vector<match::Message*> staged;
-    staged.swap(put_off_);
-    for (const match::Message* message : staged) wildcards_.demand_order(message->envelope.context, -1);
-    stage(turn, everything, staged, ~std::uint64_t{0});
-    if (staged.empty()) return;
-    const auto by_stamp = [](const match::Message* a, const match::Message* b) {
-        return a->stamp < b->stamp;
-    };
-    const std::uint64_t latest = (*std::max_element(staged.begin(), staged.end(), by_stamp))->stamp;
-    std::vector<bool> early;
-    for (std::size_t before = 0; before != staged.size();) {
-        before = staged.size();
-        early.clear();
-        for (const match::Message* message : staged) early.push_back(held_back(*message));
-        stage(turn, everything, staged, latest);
+    if (deferred_.empty() && drain_only(turn, everything)) [[likely]] return;
+    const NoteOfDeferred note(*this);
+    take_out_of_rings(turn, everything, ~std::uint64_t{0});
+    if (deferred_.empty()) return;
+    const std::uint64_t latest = deferred_.latest_stamp();
+    for (std::size_t before = 0; before != deferred_.size();) {
+        before = deferred_.size();
+        deferred_.mark([this](const match::Message& message) { return may_be_preceded(message); });
+        take_out_of_rings(turn, everything, latest);
     }
-    for (std::size_t i = 0; i < staged.size(); ++i)
-        if (early[i]) put_off_.push_back(std::exchange(staged[i], nullptr));
-    std::erase(staged, nullptr);
-    put_off_later(staged);
-    std::stable_sort(staged.begin(), staged.end(), by_stamp);
-    for (match::Message* message : staged) {
-        match_staged(turn, pool_[message->instance], *message);
-    }
+    wildcards_.counters.deferred.add(deferred_.release(
+        [&](match::Message& message) { match_taken_out(turn, pool_[message.instance], message); }));
 }
 
 /// A message that was taken out of its ring in turn. Instance locked.
-void Engine::match_staged(Turn& turn, instance::Instance& instance, match::Message& message) {
+void Engine::match_taken_out(Turn& turn, instance::Instance& instance, match::Message& message) {
+    assert(is_sequenced() || !deferred_.precede(message.peer, message.envelope.context, message.stamp));
+    make_room(turn.pulls);
     if (core::Request* receive = match(instance, message.envelope)) consume(turn, *receive, message);
     else keep(turn, instance, message);
 }
 
-/// What is held back may change while it is asked for one message after the other: puts those off,
-/// too, that were sent by the same process after one that is put off.
-void Engine::put_off_later(std::vector<match::Message*>& staged) {
-    if (put_off_.empty()) return;
-    std::map<std::int32_t, std::uint64_t> first;
-    for (const match::Message* message : put_off_) {
-        const auto [at, added] = first.try_emplace(message->peer, message->stamp);
-        if (!added) at->second = std::min(at->second, message->stamp);
-    }
-    std::erase_if(staged, [&](match::Message* message) {
-        const auto at = first.find(message->peer);
-        if (at == first.end() || message->stamp < at->second) return false;
-        put_off_.push_back(message);
-        return true;
-    });
-    // Later messages of these contexts must not pass them by.
-    for (const match::Message* message : put_off_) wildcards_.demand_order(message->envelope.context, +1);
-    wildcards_.counters.put_off.add(put_off_.size());
-    look_again_.store(true, relaxed);
-}
-
 void Engine::restore_order(Turn& turn) {
     if (is_sequenced()) return match_set_aside(turn);
-    bool look_again = false;
+    const bool were_deferred = any_deferred_.load(relaxed);
     {
         const Everything everything(*this);
-        look_again = look_again_.load(relaxed);
-        if (look_again) look_again_.store(false, relaxed);
+        node_.door(static_cast<std::size_t>(rank_)).withdrawn.store(0, seq_cst);  // before it is asked again
         drain_in_order(turn, everything);
     }
-    if (!look_again) return;
-    // What was put off is in no queue: those who probe have not heard of it.
+    if (!were_deferred) return;
+    // What was deferred was in no queue: those who probe have not heard of it.
     std::lock_guard watchers(watchers_lock_);
     for (const Watcher& watcher : watchers_) turn.wake(*watcher.slot);
 }
@@ -178,38 +172,39 @@ match::Message* Engine::earliest(const match::Pattern& pattern) {
     return lowest({pattern.context, first->envelope.source, match::any_tag});
 }
 
-/// The same, when all that was sent before it has come, too. Messages that are later than one held
-/// back are put off meanwhile, to be matched in their turn. Everything locked.
+/// The same, when all that was sent before it has come, too. What has not come in its turn is deferred.
+/// Everything locked.
 match::Message* Engine::earliest_in_order(Turn& turn, const Everything& everything,
                                           const match::Pattern& pattern) {
     drain_in_order(turn, everything);
     for (match::Message* first = earliest(pattern); first != nullptr;) {
-        if (held_back(*first)) {
-            put_off_kept(match::Envelope(first->envelope));
+        const match::Envelope envelope = first->envelope;
+        if (may_be_preceded(*first) || deferred_.precede(first->peer, envelope.context, first->stamp)) {
+            defer_unexpected(envelope);
             first = earliest(pattern);
             continue;
         }
-        // What was held back until just before the question is in the rings now.
+        // What was blocked until just before the question is in the rings now.
         drain_in_order(turn, everything);
         match::Message* now = earliest(pattern);
-        if (now == first) return first;
+        if (now == first && !deferred_.precede(first->peer, envelope.context, first->stamp)) return first;
         first = now;
     }
     return nullptr;
 }
 
 /// Takes the messages of this sender out of the queues, the first of which is too early.
-void Engine::put_off_kept(const match::Envelope& first) {
+void Engine::defer_unexpected(const match::Envelope& first) {
+    const NoteOfDeferred note(*this);
     for_each(used(), [&](instance::Instance& instance) {
         const match::Pattern sender{first.context, first.source, match::any_tag};
         while (match::Message* message = instance.matcher.find(sender)) {
+            deferred_.reserve();
             take(instance, *message);
-            wildcards_.demand_order(message->envelope.context, +1);
-            put_off_.push_back(message);
-            wildcards_.counters.put_off.add();
+            deferred_.add(*message);
+            wildcards_.counters.deferred.add();
         }
     });
-    look_again_.store(true, relaxed);
 }
 
 /// A receive that belongs to no instance, or a recipe of the laboratory.
@@ -223,7 +218,7 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
     Turn turn(thread);
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     match::Message* message = nullptr;
-    {
+    finish_after(turn, [&] {
         const Everything everything(*this);
         if (recording_ != nullptr) recording_->post(pattern);
         message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
@@ -234,9 +229,8 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
             receive.order = wildcards_.latest_order = next_order();
             wildcards_.append(receive, in_order);
         }
-    }
-    if (message != nullptr) consume(turn, receive, *message);
-    finish(turn);
+    });
+    if (message != nullptr) consume_now(thread, receive, *message);
     return &receive;
 }
 
@@ -266,19 +260,19 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
         if (recording_ != nullptr) recording_->take(pattern);
         this->take(pool_[message->instance], *message);
     };
-    if (pattern.tag == match::any_tag) {
-        const Everything everything(*this);
-        message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
-        look();
-    } else {
+    finish_after(turn, [&] {
+        if (pattern.tag == match::any_tag) {
+            const Everything everything(*this);
+            message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
+            return look();
+        }
         instance::Instance& instance = pool_.home(pattern.context, pattern.tag);
         lock(instance, pattern);
+        const std::lock_guard held(instance.lock, std::adopt_lock);
         drain(turn, instance);
         message = instance.matcher.find(pattern);
         look();
-        instance.lock.unlock();
-    }
-    finish(turn);
+    });
     return message;
 }
 

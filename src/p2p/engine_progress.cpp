@@ -13,6 +13,7 @@ namespace {
 
 constexpr int batch = 64;  ///< messages from one ring before the next one has its turn
 constexpr std::size_t most_messages = std::size_t{1} << 26;
+constexpr std::size_t most_pending = std::size_t{1} << 24;
 
 }  // namespace
 
@@ -24,14 +25,15 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
       requests_(requests), pool_(node, rank, settings),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
                 node.door(static_cast<std::size_t>(rank)).under_pressure),
-      held_back_(node.processes()),
+      blocked_(node.processes()),
       recording_(settings.record.empty() ? nullptr
                                          : std::make_unique<match::Recording>(
                                                settings.record, rank, static_cast<std::int32_t>(node.processes()))),
       laboratory_(tool::in_laboratory(settings)
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
-      messages_(most_messages) {
+      messages_(most_messages),
+      pending_(most_pending) {
     sync::NodeFence::available();  // registers this process for the fences of the others
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
@@ -60,8 +62,7 @@ void Engine::count_thread(int change) noexcept {
 [[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
     if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) [[unlikely]] {
         Turn turn(thread);
-        answer_door(turn);
-        finish(turn);
+        finish_after(turn, [&] { answer_door(turn); });
         moved = true;
     }
     (moved ? thread.progress.progress_productive : thread.progress.progress_empty).add();
@@ -94,7 +95,7 @@ void Engine::poll_all(core::Thread& thread) {
     bool moved = false;
     for_each(in_progress(), [&](instance::Instance& instance) { moved |= visit(thread, instance); });
     end_poll(thread, moved);
-    if (look_again_.load(relaxed)) [[unlikely]] {
+    if (may_release_deferred()) [[unlikely]] {
         Turn turn(thread);
         turn.needs_order = true;
         finish(turn);
@@ -109,12 +110,11 @@ bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
     if (!instance.something_came() && !backlog) return false;
     Turn turn(thread);
     bool moved = false;
-    if (instance.lock.try_lock()) {
-        moved = drain(turn, instance) || turn.needs_order;
-        instance.lock.unlock();
-    }
-    if (backlog && flush_backlog(turn, instance)) moved = true;
-    finish(turn);
+    finish_after(turn, [&] {
+        if (const std::unique_lock held(instance.lock, std::try_to_lock); held.owns_lock())
+            moved = drain(turn, instance) || turn.needs_order;
+        if (backlog && flush_backlog(turn, instance)) moved = true;
+    });
     return moved;
 }
 
@@ -178,7 +178,8 @@ void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept
 void Engine::answer_door(Turn& turn) {
     auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
     for_each(rung.load(relaxed), [&](instance::Instance& instance) {
-        if (!instance.lock.try_lock()) return;
+        const std::unique_lock held(instance.lock, std::try_to_lock);
+        if (!held.owns_lock()) return;
         if (!instance.used) [[unlikely]]
             first_use(instance);
         // The bit goes with the lock held: nobody may find the door quiet before the inlet is listed,
@@ -186,9 +187,8 @@ void Engine::answer_door(Turn& turn) {
         rung.fetch_and(~(Instances{1} << instance.number), seq_cst);
         list_rung(instance);
         drain(turn, instance);
-        instance.lock.unlock();
-        flush_backlog(turn, instance);
     });
+    for_each(backlogged(), [&](instance::Instance& instance) { flush_backlog(turn, instance); });
 }
 
 /// Lists the inlets whose senders have rung. Instance locked.
@@ -217,6 +217,10 @@ void Engine::finish(Turn& turn) {
             const Share next = turn.shares.back();
             turn.shares.pop_back();
             help(turn, next);
+        } else if (!turn.undone.empty()) [[unlikely]] {
+            const Undone next = turn.undone.back();
+            turn.undone.pop_back();
+            finish_sharing(turn, next);
         } else if (turn.thread.put_off != nullptr && !turn.thread.working) [[unlikely]] {
             run_put_off(turn.thread);
         } else {
@@ -237,11 +241,10 @@ void Engine::run_put_off(core::Thread& thread) {
 
 void Engine::cool(Instances which) {
     for_each(which & used(), [](instance::Instance& instance) {
-        instance.lock.lock();
+        const std::lock_guard held(instance.lock);
         const std::uint32_t count = instance.polled_count.load(relaxed);
         for (std::uint32_t i = 0; i < count; ++i)
             instance.polled[i].load(relaxed)->ring.set_hot(false);
-        instance.lock.unlock();
     });
 }
 
@@ -249,7 +252,7 @@ bool Engine::cool_idle() {
     bool busy = false;
     const bool alone = lone_thread_.threads() <= 1;
     for_each(used(), [&](instance::Instance& instance) {
-        instance.lock.lock();
+        const std::lock_guard held(instance.lock);
         const bool sleepers =
             alone || instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
         for (std::uint32_t i = instance.polled_count.load(relaxed); i-- > 0;) {
@@ -266,7 +269,6 @@ bool Engine::cool_idle() {
             inlet.ring.set_hot(false);
             inlet.settled = true;
         }
-        instance.lock.unlock();
     });
     return busy;
 }
@@ -286,25 +288,24 @@ void Engine::add_parked(Instances which, int change) noexcept {
 Engine::Instances Engine::announce_backlog(core::Thread& thread) {
     const Instances announced = backlogged();
     for_each(announced, [&](instance::Instance& instance) {
-        const auto way = instance.outbox.lock(thread.token);
+        const sync::BiasedHold held(instance.outbox, thread.token);
         for (auto* channel = instance.backlogged; channel != nullptr;
              channel = channel->next_backlogged)
             channel->ring.starve();
-        instance.outbox.unlock(thread.token, way);
     });
     return announced;
 }
 
 bool Engine::something_to_do(core::Thread& thread, Instances announced) {
-    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
-        look_again_.load(relaxed);
+    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 || may_release_deferred();
     for_each(used(),
              [&](instance::Instance& instance) { found = found || instance.something_came(); });
     if (found || all_handed_over()) return found;
     Turn turn(thread);
-    for_each(backlogged(),
-             [&](instance::Instance& instance) { found = flush_backlog(turn, instance) || found; });
-    finish(turn);
+    finish_after(turn, [&] {
+        for_each(backlogged(),
+                 [&](instance::Instance& instance) { found = flush_backlog(turn, instance) || found; });
+    });
     return found || (backlogged() & ~announced) != 0;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cassert>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "p2p/engine.hpp"
@@ -8,6 +10,12 @@
 
 namespace heddle::p2p {
 namespace {
+
+/// Its payload is still with its sender.
+bool is_announced(const match::Message& message) noexcept {
+    const auto kind = static_cast<Kind>(message.protocol);
+    return kind == Kind::rendezvous || kind == Kind::local;
+}
 
 template <class Fields>
 Fields fields_of(const transport::shm::Cell& cell) noexcept {
@@ -20,8 +28,10 @@ Fields fields_of(const transport::shm::Cell& cell) noexcept {
 
 void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Message& message) {
     Turn turn(thread);
-    consume(turn, receive, message);
-    finish(turn);
+    finish_after(turn, [&] {
+        if (is_announced(message)) pull(turn, take_announced(receive, message));
+        else consume(turn, receive, message);
+    });
 }
 
 /// The message was just taken out of its queue. Instance locked; not any more when it returns.
@@ -53,10 +63,10 @@ bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
         taken = wildcards_.cancel(receive);
     } else {
         instance::Instance& instance = pool_[receive.instance];
-        instance.lock.lock();  // in use, since something was posted; what is posted may change until it is locked
+        // In use, since something was posted; what is posted may change until it is locked.
+        const std::lock_guard held(instance.lock);
         // Matched receives are out of the queue; those that are not still have the wanted source.
         taken = !receive.completed() && instance.matcher.cancel(receive);
-        instance.lock.unlock();
     }
     if (!taken) return false;
     if (recording_ != nullptr) recording_->cancel({receive.context, receive.source, receive.tag});
@@ -71,10 +81,8 @@ match::Pattern Engine::pattern_of(const core::Request& receive) {
     // A wildcard is matched with the instance of the message locked, whichever that is.
     if (receive.any_tag) return {receive.context, match::any_source, match::any_tag};
     instance::Instance& instance = pool_[receive.instance];
-    instance.lock.lock();
-    const match::Pattern pattern{receive.context, receive.source, receive.tag};
-    instance.lock.unlock();
-    return pattern;
+    const std::lock_guard held(instance.lock);
+    return {receive.context, receive.source, receive.tag};
 }
 
 core::Request* Engine::match_with_wildcards(instance::Instance& instance,
@@ -95,25 +103,33 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
                      const transport::shm::Cell& cell) {
     const auto kind = static_cast<Kind>(cell.kind);
     if (is_control(kind)) [[unlikely]] return deliver_control(turn, instance, inlet.process, cell);
+    assert(is_sequenced() || !deferred_.precede(inlet.process, cell.context, cell.stamp));
+    if (kind != Kind::eager) [[unlikely]]
+        return deliver_announced(turn, instance, inlet.process, cell);
     core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
     if (receive == nullptr) [[unlikely]]
         return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
-    if (kind == Kind::eager) [[likely]] {
-        count_received(instance, cell.length);
-        fill(*receive, cell.payload, cell.length);
-        return turn.complete(*receive);
-    }
-    if (kind == Kind::eager_sync) {
+    count_received(instance, cell.length);
+    fill(*receive, cell.payload, cell.length);
+    turn.complete(*receive);
+}
+
+/// A message whose sender waits for an answer. Instance locked.
+void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
+                               const transport::shm::Cell& cell) {
+    make_room(turn.pulls);  // before there is a receive to be lost
+    core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
+    if (receive == nullptr) return keep(turn, instance, copy_of(cell, process, instance.number));
+    if (static_cast<Kind>(cell.kind) == Kind::eager_sync) {
         const auto field = fields_of<SenderField>(cell);
         count_received(instance, cell.length - sizeof field);
         fill(*receive, cell.payload + sizeof field, cell.length - sizeof field);
-        control(turn, instance.number, inlet.process, Kind::ack, &field, sizeof field);
+        control(turn, instance.number, process, Kind::ack, &field, sizeof field);
         return turn.complete(*receive);
     }
     const auto fields = fields_of<RendezvousFields>(cell);
     count_received(instance, fields.length);
-    turn.pulls.push_back({receive, inlet.process, instance.number, fields.sender, fields.address,
-                          fields.length});
+    turn.pulls.push_back({receive, process, instance.number, fields.sender, fields.address, fields.length});
 }
 
 void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
@@ -126,6 +142,7 @@ void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int3
         case Kind::cts: stream(turn, instance, fields_of<CtsFields>(cell)); break;
         case Kind::share: {
             const auto fields = fields_of<ShareFields>(cell);
+            make_room(turn.shares);
             turn.shares.push_back({process, instance.number, fields.sender, fields.number});
             break;
         }
@@ -163,7 +180,11 @@ void Engine::keep_payload(match::Message& message, const std::byte* data, Shape 
     if (shape.bytes == 0) return;
     message.payload = shape.bytes <= sizeof message.small ? message.small
                                                           : static_cast<std::byte*>(std::malloc(shape.bytes));
-    if (message.payload == nullptr) throw std::bad_alloc();
+    if (message.payload == nullptr) {
+        message.payload = message.small;
+        free_message(message);
+        throw std::bad_alloc();
+    }
     gather(message.payload, data, shape.layout, 0, shape.bytes);
 }
 
@@ -224,25 +245,27 @@ void Engine::note_taken(instance::Instance& instance, const match::Message& mess
     pressure_.note(instance.told_unexpected, instance.receiving.unexpected_bytes.value());
 }
 
-/// Gives the receive a message that is in no queue (any more), and frees the message.
+/// Gives the receive a message that is in no queue (any more), and frees the message. `turn.pulls` has room.
 void Engine::consume(Turn& turn, core::Request& receive, match::Message& message) {
+    if (is_announced(message)) return turn.pulls.push_back(take_announced(receive, message));
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
-    switch (static_cast<Kind>(message.protocol)) {
-        case Kind::eager_sync: {
-            const SenderField field{message.sender};
-            control(turn, message.instance, message.peer, Kind::ack, &field, sizeof field);
-            [[fallthrough]];
-        }
-        case Kind::eager:
-            fill(receive, message.payload, message.length);
-            turn.complete(receive);
-            break;
-        default:  // rendezvous, local
-            turn.pulls.push_back({&receive, message.peer, message.instance, message.sender,
-                                  message.address, message.length});
+    if (static_cast<Kind>(message.protocol) == Kind::eager_sync) {
+        const SenderField field{message.sender};
+        control(turn, message.instance, message.peer, Kind::ack, &field, sizeof field);
     }
+    fill(receive, message.payload, message.length);
+    turn.complete(receive);
     free_message(message);
+}
+
+/// Gives the receive a message whose payload is still with its sender, and frees the message.
+Pull Engine::take_announced(core::Request& receive, match::Message& message) noexcept {
+    receive.source = message.envelope.source;
+    receive.tag = message.envelope.tag;
+    const Pull pull{&receive, message.peer, message.instance, message.sender, message.address, message.length};
+    free_message(message);
+    return pull;
 }
 
 }  // namespace heddle::p2p

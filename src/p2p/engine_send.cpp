@@ -54,36 +54,70 @@ core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& i
     keep_layout(*send, message.layout);
 
     Turn turn(thread);
-    const auto address = reinterpret_cast<std::uint64_t>(send);
-    if (message.process == rank_) {
-        send_to_self(thread, *send, message);
-    } else if (message.bytes > settings_.eager_limit) {
-        announced_.fetch_add(1, relaxed);
-        const RendezvousFields fields{
-            address, send->laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
-            message.bytes};
-        post_or_queue(thread, instance, {message.envelope, message.process, nullptr, 0},
-                      Kind::rendezvous, &fields, sizeof fields, nullptr, turn, number);
-    } else if (synchronous) {
-        const SenderField field{address};
-        post_or_queue(thread, instance, message, Kind::eager_sync, &field, sizeof field, nullptr, turn, number);
-    } else {
-        post_or_queue(thread, instance, message, Kind::eager, nullptr, 0, send, turn, number);
+    try {
+        start_protocol(turn, instance, *send, message, number);
+    } catch (const std::bad_alloc&) {
+        let_go_of_send(thread, *send, message);
+        finish(turn);
+        return nullptr;
     }
     finish(turn);
     return send;
 }
 
-void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
-                           const Outbound& message, Kind kind, const void* prefix,
-                           std::uint32_t prefix_bytes, core::Request* completes, Turn& turn,
-                           std::uint64_t number) {
-    const Numbered stamp{number};
-    open_channel(thread, instance, message.process);
-    if (post(thread, instance, message, kind, prefix, prefix_bytes, stamp) == Post::done) {
-        if (completes != nullptr) turn.complete(*completes);
-        return;
+/// Nothing of the send has left.
+void Engine::let_go_of_send(core::Thread& thread, core::Request& send, const Outbound& message) noexcept {
+    if (message.process != rank_ && message.bytes > settings_.eager_limit) announced_.fetch_sub(1, relaxed);
+    free_request(thread, send);
+}
+
+/// Throws std::bad_alloc, and has sent nothing then.
+void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Request& send,
+                            const Outbound& message, std::uint64_t number) {
+    const auto address = reinterpret_cast<std::uint64_t>(&send);
+    if (message.process == rank_) {
+        send_to_self(turn.thread, send, message);
+    } else if (message.bytes > settings_.eager_limit) {
+        announced_.fetch_add(1, relaxed);
+        const RendezvousFields fields{
+            address, send.laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
+            message.bytes};
+        post_or_queue(instance, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous, &fields,
+                      sizeof fields, nullptr, turn, number);
+    } else if (send.synchronous) {
+        const SenderField field{address};
+        post_or_queue(instance, message, Kind::eager_sync, &field, sizeof field, nullptr, turn, number);
+    } else {
+        post_or_queue(instance, message, Kind::eager, nullptr, 0, &send, turn, number);
     }
+}
+
+void Engine::post_or_queue(instance::Instance& instance, const Outbound& message, Kind kind,
+                           const void* prefix, std::uint32_t prefix_bytes, core::Request* completes,
+                           Turn& turn, std::uint64_t number) {
+    {
+        const sync::BiasedHold held(instance.outbox, turn.thread.token);
+        const Numbered stamp{number};
+        instance::Channel& channel = pool_.channel(instance, message.process);
+        const std::size_t cells = transport::shm::cells_for(prefix_bytes + message.bytes);
+        const bool open = channel.state == instance::Channel::State::open;
+        if (transport::shm::Cell* cell = open ? channel.ring.reserve(cells) : nullptr) {
+            if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
+            hand_over(instance, channel, *cell, cells, message, kind, prefix, prefix_bytes, stamp());
+            if (completes != nullptr) turn.complete(*completes);
+            return;
+        }
+        queue(instance, channel, pending_of(message, kind, prefix, prefix_bytes, completes, stamp()));
+        instance.backlog_counters.ring_full.add();
+        if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
+        flush_held(turn, instance);  // room may have come meanwhile
+    }
+    after_queueing();
+}
+
+instance::Pending Engine::pending_of(const Outbound& message, Kind kind, const void* prefix,
+                                     std::uint32_t prefix_bytes, core::Request* completes,
+                                     std::uint64_t stamp) noexcept {
     instance::Pending pending;
     pending.envelope = message.envelope;
     pending.kind = static_cast<std::uint8_t>(kind);
@@ -93,21 +127,23 @@ void Engine::post_or_queue(core::Thread& thread, instance::Instance& instance,
     pending.layout = message.layout;
     pending.bytes = message.bytes;
     pending.completes = completes;
-
-    const auto way = instance.outbox.lock(thread.token);
-    pending.stamp = stamp();
-    instance::Channel& channel = pool_.channel(instance, message.process);
-    queue(instance, channel, pending);
-    instance.backlog_counters.ring_full.add();
-    if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
-    instance.outbox.unlock(thread.token, way);
-    after_queueing(turn, instance);
+    pending.stamp = stamp;
+    return pending;
 }
 
-void Engine::after_queueing(Turn& turn, instance::Instance& instance) {
-    // Room may have come meanwhile. If not, the receiver must be asked to tell when it has: a thread
-    // that parks does that, but this one may go away, and the leader may sleep without knowing.
-    flush_backlog(turn, instance);
+/// Writes the message into its cells, and hands them over. Outbox held.
+void Engine::hand_over(instance::Instance& instance, instance::Channel& channel, transport::shm::Cell& cell,
+                       std::size_t cells, const Outbound& message, Kind kind, const void* prefix,
+                       std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept {
+    write(cell, message, kind, prefix, prefix_bytes, stamp);
+    channel.ring.publish(cell, cells);
+    // Before the send completes: what its thread sends next must not be seen before this.
+    if (channel.ring.cold()) notify(channel.process, instance);
+}
+
+void Engine::after_queueing() {
+    // The receiver must be asked to tell when there is room: a thread that parks does that, but this one
+    // may go away, and the leader may sleep without knowing.
     std::atomic_thread_fence(
         seq_cst);  // the leader says that it sleeps, passes a fence, then looks
     if (lot_.leader() == progress::Lot::Leader::asleep) bell().ring();
@@ -115,24 +151,29 @@ void Engine::after_queueing(Turn& turn, instance::Instance& instance) {
 
 void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                      const void* fields, std::uint32_t bytes) {
-    post_or_queue(turn.thread, pool_[instance], {no_envelope, process, nullptr, 0}, kind, fields,
-                  bytes, nullptr, turn);
+    post_or_queue(pool_[instance], {no_envelope, process, nullptr, 0}, kind, fields, bytes, nullptr, turn);
 }
 
 void Engine::open_channel(core::Thread& thread, instance::Instance& instance,
                           std::int32_t process) {
-    const auto way = instance.outbox.lock(thread.token);
+    const sync::BiasedHold held(instance.outbox, thread.token);
     pool_.channel(instance, process);
-    instance.outbox.unlock(thread.token, way);
 }
 
-/// Outbox held.
+/// Outbox held. Throws std::bad_alloc, and has changed nothing then.
 void Engine::queue(instance::Instance& instance, instance::Channel& channel,
                    const instance::Pending& what) {
-    auto* pending = new instance::Pending(what);
-    if (!is_control(static_cast<Kind>(what.kind)))
-        held_back_[static_cast<std::size_t>(channel.process)].add(
-            held_back_for(channel.process), what.stamp, what.envelope.context);
+    instance::Pending* pending = pending_.take();
+    if (pending == nullptr) throw std::bad_alloc();
+    *pending = what;
+    try {
+        if (!is_control(static_cast<Kind>(what.kind)))
+            blocked_[static_cast<std::size_t>(channel.process)].add(notice_for(channel.process), what.stamp,
+                                                                    what.envelope.context);
+    } catch (...) {
+        pending_.give(pending);
+        throw;
+    }
     (channel.last == nullptr ? channel.first : channel.last->next) = pending;
     channel.last = pending;
     tool::counters::Backlog& counters = instance.backlog_counters;
@@ -149,7 +190,12 @@ void Engine::queue(instance::Instance& instance, instance::Channel& channel,
 /// Hands over what there is room for; true if anything was. Takes the outbox.
 bool Engine::flush_backlog(Turn& turn, instance::Instance& instance) {
     if (instance.backlog.load(relaxed) == 0) return false;
-    const auto way = instance.outbox.lock(turn.thread.token);
+    const sync::BiasedHold held(instance.outbox, turn.thread.token);
+    return flush_held(turn, instance);
+}
+
+/// Outbox held.
+bool Engine::flush_held(Turn& turn, instance::Instance& instance) {
     bool moved = false;
     for (instance::Channel** at = &instance.backlogged; *at != nullptr;) {
         instance::Channel& channel = **at;
@@ -165,7 +211,6 @@ bool Engine::flush_backlog(Turn& turn, instance::Instance& instance) {
         instance.backlog.store(0, relaxed);
         backlogged_.fetch_and(~(Instances{1} << instance.number), release);
     }
-    instance.outbox.unlock(turn.thread.token, way);
     return moved;
 }
 
@@ -185,12 +230,9 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
     transport::shm::Cell* cell = channel.ring.reserve_in_spite(cells);
     if (cell == nullptr) return false;
-    write(*cell,
-          {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
-          static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
-    channel.ring.publish(*cell, cells);
-    // Before the send completes: what its thread sends next must not be seen before this.
-    if (channel.ring.cold()) notify(channel.process, instance);
+    hand_over(instance, channel, *cell, cells,
+              {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
+              static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
     if (streamed && bytes < pending.bytes) {
         pending.offset += bytes;
         pending.bytes -= bytes;
@@ -202,13 +244,15 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     }
     channel.first = pending.next;
     if (channel.first == nullptr) channel.last = nullptr;
-    if (!is_control(static_cast<Kind>(pending.kind)))
-        held_back_[static_cast<std::size_t>(channel.process)].remove(
-            held_back_for(channel.process), pending.stamp, pending.envelope.context);
+    if (!is_control(static_cast<Kind>(pending.kind)) &&
+        blocked_[static_cast<std::size_t>(channel.process)].remove(notice_for(channel.process), pending.stamp,
+                                                                   pending.envelope.context))
+        node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
     if (streamed) announced_.fetch_sub(1, relaxed);
     if (pending.completes != nullptr) turn.complete(*pending.completes);
     instance.backlog_counters.backlog.subtract();
-    delete &pending;
+    pending.next = nullptr;
+    pending_.give(&pending);
     return true;
 }
 
@@ -246,10 +290,12 @@ void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& f
     pending.layout = layout_of(send);
     pending.bytes = fields.length;
     pending.completes = &send;
-    const auto way = instance.outbox.lock(turn.thread.token);
-    queue(instance, pool_.channel(instance, send.peer), pending);
-    instance.outbox.unlock(turn.thread.token, way);
-    after_queueing(turn, instance);
+    {
+        const sync::BiasedHold held(instance.outbox, turn.thread.token);
+        queue(instance, pool_.channel(instance, send.peer), pending);
+        flush_held(turn, instance);
+    }
+    after_queueing();
 }
 
 void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbound& message) {
@@ -262,8 +308,8 @@ void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbo
         deliver_to_self(turn, instance, send, message);
     } else {
         lock(instance, message.envelope);
+        const std::lock_guard held(instance.lock, std::adopt_lock);
         deliver_to_self(turn, instance, send, message);
-        instance.lock.unlock();
     }
     finish(turn);
 }
@@ -271,6 +317,7 @@ void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbo
 /// Instance locked. A receive that waits gets the payload once the lock is free (Turn::pulls).
 void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,
                              const Outbound& message) {
+    make_room(turn.pulls);
     match::Message& local = new_message(instance.number, rank_, message.envelope);
     local.stamp = platform::ordered_ticks();
     local.protocol = static_cast<std::uint8_t>(Kind::local);

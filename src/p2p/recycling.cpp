@@ -124,11 +124,10 @@ void Recycling::look(core::Thread& thread, std::int32_t owner, const Letter& let
     answer.kind = Kind::found;
     std::vector<std::uint32_t> gone;
     for (std::uint32_t i = 0; i < answer.count; ++i) {
-        const std::uint32_t context = answer.entries[i].context;
-        const std::uint32_t local = context | objects::local_group_context;
-        answer.entries[i].value = !busy.holds(context) && !busy.holds(context + 1) &&
-                                  !busy.holds(local) && !busy.holds(local + 1);
-        gone.insert(gone.end(), {context, context + 1, local, local + 1});
+        const auto contexts = objects::contexts_of(answer.entries[i].context);
+        answer.entries[i].value = std::none_of(contexts.begin(), contexts.end(),
+                                               [&](std::uint32_t context) { return busy.holds(context); });
+        gone.insert(gone.end(), contexts.begin(), contexts.end());
     }
     engine.forget(gone);
     post(thread, owner, answer);

@@ -36,14 +36,30 @@ struct Share {
     std::uint64_t number;
 };
 
+/// A piece of a shared copy that the sender could not write.
+struct Undone {
+    std::int32_t process;
+    std::uint8_t instance;
+    std::uint64_t sender;
+    std::uint64_t number;
+    std::uint64_t from;
+};
+
 /// A ring in which there is something.
 struct Ready {
     instance::Instance* instance = nullptr;
     instance::Inlet* inlet = nullptr;
 };
 
+/// Room for one more, so that adding it cannot fail.
+template <class T>
+void make_room(std::vector<T>& list) {
+    if (list.size() == list.capacity()) list.reserve(2 * list.size() + 4);
+}
+
 struct Turn {
     explicit Turn(core::Thread& thread) noexcept : thread(thread) {}
+    ~Turn() { wake_all(); }  // where memory ran out; else finish() has
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
@@ -71,6 +87,7 @@ struct Turn {
     core::Thread& thread;
     std::vector<Pull> pulls;
     std::vector<Share> shares;
+    std::vector<Undone> undone;
     bool needs_order = false;  ///< there are messages to be put in order
     Ready left;                ///< since a wildcard receive may want its message
     std::uint32_t sleepers = 0;

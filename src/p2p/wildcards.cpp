@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/wildcards.hpp"
 
+#include <bit>
 #include <mutex>
+#include <utility>
 
 namespace heddle::p2p {
 
@@ -53,12 +55,23 @@ void Wildcards::demand_order(std::uint32_t context, int change) noexcept {
     count_reason(context, change);
 }
 
+void Wildcards::order_deferred(std::uint64_t contexts) noexcept {
+    std::lock_guard guard(list_lock_);
+    const std::uint64_t changed = std::exchange(deferred_, contexts) ^ contexts;
+    for (std::uint64_t left = changed; left != 0; left &= left - 1)
+        set_filter(static_cast<std::uint32_t>(std::countr_zero(left)));
+}
+
 void Wildcards::count_reason(std::uint32_t context, int change) noexcept {
     const std::uint32_t place = context & 63;
     ordered_[place] += static_cast<std::uint32_t>(change);
+    set_filter(place);
+}
+
+void Wildcards::set_filter(std::uint32_t place) noexcept {
     const std::uint64_t bit = std::uint64_t{1} << place;
     const std::uint64_t filter = filter_.load(relaxed);
-    filter_.store(ordered_[place] != 0 ? filter | bit : filter & ~bit, relaxed);
+    filter_.store(ordered_[place] != 0 || (deferred_ & bit) != 0 ? filter | bit : filter & ~bit, relaxed);
 }
 
 void Wildcards::add_to_count(int change) noexcept {

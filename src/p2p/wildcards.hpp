@@ -48,6 +48,10 @@ public:
     /// Has messages of this context delivered in order, wildcards or not: one reason more or less.
     void demand_order(std::uint32_t context, int change) noexcept;
 
+    /// Has messages of these contexts, bit i for those of contexts i modulo 64, delivered in order, since
+    /// some are deferred. Everything locked.
+    void order_deferred(std::uint64_t contexts) noexcept;
+
     /// Takes `receive` out; false if it is not there. With `lock` held.
     bool cancel(core::Request& receive) noexcept;
 
@@ -63,17 +67,19 @@ public:
     void forget(std::uint32_t context) noexcept;
 
     std::uint64_t latest_order = 0;  ///< of the wildcards so far; guarded by `lock`
-    tool::counters::Ordering counters;  ///< receives: guarded by list_lock_; put_off: by `lock`
+    tool::counters::Ordering counters;  ///< receives: guarded by list_lock_; deferred: by all locks
 
 private:
     void note_taken(const core::Request& receive) noexcept;
     void count_reason(std::uint32_t context, int change) noexcept;
+    void set_filter(std::uint32_t place) noexcept;
     void add_to_count(int change) noexcept;
 
     sync::Mutex list_lock_;
     match::Selected posted_;
     std::array<std::uint32_t, 64> ordered_{};  ///< reasons for order by context; list_lock_
-    std::atomic<std::uint64_t> filter_{0};     ///< bit i: ordered_[i] > 0; written with list_lock_ held
+    std::uint64_t deferred_ = 0;               ///< list_lock_
+    std::atomic<std::uint64_t> filter_{0};     ///< bit i: one of both; written with list_lock_ held
     std::atomic<std::uint32_t> count_{0};      ///< written with list_lock_ held
 };
 

@@ -105,6 +105,24 @@ private:
     unsigned patience_ = first_patience;
 };
 
+/// Holds the lock for as long as it lives.
+template <class World = Native>
+class BasicBiasedHold {
+public:
+    using Lock = BasicBiasedLock<World>;
+
+    BasicBiasedHold(Lock& lock, typename Lock::Token& me) noexcept : lock_(lock), me_(me), way_(lock.lock(me)) {}
+    ~BasicBiasedHold() { lock_.unlock(me_, way_); }
+    BasicBiasedHold(const BasicBiasedHold&) = delete;
+    BasicBiasedHold& operator=(const BasicBiasedHold&) = delete;
+
+private:
+    Lock& lock_;
+    typename Lock::Token& me_;
+    const typename Lock::Way way_;
+};
+
 using BiasedLock = BasicBiasedLock<>;
+using BiasedHold = BasicBiasedHold<>;
 
 }  // namespace heddle::sync

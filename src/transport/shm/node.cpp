@@ -36,8 +36,8 @@ std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     const std::size_t rings = processes * processes * node.instances_;
     node.doors_ = processes * launch::board_page_bytes;
     node.door_bytes_ = rounded(sizeof(Door) + node.instances_ * node.source_words_ * 8);
-    node.held_back_ = node.doors_ + processes * node.door_bytes_;
-    node.shared_copies_ = node.held_back_ + rounded(processes * processes * sizeof(HeldBack));
+    node.blocked_notices_ = node.doors_ + processes * node.door_bytes_;
+    node.shared_copies_ = node.blocked_notices_ + rounded(processes * processes * sizeof(BlockedNotice));
     node.stage_board_ =
         node.shared_copies_ + rounded(processes * shared_copies * sizeof(SharedCopy));
     node.stages_ = node.stage_board_ + rounded(sizeof(StageBoard));
@@ -73,6 +73,12 @@ void Node::notify(std::size_t from, std::size_t to, std::size_t instance) const 
     rung_sources(to, instance, from / 64).fetch_or(std::uint64_t{1} << (from % 64), seq_cst);
     Door& there = door(to);
     there.rung.fetch_or(std::uint64_t{1} << instance, seq_cst);
+    there.bell.ring();
+}
+
+void Node::notify_withdrawn(std::size_t to) const noexcept {
+    Door& there = door(to);
+    there.withdrawn.store(1, seq_cst);
     there.bell.ring();
 }
 

@@ -17,6 +17,7 @@
 #include "launch/board.hpp"
 #include "platform/memory.hpp"
 #include "sync/parking.hpp"
+#include "transport/shm/blocked_notice.hpp"
 #include "transport/shm/ring.hpp"
 #include "transport/shm/shared_copy.hpp"
 
@@ -33,22 +34,10 @@ struct Door {
     alignas(cache_line) sync::Doorbell bell;
     /// Instances with something to look at in a cold ring, or with room for a starving producer.
     alignas(cache_line) std::atomic<std::uint64_t> rung;
+    /// 1: a message that this process watches for is not blocked any more (transport/shm/blocked_notice.hpp).
+    std::atomic<std::uint32_t> withdrawn;
     /// `pressure` while the process asks senders to keep payloads to themselves, or 0.
     alignas(cache_line) std::atomic<std::uint64_t> under_pressure;
-};
-
-/// What a sender says of messages to one process that it could not put into their rings yet.
-struct HeldBack {
-    std::atomic<std::uint64_t> earliest;  ///< stamp of the first of them; 0: there are none
-    std::atomic<std::uint64_t> contexts;  ///< bit i: there are some of contexts i modulo 64
-
-    /// Whether something of this context may still come that was sent before `stamp`. To be asked
-    /// after a message with that stamp has been seen; if not, everything earlier is in the rings, and
-    /// a look at them that begins later finds it.
-    bool holds(std::uint32_t context, std::uint64_t stamp) const noexcept {
-        const std::uint64_t first = earliest.load(acquire);  // A1: pairs with R1, R2
-        return first != 0 && first < stamp && (contexts.load(acquire) >> (context & 63) & 1) != 0;
-    }
 };
 
 /// Stages: memory in which several processes work on the same data. Whoever takes one for all of them tells
@@ -82,8 +71,8 @@ public:
     }
     std::size_t source_words() const noexcept { return source_words_; }
     /// Written by `from` for `to`.
-    HeldBack& held_back(std::size_t from, std::size_t to) const noexcept {
-        return reinterpret_cast<HeldBack*>(at(held_back_))[to * processes_ + from];
+    BlockedNotice& blocked_notice(std::size_t from, std::size_t to) const noexcept {
+        return reinterpret_cast<BlockedNotice*>(at(blocked_notices_))[to * processes_ + from];
     }
 
     /// Of messages to `process`.
@@ -110,6 +99,8 @@ public:
 
     /// Makes `to` look at its ring from `from`: sets the bits and rings the bell.
     void notify(std::size_t from, std::size_t to, std::size_t instance) const noexcept;
+    /// Makes `to` ask again what is blocked.
+    void notify_withdrawn(std::size_t to) const noexcept;
 
 private:
     Node() = default;
@@ -131,7 +122,7 @@ private:
 
     std::shared_ptr<platform::Mapping> memory_;  ///< shared by copies of this object
     std::size_t processes_ = 0, instances_ = 0, source_words_ = 0;
-    std::size_t doors_ = 0, door_bytes_ = 0, held_back_ = 0, shared_copies_ = 0;
+    std::size_t doors_ = 0, door_bytes_ = 0, blocked_notices_ = 0, shared_copies_ = 0;
     std::size_t stage_board_ = 0, stages_ = 0, controls_ = 0, cells_ = 0;
 };
 
