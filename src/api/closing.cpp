@@ -2,16 +2,22 @@
 #include "api/closing.hpp"
 
 #include <cstdio>
+#include <mutex>
 #include <string>
 
 #include "api/advice_report.hpp"
 #include "api/counter_report.hpp"
 #include "launch/job.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/finalize.hpp"
 
 namespace heddle::api {
 
-void close(objects::Process& process) {
+void close(core::Thread& thread) {
+    objects::Process& process = *thread.process;
+    // One after the other, so that the last one knows that it is.
+    std::lock_guard guard(process.closing);
+    if (process.is_last_use()) p2p::hand_over_everything(thread);
     if (!process.close()) return;
     report_counters(process);
     report_advice(process);

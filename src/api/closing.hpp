@@ -6,7 +6,8 @@
 
 namespace heddle::api {
 
-/// One user of the process less. The last one reports what was counted, and leaves the job.
-void close(objects::Process& process);
+/// One user of the process less. The last one hands over what was sent, reports what was counted, and leaves
+/// the job.
+void close(core::Thread& thread);
 
 }  // namespace heddle::api

@@ -11,6 +11,10 @@ namespace heddle::api {
 int find_request(Thread& thread, MPI_Request handle, Request*& request) {
     request = live_request(engine_of(thread), handle);
     if (request != nullptr || handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
+    return has_been_completed(thread);
+}
+
+int has_been_completed(Thread& thread) {
     return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
                          "argument request: no request, or one that has been completed or freed");
 }
@@ -66,10 +70,12 @@ int look(const Request& request, MPI_Status* status) {
 
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Engine& engine = engine_of(thread);
-    int error = look(request, status);
+    Request* active = active_of(&request);
+    if (active == nullptr || (!active->immortal && !engine.claim(thread, *active))) return MPI_ERR_REQUEST;
+    int error = look(*active, status);
     if (is_persistent(request)) {
-        engine.free_request(thread, *request.inner);
         request.inner = nullptr;
+        engine.free_request(thread, *active);
         return error;
     }
     handle = MPI_REQUEST_NULL;
@@ -100,6 +106,7 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
     const int error = complete_quietly(thread, handle, request, status);
     if (error == MPI_SUCCESS) [[likely]]
         return MPI_SUCCESS;
+    if (error == MPI_ERR_REQUEST) return has_been_completed(thread);
     if (communicator != nullptr && !communicator->is(core::Kind::communicator))
         communicator = nullptr;
     if (error != MPI_ERR_TRUNCATE)
@@ -114,6 +121,7 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
 
 int let_go(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
+    if (!request.immortal && !engine.claim(thread, request)) return has_been_completed(thread);
     if (request.operation == core::Operation::persistent_schedule) {
         coll::let_go(thread, request);
         engine.free_request(thread, request);

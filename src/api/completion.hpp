@@ -16,6 +16,8 @@ namespace heddle::api {
 
 /// The request behind a handle; nullptr for MPI_REQUEST_NULL. An error has been raised.
 int find_request(Thread& thread, MPI_Request handle, Request*& request);
+/// Raises that there is no such operation (any more).
+int has_been_completed(Thread& thread);
 /// The same without raising: nullptr for what is no request, MPI_REQUEST_NULL among it.
 [[gnu::always_inline]] inline Request* live_request(const Engine& engine, MPI_Request handle) noexcept {
     auto* candidate = reinterpret_cast<Request*>(handle);
@@ -52,6 +54,8 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     }
     if (request.operation != core::Operation::receive || request.cancelled) [[unlikely]]
         return complete_uncommon(thread, handle, request, status);
+    // Of two threads that complete copies of a handle, one has nothing to complete.
+    if (!engine_of(thread).claim(thread, request)) [[unlikely]] return MPI_ERR_REQUEST;
     handle = MPI_REQUEST_NULL;
     objects::set_status(status, request.source, request.tag, request.bytes, false);
     const int error = request.error;

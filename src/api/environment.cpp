@@ -77,7 +77,7 @@ int finalize(Thread& thread) {
     const int error = p2p::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
     process.end_world();
-    close(process);
+    close(thread);
     return MPI_SUCCESS;
 }
 

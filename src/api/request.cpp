@@ -19,7 +19,7 @@ int wait(Thread& thread, InOut<MPI_Request> handle, Status status) {
         objects::set_empty_status(status.place);
         return MPI_SUCCESS;
     }
-    p2p::wait_for(engine_of(thread), thread, *active);
+    if (!p2p::wait_for(engine_of(thread), thread, *active)) return has_been_completed(thread);
     return complete(thread, *handle, *request, status.place);
 }
 
@@ -70,6 +70,7 @@ int waitall(Thread& thread, Count count, Raw<MPI_Request*> handles, Raw<MPI_Stat
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     p2p::AllRequests all(engine_of(thread), selection.active);
     progress::wait(engine_of(thread), thread, all);
+    if (all.contested) return has_been_completed(thread);
     return complete_several(thread, handles.value, selection, statuses.value);
 }
 
@@ -102,7 +103,9 @@ int waitany(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> ind
         objects::set_empty_status(status.place);
         return MPI_SUCCESS;
     }
-    progress::wait(engine_of(thread), thread, p2p::AnyRequest(engine_of(thread), selection.active));
+    p2p::AnyRequest any(engine_of(thread), selection.active);
+    progress::wait(engine_of(thread), thread, any);
+    if (any.contested) return has_been_completed(thread);
     return complete_any(thread, handles.value, selection, *index, status.place);
 }
 
@@ -147,7 +150,8 @@ int some(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> outcou
     }
     p2p::AnyRequest any(engine_of(thread), selection.active);
     if (wait_for_one) progress::wait(engine_of(thread), thread, any);
-    else if (!any.holds()) make_progress(thread, selection.active);
+    if (any.contested) return has_been_completed(thread);
+    if (!wait_for_one && !any.holds()) make_progress(thread, selection.active);
     return complete_some(thread, handles.value, selection, *outcount, indices.value, statuses.value);
 }
 

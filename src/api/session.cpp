@@ -102,11 +102,11 @@ int finalize(Thread& thread, InOut<MPI_Session> handle) {
     }
     if (buffer != nullptr && !buffer->flush(thread))
         return objects::fail(thread, *session, MPI_ERR_NO_MEM, "no memory for a request");
-    p2p::hand_over(thread);
+    p2p::hand_over(thread, session.object);
     session->kind.store(core::Kind::none, relaxed);
     objects::drop(process, *session);
     *handle = MPI_SESSION_NULL;
-    close(process);
+    close(thread);
     return MPI_SUCCESS;
 }
 

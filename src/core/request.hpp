@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "core/object.hpp"
+#include "sync/claims.hpp"
 #include "sync/orders.hpp"
 #include "sync/parking.hpp"
 
@@ -82,8 +83,19 @@ struct alignas(cache_line) Request {
     bool synchronous = false;              ///< send: completes when it is matched
     bool cancelled = false;
     std::uint64_t remaining = 0;           ///< bytes still to come or go, of a pipelined copy
+    sync::Claims::Claimable claimable;     ///< by the one thread that completes it, or frees it
 
     bool completed() const noexcept { return done.load(acquire); }  // A1: pairs with R1
+
+    /// Has `slot` signalled when it completes; false if another thread's is announced already, which only
+    /// happens where a program has two threads wait for copies of one handle.
+    [[nodiscard]] bool announce(sync::Slot* slot) noexcept {
+        sync::Slot* before = nullptr;
+        return waiter.compare_exchange_strong(before, slot, relaxed, relaxed) || before == slot;
+    }
+    void unannounce(sync::Slot* slot) noexcept {
+        waiter.compare_exchange_strong(slot, nullptr, relaxed, relaxed);
+    }
 };
 static_assert(sizeof(Request) == 2 * cache_line);
 

@@ -8,6 +8,7 @@
 /// after their thread has ended, never unmapped.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "core/arena.hpp"
@@ -95,9 +96,11 @@ private:
     std::atomic<std::uint32_t> doubts_{few_doubts};
 };
 
-/// How long recent waits took, which says how long the next one may spin (progress/wait.hpp).
+/// What recent waits have taught about how long the next one should spin (progress/wait.hpp).
 struct Patience {
-    std::uint32_t polls = 0;        ///< polls worth doing before sleeping; 0: not learned yet
+    /// What it costs to sleep and to be woken: on a core that nobody else wants, so long a wait spins.
+    std::chrono::nanoseconds cost_of_sleep{100'000};
+    std::uint32_t polls = 0;        ///< on a crowded core: polls worth doing before sleeping; 0: not learned yet
     std::uint32_t quick_offer = 0;  ///< ticks that offering the core takes when nobody takes it
     std::uint32_t answers = 0;      ///< within bursts on a crowded core, since one was in vain
     bool crowded = false;           ///< other threads want this core: offer it after every poll
@@ -120,6 +123,7 @@ struct alignas(cache_line) Thread {
     const char* call = "";  ///< the MPI function that the thread is in
     RequestPool requests;
     sync::BiasedLock::Token token{.contended = &progress.outbox_contended};
+    sync::Claims::Token claims;
     Patience patience;
     /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
     /// since the thread is at hand where it is asked.

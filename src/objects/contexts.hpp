@@ -75,6 +75,12 @@ public:
         std::lock_guard guard(lock_);
         return range_ - (end_ - next_) / 2;
     }
+    /// For tests of what happens then: there is none left.
+    void use_up() {
+        std::lock_guard guard(lock_);
+        next_ = end_;
+        spare_.clear();
+    }
     void give_back(std::uint32_t context) {
         if (context == 0) return;
         std::lock_guard guard(lock_);

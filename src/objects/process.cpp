@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "objects/predefined.hpp"
@@ -20,21 +19,6 @@ std::atomic<Process*>& program() noexcept {
     return process;
 }
 
-/// Gives the thread's belongings back to its process when the thread ends.
-struct Detach {
-    core::Thread* thread = nullptr;
-    ~Detach() {
-        if (thread == nullptr) return;
-        current_thread = nullptr;
-        Process& process = *thread->process;
-        thread->requests.drain(process.requests);
-        process.engine->count_thread(-1);
-        thread->next = nullptr;
-        process.threads.give(thread);
-    }
-};
-thread_local Detach detach_at_exit;
-
 transport::shm::Node map_node(const launch::Job& job) {
     auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
     if (node) return std::move(*node);
@@ -43,8 +27,6 @@ transport::shm::Node map_node(const launch::Job& job) {
 }
 
 }  // namespace
-
-constinit thread_local core::Thread* current_thread = nullptr;
 
 Process* process_of_program() noexcept { return program().load(acquire); }
 
@@ -110,6 +92,11 @@ bool Process::close() noexcept {
     return true;
 }
 
+bool Process::is_last_use() noexcept {
+    std::lock_guard guard(set_up);
+    return uses_ == 1;
+}
+
 void Process::begin_world() noexcept {
     named_world_.store(world, relaxed);  // for those who know of MPI_Init, by means of their own
     world_life_.store(Life::initialized, release);
@@ -129,25 +116,6 @@ Errhandler* Process::errhandler(MPI_Errhandler handle) noexcept {
     if (handle == MPI_ERRORS_ABORT) return errors_abort;
     if (handle == MPI_ERRORS_RETURN) return errors_return;
     return find(errhandlers, handle, core::Kind::errhandler);
-}
-
-core::Thread* attached_thread() noexcept { return detach_at_exit.thread; }
-
-core::Thread& attach(Process& process) {
-    if (detach_at_exit.thread != nullptr && detach_at_exit.thread->process == &process)
-        return *detach_at_exit.thread;
-    core::Thread* thread = process.threads.take();
-    if (thread == nullptr) throw std::runtime_error("too many threads have called MPI");
-    thread->process = &process;
-    thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    thread->page = &process.node.page(static_cast<std::size_t>(process.job.rank));
-    thread->patience = {};
-    thread->exact_tags_from = process.engine->exact_tags_from();
-    process.engine->count_thread(+1);
-    thread->visitor = process.engine->visitor_for(*thread);
-    if (!process.engine->calls_are_sections()) current_thread = thread;
-    detach_at_exit.thread = thread;
-    return *thread;
 }
 
 }  // namespace heddle::objects

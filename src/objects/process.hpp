@@ -147,6 +147,8 @@ public:
     /// last one closes it, and it may be opened again. close() answers whether it was the last.
     void open() noexcept;
     bool close() noexcept;
+    bool is_last_use() noexcept;
+    std::mutex closing;  ///< held while one of them ends
 
     std::atomic<Life> life{Life::fresh};
 

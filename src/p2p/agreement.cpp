@@ -7,6 +7,7 @@
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "p2p/join.hpp"
+#include "p2p/operations.hpp"
 #include "p2p/recycling.hpp"
 
 namespace heddle::p2p {
@@ -40,6 +41,13 @@ int gather_all(core::Thread& thread, const Circle& circle, std::int32_t tag, std
     return MPI_SUCCESS;
 }
 
+/// The others hear of it when their requests complete; what tells them must not be lost.
+int tell_of_none(core::Thread& thread, const Circle& circle, const std::vector<core::Request*>& told) {
+    for (core::Request* send : told)
+        if (send != nullptr && !send->immortal) (void)finish(thread, circle.communicator(), send);
+    return none_left(thread, circle);
+}
+
 /// What each process gives in a split.
 struct SplitChoice {
     std::int32_t color;  ///< or MPI_UNDEFINED
@@ -71,13 +79,13 @@ int start_to_agree(core::Thread& thread, const Circle& circle, std::uint32_t& co
     parts.push_back(&thread.process->engine->completed_send());
     if (circle.me() == 0) {
         context = thread.process->contexts.take();
-        if (context == 0) return none_left(thread, circle);
         for (std::int32_t place = 1; place < circle.size(); ++place)
             parts.push_back(start_send(thread, circle, &context, sizeof context, place, idup_agreement));
+        if (context == 0) return tell_of_none(thread, circle, parts);
     } else {
         parts.push_back(start_receive(thread, circle, &context, sizeof context, 0, idup_agreement));
     }
-    request = std::find(parts.begin(), parts.end(), nullptr) == parts.end() ? join(thread, parts)
+    request = std::find(parts.begin(), parts.end(), nullptr) == parts.end() ? join(thread, parts, {}, &context)
                                                                              : nullptr;
     if (request != nullptr) return MPI_SUCCESS;
     return objects::fail(thread, &circle.communicator(), MPI_ERR_NO_MEM, "no memory for a request");

@@ -19,6 +19,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,15 @@
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
 #include "progress/lot.hpp"
+#include "sync/claims.hpp"
 #include "sync/lone_thread.hpp"
 #include "tool/events.hpp"
 #include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
+namespace heddle::objects {
+struct Session;
+}
 namespace heddle::p2p {
 
 /// A message to be sent.
@@ -176,6 +181,7 @@ public:
         request->done.store(false, relaxed);
         // R3 of p2p/listener.cpp, after `done`: a completer that is late finds the request not complete.
         request->waiter.store(waiter, release);
+        sync::Claims::mark(thread.claims, request->claimable);
         return request;
     }
     void free_request(core::Thread& thread, core::Request& request) noexcept {
@@ -185,11 +191,23 @@ public:
         request.kind.store(core::Kind::none, relaxed);
         thread.requests.give(request, requests_);
     }
+    /// True for one of the threads that complete or free copies of the same handle.
+    [[nodiscard, gnu::always_inline]] bool claim(core::Thread& thread, core::Request& request) noexcept {
+        return claims_.claim(thread.claims, request.claimable);
+    }
+    sync::Claims& claims() noexcept { return claims_; }
     static void drop_layout(core::Thread& thread, core::Request& request) noexcept;
     /// Frees a request that its user no longer wants when its operation completes.
     void free_when_done(core::Thread& thread, core::Request& request);
-    /// Whether there are sends among those that are not complete yet.
-    bool has_abandoned_sends(core::Thread& thread);
+    /// Whether there are sends among those that are not complete yet: of the world model (nullptr) or of a
+    /// session, or of all.
+    using Owner = std::optional<const objects::Session*>;
+    static constexpr Owner everybody = std::nullopt;
+    bool has_abandoned_sends(core::Thread& thread, Owner owner);
+    /// Signals `slot` whenever one of them may have completed, all_handed_over() or all_composed_over() may
+    /// have become true, until unawait_end(slot).
+    void await_end(sync::Slot& slot);
+    void unawait_end(sync::Slot& slot);
     bool is_request(const void* handle) const noexcept {
         return requests_.contains(handle) || handle == &completed_send_;
     }
@@ -212,7 +230,7 @@ public:
     /// there are none.
     void count_composed(int change) noexcept {
         // Relaxed: a thread that sees the count go to zero needs nothing of what went before.
-        composed_.fetch_add(static_cast<std::uint32_t>(change), relaxed);
+        if (composed_.fetch_add(static_cast<std::uint32_t>(change), relaxed) == 1 && change == -1) tell_end();
     }
     bool all_composed_over() const noexcept { return composed_.load(relaxed) == 0; }
 
@@ -290,11 +308,17 @@ private:
     struct Clock {
         std::uint64_t operator()() const noexcept { return platform::ordered_ticks(); }
     };
-    /// Its number in a sequence, if it has one.
+    /// Its number in a sequence, if it has one; else a stamp.
     struct Numbered {
         std::uint64_t number;
-        std::uint64_t operator()() const noexcept { return number != 0 ? number : Clock()(); }
+        std::atomic<std::uint64_t>* stamps;  ///< where the processor's counter does not order threads
+        std::uint64_t operator()() const noexcept {
+            if (number != 0) return number;
+            // Relaxed: a thread that synchronised with another after its send gets a later one.
+            return stamps == nullptr ? Clock()() : stamps->fetch_add(1, relaxed) + 1;
+        }
     };
+    Numbered numbered(std::uint64_t number = 0) noexcept { return {number, counts_stamps_ ? &stamps_ : nullptr}; }
     /// `known_cells`: how many cells the message takes, where that is known beforehand. `stamp`: asked
     /// once there is room.
     template <std::size_t known_cells = 0, class Stamp = Clock>
@@ -486,6 +510,12 @@ private:
     bool end_poll(core::Thread& thread, bool moved);
     void run_put_off(core::Thread& thread);
     void reap(core::Thread& thread);
+    /// After what was done that makes true what may be waited for.
+    void tell_end() {
+        sync::ProcessFence::light();  // F1: pairs with the heavy fence after await_end()
+        if (awaiting_end_.load(relaxed) != 0) [[unlikely]] tell_ends();
+    }
+    void tell_ends();
 
     // engine_laboratory.cpp
     bool is_sequenced() const noexcept { return laboratory_ != nullptr && laboratory_->sequenced; }
@@ -572,7 +602,9 @@ private:
     const transport::shm::Node& node_;
     const std::int32_t rank_;
     const tool::Settings settings_;
-    // The conditions of the short ways, which no message meets in a recipe of the laboratory.
+    // The conditions of the short ways, which no message meets in a recipe of the laboratory, or where the
+    // processor's counter does not order threads.
+    const bool counts_stamps_;           ///< all sends take the slow way, and a number from stamps_
     const std::uint64_t inline_below_;   ///< payloads that go into one cell are shorter
     const std::uint64_t at_once_below_;  ///< those that are sent without a request if there is room
     core::Arena<core::Request>& requests_;
@@ -605,11 +637,16 @@ private:
     core::Arena<instance::Pending> pending_;
     std::mutex abandoned_lock_;
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
+    std::vector<sync::Slot*> ends_awaited_;  ///< likewise guarded by abandoned_lock_
+    std::atomic<std::uint32_t> awaiting_end_{0};
     std::atomic<std::uint32_t> abandoned_count_{0};
     std::atomic<std::uint32_t> composed_{0};
     std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
 
+    alignas(cache_line) std::atomic<std::uint64_t> stamps_{0};
+
     sync::LoneThread lone_thread_;
+    sync::Claims claims_;
     std::atomic<bool> short_of_cores_{false};
     alignas(cache_line) core::Company company_;
     std::atomic<std::uint32_t> parked_everywhere_{0};

@@ -64,7 +64,7 @@ Post Engine::post_in_section(core::Thread& thread, instance::Instance& way, cons
                              std::uint64_t number) {
     const InSection section(thread.visitor, Section::outbox, way.number);
     open_channel(thread, way, message.process);
-    return post(thread, way, message, Kind::eager, nullptr, 0, Numbered{number});
+    return post(thread, way, message, Kind::eager, nullptr, 0, numbered(number));
 }
 
 /// In the section of the outbox.

@@ -6,6 +6,7 @@
 #include "p2p/engine.hpp"
 #include "p2p/join.hpp"
 #include "platform/cores.hpp"
+#include "platform/tick_rate.hpp"
 
 namespace heddle::p2p {
 
@@ -20,8 +21,10 @@ constexpr std::size_t most_pending = std::size_t{1} << 24;
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
                core::Arena<core::Request>& requests, tool::Settings settings)
     : node_(node), rank_(rank), settings_(settings),
-      inline_below_(tool::in_laboratory(settings) ? 0 : transport::shm::inline_payload + 1),
-      at_once_below_(tool::in_laboratory(settings) ? 0 : settings.eager_limit + 1),
+      counts_stamps_(settings.stamps == tool::Stamps::automatic ? !platform::ticks_order_threads()
+                                                                : settings.stamps == tool::Stamps::counter),
+      inline_below_(tool::in_laboratory(settings) || counts_stamps_ ? 0 : transport::shm::inline_payload + 1),
+      at_once_below_(tool::in_laboratory(settings) || counts_stamps_ ? 0 : settings.eager_limit + 1),
       requests_(requests), pool_(node, rank, settings),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
                 node.door(static_cast<std::size_t>(rank)).under_pressure),
@@ -323,6 +326,12 @@ void free_completed(Engine& engine, core::Thread& thread, core::Request& request
         engine.free_request(thread, request);
 }
 
+/// Of which session the send is; nullptr: of the world model.
+const objects::Session* owner_of(const core::Request& request) noexcept {
+    return request.operation == core::Operation::join ? session_of_join(request)
+                                                      : static_cast<const objects::Session*>(request.extra);
+}
+
 bool still_sends(const core::Request& request) noexcept {
     if (request.operation == core::Operation::join) return join_still_sends(request);
     return request.operation == core::Operation::send && !request.completed();
@@ -335,13 +344,40 @@ void Engine::free_when_done(core::Thread& thread, core::Request& request) {
     std::lock_guard guard(abandoned_lock_);
     abandoned_.push_back(&request);
     abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
+    for (sync::Slot* slot : ends_awaited_) slot->signal();  // which then await this one, too
 }
 
-bool Engine::has_abandoned_sends(core::Thread& thread) {
+bool Engine::has_abandoned_sends(core::Thread& thread, Owner owner) {
     reap(thread);
     std::lock_guard guard(abandoned_lock_);
-    return std::any_of(abandoned_.begin(), abandoned_.end(),
-                       [](const core::Request* request) { return still_sends(*request); });
+    return std::any_of(abandoned_.begin(), abandoned_.end(), [&](const core::Request* request) {
+        return still_sends(*request) && (owner == everybody || *owner == owner_of(*request));
+    });
+}
+
+void Engine::await_end(sync::Slot& slot) {
+    std::lock_guard guard(abandoned_lock_);
+    if (std::find(ends_awaited_.begin(), ends_awaited_.end(), &slot) == ends_awaited_.end())
+        ends_awaited_.push_back(&slot);
+    awaiting_end_.store(static_cast<std::uint32_t>(ends_awaited_.size()), relaxed);
+    // Several may wait for the end of one send: whoever it signals tells the others (tell_ends()).
+    for (core::Request* request : abandoned_) (void)request->announce(&slot);
+}
+
+void Engine::unawait_end(sync::Slot& slot) {
+    std::lock_guard guard(abandoned_lock_);
+    std::erase(ends_awaited_, &slot);
+    awaiting_end_.store(static_cast<std::uint32_t>(ends_awaited_.size()), relaxed);
+    for (core::Request* request : abandoned_) {
+        request->unannounce(&slot);
+        if (!ends_awaited_.empty()) (void)request->announce(ends_awaited_.front());
+    }
+    for (sync::Slot* other : ends_awaited_) other->signal();
+}
+
+void Engine::tell_ends() {
+    std::lock_guard guard(abandoned_lock_);
+    for (sync::Slot* slot : ends_awaited_) slot->signal();
 }
 
 void Engine::reap(core::Thread& thread) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "objects/communicator.hpp"
 #include "p2p/everything.hpp"
 
 namespace heddle::p2p {
@@ -51,6 +52,7 @@ core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& i
     send->capacity = message.bytes;
     send->bytes = 0;
     send->communicator = nullptr;
+    send->extra = message.communicator == nullptr ? nullptr : message.communicator->session;
     keep_layout(*send, message.layout);
 
     Turn turn(thread);
@@ -97,7 +99,7 @@ void Engine::post_or_queue(instance::Instance& instance, const Outbound& message
                            Turn& turn, std::uint64_t number) {
     {
         const sync::BiasedHold held(instance.outbox, turn.thread.token);
-        const Numbered stamp{number};
+        const Numbered stamp = numbered(number);
         instance::Channel& channel = pool_.channel(instance, message.process);
         const std::size_t cells = transport::shm::cells_for(prefix_bytes + message.bytes);
         const bool open = channel.state == instance::Channel::State::open;
@@ -210,6 +212,7 @@ bool Engine::flush_held(Turn& turn, instance::Instance& instance) {
     if (instance.backlogged == nullptr && instance.backlog.load(relaxed) != 0) {
         instance.backlog.store(0, relaxed);
         backlogged_.fetch_and(~(Instances{1} << instance.number), release);
+        tell_end();
     }
     return moved;
 }
@@ -319,7 +322,7 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
                              const Outbound& message) {
     make_room(turn.pulls);
     match::Message& local = new_message(instance.number, rank_, message.envelope);
-    local.stamp = platform::ordered_ticks();
+    local.stamp = numbered()();
     local.protocol = static_cast<std::uint8_t>(Kind::local);
     local.length = message.bytes;
     local.address = reinterpret_cast<std::uint64_t>(message.data);

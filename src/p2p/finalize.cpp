@@ -8,19 +8,24 @@
 namespace heddle::p2p {
 namespace {
 
-/// No collective is on its way, and nothing that was sent waits for room in a ring, or for its receiver
-/// to take it. (Bells ring when there
-/// is room, see Engine::announce_backlog, and for what receivers answer.)
+/// Nothing of the owner that was sent and given up waits for room in a ring, or for its receiver to take it.
+/// Of everybody: nor does anything else, and no collective is on its way. (Bells ring when there is room, see
+/// Engine::announce_backlog, and for what receivers answer.)
 class HandedOver {
 public:
-    HandedOver(Engine& engine, core::Thread& thread) noexcept : engine_(engine), thread_(thread) {}
+    HandedOver(Engine& engine, core::Thread& thread, Engine::Owner owner) noexcept
+        : engine_(engine), thread_(thread), owner_(owner) {}
     bool holds() const {
+        if (owner_ != Engine::everybody) return !engine_.has_abandoned_sends(thread_, owner_);
         return engine_.all_composed_over() && engine_.all_handed_over() &&
-               !engine_.has_abandoned_sends(thread_);
+               !engine_.has_abandoned_sends(thread_, owner_);
     }
     Engine::Instances instances() const noexcept { return Engine::all; }
     Engine::Instances likely_instances() const noexcept { return Engine::all; }
-    void announce(sync::Slot*) const noexcept {}
+    void announce(sync::Slot* slot) const {
+        if (slot != nullptr) engine_.await_end(*slot);
+        else engine_.unawait_end(thread_.slot);
+    }
     void describe(char* text, std::size_t bytes) const {
         std::snprintf(text, bytes, "%s",
                       engine_.all_composed_over()
@@ -31,19 +36,24 @@ public:
 private:
     Engine& engine_;
     core::Thread& thread_;
+    const Engine::Owner owner_;
 };
+
+void wait_for_end(core::Thread& thread, Engine::Owner owner) {
+    Engine& engine = *thread.process->engine;
+    const HandedOver end(engine, thread, owner);
+    if (!end.holds()) progress::wait(engine, thread, end);
+}
 
 }  // namespace
 
-void hand_over(core::Thread& thread) {
-    Engine& engine = *thread.process->engine;
-    const HandedOver all(engine, thread);
-    if (!all.holds()) progress::wait(engine, thread, all);
-}
+void hand_over(core::Thread& thread, const objects::Session* session) { wait_for_end(thread, session); }
+
+void hand_over_everything(core::Thread& thread) { wait_for_end(thread, Engine::everybody); }
 
 int say_goodbye(core::Thread& thread) {
     objects::Communicator& world = *thread.process->world;
-    hand_over(thread);
+    hand_over(thread, nullptr);
     // Dissemination: after round k everybody has heard, indirectly, of the 2^(k+1) ranks before it.
     for (std::int32_t step = 1, round = 0; step < world.peers; step *= 2, ++round) {
         const std::int32_t next = (world.rank + step) % world.peers;

@@ -3,12 +3,19 @@
 
 #include "core/thread.hpp"
 
+namespace heddle::objects {
+struct Session;
+}
+
 namespace heddle::p2p {
 
-/// What MPI_Session_finalize waits for: until everything that this process sent has been handed over.
-void hand_over(core::Thread& thread);
+/// What MPI_Session_finalize waits for: until everything that the session sent has been handed over. Sends of
+/// other sessions and of the world model (nullptr) may wait for what this thread does afterwards.
+void hand_over(core::Thread& thread, const objects::Session* session);
+/// What the end of the process waits for: the same of everybody, and answers to other processes.
+void hand_over_everything(core::Thread& thread);
 
-/// What MPI_Finalize waits for (MPI 5.0, 11.2.2): until everything that this process sent has been
+/// What MPI_Finalize waits for (MPI 5.0, 11.2.2): until everything that the world model sent has been
 /// handed over, and every process of the world has come as far, since until then it may be needed to
 /// complete what it takes part in. Messages that nobody receives are dropped.
 int say_goodbye(core::Thread& thread);

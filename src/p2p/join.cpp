@@ -28,8 +28,9 @@ public:
         }
     }
     void completed(Turn& turn, core::Request&) noexcept override {
-        // Release for this part's outcome, acquire for the others'.
-        if (left_.fetch_sub(1, acq_rel) != 1) return;
+        core::Request& whole = whole_;
+        // Release for this part's outcome, acquire for the others'. Whoever takes the last one destroys.
+        if (left_.fetch_sub(1, acq_rel) != 1) return tell_of_part(turn, whole);
         turn.complete(whole_);
         end(turn.thread, by_completion);
     }
@@ -42,11 +43,20 @@ public:
         delete this;
     }
     const std::vector<core::Request*>& parts() const noexcept { return parts_; }
+    const objects::Session* session = nullptr;  ///< of its sends
+    const std::uint32_t* needed = nullptr;
 
     static constexpr std::uint32_t by_completion = 1;
     static constexpr std::uint32_t by_owner = 2;
 
 private:
+    /// Who waits for the end of sends (Engine::await_end()) has its slot in the whole, and perhaps is signalled
+    /// once too often (core/request.hpp).
+    static void tell_of_part(Turn& turn, const core::Request& whole) noexcept {
+        sync::Slot* waiter = whole.waiter.load(relaxed);
+        if (waiter != nullptr && !Listener::is(waiter)) turn.wake(*waiter);
+    }
+
     core::Request& whole_;
     std::vector<core::Request*> parts_;
     std::vector<std::byte> kept_;
@@ -59,7 +69,7 @@ Join& join_of(const core::Request& whole) noexcept { return *static_cast<Join*>(
 }  // namespace
 
 core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
-                    std::vector<std::byte> kept) {
+                    std::vector<std::byte> kept, const std::uint32_t* needed) {
     Engine& engine = *thread.process->engine;
     const auto over = [](const core::Request* part) { return part->immortal; };
     if (!parts.empty() && std::all_of(parts.begin() + 1, parts.end(), over)) return parts.front();
@@ -68,11 +78,15 @@ core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
     auto owner = std::make_unique<Join>(*whole, parts, std::move(kept));
     whole->operation = core::Operation::join;
     whole->error = 0;
+    owner->needed = needed;
     whole->cancelled = false;
     whole->any_tag = true;  // its parts are in several instances
     whole->communicator = nullptr;
     whole->capacity = parts.empty() ? 0 : parts.front()->capacity;
     whole->extra = owner.get();
+    for (const core::Request* part : parts)
+        if (part->operation == core::Operation::send && !part->immortal)
+            owner->session = static_cast<const objects::Session*>(part->extra);
     Turn turn(thread);
     // The owner's end is still to come: the join lives at least as long as this function.
     owner.release()->start(turn);
@@ -88,8 +102,11 @@ const core::Request* receive_of_join(const core::Request& whole) noexcept {
 int error_of_join(const core::Request& whole) noexcept {
     for (const core::Request* part : join_of(whole).parts())
         if (part->error != MPI_SUCCESS) return part->error;
-    return MPI_SUCCESS;
+    const std::uint32_t* needed = join_of(whole).needed;
+    return needed != nullptr && *needed == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
+
+const objects::Session* session_of_join(const core::Request& whole) noexcept { return join_of(whole).session; }
 
 bool join_still_sends(const core::Request& whole) noexcept {
     const std::vector<core::Request*>& parts = join_of(whole).parts();

@@ -14,19 +14,39 @@ namespace heddle::p2p {
 
 using Instances = Engine::Instances;
 
+/// A waiting thread's slot in requests.
+class Announcement {
+public:
+    /// Puts the slot there, or takes it away (nullptr); false if another thread's is there.
+    [[nodiscard]] bool make(core::Request& request, sync::Slot* slot) noexcept {
+        if (slot == nullptr) {
+            if (slot_ != nullptr) request.unannounce(slot_);
+            return true;
+        }
+        slot_ = slot;
+        return request.announce(slot);
+    }
+
+private:
+    sync::Slot* slot_ = nullptr;
+};
+
 class OneRequest {
 public:
     OneRequest(Engine& engine, core::Request& request) noexcept : engine_(engine), request_(request) {}
 
-    bool holds() const noexcept { return request_.completed(); }
+    bool holds() const noexcept { return request_.completed() || contested; }
     Instances likely_instances() const noexcept { return engine_.instance_of(request_); }
     Instances instances() const noexcept { return engine_.instance_of(request_); }
-    void announce(sync::Slot* slot) noexcept { request_.waiter.store(slot, relaxed); }
+    void announce(sync::Slot* slot) noexcept { contested = !announcement_.make(request_, slot); }
     void describe(char* text, std::size_t bytes) const { describe_request(engine_, request_, text, bytes); }
+
+    bool contested = false;  ///< another thread waits for it: the program has copied a handle
 
 private:
     Engine& engine_;
     core::Request& request_;
+    Announcement announcement_;
 };
 
 /// Several requests; null pointers among them do not count.
@@ -41,6 +61,8 @@ public:
             if (!is_complete(request)) all |= engine_.instance_of(*request);
         return all;
     }
+
+    bool contested = false;  ///< another thread waits for one of them: the program has copied a handle
 
 protected:
     static bool is_complete(const core::Request* request) noexcept {
@@ -57,7 +79,7 @@ public:
 
     bool holds() noexcept {
         while (first_ < requests_.size() && is_complete(requests_[first_])) ++first_;
-        return first_ == requests_.size();
+        return first_ == requests_.size() || contested;
     }
     /// After holds() was false.
     Instances likely_instances() const noexcept {
@@ -66,13 +88,14 @@ public:
     /// The last one that is missing: messages of one stream come in order, so that the thread wakes
     /// once and not for each.
     void announce(sync::Slot* slot) noexcept {
-        if (announced_ != nullptr) announced_->waiter.store(nullptr, relaxed);
+        if (announced_ != nullptr) (void)announcement_.make(*announced_, nullptr);
         announced_ = nullptr;
         if (slot == nullptr) return;
         for (std::size_t i = requests_.size(); i-- > first_;) {
             if (is_complete(requests_[i])) continue;
             announced_ = requests_[i];
-            return announced_->waiter.store(slot, relaxed);
+            contested = !announcement_.make(*announced_, slot);
+            return;
         }
     }
     void describe(char* text, std::size_t bytes) const {
@@ -82,6 +105,7 @@ public:
 private:
     std::size_t first_ = 0;
     core::Request* announced_ = nullptr;
+    Announcement announcement_;
 };
 
 class AnyRequest : public Requests {
@@ -96,12 +120,12 @@ public:
     bool holds() const noexcept {
         for (core::Request* request : requests_)
             if (request != nullptr && request->completed()) return true;
-        return false;
+        return contested;
     }
     Instances likely_instances() noexcept { return instances(); }
     void announce(sync::Slot* slot) noexcept {
         for (core::Request* request : requests_)
-            if (request != nullptr) request->waiter.store(slot, relaxed);
+            if (request != nullptr && !announcement_.make(*request, slot)) contested = true;
     }
     void describe(char* text, std::size_t bytes) const {
         for (core::Request* request : requests_)
@@ -110,6 +134,7 @@ public:
 
 private:
     Instances instances_ = 0;  ///< once it was asked for
+    Announcement announcement_;
 };
 
 /// A message that the pattern accepts. `take`: it is taken out for a matched receive.
@@ -149,8 +174,12 @@ private:
     bool found_ = false;
 };
 
-inline void wait_for(Engine& engine, core::Thread& thread, core::Request& request) {
-    if (!request.completed()) progress::wait(engine, thread, OneRequest(engine, request));
+/// False if another thread waits for it, too, and will complete it.
+inline bool wait_for(Engine& engine, core::Thread& thread, core::Request& request) {
+    if (request.completed()) return true;
+    OneRequest one(engine, request);
+    progress::wait(engine, thread, one);
+    return !one.contested;
 }
 
 }  // namespace heddle::p2p

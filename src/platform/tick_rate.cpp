@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/tick_rate.hpp"
 
+#include <fstream>
+#include <string>
+
 #include "platform/cpu.hpp"
 
 namespace heddle::platform {
@@ -28,6 +31,26 @@ double length_of_tick() noexcept {
 #endif
 
 }  // namespace
+
+#if defined(__aarch64__)
+/// The counter is one by the architecture. Threads cannot hand over to each other within a few nanoseconds.
+bool ticks_order_threads() noexcept {
+    constexpr double longest_tick = 4;
+    return length_of_tick() <= longest_tick;
+}
+#else
+/// A counter that differs from core to core, or stops, the kernel takes out of the clock sources.
+bool ticks_order_threads() noexcept {
+    std::ifstream file("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+    std::string name;
+    bool known = false;
+    while (file >> name) {
+        if (name == "tsc") return true;
+        known = true;
+    }
+    return !known;  // what cannot be read says nothing against it
+}
+#endif
 
 std::chrono::nanoseconds duration_of(std::uint64_t ticks) noexcept {
     static const double length = length_of_tick();

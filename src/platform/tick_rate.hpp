@@ -11,4 +11,8 @@ namespace heddle::platform {
 /// milliseconds. Thread safety: any thread.
 std::chrono::nanoseconds duration_of(std::uint64_t ticks) noexcept;
 
+/// Whether stamps of the counter order what threads on different cores do one after the other
+/// (ordered_ticks()): the counter is one for all cores, and fine enough. Thread safety: any thread.
+bool ticks_order_threads() noexcept;
+
 }  // namespace heddle::platform

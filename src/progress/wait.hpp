@@ -2,12 +2,15 @@
 #pragma once
 /// Waiting: spin while that is likely to pay, then sleep until the event comes.
 ///
-/// Spinning       in bursts of polls; between bursts the core is offered to others. Where there are
-///                more threads than cores, or when somebody took the offer, each poll is followed by
-///                one: a thread that spins keeps the core from those who have something to do. Unless
-///                answers tend to come within a burst there, too (core::Company).
-///                How many polls a wait may take before it sleeps is learned by each thread: waits
-///                that ended in a long sleep shorten it, waits that ended in time lengthen it.
+/// Spinning       in bursts of polls; between bursts the core is offered to others. A thread whose core nobody
+///                wants spins as long as a sleep and a wake-up have cost lately: so no wait takes more than
+///                twice its time, and short ones take none (Karlin et al., 1991). Messages that come
+///                meanwhile show that something is under way, and begin the time anew.
+///                On a crowded core, where there are more threads than cores, or when somebody took the
+///                offer, each poll is followed by one: a thread that spins keeps the core from those
+///                who have something to do. Unless answers tend to come within a burst there, too
+///                (core::Company). How many polls a wait may take there before it sleeps is learned by each
+///                thread: waits that ended in a long sleep shorten it, waits that ended in time lengthen it.
 /// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads: it
 ///                listens at the process's doorbell and makes progress for all (progress/lot.hpp).
 /// Attention      before the leader sleeps, senders are made to ring for every ring, so that no
@@ -48,9 +51,11 @@ inline constexpr std::uint32_t burst = 64;          ///< polls between two offer
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
 inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
 inline constexpr std::uint32_t turn = 2048;         ///< answers within bursts, on a crowded core
-inline constexpr std::uint32_t most_polls = 256;    ///< before sleeping, on an idle core
+inline constexpr std::uint32_t most_polls = 256;    ///< before sleeping, on a crowded core
 inline constexpr std::uint32_t fewest_polls = 16;
-inline constexpr std::uint32_t most_offers = 48;    ///< before sleeping, on a crowded core
+inline constexpr std::uint32_t most_offers = 48;    ///< likewise
+inline constexpr std::uint32_t bursts_alone = 4;    ///< between two offers of a core that nobody wants
+inline constexpr std::chrono::nanoseconds least_cost_of_sleep{10'000}, most_cost_of_sleep{200'000};
 inline constexpr std::chrono::milliseconds watch_period{1};
 inline constexpr std::chrono::microseconds long_sleep{50};
 
@@ -82,6 +87,30 @@ bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
     return true;
 }
 
+/// The time that a wait on a core of its own may spin.
+class SpinTime {
+public:
+    explicit SpinTime(std::chrono::nanoseconds cost_of_sleep) noexcept : limit_(cost_of_sleep) {}
+    /// After a burst. `moved`: messages came in it.
+    bool is_over(bool moved) noexcept {
+        const std::chrono::nanoseconds now = sync::Native::now();
+        if (moved || end_.count() == 0) end_ = now + limit_;
+        return now >= end_;
+    }
+
+private:
+    const std::chrono::nanoseconds limit_;
+    std::chrono::nanoseconds end_{0};
+};
+
+/// A sleep that began to be prepared at `start`, and began at `asleep`, was ended at `rung` and is over.
+inline void learn_cost_of_sleep(core::Patience& patience, std::chrono::nanoseconds start,
+                                std::chrono::nanoseconds asleep, std::chrono::nanoseconds rung) noexcept {
+    if (rung < asleep) return;  // nobody woke it
+    const std::chrono::nanoseconds cost = (asleep - start) + (sync::Native::now() - rung);
+    patience.cost_of_sleep = std::clamp((3 * patience.cost_of_sleep + cost) / 4, least_cost_of_sleep, most_cost_of_sleep);
+}
+
 /// True if the condition came to hold within the thread's patience.
 template <class Engine, Condition C>
 bool spin(Engine& engine, core::Thread& thread, C& condition) {
@@ -90,12 +119,14 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
         if (engine.in_laboratory()) return poll_until(engine, thread, condition);
         patience.polls = most_polls;
     }
-    std::uint32_t offers = 0;
+    SpinTime time(patience.cost_of_sleep);
+    std::uint32_t offers = 0, bursts = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
         // After a turn of answers the others on this core have theirs.
         const bool brief = crowded && (!engine.company().expected() || patience.answers % turn == turn - 1);
         std::uint32_t more = burst;  // but other instances must have their turn
+        bool anything = false;
         for (std::uint32_t left = brief ? 1 : burst; left > 0; --left) {
             const bool moved = engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
@@ -103,6 +134,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
                 if (crowded) note_answer(engine.company(), patience, brief);
                 return true;
             }
+            anything = anything || moved;
             // Messages keep coming: changing threads now would cost more than waiting for the next.
             if (moved && left <= polls_after_progress && more > 0) {
                 left = polls_after_progress + 1;
@@ -113,19 +145,43 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
         if (crowded && !brief) engine.company().stayed_away(std::exchange(patience.answers, 0));
         engine.poll_all(thread);
         if (condition.holds()) return true;
+        if (!crowded && time.is_over(anything)) return false;
+        if (!crowded && ++bursts % bursts_alone != 0) continue;
         if (!offer_core(patience)) return condition.holds();
+        if (!crowded) continue;
         ++offers;
-        // On a crowded core polls cost little and the offers count.
-        polls += crowded ? patience.polls / most_offers + 1 : burst;
+        // Polls cost little there, and the offers count.
+        polls += patience.polls / most_offers + 1;
     }
     return false;
 }
+
+/// A leader at the bell, who gets up in the end, also where progress fails.
+template <class Engine>
+class AtBell {
+public:
+    AtBell(Engine& engine, core::Thread& thread) noexcept : engine_(engine), thread_(thread) {}
+    ~AtBell() { get_up(); }
+    AtBell(const AtBell&) = delete;
+    AtBell& operator=(const AtBell&) = delete;
+    void get_up() const noexcept {
+        engine_.bell().cancel();
+        engine_.lot().set_leader_asleep(false);
+        thread_.slot.leave_bell();
+    }
+
+private:
+    Engine& engine_;
+    core::Thread& thread_;
+};
 
 /// Leads until the condition holds or the slot has been signalled.
 template <class Engine, Condition C>
 void lead(Engine& engine, core::Thread& thread, C& condition) {
     sync::Doorbell& bell = engine.bell();
+    const AtBell at_bell(engine, thread);
     while (!condition.holds()) {
+        const std::chrono::nanoseconds start = sync::Native::now();
         bell.prepare();
         if (!thread.slot.enter_bell(bell)) break;  // signalled
         engine.lot().set_leader_asleep(true);
@@ -133,51 +189,73 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
         const auto announced = engine.announce_backlog(thread);
         sync::NodeFence::heavy();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
         if (!engine.something_to_do(thread, announced) && !condition.holds()) {
+            const std::chrono::nanoseconds asleep = sync::Native::now();
             if (watching) bell.sleep_for(watch_period);
             else bell.sleep();
             thread.progress.wakeups.add();
+            learn_cost_of_sleep(thread.patience, start, asleep, bell.rung_at());
         }
-        bell.cancel();
-        engine.lot().set_leader_asleep(false);
-        thread.slot.leave_bell();
+        at_bell.get_up();
         engine.poll_all(thread);
         if (thread.slot.signalled() || condition.holds()) break;
         // Messages come in bursts; while the leader is up, senders need not ring for each.
         if (!watching && spin(engine, thread, condition)) break;
     }
-    bell.cancel();
 }
+
+/// A thread's place among those that sleep, until it has what it waits for, or progress fails.
+template <class Engine, Condition C>
+class Place {
+public:
+    Place(Engine& engine, core::Thread& thread, C& condition)
+        : engine_(engine), thread_(thread), condition_(condition), instances_(condition.instances()) {
+        engine_.add_parked(instances_, +1);
+        thread_.progress.parks.add();
+        tool::raise(tool::Event::thread_parks, {thread_.system_id});
+        engine_.lot().enter(thread_);
+        engine_.cool(instances_);
+    }
+    ~Place() {
+        condition_.announce(nullptr);
+        engine_.add_parked(instances_, -1);
+        engine_.lot().leave(thread_, leads_);
+        tool::raise(tool::Event::thread_goes_on, {thread_.system_id});
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    bool leads() noexcept { return leads_ = leads_ || engine_.lot().try_lead(); }
+
+private:
+    Engine& engine_;
+    core::Thread& thread_;
+    C& condition_;
+    const std::uint64_t instances_;
+    bool leads_ = false;
+};
 
 /// Sleeps until the condition holds.
 template <class Engine, Condition C>
 void park(Engine& engine, core::Thread& thread, C& condition) {
-    const std::uint64_t instances = condition.instances();
-    Notice notice(thread, condition);
-    engine.add_parked(instances, +1);
-    thread.progress.parks.add();
-    tool::raise(tool::Event::thread_parks, {thread.system_id});
-    engine.lot().enter(thread);
-    engine.cool(instances);
-    for (bool leading = false;;) {
+    const Notice notice(thread, condition);
+    Place place(engine, thread, condition);
+    for (;;) {
+        const std::chrono::nanoseconds start = sync::Native::now();
         thread.slot.prepare();
         condition.announce(&thread.slot);
         engine.announce_backlog(thread);  // the leader may have gone to sleep before there was one
         sync::NodeFence::heavy();         // F2, as in lead()
         // All of them: room may have come just before it was asked for.
         engine.poll_all(thread);
-        if (condition.holds()) {
-            condition.announce(nullptr);
-            engine.add_parked(instances, -1);
-            engine.lot().leave(thread, leading);
-            return tool::raise(tool::Event::thread_goes_on, {thread.system_id});
-        }
-        leading = leading || engine.lot().try_lead();
-        if (leading) {
+        if (condition.holds()) return;
+        if (place.leads()) {
             lead(engine, thread, condition);
-        } else {
-            thread.slot.sleep();
-            thread.progress.wakeups.add();
+            continue;
         }
+        const std::chrono::nanoseconds asleep = sync::Native::now();
+        thread.slot.sleep();
+        thread.progress.wakeups.add();
+        learn_cost_of_sleep(thread.patience, start, asleep, thread.slot.signalled_at());
     }
 }
 

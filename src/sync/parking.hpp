@@ -12,6 +12,8 @@
 /// Thread safety  prepare() and sleep() by the owner, signal() by any thread of the process.
 /// Lifetime       slots are never unmapped: a late signal meets a slot, if only a reused one.
 
+#include <chrono>
+
 #include "sync/native.hpp"
 
 namespace heddle::sync {
@@ -39,15 +41,19 @@ public:
     /// After making work visible (by a sequentially consistent store).
     void ring() noexcept {
         // B2: pairs with B1; either this sees the sleeper or the sleeper sees the work.
-        if (word_.load(seq_cst) == asleep && word_.exchange(awake, seq_cst) == asleep)
-            World::wake_one(word_);
+        if (word_.load(seq_cst) != asleep) return;
+        rung_at_.store(World::now().count(), relaxed);  // a hint
+        if (word_.exchange(awake, seq_cst) == asleep) World::wake_one(word_);
     }
+    /// When it was last rung for a sleeper, on the clock of World::now().
+    std::chrono::nanoseconds rung_at() const noexcept { return std::chrono::nanoseconds(rung_at_.load(relaxed)); }
 
 private:
     static constexpr std::uint32_t awake = 0;  // zeroed shared memory is a valid bell
     static constexpr std::uint32_t asleep = 1;
 
     typename World::template Atom<std::uint32_t> word_{0};
+    typename World::template Atom<std::int64_t> rung_at_{0};
 };
 
 template <class World = Native, class BellWorld = NativeNode>
@@ -80,12 +86,19 @@ public:
         std::uint32_t expected = at_bell;
         word_.compare_exchange_strong(expected, running, acq_rel, acquire);
     }
+    /// When its sleeping owner was last signalled, on the clock of World::now().
+    std::chrono::nanoseconds signalled_at() const noexcept {
+        return std::chrono::nanoseconds(signalled_at_.load(relaxed));
+    }
     bool signalled() const noexcept { return word_.load(acquire) == signal_came; }
 
     void signal() noexcept {
         // R1: pairs with A1; seeing at_bell, it also reads the bell_ stored before that.
         switch (word_.exchange(signal_came, acq_rel)) {
-            case asleep: World::wake_one(word_); break;
+            case asleep:
+                signalled_at_.store(World::now().count(), relaxed);  // a hint
+                World::wake_one(word_);
+                break;
             case at_bell: bell_.load(relaxed)->ring(); break;
             default: break;
         }
@@ -101,6 +114,7 @@ private:
     /// Stored by the owner before at_bell, read after that was seen: by a slow signaller perhaps only
     /// when the owner is entering again.
     typename World::template Atom<Bell*> bell_{nullptr};
+    typename World::template Atom<std::int64_t> signalled_at_{0};
 };
 
 using Doorbell = BasicDoorbell<>;

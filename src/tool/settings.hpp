@@ -30,6 +30,11 @@ inline constexpr const char* initial_errhandler_names[] = {"mpi_errors_are_fatal
 template <>
 inline constexpr std::span<const char* const> spelled<InitialErrhandler> = initial_errhandler_names;
 
+enum class Stamps : std::uint8_t { automatic, ticks, counter };
+inline constexpr const char* stamps_names[] = {"auto", "ticks", "counter"};
+template <>
+inline constexpr std::span<const char* const> spelled<Stamps> = stamps_names;
+
 struct Settings {
     using SingleCopy = tool::SingleCopy;
     // NOLINTNEXTLINE(bugprone-macro-parentheses): the type is one.

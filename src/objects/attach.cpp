@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Threads of the program come to their process, and go.
+///
+/// A thread is attached when it first calls MPI, and detached when it ends: by a key of the threads library,
+/// whose destructor runs after those of thread-local objects, and may be set again. So destructors may call
+/// MPI; the thread is then attached anew, and detached in the next round of destructors. After
+/// PTHREAD_DESTRUCTOR_ITERATIONS rounds nobody is told of the end any more: who is attached so late is found by
+/// whoever is attached after its end.
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <mutex>
+#include <pthread.h>
+#include <stdexcept>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
+
+namespace heddle::objects {
+
+constinit thread_local core::Thread* current_thread = nullptr;
+
+namespace {
+
+/// The calling thread, between attach() and its end.
+constinit thread_local core::Thread* attached __attribute__((tls_model("initial-exec"))) = nullptr;
+/// How often it has been detached: as long as it lives, it is ending.
+constinit thread_local int rounds __attribute__((tls_model("initial-exec"))) = 0;
+
+void give_back(core::Thread& thread) {
+    Process& process = *thread.process;
+    thread.requests.drain(process.requests);
+    process.engine->claims().leave(thread.claims);
+    process.engine->count_thread(-1);
+    thread.next = nullptr;
+    process.threads.give(&thread);
+}
+
+extern "C" void heddle_detach(void* thread) {
+    current_thread = nullptr;
+    attached = nullptr;
+    ++rounds;
+    give_back(*static_cast<core::Thread*>(thread));
+}
+
+struct Key {
+    pthread_key_t key;
+    Key() {
+        if (pthread_key_create(&key, heddle_detach) != 0)
+            throw std::runtime_error("no key for thread-specific data is left (PTHREAD_KEYS_MAX)");
+    }
+};
+
+/// Threads of which nobody may be told that they have ended.
+class LastRound {
+public:
+    void add(core::Thread& thread) {
+        std::lock_guard guard(lock_);
+        threads_.push_back(&thread);
+    }
+    void give_back_ended() {
+        std::lock_guard guard(lock_);
+        std::erase_if(threads_, [](core::Thread* thread) {
+            if (syscall(SYS_tgkill, getpid(), thread->system_id, 0) == 0 || errno != ESRCH) return false;
+            give_back(*thread);
+            return true;
+        });
+    }
+
+private:
+    std::mutex lock_;
+    std::vector<core::Thread*> threads_;
+};
+LastRound& last_round() {
+    static LastRound& threads = *new LastRound;  // threads outlive main()
+    return threads;
+}
+
+/// Has the end of the thread noticed.
+void notice_end_of(core::Thread& thread) {
+    static const Key& key = *new Key;
+    if (rounds >= PTHREAD_DESTRUCTOR_ITERATIONS - 1) return last_round().add(thread);
+    if (pthread_setspecific(key.key, &thread) != 0) throw std::bad_alloc();
+}
+
+}  // namespace
+
+core::Thread* attached_thread() noexcept { return attached; }
+
+core::Thread& attach(Process& process) {
+    if (attached != nullptr && attached->process == &process) return *attached;
+    last_round().give_back_ended();
+    core::Thread* thread = process.threads.take();
+    if (thread == nullptr) throw std::runtime_error("too many threads have called MPI");
+    thread->process = &process;
+    thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    thread->page = &process.node.page(static_cast<std::size_t>(process.job.rank));
+    thread->patience = {};
+    thread->exact_tags_from = process.engine->exact_tags_from();
+    notice_end_of(*thread);
+    process.engine->claims().enter(thread->claims);
+    process.engine->count_thread(+1);
+    thread->visitor = process.engine->visitor_for(*thread);
+    if (!process.engine->calls_are_sections()) current_thread = thread;
+    attached = thread;
+    return *thread;
+}
+
+}  // namespace heddle::objects
