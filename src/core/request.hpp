@@ -72,20 +72,29 @@ struct alignas(cache_line) Request {
 
     // The line of the rest.
     std::atomic<Kind> kind{Kind::none};  ///< Kind::request while a handle may name it
+    // Eight bytes that one store sets (clear_outcome()).
     std::int32_t error = 0;
+    bool cancelled = false;
+    bool synchronous = false;              ///< send: completes when it is matched
+    bool immortal = false;                 ///< shared, never freed: the completed send
+    bool unused = false;
+    std::int32_t peer = 0;                 ///< the other process (rank in the world)
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
     objects::Datatype* layout = nullptr;   ///< counted; good while laid_out
-    Request* inner = nullptr;              ///< the active operation of a persistent request
+    union {
+        Request* inner = nullptr;          ///< the active operation of a persistent request
+        std::uint64_t remaining;           ///< of another one: bytes still to come, of a pipelined copy
+    };
     void* extra = nullptr;                 ///< belongs to the operation's own file
-    std::int32_t peer = 0;                 ///< the other process (rank in the world)
-    bool immortal = false;                 ///< shared, never freed: the completed send
-    bool any_tag = false;                  ///< sits in the list of wildcard receives
-    bool synchronous = false;              ///< send: completes when it is matched
-    bool cancelled = false;
-    std::uint64_t remaining = 0;           ///< bytes still to come or go, of a pipelined copy
+    bool any_tag = false;                  ///< a receive of no instance, or parts in several (p2p/join.hpp)
     sync::Claims::Claimable claimable;     ///< by the one thread that completes it, or frees it
 
     bool completed() const noexcept { return done.load(acquire); }  // A1: pairs with R1
+
+    void clear_outcome() noexcept {
+        error = 0;
+        cancelled = synchronous = immortal = unused = false;
+    }
 
     /// Has `slot` signalled when it completes; false if another thread's is announced already, which only
     /// happens where a program has two threads wait for copies of one handle.

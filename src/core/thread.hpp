@@ -119,11 +119,11 @@ protected:
 };
 
 struct alignas(cache_line) Thread {
+    sync::Claims::Token claims;  ///< first, so that a request is marked by one instruction
     objects::Process* process = nullptr;
     const char* call = "";  ///< the MPI function that the thread is in
     RequestPool requests;
     sync::BiasedLock::Token token{.contended = &progress.outbox_contended};
-    sync::Claims::Token claims;
     Patience patience;
     /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
     /// since the thread is at hand where it is asked.

@@ -21,11 +21,12 @@ public:
     Instance& operator[](std::size_t number) noexcept { return instances_[number]; }
 
     /// Assignment by (context id, tag): sender and receiver compute the same. Consecutive tags take
-    /// consecutive instances; the folded higher digits spread tags with a stride, and the context
-    /// those of communicators that use the same tags.
+    /// consecutive instances. The higher digits of the tag and the context are hashed by multiplication
+    /// (Knuth, 6.4), which spreads tags with a stride, and those of communicators that use the same tags. Of
+    /// odd factors this one keeps sixteen tags apart whatever power of two lies between them (pool_test.cpp).
     std::uint8_t number_of(std::uint32_t context, std::int32_t tag) const noexcept {
         const auto t = static_cast<std::uint32_t>(tag);
-        return static_cast<std::uint8_t>((t + (t >> 6) * 5 + context * 9) & mask_);
+        return static_cast<std::uint8_t>((t + (((t >> 6) + context) * 0x51a829f7U >> 26)) & mask_);
     }
     Instance& of(std::uint32_t context, std::int32_t tag) noexcept {
         return instances_[number_of(context, tag)];

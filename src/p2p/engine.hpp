@@ -434,8 +434,7 @@ private:
         receive->buffer = inbound.data;
         receive->capacity = inbound.bytes;
         receive->communicator = inbound.communicator;
-        receive->error = 0;
-        receive->cancelled = false;
+        receive->clear_outcome();
         receive->any_tag = inbound.pattern.tag < thread.exact_tags_from;
         keep_layout(*receive, inbound.layout);
         return receive;

@@ -51,8 +51,7 @@ struct World {
             made.fetch_add(1, heddle::acq_rel);
         }
         while (made.load(heddle::acquire) != static_cast<int>(things.size())) SimulatedWorld::yield();
-        // From the end, so that the maker of the first of its own meets the others there.
-        for (std::size_t i = things.size(); i-- > 0;) claim(thread, (i + thread) % things.size());
+        for (std::size_t i = 0; i < things.size(); ++i) claim(thread, i);
         claims.leave(*tokens[thread]);
     }
 };
