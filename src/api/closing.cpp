@@ -24,6 +24,7 @@ void close(core::Thread& thread) {
     if (const std::string problem = process.engine->close_recording(); !problem.empty())
         std::fprintf(stderr, "heddle: recording of rank %d: %s\n", process.rank(), problem.c_str());
     launch::leave(process.job);
+    process.give_memory_back(thread);
 }
 
 }  // namespace heddle::api

@@ -8,15 +8,28 @@
 
 namespace heddle::api {
 
-int find_request(Thread& thread, MPI_Request handle, Request*& request) {
-    request = live_request(engine_of(thread), handle);
-    if (request != nullptr || handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
-    return has_been_completed(thread);
-}
-
 int has_been_completed(Thread& thread) {
     return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
                          "argument request: no request, or one that has been completed or freed");
+}
+
+namespace {
+
+/// What usual_request() did not find, among the others. Called last, so that the usual way needs no frame.
+[[gnu::cold, gnu::noinline]] int find_unusual_request(Thread& thread, MPI_Request handle, Request*& request) {
+    auto* candidate = reinterpret_cast<Request*>(handle);
+    if (!engine_of(thread).is_request(candidate) || candidate->kind.load(relaxed) != core::Kind::request)
+        return has_been_completed(thread);
+    request = candidate;
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int find_request(Thread& thread, MPI_Request handle, Request*& request) {
+    request = usual_request(engine_of(thread), handle);
+    if (request != nullptr || handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
+    return find_unusual_request(thread, handle, request);
 }
 
 void make_progress(Thread& thread, std::span<Request* const> active) {
@@ -171,9 +184,9 @@ int Selection::find(Thread& thread, std::int64_t count, const MPI_Request* handl
     active = {memory + size, size};
     const Engine& engine = engine_of(thread);
     for (std::size_t i = 0; i < size; ++i) {
-        Request* request = live_request(engine, handles[i]);
+        Request* request = usual_request(engine, handles[i]);
         if (request == nullptr && handles[i] != MPI_REQUEST_NULL) [[unlikely]]
-            return find_request(thread, handles[i], request);  // which raises the error
+            if (const int error = find_request(thread, handles[i], request)) return error;
         requests[i] = request;
         active[i] = active_of(request);
         any_active = any_active || active[i] != nullptr;

@@ -18,11 +18,13 @@ namespace heddle::api {
 int find_request(Thread& thread, MPI_Request handle, Request*& request);
 /// Raises that there is no such operation (any more).
 int has_been_completed(Thread& thread);
-/// The same without raising: nullptr for what is no request, MPI_REQUEST_NULL among it.
-[[gnu::always_inline]] inline Request* live_request(const Engine& engine, MPI_Request handle) noexcept {
+/// The same without raising: nullptr for what is no request, MPI_REQUEST_NULL among it, or is one of very
+/// many.
+[[gnu::always_inline]] inline Request* usual_request(const Engine& engine, MPI_Request handle) noexcept {
     auto* candidate = reinterpret_cast<Request*>(handle);
-    return engine.is_request(candidate) && candidate->kind.load(relaxed) == core::Kind::request ? candidate
-                                                                                               : nullptr;
+    return engine.is_usual_request(candidate) && candidate->kind.load(relaxed) == core::Kind::request
+               ? candidate
+               : nullptr;
 }
 
 inline bool is_persistent(const Request& request) noexcept {

@@ -7,6 +7,42 @@
 #include "p2p/circle.hpp"
 
 namespace heddle::coll {
+namespace {
+
+/// Whether all have said yes. Every round each hears, indirectly, from twice as many.
+int all_agree(core::Thread& thread, const p2p::Circle& circle, bool& yes) {
+    std::uint32_t mine = yes;
+    for (std::int32_t step = 1; step < circle.size(); step *= 2) {
+        std::uint32_t theirs = 0;
+        const std::int32_t before = (circle.me() - step + circle.size()) % circle.size();
+        const std::int32_t after = (circle.me() + step) % circle.size();
+        if (const int error = p2p::exchange(thread, circle, &mine, sizeof mine, before, &theirs, sizeof theirs,
+                                            after, p2p::stage_agreement))
+            return error;
+        mine &= theirs;
+    }
+    yes = mine != 0;
+    return MPI_SUCCESS;
+}
+
+/// A stage that all have mapped; -1 if there is none, or somebody has no room for it.
+int agree_on_stage(core::Thread& thread, const p2p::Circle& circle, std::int32_t& number) {
+    const transport::shm::Node& node = thread.process->node;
+    number = -1;
+    if (circle.me() == 0) number = node.take_stage(static_cast<std::uint32_t>(circle.size()));
+    if (const int error = p2p::broadcast(thread, circle, p2p::everybody(circle), circle.me(),
+                                         p2p::stage_agreement, &number, sizeof number))
+        return error;
+    if (number < 0) return MPI_SUCCESS;
+    bool mapped = node.stage(number) != nullptr;
+    if (const int error = all_agree(thread, circle, mapped)) return error;
+    if (mapped) return MPI_SUCCESS;
+    node.leave_stage(number);
+    number = -1;
+    return MPI_SUCCESS;
+}
+
+}  // namespace
 
 bool wants_stage(const Schedule& schedule, std::uint64_t count) noexcept {
     const objects::Reduction& reduction = schedule.reduction;
@@ -17,17 +53,9 @@ bool wants_stage(const Schedule& schedule, std::uint64_t count) noexcept {
 
 int find_stage(core::Thread& thread, Schedule& schedule) {
     objects::Communicator& communicator = schedule.communicator;
-    const transport::shm::Node& node = thread.process->node;
-    if (communicator.stage == objects::Communicator::stage_unknown) {
-        const p2p::Circle circle(communicator);
-        std::int32_t number = -1;
-        if (circle.me() == 0) number = node.take_stage(static_cast<std::uint32_t>(circle.size()));
-        if (const int error = p2p::broadcast(thread, circle, p2p::everybody(circle), circle.me(),
-                                             p2p::stage_agreement, &number, sizeof number))
-            return error;
-        communicator.stage = number;
-    }
-    if (communicator.stage >= 0) schedule.stage = node.stage(communicator.stage);
+    if (communicator.stage == objects::Communicator::stage_unknown)
+        if (const int error = agree_on_stage(thread, p2p::Circle(communicator), communicator.stage)) return error;
+    if (communicator.stage >= 0) schedule.stage = thread.process->node.stage(communicator.stage);
     return MPI_SUCCESS;
 }
 

@@ -3,8 +3,9 @@
 /// Memory that all ranks of a communicator share, for large blocking collectives.
 ///
 /// Who has one    a communicator gets a stage with the first call that wants it, and keeps it until it is
-///                freed. Rank 0 takes it and tells the others; there are so many of them on a node
-///                (transport/shm/node.hpp), and a communicator may have to do without.
+///                freed. Rank 0 takes it and tells the others, who map it; there are so many of them on a node
+///                (transport/shm/node.hpp), and a communicator may have to do without, also where somebody has
+///                no address space left for it.
 /// Halves         consecutive uses take turns. Who begins with one has seen the end of the use before,
 ///                which nobody ends before he has done with the one before that: so nobody waits for
 ///                the others to leave.

@@ -1,60 +1,84 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where objects behind MPI handles live: memory that is reused but never unmapped, so that a stale
-/// or forged handle can be recognised without touching memory that is not there.
+/// Where objects behind MPI handles live: memory that is reused and stays mapped while the process is open,
+/// so that a stale or forged handle can be recognised without touching memory that is not there.
 ///
 /// A handle is the object's address. contains() answers whether an address can be one of this arena;
 /// whether the object there is alive, the object itself says (Object::kind).
 ///
-/// Thread safety  every call from any thread. take() and give() take a lock: callers on the data
-///                path keep a list of their own (core/thread.hpp) and come here in batches.
-/// Errors         take() answers nullptr when the arena is full (`most` objects).
+/// Growth         in chunks, each twice the one before, so that address space follows what is used and a
+///                directory of few entries is enough; a chunk becomes memory in steps. Objects never move.
+///                Where a chunk does not fit into the address space any more, a smaller one may.
+/// One chunk      is enough for an arena whose objects data paths look up: in_first() is then all of
+///                contains(), one comparison.
+/// Thread safety  every call from any thread, but for trim(): no other thread then uses an object of the
+///                arena or asks for one by address. take() and give() take a lock: callers on the data path
+///                keep a list of their own (core/thread.hpp) and come here in batches.
+/// Errors         take() answers nullptr when there is no memory, or the arena is full (`most` objects).
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "platform/memory.hpp"
 #include "sync/mutex.hpp"
 
 namespace heddle::core {
 
+inline constexpr std::size_t small_chunk = std::size_t{64} << 10;
+inline constexpr std::size_t large_chunk = std::size_t{1} << 20;
+inline constexpr std::size_t whole = ~std::size_t{0};
+
 /// T has a member `T* next` for the list of free objects and a default constructor.
 template <class T>
 class Arena {
 public:
-    explicit Arena(std::size_t most)
-        : memory_(platform::reserve(most * sizeof(T))),
-          first_(static_cast<T*>(memory_.address())),
-          most_(memory_ ? most : 0) {}
-
+    /// `first_chunk`: bytes of the first chunk; `whole`: all fits into it.
+    explicit Arena(std::size_t most, std::size_t first_chunk = small_chunk)
+        : most_(most), first_count_(std::clamp<std::size_t>(first_chunk / sizeof(T), 1, most)) {
+        grow();
+    }
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
     ~Arena() {
-        if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_n(first_, used_.load(acquire));
+        for (std::size_t i = 0; i < listed_.load(acquire); ++i) chunks_[i].destroy();
     }
 
     bool contains(const void* address) const noexcept {
-        const auto offset =
-            reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(first_);
-        return offset < used_.load(relaxed) * sizeof(T) && offset % sizeof(T) == 0;
+        return in_first(address) || in_later(address);
+    }
+    /// The two halves of contains().
+    [[gnu::always_inline]] bool in_first(const void* address) const noexcept {
+        return chunks_[0].holds(address);
+    }
+    bool in_later(const void* address) const noexcept {
+        for (std::size_t i = listed_.load(acquire); i-- > 1;)  // A1; the last is the largest
+            if (chunks_[i].holds(address)) [[unlikely]] return true;
+        return false;
     }
 
     /// Numbers for objects, and back: where an object is, it stays.
     std::size_t number_of(const T* object) const noexcept {
-        return static_cast<std::size_t>(object - first_);
+        const Chunk& chunk = chunks_[chunk_of(object)];
+        return chunk.begin + static_cast<std::size_t>(object - chunk.first());
     }
-    /// nullptr if there is none with that number.
+    /// nullptr if there is none with that number. Without trim() they have no gaps.
     T* numbered(std::size_t number) const noexcept {
-        return number < used_.load(relaxed) ? first_ + number : nullptr;
+        for (std::size_t i = listed_.load(acquire); i-- > 0;)  // A1
+            if (number >= chunks_[i].begin) return chunks_[i].at(number - chunks_[i].begin);
+        return nullptr;
     }
 
     /// A list of up to `count` free or new objects, linked by next; nullptr if there are none.
     T* take(std::size_t count = 1) noexcept {
-        mutex_.lock();
+        std::lock_guard guard(mutex_);
         T* list = nullptr;
         for (; count > 0; --count) {
             T* object = pop();
@@ -62,41 +86,143 @@ public:
             object->next = list;
             list = object;
         }
-        mutex_.unlock();
         return list;
     }
 
     /// Takes back a list of objects linked by next.
     void give(T* list) noexcept {
-        mutex_.lock();
+        std::lock_guard guard(mutex_);
         while (list != nullptr) {
             T* next = list->next;
-            list->next = free_;
-            free_ = list;
+            put(*list);
             list = next;
         }
-        mutex_.unlock();
+    }
+
+    /// Gives the memory of chunks back of which no object is taken.
+    void trim() noexcept {
+        std::lock_guard guard(mutex_);
+        std::array<std::size_t, most_chunks> free{};
+        for (const T* object = free_; object != nullptr; object = object->next) ++free[chunk_of(object)];
+        for (T* list = std::exchange(free_, nullptr); list != nullptr;) {
+            T* next = list->next;
+            const std::size_t chunk = chunk_of(list);
+            if (free[chunk] != chunks_[chunk].used()) put(*list);
+            list = next;
+        }
+        std::size_t listed = listed_.load(relaxed);
+        for (std::size_t i = 0; i < listed; ++i)
+            if (free[i] == chunks_[i].used()) chunks_[i].empty();
+        for (; listed > 1 && chunks_[listed - 1].used() == 0; --listed)
+            chunks_[listed - 1].close();
+        listed_.store(listed, release);
+        filling_ = 0;
+    }
+
+    /// Bytes of address space.
+    std::size_t reserved() const noexcept {
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < listed_.load(acquire); ++i) bytes += chunks_[i].memory.bytes();
+        return bytes;
     }
 
 private:
+    static constexpr std::size_t most_chunks = 32;
+
+    struct Chunk {
+        platform::Mapping memory;
+        std::atomic<std::size_t> used_bytes{0};  ///< of objects that have been made
+        std::size_t begin = 0;                   ///< number of the first object
+        std::size_t count = 0;                   ///< objects that there are addresses for
+        std::size_t open_bytes = 0;              ///< that are memory
+
+        T* first() const noexcept { return static_cast<T*>(memory.address()); }
+        std::size_t used() const noexcept { return used_bytes.load(relaxed) / sizeof(T); }
+        [[gnu::always_inline]] bool holds(const void* address) const noexcept {
+            const auto offset = reinterpret_cast<std::uintptr_t>(address) -
+                reinterpret_cast<std::uintptr_t>(memory.address());
+            return offset < used_bytes.load(relaxed) && offset % sizeof(T) == 0;
+        }
+        T* at(std::size_t index) const noexcept { return index < used() ? first() + index : nullptr; }
+        bool full() const noexcept { return used() == count; }
+        T* make() noexcept {
+            const std::size_t index = used();
+            if (!open((index + 1) * sizeof(T))) return nullptr;
+            T* object = new (first() + index) T;
+            used_bytes.store((index + 1) * sizeof(T), release);
+            return object;
+        }
+        bool open(std::size_t bytes) noexcept {
+            if (bytes <= open_bytes) return true;
+            const std::size_t more = std::max(small_chunk, open_bytes / 4);
+            const std::size_t wanted = std::min(open_bytes + more, memory.bytes());
+            if (!memory.open(wanted)) return false;
+            open_bytes = wanted;
+            return true;
+        }
+        void destroy() noexcept {
+            if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_n(first(), used());
+        }
+        /// Without objects, and without pages.
+        void empty() noexcept {
+            if (used() == 0) return;
+            destroy();
+            used_bytes.store(0, relaxed);
+            memory.drop_pages();
+        }
+        void close() noexcept {
+            memory = platform::Mapping();
+            open_bytes = 0;
+        }
+    };
+
+    /// Of an object of this arena.
+    std::size_t chunk_of(const T* object) const noexcept {
+        std::size_t i = 0;
+        while (!chunks_[i].holds(object)) ++i;
+        return i;
+    }
+    void put(T& object) noexcept {
+        object.next = free_;
+        free_ = &object;
+    }
     T* pop() noexcept {
         if (free_ != nullptr) {
             T* object = free_;
             free_ = object->next;
             return object;
         }
-        const std::size_t used = used_.load(relaxed);
-        if (used == most_) return nullptr;
-        T* object = new (first_ + used) T;
-        used_.store(used + 1, release);
-        return object;
+        for (;; ++filling_) {
+            if (filling_ == listed_.load(relaxed) && !grow()) return nullptr;
+            if (!chunks_[filling_].full()) return chunks_[filling_].make();
+        }
+    }
+    /// Another chunk, at the end of the directory.
+    bool grow() noexcept {
+        const std::size_t listed = listed_.load(relaxed);
+        if (listed == most_chunks) return false;
+        Chunk& chunk = chunks_[listed];
+        const Chunk* before = listed == 0 ? nullptr : &chunks_[listed - 1];
+        chunk.begin = before == nullptr ? 0 : before->begin + before->count;
+        chunk.count = std::min(before == nullptr ? first_count_ : 2 * before->count, most_ - chunk.begin);
+        if (chunk.count == 0) return false;
+        while (!(chunk.memory = platform::reserve_addresses(chunk.count * sizeof(T)))) {
+            if (chunk.count <= first_count_) return false;
+            chunk.count /= 2;
+        }
+        if (!chunk.open(sizeof(T))) {
+            chunk.close();
+            return false;
+        }
+        listed_.store(listed + 1, release);  // R1: publishes the chunk; pairs with A1
+        return true;
     }
 
-    platform::Mapping memory_;
-    T* first_;
-    std::size_t most_;
-    std::atomic<std::size_t> used_{0};
+    std::array<Chunk, most_chunks> chunks_;
+    std::atomic<std::size_t> listed_{0};
+    const std::size_t most_, first_count_;
     sync::Mutex mutex_;
+    std::size_t filling_ = 0;  ///< the first chunk that may have room
     T* free_ = nullptr;
 };
 

@@ -6,7 +6,8 @@
 /// inbox          rings from other processes, matching state: guarded by `lock`
 /// outbox         channels to other processes: guarded by `outbox`, biased to its usual thread
 /// Lock order     process-wide wildcard lock, then `lock` (in order of the instances), then the list
-///                of wildcard receives, then `outbox`. Nothing is locked inside `outbox`.
+///                of wildcard receives, then `outbox`. Inside `outbox` only the
+///                node's list of what is mapped is locked.
 
 #include <atomic>
 #include <bit>

@@ -44,19 +44,41 @@ Pool::Pool(const transport::shm::Node& node, std::int32_t rank, const tool::Sett
     }
 }
 
-void Pool::bind(Channel& channel, Instance& from, std::int32_t to) noexcept {
+void Pool::bind(Channel& channel, Instance& from, std::int32_t to) {
+    if (!node_.reach(static_cast<std::size_t>(rank_), static_cast<std::size_t>(to))) throw std::bad_alloc();
     new (&channel) Channel;
     channel.process = to;
-    channel.ring = node_.producer(static_cast<std::size_t>(rank_), static_cast<std::size_t>(to),
-                                  from.number);
+    bind_ring(channel, from);
     channel.state = Channel::State::open;
 }
 
 void Pool::bind(Inlet& inlet, Instance& at, std::int32_t from) noexcept {
     new (&inlet) Inlet;
-    node_.bind(inlet.ring, static_cast<std::size_t>(from), static_cast<std::size_t>(rank_), at.number);
     inlet.process = from;
     inlet.bound = true;
+    bind_ring(inlet, at);
+}
+
+void Pool::bind_ring(Channel& channel, const Instance& from) noexcept {
+    node_.bind(channel.ring, static_cast<std::size_t>(rank_), static_cast<std::size_t>(channel.process),
+               from.number);
+}
+
+void Pool::bind_ring(Inlet& inlet, const Instance& at) noexcept {
+    node_.bind(inlet.ring, static_cast<std::size_t>(inlet.process), static_cast<std::size_t>(rank_), at.number);
+}
+
+bool Pool::bind_again() {
+    for (Instance& instance : instances_)
+        for (std::size_t i = 0; instance.channels != nullptr && i < node_.processes(); ++i) {
+            Channel& channel = instance.channels[i];
+            if (channel.state != Channel::State::unbound) {
+                if (!node_.reach(static_cast<std::size_t>(rank_), i)) return false;
+                bind_ring(channel, instance);
+            }
+            if (instance.inlets[i].bound) bind_ring(instance.inlets[i], instance);
+        }
+    return true;
 }
 
 }  // namespace heddle::instance

@@ -40,7 +40,8 @@ public:
         return instances_[home_of(context, tag)];
     }
 
-    Channel& channel(Instance& from, std::int32_t to) noexcept {
+    /// Throws std::bad_alloc if the rings to that process cannot be mapped.
+    Channel& channel(Instance& from, std::int32_t to) {
         Channel& channel = from.channels[to];
         if (channel.state == Channel::State::unbound) [[unlikely]] bind(channel, from, to);
         return channel;
@@ -51,9 +52,15 @@ public:
         return inlet;
     }
 
+    /// After the node's rings were unmapped: binds what was bound to where they are now. False if rings to
+    /// another process cannot be mapped (errno).
+    bool bind_again();
+
 private:
-    void bind(Channel& channel, Instance& from, std::int32_t to) noexcept;
+    void bind(Channel& channel, Instance& from, std::int32_t to);
     void bind(Inlet& inlet, Instance& at, std::int32_t from) noexcept;
+    void bind_ring(Channel& channel, const Instance& from) noexcept;
+    void bind_ring(Inlet& inlet, const Instance& at) noexcept;
 
     const transport::shm::Node& node_;
     std::int32_t rank_;

@@ -9,6 +9,7 @@
 #include "objects/predefined.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/recycling.hpp"
+#include "platform/limits.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -19,11 +20,44 @@ std::atomic<Process*>& program() noexcept {
     return process;
 }
 
-transport::shm::Node map_node(const launch::Job& job) {
-    auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
-    if (node) return std::move(*node);
+constexpr std::size_t most_communicators = std::size_t{1} << 16;
+constexpr std::size_t most_datatypes = std::size_t{1} << 18;
+/// Besides what ranks share: what arenas reserve, and what they and everything else take of memory.
+constexpr std::size_t arena_addresses =
+    most_communicators * sizeof(Communicator) + most_datatypes * sizeof(Datatype) + 2 * core::large_chunk;
+constexpr std::size_t first_memory = std::size_t{4} << 20;
+/// Kept free for what a program is going to do with MPI: requests, messages, memory for collectives.
+constexpr std::size_t spare_memory = std::size_t{12} << 20;
+
+[[noreturn]] void does_not_fit(const launch::Job& job, const std::string& why) {
+    throw std::runtime_error("a job of " + std::to_string(job.size) + " ranks does not fit: " + why);
+}
+
+[[noreturn]] void fail_to_map(const launch::Job& job) {
+    const auto layout = transport::shm::Layout::of(static_cast<std::size_t>(job.size));
+    if (errno == EFBIG) does_not_fit(job, platform::limit_that_forbids({.file = layout.bytes(0)}));
     throw std::runtime_error("cannot map the memory that " + std::to_string(job.size) +
                              " ranks share: " + std::strerror(errno));
+}
+
+/// Says which limit does not allow what a rank of a job of so many needs.
+void look_at_limits(const launch::Job& job) {
+    const auto processes = static_cast<std::size_t>(job.size);
+    const auto layout = transport::shm::Layout::of(processes);
+    const std::size_t ends = processes * layout.instances * (sizeof(instance::Channel) + sizeof(instance::Inlet));
+    const std::size_t data = first_memory + spare_memory + ends;
+    const std::string why = platform::limit_that_forbids(
+        {.addresses = layout.rings + 2 * processes * layout.pair_bytes + arena_addresses + data, .data = data});
+    if (!why.empty()) does_not_fit(job, why);
+}
+
+/// With the rings to this rank; where addresses are limited, with its rings to others, too.
+transport::shm::Node map_node(const launch::Job& job) {
+    look_at_limits(job);
+    auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
+    if (!node || !node->map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()))
+        fail_to_map(job);
+    return std::move(*node);
 }
 
 }  // namespace
@@ -48,10 +82,10 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
     : job(std::move(joined)),
       node(std::move(mapped)),
       threads(1 << 16),
-      requests(std::size_t{1} << 24),
-      communicators(1 << 16),
+      requests(std::size_t{1} << 24, core::large_chunk),
+      communicators(most_communicators, core::whole),
       groups(1 << 20),
-      datatypes(1 << 20),
+      datatypes(most_datatypes, core::whole),
       errhandlers(1 << 16),
       operations(1 << 16),
       sessions(1 << 16),
@@ -77,8 +111,14 @@ void Process::agree_on_recipe() const {
     }
 }
 
-void Process::open() noexcept {
+void Process::open() {
     std::lock_guard guard(set_up);
+    if (uses_ == 0 && gave_memory_back_) {
+        if (!node.map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()) ||
+            !engine->bind_rings_again())
+            fail_to_map(job);
+        gave_memory_back_ = false;
+    }
     if (uses_++ != 0) return;
     node.page(static_cast<std::size_t>(job.rank)).stage.store(launch::Stage::initialized, release);
     life.store(Life::initialized, release);
@@ -95,6 +135,22 @@ bool Process::close() noexcept {
 bool Process::is_last_use() noexcept {
     std::lock_guard guard(set_up);
     return uses_ == 1;
+}
+
+void Process::give_memory_back(core::Thread& thread) {
+    std::lock_guard guard(set_up);
+    if (uses_ != 0) return;
+    engine->give_memory_back();
+    if (world->stage >= 0) node.leave_stage(world->stage);
+    world->stage = Communicator::stage_unknown;
+    node.unmap();
+    thread.requests.drain(requests);
+    requests.trim();
+    communicators.trim();
+    groups.trim();
+    datatypes.trim();
+    operations.trim();
+    gave_memory_back_ = true;
 }
 
 void Process::begin_world() noexcept {

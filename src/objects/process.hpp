@@ -103,13 +103,13 @@ public:
         if (handle == MPI_COMM_WORLD) [[likely]]
             return named_world_.load(relaxed);
         if (handle == MPI_COMM_SELF) return named_world_.load(relaxed) != nullptr ? self : nullptr;
-        return find(communicators, handle, core::Kind::communicator);
+        return find_soon(communicators, handle, core::Kind::communicator);
     }
     Datatype* datatype(MPI_Datatype handle) noexcept {
         const auto value = reinterpret_cast<std::uintptr_t>(handle);
         if (value < predefined_types.size()) [[likely]]
             return predefined_types[value];
-        return find(datatypes, handle, core::Kind::datatype);
+        return find_soon(datatypes, handle, core::Kind::datatype);
     }
     Group* group(MPI_Group handle) noexcept {
         if (handle == MPI_GROUP_EMPTY) return empty_group;
@@ -145,10 +145,14 @@ public:
 
     /// What keeps MPI usable: the world model, and each session. The first one opens the process, the
     /// last one closes it, and it may be opened again. close() answers whether it was the last.
-    void open() noexcept;
+    /// open() throws std::runtime_error if memory that was given back is not to be had again.
+    void open();
     bool close() noexcept;
     bool is_last_use() noexcept;
     std::mutex closing;  ///< held while one of them ends
+    /// After the last close(), and all that follows it: gives back what memory is not needed to be opened
+    /// again. Nothing if it has been opened meanwhile.
+    void give_memory_back(core::Thread& thread);
 
     std::atomic<Life> life{Life::fresh};
 
@@ -166,8 +170,16 @@ private:
         T* object = reinterpret_cast<T*>(handle);
         return object->is(kind) ? object : nullptr;
     }
+    /// The same for what data paths ask for: in an arena of one chunk.
+    template <class T, class Handle>
+    static T* find_soon(core::Arena<T>& arena, Handle handle, core::Kind kind) noexcept {
+        if (!arena.in_first(handle)) return nullptr;
+        T* object = reinterpret_cast<T*>(handle);
+        return object->is(kind) ? object : nullptr;
+    }
 
-    int uses_ = 0;  ///< guarded by set_up
+    int uses_ = 0;             ///< guarded by set_up
+    bool gave_memory_back_ = false;  ///< likewise
     std::atomic<Life> world_life_{Life::fresh};
     std::atomic<Communicator*> named_world_{nullptr};  ///< by MPI_COMM_WORLD
 };

@@ -154,6 +154,12 @@ public:
     void watch(const match::Pattern& pattern, sync::Slot& slot);
     void unwatch(sync::Slot& slot);
 
+    /// When the process has been closed: gives back what messages hold that nobody in the world received, and
+    /// the memory of arenas. It is opened again with the node's rings mapped, perhaps elsewhere; false if a ring to
+    /// another process cannot be (errno).
+    void give_memory_back();
+    bool bind_rings_again() { return pool_.bind_again(); }
+
     /// Ends what HEDDLE_RECORD has asked for. Empty, or what is wrong with the file, as a sentence.
     std::string close_recording();
 
@@ -208,8 +214,13 @@ public:
     /// have become true, until unawait_end(slot).
     void await_end(sync::Slot& slot);
     void unawait_end(sync::Slot& slot);
+    /// Whether there is a request at that address, free or in use.
     bool is_request(const void* handle) const noexcept {
-        return requests_.contains(handle) || handle == &completed_send_;
+        return is_usual_request(handle) || requests_.in_later(handle);
+    }
+    /// The same without those that are there only while there are very many.
+    bool is_usual_request(const void* handle) const noexcept {
+        return requests_.in_first(handle) || handle == &completed_send_;
     }
 
     /// The end of a turn, with no lock held: what was put off while locks were.

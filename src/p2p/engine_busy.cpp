@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "objects/contexts.hpp"
 #include "p2p/everything.hpp"
 
 namespace heddle::p2p {
@@ -44,6 +45,28 @@ void Engine::forget(const std::vector<std::uint32_t>& contexts) {
         for (const std::uint32_t context : contexts) instance.matcher.searches().forget(context);
     });
     for (const std::uint32_t context : contexts) wildcards_.forget(context);
+}
+
+void Engine::give_memory_back() {
+    // Those of the world, which does not come again. Others may be of a communicator that this process is going
+    // to take part in when it is opened again, and that others have made already.
+    const auto is_left = [](const match::Message& message) {
+        const std::uint32_t context = message.envelope.context & ~objects::partitioned_context;
+        return context >= objects::world_context && context < objects::first_free_context;
+    };
+    for_each(used(), [&](instance::Instance& instance) {
+        std::lock_guard guard(instance.lock);
+        std::vector<match::Message*> left;
+        instance.matcher.each_kept([&](const match::Message& message) {
+            if (is_left(message)) left.push_back(const_cast<match::Message*>(&message));  // ours
+        });
+        for (match::Message* message : left) {
+            take(instance, *message);
+            free_message(*message);
+        }
+    });
+    messages_.trim();
+    pending_.trim();
 }
 
 }  // namespace heddle::p2p

@@ -35,7 +35,7 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
       laboratory_(tool::in_laboratory(settings)
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
-      messages_(most_messages),
+      messages_(most_messages, core::large_chunk),
       pending_(most_pending) {
     sync::NodeFence::available();  // registers this process for the fences of the others
     completed_send_.operation = core::Operation::send;

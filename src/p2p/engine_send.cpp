@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "objects/communicator.hpp"
 #include "p2p/everything.hpp"

@@ -3,25 +3,33 @@
 
 #include <algorithm>
 
-#include "platform/memory.hpp"
+#include "platform/limits.hpp"
 #include "transport/shm/ring.hpp"
 
 namespace heddle::p2p {
 namespace {
 
 constexpr std::uint64_t most_step = 64 << 10;
+constexpr std::uint64_t first_step = 16 << 10;  ///< while the limit is not known
 constexpr std::uint64_t part_of_memory = 4;
 
 }  // namespace
 
-/// What instances have not told yet is at most a quarter of the limit, so that pressure ends when all is gone.
 Pressure::Pressure(std::uint64_t limit, std::size_t processes, std::size_t instances,
                    std::atomic<std::uint64_t>& mark)
-    : limit_(limit != 0 ? limit : platform::memory_in_all() / part_of_memory / processes),
-      step_(std::clamp<std::uint64_t>(limit_ / (4 * instances), 1, most_step)), mark_(mark) {}
+    : processes_(processes), instances_(instances), step_(first_step), mark_(mark) {
+    if (limit != 0) set_limit(limit);
+}
+
+/// What instances have not told yet is at most a quarter of the limit, so that pressure ends when all is gone.
+void Pressure::set_limit(std::uint64_t limit) noexcept {
+    limit_ = limit;
+    step_.store(std::clamp<std::uint64_t>(limit / (4 * instances_), 1, most_step), relaxed);
+}
 
 void Pressure::tell(std::uint64_t& told, std::uint64_t now) {
     std::lock_guard guard(lock_);
+    if (limit_ == 0) set_limit(std::max<std::uint64_t>(platform::memory_of_process(processes_) / part_of_memory, 1));
     held_ += now - told;
     told = now;
     // Relaxed: a sender that sees it late sends a few more messages.

@@ -2,6 +2,8 @@
 #pragma once
 /// Back-pressure: how much memory unexpected messages may hold, and what senders are told of it.
 ///
+/// The limit is found out about when there is something that counts: programs without such messages do not ask.
+///
 /// Each instance counts what its messages hold, and tells of it here when that has changed by a step. Above
 /// the limit the process is under pressure, until half of it is free again: its door and the heads of its
 /// rings say so, and senders keep payloads to themselves until they are matched (docs/adr/0011).
@@ -36,15 +38,19 @@ public:
 
     /// An instance's messages hold `now` bytes; `told`: as of the last time that it told.
     void note(std::uint64_t& told, std::uint64_t now) {
-        if (now - told + step_ < 2 * step_) [[likely]] return;  // differs by less than a step
+        const std::uint64_t step = step_.load(relaxed);
+        if (now - told + step < 2 * step) [[likely]] return;  // differs by less than a step
         tell(told, now);
     }
 
 private:
     void tell(std::uint64_t& told, std::uint64_t now);
 
-    const std::uint64_t limit_;
-    const std::uint64_t step_;
+    void set_limit(std::uint64_t limit) noexcept;
+
+    const std::size_t processes_, instances_;
+    std::uint64_t limit_ = 0;  ///< guarded by lock_; 0: not known yet
+    std::atomic<std::uint64_t> step_;
     std::atomic<std::uint64_t>& mark_;
     std::mutex lock_;
     std::uint64_t held_ = 0;  ///< bytes, by what instances have told; guarded by lock_

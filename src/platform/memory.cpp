@@ -2,17 +2,27 @@
 #include "platform/memory.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "platform/limits.hpp"
+
 namespace heddle::platform {
 
 Mapping::~Mapping() {
     if (address_ != nullptr) munmap(address_, bytes_);
+}
+
+void Mapping::drop_pages() noexcept {
+    if (address_ != nullptr) madvise(address_, bytes_, MADV_DONTNEED);
+}
+
+bool Mapping::open(std::size_t bytes) noexcept {
+    return mprotect(address_, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
 int create_shared_memory() noexcept { return memfd_create("heddle", MFD_CLOEXEC); }
@@ -21,46 +31,58 @@ int open_shared_memory(const std::string& path) noexcept {
     return open(path.c_str(), O_RDWR | O_CLOEXEC);
 }
 
-Mapping map_shared(int descriptor, std::size_t bytes) noexcept {
+std::optional<SharedObject> SharedObject::of(int descriptor, std::size_t bytes) noexcept {
     struct stat status {};
-    if (fstat(descriptor, &status) != 0) return {};
-    if (static_cast<std::size_t>(status.st_size) < bytes &&
-        ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
-        return {};
-    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                         descriptor, 0);
-    return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
+    if (fstat(descriptor, &status) != 0) return std::nullopt;
+    if (static_cast<std::size_t>(status.st_size) < bytes) {
+        if (bytes > most_file_bytes()) {  // trying would end in a signal
+            errno = EFBIG;
+            return std::nullopt;
+        }
+        if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0 || fstat(descriptor, &status) != 0)
+            return std::nullopt;
+    }
+    SharedObject object;
+    object.descriptor_ = descriptor;
+    object.bytes_ = static_cast<std::size_t>(status.st_size);
+    object.device_ = status.st_dev;
+    object.number_ = status.st_ino;
+    return object;
 }
 
-Mapping reserve(std::size_t bytes) noexcept {
-    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+bool SharedObject::is_there() const noexcept {
+    struct stat status {};
+    if (fstat(descriptor_, &status) != 0) return false;
+    if (status.st_dev == device_ && status.st_ino == number_) return true;
+    errno = EBADF;
+    return false;
+}
+
+void SharedObject::drop_pages(std::size_t offset, std::size_t bytes) const noexcept {
+    if (is_there())
+        fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                  static_cast<off_t>(bytes));
+}
+
+Mapping SharedObject::map(std::size_t offset, std::size_t bytes) const noexcept {
+    if (!is_there()) return {};
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_,
+                         static_cast<off_t>(offset));
     return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
 }
 
 namespace {
 
-/// The number that a file consists of; `otherwise` if there is no such file, or none in it.
-std::uint64_t number_in(const char* path, std::uint64_t otherwise) noexcept {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return otherwise;
-    char text[32];
-    const ssize_t length = read(file, text, sizeof text);
-    close(file);
-    std::uint64_t number = 0;
-    if (length <= 0 || std::from_chars(text, text + length, number).ec != std::errc{}) return otherwise;
-    return number;
+Mapping private_memory(std::size_t bytes, int protection) noexcept {
+    void* address = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
 }
 
 }  // namespace
 
-std::uint64_t memory_in_all() noexcept {
-    const std::uint64_t machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-        static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    // Of a container: control groups of version 2, and of version 1.
-    return std::min({machine, number_in("/sys/fs/cgroup/memory.max", machine),
-                     number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", machine)});
-}
+Mapping reserve(std::size_t bytes) noexcept { return private_memory(bytes, PROT_READ | PROT_WRITE); }
+
+Mapping reserve_addresses(std::size_t bytes) noexcept { return private_memory(bytes, PROT_NONE); }
 
 namespace {
 

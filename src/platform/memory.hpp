@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,10 @@ public:
     explicit operator bool() const noexcept { return address_ != nullptr; }
     void* address() const noexcept { return address_; }
     std::size_t bytes() const noexcept { return bytes_; }
+    /// Private memory: its pages go back, and zeroes come in their place when they are used again.
+    void drop_pages() noexcept;
+    /// Makes the first `bytes` of reserve_addresses() usable; false if there is no memory for it.
+    bool open(std::size_t bytes) noexcept;
 
 private:
     void* address_ = nullptr;
@@ -38,14 +43,33 @@ int create_shared_memory() noexcept;
 /// Opens the shared memory object behind a path of /proc; -1 if that fails (errno).
 int open_shared_memory(const std::string& path) noexcept;
 
-/// Enlarges the object to `bytes` if it is smaller, and maps that much. Empty on failure (errno).
-Mapping map_shared(int descriptor, std::size_t bytes) noexcept;
+/// A shared memory object behind a descriptor, which stays its owner's. Should another file come to be
+/// behind it, that is noticed.
+class SharedObject {
+public:
+    SharedObject() = default;
+    /// Enlarges the object to `bytes` if it is smaller. Empty on failure (errno).
+    static std::optional<SharedObject> of(int descriptor, std::size_t bytes) noexcept;
+
+    std::size_t bytes() const noexcept { return bytes_; }
+    /// Maps a part of it. Empty on failure (errno).
+    Mapping map(std::size_t offset, std::size_t bytes) const noexcept;
+    /// Pages of a part of it go back, whoever has mapped them; zeroes come in their place.
+    void drop_pages(std::size_t offset, std::size_t bytes) const noexcept;
+
+private:
+    bool is_there() const noexcept;
+
+    int descriptor_ = -1;
+    std::size_t bytes_ = 0;
+    std::uint64_t device_ = 0, number_ = 0;  ///< of the file
+};
 
 /// Private zeroed memory of which only touched pages exist. Empty on failure (errno).
 Mapping reserve(std::size_t bytes) noexcept;
 
-/// Bytes of memory that the processes of this machine, or container, have together.
-std::uint64_t memory_in_all() noexcept;
+/// The same without being memory yet: addresses alone, of which no limit but that of addresses counts any.
+Mapping reserve_addresses(std::size_t bytes) noexcept;
 
 /// Copies `bytes` from `remote` in process `pid` to `local`; false if the kernel forbids it or the
 /// address is not there. May have copied a part then.

@@ -47,8 +47,7 @@ MPI_Comm other_world(std::uint32_t number) {
 
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body) {
     const int descriptor = platform::create_shared_memory();
-    const auto node = transport::shm::Node::map(descriptor, static_cast<std::size_t>(ranks));
-    close(descriptor);
+    const auto node = transport::shm::Node::map_all(descriptor, static_cast<std::size_t>(ranks));
     if (!node) throw std::runtime_error("no shared memory for the test");
     std::vector<std::unique_ptr<objects::Process>> processes;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -61,6 +60,7 @@ void run_job(int ranks, int threads, const std::function<void(int rank, int thre
     for (auto& process : processes)
         mains.emplace_back([&process, threads, &body] { run_rank(*process, threads, body); });
     for (std::thread& main : mains) main.join();
+    close(descriptor);
 }
 
 }  // namespace heddle::testing

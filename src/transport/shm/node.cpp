@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/node.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 
+#include "platform/limits.hpp"
+
 namespace heddle::transport::shm {
-namespace {
-
-constexpr std::size_t page_bytes = 4096;
-
-constexpr std::size_t rounded(std::size_t bytes) noexcept {
-    return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-}
-
-/// Rings grow with the square of the processes. Fewer instances for many processes keep the address
-/// space (not the memory, which only touched rings take) below a hundred gigabytes.
-constexpr std::size_t instances_for(std::size_t processes) noexcept {
-    std::size_t instances = most_instances;
-    while (instances > 1 && processes * processes * instances > std::size_t{1} << 21)
-        instances /= 2;
-    return instances;
-}
-
-}  // namespace
 
 std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     if (processes > most_processes) {
@@ -31,22 +16,66 @@ std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     }
     Node node;
     node.processes_ = processes;
-    node.instances_ = instances_for(processes);
-    node.source_words_ = (processes + 63) / 64;
-    const std::size_t rings = processes * processes * node.instances_;
-    node.doors_ = processes * launch::board_page_bytes;
-    node.door_bytes_ = rounded(sizeof(Door) + node.instances_ * node.source_words_ * 8);
-    node.blocked_notices_ = node.doors_ + processes * node.door_bytes_;
-    node.shared_copies_ = node.blocked_notices_ + rounded(processes * processes * sizeof(BlockedNotice));
-    node.stage_board_ =
-        node.shared_copies_ + rounded(processes * shared_copies * sizeof(SharedCopy));
-    node.stages_ = node.stage_board_ + rounded(sizeof(StageBoard));
-    node.controls_ = node.stages_ + stages * stage_bytes;
-    node.cells_ = node.controls_ + rounded(rings * sizeof(Control));
-    node.memory_ = std::make_shared<platform::Mapping>(
-        platform::map_shared(descriptor, node.cells_ + rings * ring_slots * sizeof(Cell)));
-    if (!*node.memory_) return std::nullopt;
+    node.layout_ = Layout::of(processes);
+    const Layout& layout = node.layout_;
+    // Stages are a luxury: as many as a file may hold.
+    const std::size_t file = std::min(platform::most_file_bytes(), layout.bytes(stages));
+    const std::size_t wanted = file < layout.stages ? 0 : (file - layout.stages) / stage_bytes;
+    auto object = platform::SharedObject::of(descriptor, layout.bytes(wanted));
+    if (!object) return std::nullopt;
+    node.stages_ = std::min(stages, (object->bytes() - layout.stages) / stage_bytes);
+    node.head_ = std::make_shared<platform::Mapping>(object->map(0, layout.rings));
+    if (!*node.head_) return std::nullopt;
+    node.pieces_ = std::make_shared<Pieces>();
+    node.pieces_->object = *object;
+    node.pieces_->outgoing.resize(processes);
     return node;
+}
+
+std::optional<Node> Node::map_all(int descriptor, std::size_t processes) {
+    std::optional<Node> node = map(descriptor, processes);
+    if (!node) return node;
+    const Layout& layout = node->layout_;
+    node->pieces_->all = node->pieces_->object.map(layout.rings, layout.stages - layout.rings);
+    return node->pieces_->all ? std::move(node) : std::nullopt;
+}
+
+bool Node::map_rings(std::size_t me, bool outgoing) {
+    Pieces& pieces = *pieces_;
+    if (pieces.all) return true;
+    pieces.me = me;
+    if (!pieces.incoming)
+        pieces.incoming = pieces.object.map(layout_.rings + offset_of(0, me), processes_ * layout_.pair_bytes);
+    if (!pieces.incoming) return false;
+    for (std::size_t to = 0; outgoing && to < processes_; ++to)
+        if (!reach(me, to)) return false;
+    return true;
+}
+
+bool Node::reach(std::size_t from, std::size_t to) const {
+    Pieces& pieces = *pieces_;
+    if (pieces.all || from == to) return true;
+    std::lock_guard guard(pieces.lock);
+    platform::Mapping& rings = pieces.outgoing[to];
+    if (!rings) rings = pieces.object.map(layout_.rings + offset_of(from, to), layout_.pair_bytes);
+    return static_cast<bool>(rings);
+}
+
+void Node::unmap() noexcept {
+    Pieces& pieces = *pieces_;
+    if (pieces.all) return;
+    pieces.incoming = {};
+    for (platform::Mapping& one : pieces.outgoing) one = {};
+    for (platform::Mapping& one : pieces.stages) one = {};
+}
+
+std::byte* Node::stage(std::int32_t number) const {
+    Pieces& pieces = *pieces_;
+    std::lock_guard guard(pieces.lock);
+    platform::Mapping& stage = pieces.stages[number];
+    if (!stage)
+        stage = pieces.object.map(layout_.bytes(static_cast<std::size_t>(number)), stage_bytes);
+    return static_cast<std::byte*>(stage.address());
 }
 
 std::int32_t Node::take_stage(std::uint32_t users) const noexcept {
@@ -55,7 +84,7 @@ std::int32_t Node::take_stage(std::uint32_t users) const noexcept {
     int number = 0;
     do {
         number = std::countr_one(used);
-        if (number == static_cast<int>(stages)) return -1;
+        if (number >= static_cast<int>(stages_)) return -1;
         // A1: pairs with R1, where the last user of before has left.
     } while (!board.used.compare_exchange_weak(used, used | std::uint64_t{1} << number, acquire,
                                                relaxed));
@@ -65,8 +94,9 @@ std::int32_t Node::take_stage(std::uint32_t users) const noexcept {
 
 void Node::leave_stage(std::int32_t number) const noexcept {
     StageBoard& board = stage_board();
-    if (board.users[number].fetch_sub(1, acq_rel) == 1)
-        board.used.fetch_and(~(std::uint64_t{1} << number), release);  // R1
+    if (board.users[number].fetch_sub(1, acq_rel) != 1) return;
+    pieces_->object.drop_pages(layout_.bytes(static_cast<std::size_t>(number)), stage_bytes);
+    board.used.fetch_and(~(std::uint64_t{1} << number), release);  // R1
 }
 
 void Node::notify(std::size_t from, std::size_t to, std::size_t instance) const noexcept {

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The shared memory of a node: the board, a front door for each process, and the rings.
+/// The shared memory of a node: the board, a front door for each process, the rings, and stages.
 ///
 /// Everything stands at a place computed from the number of processes, so that nothing needs to be
 /// exchanged and a process may be written to before it has started. All memory starts as zeroes,
 /// which is a valid state of everything in it; pages that nobody touches do not exist.
 ///
-/// Errors         map() answers an empty Node and errno says why.
+/// Address space  grows with what a process uses: everybody maps the head (board, doors, and so on) and the
+///                rings to itself, rings to another process when it first sends there, and a stage when it
+///                takes part in it. Where addresses are limited, all rings are mapped at once, so that what
+///                does not fit is known when MPI is initialized.
+/// Thread safety  reach() and stage() from any thread; map_rings() and unmap() from one, while no other
+///                uses rings or stages.
+/// Errors         map() answers an empty Node, reach() and map_rings() false, and errno says why.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "launch/board.hpp"
 #include "platform/memory.hpp"
@@ -47,54 +55,78 @@ struct StageBoard {
     std::atomic<std::uint32_t> users[stages];
 };
 
+/// Where everything stands in the memory of so many processes.
+struct Layout {
+    std::size_t instances, source_words, door_bytes;
+    std::size_t doors, shared_copies, stage_board;  ///< where they begin, in the head
+    std::size_t rings;       ///< where a block for each pair of processes begins, those to one in a row
+    std::size_t pair_bytes;  ///< of such a block: the notice, the controls of its rings, and their cells
+    std::size_t stages;      ///< where they begin; they go on to the end of the memory
+
+    static constexpr Layout of(std::size_t processes) noexcept;
+    constexpr std::size_t bytes(std::size_t number_of_stages) const noexcept {
+        return stages + number_of_stages * stage_bytes;
+    }
+};
+
 class Node {
 public:
-    /// Maps the node's memory of `processes` processes behind `descriptor`.
+    /// Maps the head of the memory of `processes` processes behind `descriptor`, which is enlarged if need
+    /// be: to all stages, or as many as a limit on the size of files allows. The descriptor must stay open.
     static std::optional<Node> map(int descriptor, std::size_t processes);
+    /// The same with all rings, for processes in one address space.
+    static std::optional<Node> map_all(int descriptor, std::size_t processes);
+
+    /// Maps the rings to process `me`; `outgoing`: its rings to the others, too.
+    bool map_rings(std::size_t me, bool outgoing);
+    /// Maps the rings from one process to another unless they are.
+    bool reach(std::size_t from, std::size_t to) const;
+    /// Unmaps everything but the head.
+    void unmap() noexcept;
 
     std::size_t processes() const noexcept { return processes_; }
     /// Instances of each process: a power of two, the same for all.
-    std::size_t instances() const noexcept { return instances_; }
+    std::size_t instances() const noexcept { return layout_.instances; }
 
     launch::Page& page(std::size_t process) const noexcept {
-        return launch::board_page(memory_->address(), process);
+        return launch::board_page(head_->address(), process);
     }
     Door& door(std::size_t process) const noexcept {
-        return *reinterpret_cast<Door*>(at(doors_) + process * door_bytes_);
+        return *reinterpret_cast<Door*>(at(layout_.doors) + process * layout_.door_bytes);
     }
     /// Processes whose ring into `instance` of `process` is worth a look, 64 in a word.
     std::atomic<std::uint64_t>& rung_sources(std::size_t process, std::size_t instance,
                                              std::size_t word) const noexcept {
         auto* words = reinterpret_cast<std::atomic<std::uint64_t>*>(
-            at(doors_) + process * door_bytes_ + sizeof(Door));
-        return words[instance * source_words_ + word];
+            at(layout_.doors) + process * layout_.door_bytes + sizeof(Door));
+        return words[instance * layout_.source_words + word];
     }
-    std::size_t source_words() const noexcept { return source_words_; }
-    /// Written by `from` for `to`.
+    std::size_t source_words() const noexcept { return layout_.source_words; }
+    /// Written by `from` for `to`. It stands with the rings, which are mapped.
     BlockedNotice& blocked_notice(std::size_t from, std::size_t to) const noexcept {
-        return reinterpret_cast<BlockedNotice*>(at(blocked_notices_))[to * processes_ + from];
+        return *reinterpret_cast<BlockedNotice*>(rings(from, to));
     }
 
     /// Of messages to `process`.
     SharedCopy& shared_copy(std::size_t process, std::size_t number) const noexcept {
-        return reinterpret_cast<SharedCopy*>(at(shared_copies_))[process * shared_copies + number];
+        return reinterpret_cast<SharedCopy*>(at(layout_.shared_copies))[process * shared_copies + number];
     }
 
     /// A stage for so many processes; -1: all are in use.
     std::int32_t take_stage(std::uint32_t users) const noexcept;
     void leave_stage(std::int32_t number) const noexcept;
-    std::byte* stage(std::int32_t number) const noexcept {
-        return at(stages_) + static_cast<std::size_t>(number) * stage_bytes;
-    }
+    /// Its memory, mapped with the first call; nullptr if it cannot be.
+    std::byte* stage(std::int32_t number) const;
 
-    Producer producer(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
-        const std::size_t ring = index(from, to, instance);
-        return {control(ring), cells(ring)};
+    /// Both ends of a ring that is mapped.
+    void bind(Producer& producer, std::size_t from, std::size_t to, std::size_t instance) const noexcept {
+        std::byte* pair = rings(from, to);
+        producer.bind(control(pair, instance), cells(pair, instance));
     }
     void bind(Consumer& consumer, std::size_t from, std::size_t to,
               std::size_t instance) const noexcept {
-        const std::size_t ring = index(from, to, instance);
-        consumer.bind(control(ring), cells(ring), door(to).under_pressure);
+        std::byte* pair = rings(from, to);
+        consumer.bind(control(pair, instance), cells(pair, instance), door(to).under_pressure);
     }
 
     /// Makes `to` look at its ring from `from`: sets the bits and rings the bell.
@@ -103,27 +135,68 @@ public:
     void notify_withdrawn(std::size_t to) const noexcept;
 
 private:
+    /// What is mapped besides the head. Copies of a Node share it.
+    struct Pieces {
+        std::mutex lock;
+        platform::SharedObject object;
+        platform::Mapping all;       ///< rings of all pairs; or
+        platform::Mapping incoming;  ///< those to one process, and
+        std::size_t me = 0;
+        std::vector<platform::Mapping> outgoing;  ///< those from it, by receiver
+        platform::Mapping stages[shm::stages];
+    };
+
     Node() = default;
     std::byte* at(std::size_t offset) const noexcept {
-        return static_cast<std::byte*>(memory_->address()) + offset;
+        return static_cast<std::byte*>(head_->address()) + offset;
     }
-    std::size_t index(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
-        return (to * processes_ + from) * instances_ + instance;
+    std::size_t offset_of(std::size_t from, std::size_t to) const noexcept {
+        return (to * processes_ + from) * layout_.pair_bytes;
+    }
+    /// The block of this pair, which is mapped.
+    std::byte* rings(std::size_t from, std::size_t to) const noexcept {
+        const Pieces& pieces = *pieces_;
+        const auto begin = [](const platform::Mapping& mapping) { return static_cast<std::byte*>(mapping.address()); };
+        if (pieces.all) return begin(pieces.all) + offset_of(from, to);
+        if (to == pieces.me) return begin(pieces.incoming) + from * layout_.pair_bytes;
+        return begin(pieces.outgoing[to]);
+    }
+    Control& control(std::byte* pair, std::size_t instance) const noexcept {
+        return reinterpret_cast<Control*>(pair + sizeof(BlockedNotice))[instance];
+    }
+    Cell* cells(std::byte* pair, std::size_t instance) const noexcept {
+        return reinterpret_cast<Cell*>(pair + sizeof(BlockedNotice) + layout_.instances * sizeof(Control)) +
+            instance * ring_slots;
     }
     StageBoard& stage_board() const noexcept {
-        return *reinterpret_cast<StageBoard*>(at(stage_board_));
-    }
-    Control& control(std::size_t ring) const noexcept {
-        return reinterpret_cast<Control*>(at(controls_))[ring];
-    }
-    Cell* cells(std::size_t ring) const noexcept {
-        return reinterpret_cast<Cell*>(at(cells_)) + ring * ring_slots;
+        return *reinterpret_cast<StageBoard*>(at(layout_.stage_board));
     }
 
-    std::shared_ptr<platform::Mapping> memory_;  ///< shared by copies of this object
-    std::size_t processes_ = 0, instances_ = 0, source_words_ = 0;
-    std::size_t doors_ = 0, door_bytes_ = 0, blocked_notices_ = 0, shared_copies_ = 0;
-    std::size_t stage_board_ = 0, stages_ = 0, controls_ = 0, cells_ = 0;
+    std::shared_ptr<platform::Mapping> head_;  ///< shared by copies of this object
+    std::shared_ptr<Pieces> pieces_;
+    std::size_t processes_ = 0;
+    std::size_t stages_ = 0;  ///< that there are
+    Layout layout_{};
 };
+
+constexpr Layout Layout::of(std::size_t processes) noexcept {
+    constexpr std::size_t page_bytes = 4096;
+    constexpr auto rounded = [](std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; };
+    Layout layout{};
+    // Rings grow with the square of the processes. Fewer instances for many processes keep the size of the
+    // memory (not what is touched of it, or mapped by one process) below a hundred gigabytes.
+    layout.instances = most_instances;
+    while (layout.instances > 1 && processes * processes * layout.instances > std::size_t{1} << 21)
+        layout.instances /= 2;
+    layout.source_words = (processes + 63) / 64;
+    layout.doors = processes * launch::board_page_bytes;
+    layout.door_bytes = rounded(sizeof(Door) + layout.instances * layout.source_words * 8);
+    layout.shared_copies = layout.doors + processes * layout.door_bytes;
+    layout.stage_board = layout.shared_copies + rounded(processes * shm::shared_copies * sizeof(SharedCopy));
+    layout.rings = layout.stage_board + rounded(sizeof(StageBoard));
+    layout.pair_bytes = rounded(sizeof(BlockedNotice) + layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell)));
+    layout.stages = layout.rings + processes * processes * layout.pair_bytes;
+    return layout;
+}
 
 }  // namespace heddle::transport::shm

@@ -2,7 +2,9 @@
 #include "transport/shm/node.hpp"
 
 #include <gtest/gtest.h>
+#include <optional>
 #include <unistd.h>
+#include <vector>
 
 #include "platform/memory.hpp"
 
@@ -12,7 +14,6 @@ namespace {
 TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
     const int descriptor = platform::create_shared_memory();
     const auto node = Node::map(descriptor, 2);
-    close(descriptor);
     ASSERT_TRUE(node);
     for (std::size_t i = 0; i < stages; ++i)
         EXPECT_EQ(node->take_stage(2), static_cast<std::int32_t>(i));
@@ -23,7 +24,99 @@ TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
     EXPECT_EQ(node->take_stage(1), 5);
     node->leave_stage(5);
     EXPECT_EQ(node->take_stage(3), 5);
-    EXPECT_EQ(node->stage(6) - node->stage(5), static_cast<std::ptrdiff_t>(stage_bytes));
+    // Two of them, which end where they should, are not one.
+    std::byte* sixth = node->stage(5);
+    std::byte* seventh = node->stage(6);
+    ASSERT_NE(sixth, nullptr);
+    ASSERT_NE(seventh, nullptr);
+    sixth[stage_bytes - 1] = std::byte{1};
+    EXPECT_EQ(seventh[0], std::byte{0});
+    EXPECT_EQ(node->stage(5), sixth);
+    close(descriptor);
+}
+
+/// Sends one message through a ring, and answers whether it came.
+bool carries(const Node& there, const Node& here, std::size_t from, std::size_t to, std::size_t instance) {
+    Producer producer;
+    Consumer consumer;
+    if (!there.reach(from, to)) return false;
+    there.bind(producer, from, to, instance);
+    here.bind(consumer, from, to, instance);
+    Cell* cell = producer.reserve(1);
+    if (cell == nullptr) return false;
+    cell->kind = 1;
+    cell->tag = static_cast<std::int32_t>(100 * from + 10 * to + instance);
+    producer.publish(*cell, 1);
+    const Cell* come = consumer.front();
+    return come != nullptr && come->tag == static_cast<std::int32_t>(100 * from + 10 * to + instance);
+}
+
+TEST(Node, both_ends_of_a_ring_are_one_wherever_they_are_mapped) {
+    constexpr std::size_t processes = 3;
+    const int descriptor = platform::create_shared_memory();
+    std::vector<Node> nodes;
+    for (std::size_t me = 0; me < processes; ++me) {
+        nodes.push_back(*Node::map(descriptor, processes));
+        ASSERT_TRUE(nodes[me].map_rings(me, me == 0));
+    }
+    for (std::size_t from = 0; from < processes; ++from)
+        for (std::size_t to = 0; to < processes; ++to) {
+            if (from == to) continue;
+            for (const std::size_t instance : {std::size_t{0}, nodes[0].instances() - 1})
+                EXPECT_TRUE(carries(nodes[from], nodes[to], from, to, instance))
+                    << from << " to " << to << ", " << instance;
+        }
+    close(descriptor);
+}
+
+TEST(Node, rings_are_there_again_after_they_were_unmapped) {
+    const int descriptor = platform::create_shared_memory();
+    std::optional<Node> here = Node::map(descriptor, 2);
+    std::optional<Node> there = Node::map(descriptor, 2);
+    ASSERT_TRUE(here && there && here->map_rings(0, false) && there->map_rings(1, false) && there->reach(1, 0));
+    Producer producer;
+    Consumer consumer;
+    there->bind(producer, 1, 0, 5);
+    here->bind(consumer, 1, 0, 5);
+    const auto send = [&](std::int32_t tag) {
+        Cell* cell = producer.reserve(1);
+        ASSERT_NE(cell, nullptr);
+        cell->kind = 1;
+        cell->tag = tag;
+        producer.publish(*cell, 1);
+    };
+    const auto expect = [&](std::int32_t tag) {
+        const Cell* cell = consumer.front();
+        ASSERT_NE(cell, nullptr);
+        EXPECT_EQ(cell->tag, tag);
+        consumer.pop(*cell);
+    };
+    send(1);
+    send(2);
+    expect(1);
+    here->unmap();
+    there->unmap();
+    ASSERT_TRUE(here->map_rings(0, false) && there->map_rings(1, false) && there->reach(1, 0));
+    there->bind(producer, 1, 0, 5);
+    here->bind(consumer, 1, 0, 5);
+    send(3);
+    expect(2);
+    expect(3);
+    EXPECT_EQ(consumer.front(), nullptr);
+    close(descriptor);
+}
+
+TEST(Node, another_file_behind_the_descriptor_is_not_taken_for_the_memory) {
+    const int descriptor = platform::create_shared_memory();
+    std::optional<Node> node = Node::map(descriptor, 2);
+    ASSERT_TRUE(node);
+    const int other = platform::create_shared_memory();
+    ASSERT_EQ(dup2(other, descriptor), descriptor);
+    EXPECT_FALSE(node->map_rings(0, false));
+    EXPECT_EQ(node->stage(0), nullptr);
+    close(other);
+    close(descriptor);
+    EXPECT_FALSE(node->map_rings(0, false));
 }
 
 }  // namespace

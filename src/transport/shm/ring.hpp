@@ -72,7 +72,13 @@ struct Control {
 class Producer {
 public:
     Producer() = default;
-    Producer(Control& control, Cell* cells) noexcept : control_(&control), cells_(cells) {}
+    Producer(Control& control, Cell* cells) noexcept { bind(control, cells); }
+
+    /// Where the ring is mapped. It may have been somewhere else.
+    void bind(Control& control, Cell* cells) noexcept {
+        control_ = &control;
+        cells_ = cells;
+    }
 
     /// Room for a message of `cells` cells (at most cells_for(most_payload)), or nullptr if there is
     /// none.
@@ -138,7 +144,7 @@ private:
 
 class Consumer {
 public:
-    /// `mark`: what is to be added to a head that is given back, 0 or `pressure`.
+    /// Where the ring is mapped. It may have been somewhere else. `mark`: what is to be added to a head that is given back, 0 or `pressure`.
     void bind(Control& control, Cell* cells, const std::atomic<std::uint64_t>& mark) noexcept {
         control_ = &control;
         cells_ = cells;

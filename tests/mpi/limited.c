@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A small program with a bit of everything that takes memory, for test_limits.py. */
+#include "check.h"
+
+enum { elements = 1 << 20, communicators = 70 };
+
+int main(int argc, char** argv) {
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    puts("initialized");
+    fflush(stdout);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    double* in = malloc(elements * sizeof *in);
+    double* out = malloc(elements * sizeof *out);
+    CHECK(in != NULL && out != NULL);
+    for (int i = 0; i < elements; ++i) in[i] = i;
+    for (int count = 1; count <= elements; count *= 32) {
+        OK(MPI_Bcast(in, count, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+        OK(MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+        CHECK(out[count - 1] == (double)size * (count - 1));
+        OK(MPI_Sendrecv(in, count, MPI_DOUBLE, (rank + 1) % size, 0, out, count, MPI_DOUBLE,
+                        (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK(out[count - 1] == count - 1);
+    }
+    OK(MPI_Alltoall(in, 1000, MPI_DOUBLE, out, 1000, MPI_DOUBLE, MPI_COMM_WORLD));
+    /* More communicators than there are stages, each of which would like one. */
+    MPI_Comm all[communicators];
+    for (int i = 0; i < communicators; ++i) {
+        OK(MPI_Comm_dup(MPI_COMM_WORLD, &all[i]));
+        OK(MPI_Allreduce(in, out, 5000, MPI_DOUBLE, MPI_SUM, all[i]));
+        CHECK(out[4999] == (double)size * 4999);
+    }
+    for (int i = 0; i < communicators; ++i) OK(MPI_Comm_free(&all[i]));
+    free(in);
+    free(out);
+    MPI_Finalize();
+    return 0;
+}
