@@ -19,6 +19,18 @@ function(heddle_warnings target)
   endif()
 endfunction()
 
+# heddle_precompile(TARGET): headers of the C++ library that nearly every file includes are read once. It
+# saves a third of a first build. Not under ccache, which does better and cannot see through it, and not
+# in a build for development: there a file that forgets an include must not compile.
+function(heddle_precompile target)
+  if(CMAKE_CXX_COMPILER_LAUNCHER OR HEDDLE_WERROR)
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <cstdint> <cstdio>
+    <cstdlib> <cstring> <functional> <memory> <optional> <span> <stdexcept> <string> <string_view>
+    <unordered_map> <utility> <vector>)
+endfunction()
+
 # heddle_mpi_program(NAME SOURCES...): a program in plain MPI, C or C++, as a user would build it:
 # it sees mpi.h and libmpi_abi.so, and nothing from src/.
 function(heddle_mpi_program target)

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -18,12 +17,14 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void leave(const std::string& problem) {
     fmt::print(stderr, "heddle bench: {}\n", problem);
-    throw CLI::RuntimeError(1);
+    throw Failed{1};
 }
+
+}  // namespace
 
 /// Becomes Python with bench/measure.py, which lies in the same place in an installation and in the
 /// build tree; the arguments are its own. It is told which Heddle this command belongs to.
-[[noreturn]] void bench(const std::vector<std::string>& arguments) {
+void bench(const std::vector<std::string>& arguments) {
     const fs::path bin = fs::canonical("/proc/self/exe").parent_path();
     const fs::path script =
         (bin / HEDDLE_DATADIR_FROM_BINDIR / "heddle/bench/measure.py").lexically_normal();
@@ -36,17 +37,6 @@ namespace fs = std::filesystem;
     argv.push_back(nullptr);
     execvp(argv.front(), argv.data());
     leave(fmt::format("python3 cannot be started: {}", std::strerror(errno)));
-}
-
-}  // namespace
-
-void add_bench(CLI::App& application) {
-    CLI::App* const command = application.add_subcommand(
-        "bench", "Measure and draw the papers' figures, for Heddle and other MPIs");
-    // Everything that follows, --help included, is for the script.
-    command->prefix_command();
-    command->set_help_flag();
-    command->callback([command] { bench(command->remaining()); });
 }
 
 }  // namespace heddle::cmd

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -17,17 +16,6 @@
 namespace heddle::cmd {
 namespace {
 
-struct InfoOptions {
-    bool unsupported = false;
-    bool collectives = false;
-    bool knobs = false;
-    bool counters = false;
-    bool markdown = false;
-    bool manual = false;
-
-    bool tables() const { return knobs || counters || markdown || manual; }
-};
-
 void print_tables(const InfoOptions& options) {
     if (options.knobs) fmt::print("{}", knobs_as_text());
     if (options.knobs && options.counters) fmt::print("\n");
@@ -38,7 +26,7 @@ void print_tables(const InfoOptions& options) {
     if (const std::string wrong = wrong_knobs(); !wrong.empty()) {
         std::fflush(stdout);
         fmt::print(stderr, "heddle: {}\n", wrong);
-        throw CLI::RuntimeError(1);
+        throw Failed{1};
     }
 }
 
@@ -60,6 +48,8 @@ std::string library_version() {
     text.resize(static_cast<std::size_t>(length));
     return text;
 }
+
+}  // namespace
 
 void info(const InfoOptions& options) {
     if (options.unsupported) {
@@ -87,25 +77,6 @@ void info(const InfoOptions& options) {
     fmt::print("  functions      {} of {} supported, {} unsupported\n", function_count - missing,
                function_count, missing);
     if (missing != 0) fmt::print("                 heddle info --unsupported lists those\n");
-}
-
-}  // namespace
-
-void add_info(CLI::App& application) {
-    CLI::App* const command =
-        application.add_subcommand("info", "Version, library, how much of MPI is supported; knobs and counters");
-    const auto options = std::make_shared<InfoOptions>();
-    command->add_flag("--unsupported", options->unsupported,
-                      "List the functions that raise MPI_ERR_UNSUPPORTED_OPERATION, one in a line");
-    command->add_flag("--collectives", options->collectives,
-                      "List which algorithm a collective call takes, by size and ranks, and why");
-    command->add_flag("--knobs", options->knobs,
-                      "List the HEDDLE_* variables: their values, and who set them");
-    command->add_flag("--counters", options->counters, "List what the library counts");
-    // For the build and the tests of the documentation.
-    command->add_flag("--markdown", options->markdown)->group("");
-    command->add_flag("--manual", options->manual)->group("");
-    command->callback([options] { info(*options); });
 }
 
 }  // namespace heddle::cmd

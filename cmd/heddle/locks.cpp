@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,16 +22,6 @@ namespace heddle::cmd {
 namespace {
 
 using namespace sync::locks;
-
-struct LocksOptions {
-    std::vector<std::string> names;
-    int threads = 2;
-    int lines = 10;
-    double seconds = 0.1;
-    int repetitions = 5;
-};
-
-constexpr int most_threads = 256;
 
 struct alignas(cache_line) Line {
     std::uint64_t value = 0;
@@ -115,33 +104,18 @@ void measure(const std::string& name, const LocksOptions& options) {
                options.threads, options.lines, median(times), median(slowest));
 }
 
-void measure_all(LocksOptions options) {
-    if (options.names.empty()) options.names.assign(path_lock_names().begin(), path_lock_names().end());
+}  // namespace
+
+std::vector<std::string> known_locks() { return {path_lock_names().begin(), path_lock_names().end()}; }
+
+void measure_locks(LocksOptions options) {
+    if (options.names.empty()) options.names = known_locks();
     try {
         for (const std::string& name : options.names) measure(name, options);
     } catch (const std::system_error& error) {
         fmt::print(stderr, "heddle: cannot start {} threads: {}\n", options.threads, error.what());
-        throw CLI::RuntimeError(2);
+        throw Failed{2};
     }
-}
-
-}  // namespace
-
-void add_locks(CLI::App& application) {
-    CLI::App* const command = application.add_subcommand(
-        "locks", "How long threads take to pass a lock on, for the locks that HEDDLE_LOCK selects");
-    const auto options = std::make_shared<LocksOptions>();
-    const std::vector<std::string> known(path_lock_names().begin(), path_lock_names().end());
-    command->add_option("--lock", options->names, "One or several; without it, all")
-        ->delimiter(',')
-        ->check(CLI::IsMember(known));
-    command->add_option("--threads", options->threads, "Threads that want the lock all the time")
-        ->check(CLI::Range(1, most_threads));
-    command->add_option("--lines", options->lines, "Cache lines, of 1024, that are written to with the lock held")
-        ->check(CLI::Range(0, 1024));
-    command->add_option("--seconds", options->seconds, "Of a repetition")->check(CLI::Range(0.001, 3600.0));
-    command->add_option("--repetitions", options->repetitions, "The median counts")->check(CLI::Range(1, 10000));
-    command->callback([options] { measure_all(*options); });
 }
 
 }  // namespace heddle::cmd

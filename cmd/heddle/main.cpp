@@ -1,18 +1,111 @@
 // SPDX-License-Identifier: BSD-3-Clause
+/// The command line of `heddle`. The only file that includes CLI11: that costs as much to compile as all
+/// the subcommands together.
+
 #include <CLI/CLI.hpp>
 
 #include "subcommands.hpp"
 
-// NOLINTNEXTLINE(bugprone-exception-escape): what CLI11_PARSE lets through ends the command, rightly.
-int main(int argc, char** argv) {
+namespace heddle::cmd {
+namespace {
+
+void add_info(CLI::App& application, InfoOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "info", "Version, library, how much of MPI is supported; knobs and counters");
+    command->add_flag("--unsupported", options.unsupported,
+                      "List the functions that raise MPI_ERR_UNSUPPORTED_OPERATION, one in a line");
+    command->add_flag("--collectives", options.collectives,
+                      "List which algorithm a collective call takes, by size and ranks, and why");
+    command->add_flag("--knobs", options.knobs,
+                      "List the HEDDLE_* variables: their values, and who set them");
+    command->add_flag("--counters", options.counters, "List what the library counts");
+    // For the build and the tests of the documentation.
+    command->add_flag("--markdown", options.markdown)->group("");
+    command->add_flag("--manual", options.manual)->group("");
+    command->callback([&options] { info(options); });
+}
+
+void add_replay(CLI::App& application, ReplayOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "replay", "What recorded ranks would cost under each matching engine (docs/RECORDINGS.md)");
+    command->add_option("files", options.files, "Recordings, one for each rank")->required();
+    command->add_flag(
+        "--before-damage", options.before_damage,
+        "Replay what precedes the damage, as of a program that did not come to its end");
+    command->callback([&options] { replay_files(options); });
+}
+
+void add_stencil(CLI::App& application, StencilOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "stencil",
+        "Messages and threads of a halo exchange in which threads communicate (docs/STENCILS.md)");
+    command->add_option("--points", options.points, "5 or 9 in two dimensions, 7 or 27 in three")
+        ->required();
+    command
+        ->add_option(
+            "--decomposition", options.decomposition,
+            "Subdomains of a process, XxY or XxYxZ, with a thread each; or naive: each thread\n"
+            "communicates with all its neighbours")
+        ->required();
+    command->add_option("--threads", options.threads, "Threads of a naive decomposition");
+    command->callback([&options] { stencil_exchange(options); });
+}
+
+void add_locks(CLI::App& application, LocksOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "locks", "How long threads take to pass a lock on, for the locks that HEDDLE_LOCK selects");
+    command->add_option("--lock", options.names, "One or several; without it, all")
+        ->delimiter(',')
+        ->check(CLI::IsMember(known_locks()));
+    command->add_option("--threads", options.threads, "Threads that want the lock all the time")
+        ->check(CLI::Range(1, LocksOptions::most_threads));
+    command
+        ->add_option("--lines", options.lines,
+                     "Cache lines, of 1024, that are written to with the lock held")
+        ->check(CLI::Range(0, 1024));
+    command->add_option("--seconds", options.seconds, "Of a repetition")
+        ->check(CLI::Range(0.001, 3600.0));
+    command->add_option("--repetitions", options.repetitions, "The median counts")
+        ->check(CLI::Range(1, 10000));
+    command->callback([&options] { measure_locks(options); });
+}
+
+void add_bench(CLI::App& application) {
+    CLI::App* const command = application.add_subcommand(
+        "bench", "Measure and draw the papers' figures, for Heddle and other MPIs");
+    // Everything that follows, --help included, is for the script.
+    command->prefix_command();
+    command->set_help_flag();
+    command->callback([command] { bench(command->remaining()); });
+}
+
+struct Options {
+    InfoOptions info;
+    LocksOptions locks;
+    ReplayOptions replay;
+    StencilOptions stencil;
+};
+
+int run(int argc, char** argv) {
     CLI::App application{"Heddle: MPI for programs with threads", "heddle"};
     application.set_version_flag("--version", "Heddle " HEDDLE_VERSION);
     application.require_subcommand(1);
-    heddle::cmd::add_info(application);
-    heddle::cmd::add_bench(application);
-    heddle::cmd::add_locks(application);
-    heddle::cmd::add_replay(application);
-    heddle::cmd::add_stencil(application);
-    CLI11_PARSE(application, argc, argv);
-    return 0;
+    Options options;
+    add_info(application, options.info);
+    add_bench(application);
+    add_locks(application, options.locks);
+    add_replay(application, options.replay);
+    add_stencil(application, options.stencil);
+    try {
+        CLI11_PARSE(application, argc, argv);
+        return 0;
+    } catch (const Failed& failed) {
+        return failed.code;
+    }
 }
+
+}  // namespace
+}  // namespace heddle::cmd
+
+// NOLINTNEXTLINE(bugprone-exception-escape): what run() lets through ends the command, rightly.
+int main(int argc, char** argv) { return heddle::cmd::run(argc, argv); }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -20,11 +19,6 @@ namespace {
 
 using replay::Depths;
 using replay::Result;
-
-struct ReplayOptions {
-    std::vector<std::string> files;
-    bool before_damage = false;
-};
 
 /// What one file, or all of them, came to.
 struct Total {
@@ -132,6 +126,8 @@ void print(const Total& total) {
     print_histogram("looked at by receives", total, &Result::posts);
 }
 
+}  // namespace
+
 void replay_files(const ReplayOptions& options) try {
     Total all;
     for (const std::string& file : options.files) {
@@ -149,20 +145,7 @@ void replay_files(const ReplayOptions& options) try {
 } catch (const std::exception& problem) {
     std::fflush(stdout);
     fmt::print(stderr, "heddle: {}\n", problem.what());
-    throw CLI::RuntimeError(2);
-}
-
-}  // namespace
-
-void add_replay(CLI::App& application) {
-    CLI::App* const command = application.add_subcommand(
-        "replay", "What recorded ranks would cost under each matching engine (docs/RECORDINGS.md)");
-    const auto options = std::make_shared<ReplayOptions>();
-    command->add_option("files", options->files, "Recordings, one for each rank")->required();
-    command->add_flag(
-        "--before-damage", options->before_damage,
-        "Replay what precedes the damage, as of a program that did not come to its end");
-    command->callback([options] { replay_files(*options); });
+    throw Failed{2};
 }
 
 }  // namespace heddle::cmd

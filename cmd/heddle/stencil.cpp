@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,12 +12,6 @@
 
 namespace heddle::cmd {
 namespace {
-
-struct StencilOptions {
-    std::int64_t points = 0;
-    std::string decomposition;
-    std::optional<std::int64_t> threads;
-};
 
 constexpr const char* naive = "naive";
 
@@ -55,32 +48,15 @@ void print(const StencilOptions& options, const stencil::Exchange& exchange) {
             "and 7 need 2 subdomains or more in each dimension.\n");
 }
 
+}  // namespace
+
 void stencil_exchange(const StencilOptions& options) {
     try {
         print(options, exchange_of(options));
     } catch (const stencil::Refused& refused) {
         fmt::print(stderr, "heddle: {}\n", refused.what());
-        throw CLI::RuntimeError(2);
+        throw Failed{2};
     }
-}
-
-}  // namespace
-
-void add_stencil(CLI::App& application) {
-    CLI::App* const command = application.add_subcommand(
-        "stencil",
-        "Messages and threads of a halo exchange in which threads communicate (docs/STENCILS.md)");
-    const auto options = std::make_shared<StencilOptions>();
-    command->add_option("--points", options->points, "5 or 9 in two dimensions, 7 or 27 in three")
-        ->required();
-    command
-        ->add_option(
-            "--decomposition", options->decomposition,
-            "Subdomains of a process, XxY or XxYxZ, with a thread each; or naive: each thread\n"
-            "communicates with all its neighbours")
-        ->required();
-    command->add_option("--threads", options->threads, "Threads of a naive decomposition");
-    command->callback([options] { stencil_exchange(*options); });
 }
 
 }  // namespace heddle::cmd

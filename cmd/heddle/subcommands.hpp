@@ -1,25 +1,65 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The subcommands of `heddle`. Each has a file of its own and here one function, which adds it to
-/// the application; a new one is a file, a line here and a line in main().
+/// The subcommands of `heddle`. Each has a file of its own, and here its options and one function. A new
+/// one is a file, a few lines here and a function in main.cpp, which alone knows the command line.
 
-#include <CLI/App.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace heddle::cmd {
 
+/// A subcommand has said what is wrong; the command ends with `code`.
+struct Failed {
+    int code;
+};
+
+struct InfoOptions {
+    bool unsupported = false;
+    bool collectives = false;
+    bool knobs = false;
+    bool counters = false;
+    bool markdown = false;
+    bool manual = false;
+
+    bool tables() const { return knobs || counters || markdown || manual; }
+};
+
 /// `heddle info`: what this installation is, and which functions it lacks.
-void add_info(CLI::App& application);
+void info(const InfoOptions& options);
+
+struct ReplayOptions {
+    std::vector<std::string> files;
+    bool before_damage = false;
+};
 
 /// `heddle replay`: recordings of matching under each engine.
-void add_replay(CLI::App& application);
+void replay_files(const ReplayOptions& options);
+
+struct StencilOptions {
+    std::int64_t points = 0;
+    std::string decomposition;
+    std::optional<std::int64_t> threads;
+};
 
 /// `heddle stencil`: the model of halo exchanges between threads.
-void add_stencil(CLI::App& application);
+void stencil_exchange(const StencilOptions& options);
+
+struct LocksOptions {
+    static constexpr int most_threads = 256;
+    std::vector<std::string> names;
+    int threads = 2;
+    int lines = 10;
+    double seconds = 0.1;
+    int repetitions = 5;
+};
 
 /// `heddle locks`: the locks of the laboratory, passed on among threads.
-void add_locks(CLI::App& application);
+void measure_locks(LocksOptions options);
+std::vector<std::string> known_locks();
 
-/// `heddle bench`: the papers' figures (bench/README.md).
-void add_bench(CLI::App& application);
+/// `heddle bench`: the papers' figures (bench/README.md). Does not come back.
+[[noreturn]] void bench(const std::vector<std::string>& arguments);
 
 }  // namespace heddle::cmd

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What fmt does behind fmt::format(), compiled once for all commands. As headers alone it is compiled
+/// into every file that formats a line, which takes longer than the file itself; as fmt's own shared
+/// library it would have to be found and relocated at every start of mpiexec.
+
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+
+template FMT_API auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
+template FMT_API auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<double>;
+template FMT_API locale_ref::locale_ref(const std::locale&);
+template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
+template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
+template FMT_API auto decimal_point_impl(locale_ref) -> char;
+template FMT_API void buffer<char>::append(const char*, const char*);
+template FMT_API void vformat_to(buffer<char>&, string_view, format_args, locale_ref);
+
+}  // namespace detail
+FMT_END_NAMESPACE
