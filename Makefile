@@ -16,24 +16,35 @@ C_FILES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 FIXED_ADDRESSES = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
 
 .PHONY: release
-release: build/release/build.ninja  ## build the library, the commands and the benchmarks (default)
+release:  ## build everything, tests and benchmarks too (default)
+	cmake --preset release -DHEDDLE_TESTS=ON
 	cmake --build --preset release --parallel $(JOBS)
+
+# What is installed, and what the demonstration runs. A build that is configured already stays as it is.
+.PHONY: product
+product:
+	@tools/dependencies.sh demo
+	@[ -f $(BUILD)/build.ninja ] || cmake --preset release -DHEDDLE_TESTS=OFF
+	cmake --build --preset release --parallel $(JOBS) --target product
 
 build/%/build.ninja:
 	cmake --preset $*
 
 .PHONY: demo
-demo:  ## a multithreaded MPI program, then threads against processes
-	@tools/dependencies.sh build
-	@$(MAKE) --no-print-directory release
+demo: product  ## a multithreaded MPI program, then threads against processes
 	@bench/demo.sh $(BUILD)
 
 .PHONY: check
 check:  ## all tests, and the unit tests under the sanitizers
-	@tools/dependencies.sh build
+	@tools/dependencies.sh demo check bench
 	@$(MAKE) --no-print-directory check-release
 	@$(MAKE) --no-print-directory check-tsan
 	@$(MAKE) --no-print-directory check-asan
+
+.PHONY: fresh
+fresh:  ## try what the README says in a Debian made anew (as root)
+	@tools/dependencies.sh fresh
+	@tools/fresh.sh
 
 .PHONY: check-release
 check-release: release
@@ -52,11 +63,13 @@ check-asan: build/asan-ubsan/build.ninja  ## the unit tests under AddressSanitiz
 	  ctest --test-dir build/asan-ubsan --parallel $(JOBS) --output-on-failure -L unit
 
 .PHONY: install
-install: release  ## install to PREFIX (default /usr/local)
+install: product  ## install to PREFIX (default /usr/local)
 	cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 .PHONY: bench
-bench: release  ## the benchmarks; bench/ says what they measure
+bench:  ## the benchmarks; bench/ says what they measure
+	@tools/dependencies.sh demo check bench
+	@$(MAKE) --no-print-directory release
 	bench/compare.py --build $(BUILD) --brief
 
 .PHONY: stress

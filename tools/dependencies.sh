@@ -1,18 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# dependencies.sh PURPOSE: installs the Debian packages for PURPOSE (build or format) that are missing.
+# dependencies.sh PURPOSE...: installs the Debian packages for these purposes that are missing.
 #
-# tools/debian-packages.txt is the list. Nothing is said or done if all are there. Otherwise what will be
-# installed is said first. Where packages cannot be installed, the script says why and lets the build go
-# on as long as there are the commands to configure it: CMake then names any library that is missing.
+# tools/debian-packages.txt is the list, and says what purposes there are. Nothing is said or done if all
+# are there. Otherwise what will be installed is said first. Where packages cannot be installed, the
+# script says why and lets the build go on as long as there are the commands to configure it: CMake then
+# names any library that is missing.
 set -eu
 
-purpose=$1
+[ $# -gt 0 ] || { sed -n '3,8p' "$0" >&2; exit 2; }
+purposes=" $* "
 list=$(dirname "$0")/debian-packages.txt
 
-commands="cmake ninja c++ cc python3"
-[ "$purpose" = build ] || commands="clang-format-19 clang-tidy-19"
+commands=
+case $purposes in *" demo "*) commands="cmake ninja c++ cc python3" ;; esac
+case $purposes in *" format "*) commands="$commands clang-format-19 clang-tidy-19" ;; esac
+case $purposes in *" fresh "*) commands="$commands mmdebstrap" ;; esac
 
 # go_on REASON...: no package can be installed; is there enough to try without?
 go_on() {
@@ -27,7 +31,7 @@ go_on() {
     exit 0
 }
 
-packages=$(awk -v purpose="$purpose" '$1 !~ /^#/ && $2 == purpose { print $1 }' "$list")
+packages=$(awk -v purposes="$purposes" '$1 !~ /^#/ && NF && index(purposes, " " $2 " ") { print $1 }' "$list")
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     for command in $commands; do

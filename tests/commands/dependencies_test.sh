@@ -36,10 +36,11 @@ fail() {
     exit 1
 }
 # run: what the script says goes to `output`, what it asks of apt-get to `apt-log`.
+purposes='demo check'
 run() {
     : >apt-log
     status=0
-    env PATH="$PWD/bin:$PATH" "$@" "$script" build >output 2>&1 </dev/null || status=$?
+    env PATH="$PWD/bin:$PATH" "$@" "$script" $purposes >output 2>&1 </dev/null || status=$?
 }
 
 run MISSING=
@@ -58,3 +59,10 @@ grep -q 'apt-get install libfmt-dev' output || fail "did not say what to run"
 run MISSING=libfmt-dev APT_FAILS=100
 [ "$status" -eq 0 ] || fail "gave up though there is enough to try"
 grep -q 'apt-get could not install: libfmt-dev' output || fail "hid that apt-get failed"
+
+# A demonstration needs little, and the tests more.
+purposes=demo
+run MISSING=libgtest-dev
+[ "$status" -eq 0 ] && [ ! -s apt-log ] || fail "installed for a demonstration what only tests need"
+[ "$(awk '$2 == "demo"' "${script%/*}/debian-packages.txt" | wc -l)" -le 10 ] ||
+    fail "a demonstration needs more than 10 packages"

@@ -5,11 +5,12 @@
 #
 #   examples.sh INSTALLATION PLACE RANKS
 #
-# Exit code 77 where cargo or libclang is not installed, or the crate cannot be reached.
+# Exit code 77 where cargo or libclang is not installed, or the crate cannot be reached. bindgen, which
+# reads mpi.h, needs libclang and the headers that belong to it: Debian's libclang-dev has both.
 set -eu
 
 version=0.8.2
-[ $# -eq 3 ] || { sed -n '3,8p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '3,9p' "$0" >&2; exit 2; }
 installation=$(cd "$1" && pwd)
 mkdir -p "$2"
 place=$(cd "$2" && pwd)
@@ -18,11 +19,20 @@ command -v cargo >/dev/null || { echo "examples.sh: cargo is not installed" >&2;
 
 PATH=$installation/bin:$PATH
 LD_LIBRARY_PATH=$installation/lib
-# Where bindgen does not find it by itself.
+
+# The folder of the newest libclang that has its headers beside it. Neither libclang-cpp, another library,
+# nor what is left of one without its headers will do.
+find_libclang() {
+    for folder in $(find "${LLVM_ROOTS:-/usr/lib}" -maxdepth 1 -name 'llvm-*' 2>/dev/null | sort -Vr); do
+        found=$(find "$folder/lib" -maxdepth 1 '(' -name 'libclang.so*' -o -name 'libclang-[0-9]*.so*' ')' \
+            -exec test -e {} ';' -print 2>/dev/null | head -n 1)
+        headers=$(find "$folder/lib/clang/" -path '*/include/stddef.h' 2>/dev/null | head -n 1)
+        [ -z "$found" ] || [ -z "$headers" ] || { echo "${found%/*}"; return; }
+    done
+}
 if [ -z "${LIBCLANG_PATH:-}" ]; then
-    libclang=$(find /usr/lib/llvm-*/lib -name 'libclang-*.so*' 2>/dev/null | sort -V | tail -n 1)
-    [ -n "$libclang" ] || { echo "examples.sh: libclang is not installed" >&2; exit 77; }
-    LIBCLANG_PATH=${libclang%/*}
+    LIBCLANG_PATH=$(find_libclang)
+    [ -n "$LIBCLANG_PATH" ] || { echo "examples.sh: libclang-dev is not installed" >&2; exit 77; }
 fi
 CARGO_TARGET_DIR=$place/target
 export PATH LD_LIBRARY_PATH LIBCLANG_PATH CARGO_TARGET_DIR

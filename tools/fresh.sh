@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# fresh.sh: does what the README says to a newcomer, in a Debian made anew, and tells what it took.
+#
+# The Debian is a folder (below TMPDIR) with nothing in it but git, make and what every Debian has, from
+# the package sources of this machine. The newest commit is cloned into it, and every line of the README's
+# sections "Try it" and "Your own program" is run as it stands. Mounts live in a namespace that ends with
+# the script, and the folder is removed, also when the script is interrupted. Takes root, about a gigabyte
+# and the network.
+set -eu
+
+[ $# -eq 0 ] || { sed -n '4,11p' "$0" >&2; exit 2; }
+[ "$(id -u)" -eq 0 ] || { echo "fresh.sh: making a Debian and mounting in it takes root" >&2; exit 1; }
+checkout=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
+# shellcheck source=/dev/null
+suite=$(. /etc/os-release && echo "${VERSION_CODENAME:?fresh.sh: this is not a Debian with a name}")
+
+if [ "${HEDDLE_FRESH_INSIDE:-}" != yes ]; then
+    work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-fresh.XXXXXX")
+    trap 'rm -rf --one-file-system "$work"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    # In the background, since a shell hears a signal only when what it waits for has ended.
+    HEDDLE_FRESH_INSIDE=yes HEDDLE_FRESH_WORK=$work \
+        unshare --mount --pid --fork --kill-child=KILL "$0" </dev/null &
+    wait $!
+    exit
+fi
+
+work=$HEDDLE_FRESH_WORK
+root=$work/debian
+mount --make-rprivate /
+
+set -- --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
+    "$suite" "$root"
+for sources in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+    [ ! -s "$sources" ] || set -- "$@" "$sources"
+done
+echo "fresh.sh: a Debian $suite"
+mmdebstrap --quiet "$@"
+for certificate in /usr/local/share/ca-certificates/*.crt; do
+    [ ! -f "$certificate" ] || cp "$certificate" "$root/usr/local/share/ca-certificates/"
+done
+cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+for setting in /etc/apt/apt.conf /etc/apt/apt.conf.d/*proxy*; do
+    [ ! -f "$setting" ] || cp "$setting" "$root/${setting#/}"
+done
+git clone --quiet --no-hardlinks "$checkout" "$root/root/heddle-source"
+
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs tmpfs "$root/dev/shm"
+
+# The lines that stand indented in these sections.
+awk '/^## / { wanted = ($0 == "## Try it" || $0 == "## Your own program") }
+     wanted && sub(/^    /, "")' "$root/root/heddle-source/README.md" >"$root/root/newcomer"
+grep -q '^make demo' "$root/root/newcomer" || { echo "fresh.sh: the README has no lines to try" >&2; exit 1; }
+
+cat >"$root/root/try" <<'END'
+set -eu
+update-ca-certificates >/dev/null 2>&1
+packages() { dpkg-query --show --showformat='${binary:Package}\n' | wc -l; }
+before=$(packages)
+cd /root/heddle-source
+while IFS= read -r line <&3; do
+    echo "newcomer\$ $line"
+    start=$(date +%s)
+    eval "$line" </dev/null
+    echo "($(($(date +%s) - start)) s)"
+done 3</root/newcomer
+echo "packages installed on the way: $(($(packages) - before))"
+echo "CPU time of all this (shell, then what it ran; user and system):"
+times
+END
+chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb LANG=C.UTF-8 \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    ${no_proxy:+no_proxy="$no_proxy"} sh /root/try
+echo "fresh.sh: every line of the README works in a new Debian $suite"
