@@ -45,6 +45,11 @@ void Environment::set(const std::string& name, const std::string& value) {
         *old = std::move(entry);
 }
 
+void Environment::set_default(const std::string& name, const std::string& value) {
+    const auto is = [&](const std::string& one) { return name_of(one) == name; };
+    if (std::none_of(entries_.begin(), entries_.end(), is)) set(name, value);
+}
+
 std::vector<char*> Environment::pointers() {
     std::vector<char*> result;
     result.reserve(entries_.size() + 1);

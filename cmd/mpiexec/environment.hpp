@@ -17,6 +17,9 @@ public:
 
     void set(const std::string& name, const std::string& value);
 
+    /// The same, unless the variable is there.
+    void set_default(const std::string& name, const std::string& value);
+
     /// For execve(); valid until the next set().
     [[nodiscard]] std::vector<char*> pointers();
 

@@ -17,6 +17,14 @@ namespace heddle::mpiexec {
 
 namespace {
 
+/// For languages that buffer more than a line where they write to no terminal. What a rank has written is
+/// to be there also when it hangs or is killed. Who sets such a variable has reasons.
+constexpr std::array<std::pair<const char*, const char*>, 3> line_by_line{{
+    {"HEDDLE_LINE_BUFFERING", "on"},  // C and C++, in MPI_Init
+    {"PYTHONUNBUFFERED", "1"},
+    {"GFORTRAN_UNBUFFERED_PRECONNECTED", "y"},
+}};
+
 bool asks_to_end(int signal) {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
@@ -33,7 +41,7 @@ Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, In
       memory_(job.size()),
       pmi_(loop_, job.size(), job.universe_size > 0 ? job.universe_size : job.size(),
            {[this](int rank, int code) { pmi_abort(rank, code); }, [this] { check_waiting(); }}),
-      output_(loop_),
+      output_(loop_, job),
       ranks_(static_cast<std::size_t>(job.size())) {
     for (std::size_t i = 0; i < ranks_.size(); ++i)
         ranks_[i].program = program_of(job, static_cast<int>(i));
@@ -75,13 +83,15 @@ int Keeper::run() {
 int Keeper::milliseconds_to_wait() const {
     if (!all_started() && !ending()) return 0;
     const long long next = ending() ? kill_at_ : timeout_at_;
-    if (next == never) return -1;
-    return static_cast<int>(std::clamp(next - now_ms() + 1, 0LL, 1'000'000'000LL));
+    const long long output = output_.milliseconds_to_wait();
+    if (next == never) return static_cast<int>(output);
+    const long long left = std::clamp(next - now_ms() + 1, 0LL, 1'000'000'000LL);
+    return static_cast<int>(output < 0 ? left : std::min(left, output));
 }
 
 // ---- starting ----
 
-RankStart Keeper::prepare(int rank, int pmi, int output, int error) {
+RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     const auto index = static_cast<std::size_t>(rank);
     Environment environment = environments_[ranks_[index].program];
     const std::string size = std::to_string(job_.size());
@@ -94,13 +104,15 @@ RankStart Keeper::prepare(int rank, int pmi, int output, int error) {
     environment.set("MPI_LOCALRANKID", std::to_string(rank));
     environment.set("MPI_LOCALNRANKS", size);
     environment.set(launch::node_descriptor_variable, std::to_string(memory_.fd()));
+    if (output.pipe)
+        for (const auto& [variable, value] : line_by_line) environment.set_default(variable, value);
     return RankStart{program(rank),
                      rank,
                      std::move(environment),
                      bindings_[index],
                      input_.descriptor(rank),
-                     output,
-                     error,
+                     output.output,
+                     output.error,
                      pmi,
                      memory_.fd()};
 }
@@ -108,13 +120,8 @@ RankStart Keeper::prepare(int rank, int pmi, int output, int error) {
 void Keeper::start_next() try {
     const int rank = static_cast<int>(started_);
     const UniqueFd pmi = pmi_.connect(rank, static_cast<int>(ranks_[started_].program));
-    UniqueFd output, error;
-    if (job_.tag_output) {
-        output = output_.open(rank, STDOUT_FILENO);
-        error = output_.open(rank, STDERR_FILENO);
-    }
-    RankStart start = prepare(rank, pmi.get(), output ? output.get() : STDOUT_FILENO,
-                              error ? error.get() : STDERR_FILENO);
+    const Output::Ends output = output_.open(rank);
+    RankStart start = prepare(rank, pmi.get(), output);
     const pid_t pid = spawner_.start(start);
     if (pid < 0)
         throw Failure(
@@ -230,12 +237,14 @@ void Keeper::conclude(const Verdict& verdict) {
     if (exit_code_ == 0) exit_code_ = verdict.exit_code;
     const int others = number_alive();
     const bool tell = verdict.ends_job && others > 0;
+    output_.catch_up();  // the rank's last words come before ours
     if (!job_.quiet) say(tell ? fmt::format("{}; the job is ended", verdict.text) : verdict.text);
     if (verdict.ends_job) end_job(SIGTERM);
 }
 
 void Keeper::fail(int code, const std::string& text) {
     if (exit_code_ == 0) exit_code_ = code;
+    output_.catch_up();
     say(text);
     end_job(SIGTERM);
 }
@@ -282,8 +291,10 @@ void Keeper::hear_signal(int signal) {
 
 void Keeper::expire() {
     const long long now = now_ms();
+    output_.expire();
     if (ending() && now >= kill_at_) kill_now_ = true;
     if (ending() || timeout_at_ == never || now < timeout_at_ || childless_) return;
+    output_.catch_up();
     say(fmt::format("the job has run for {:g} s (--timeout) and is ended; where each rank is:",
                     job_.timeout_seconds));
     report_ranks(ranks_, memory_, pmi_);
@@ -294,7 +305,11 @@ void Keeper::expire() {
 int Keeper::finish() {
     if (!childless_ && !kill_descendants() && !guard_gone_)
         say("some processes of the job cannot be killed; the kernel holds them");
-    if (!guard_gone_) output_.finish();
+    if (guard_gone_)
+        output_.catch_up();  // without waiting for a reader: nobody could end us
+    else
+        output_.finish();
+    if (exit_code_ == 0 && output_.failed()) exit_code_ = exit_failed;
     return exit_code_;
 }
 

@@ -52,7 +52,7 @@ private:
     [[nodiscard]] const Program& program(int rank) const;
 
     void start_next();
-    RankStart prepare(int rank, int pmi, int output, int error);
+    RankStart prepare(int rank, int pmi, const Output::Ends& output);
     void check_start_errors();
     void reap();
     void rank_ended(int rank, int status);
@@ -80,7 +80,7 @@ private:
     Signals signals_;
     NodeMemory memory_;
     PmiServer pmi_;
-    TaggedOutput output_;
+    Output output_;
     Spawner spawner_;
     std::vector<Rank> ranks_;
     std::vector<Environment> environments_;  ///< of the programs

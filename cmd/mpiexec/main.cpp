@@ -20,6 +20,7 @@
 #include "event_loop.hpp"
 #include "guard.hpp"
 #include "options.hpp"
+#include "output.hpp"
 #include "say.hpp"
 #include "settle.hpp"
 #include "spawn.hpp"
@@ -47,7 +48,7 @@ void prepare_process() {
 }
 
 int descriptors_per_rank(const Job& job) {
-    return 1 + (job.tag_output ? 2 : 0) + (job.input == InputTo::all_ranks ? 2 : 0);
+    return 1 + PassedOn(job).pipes() + (job.input == InputTo::all_ranks ? 2 : 0);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -55,6 +56,8 @@ int run(const std::vector<std::string>& arguments) {
     if (job.programs.empty()) return 0;
     const std::vector<Core> cores = allowed_cores();
     settle(job, static_cast<int>(cores.size()));
+    // Whole lines are worth less than a job that starts.
+    if (!descriptors_suffice(job.size(), descriptors_per_rank(job))) job.raw_output = true;
     check_limits(job.size(), descriptors_per_rank(job));
     const std::vector<std::vector<int>> bindings = place(job.placement, cores, job.size());
     if (job.placement.report) report_bindings(bindings);

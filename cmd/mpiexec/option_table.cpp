@@ -139,6 +139,7 @@ void set_input(const Parsing& at) {
 }
 
 void tag_output(const Parsing& at) { at.job.tag_output = true; }
+void raw_output(const Parsing& at) { at.job.raw_output = true; }
 
 void set_timeout(const Parsing& at) {
     const std::string& text = at.values[0];
@@ -240,6 +241,9 @@ constexpr std::array table{
 
     Option{streams, "l prepend-rank tag-output", "", "start each line of output with '[rank] '",
            tag_output},
+    Option{streams, "raw-output", "",
+           "let ranks write to files and pipes themselves, when their buffers are full, and mix lines",
+           raw_output},
     Option{streams, "stdin s", "RANK|all|none", "who gets standard input; default: rank 0",
            set_input},
 

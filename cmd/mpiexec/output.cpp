@@ -2,6 +2,7 @@
 #include "output.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,34 +18,79 @@ namespace {
 constexpr std::size_t longest_line = 1 << 20;        // a longer one is broken
 constexpr std::size_t most_queued = 1 << 20;         // more is left with the ranks
 constexpr std::size_t most_without_blocking = 4096;  // what a pipe takes when poll() says POLLOUT
+constexpr std::size_t little = 4096;                 // who has written less rests
+constexpr long long rest_ms = 5;
+constexpr long long unfinished_ms = 100;
 
-/// How much of `text` to write at once: whole lines where they fit.
-std::size_t next_chunk(const std::string& text) {
-    if (text.size() <= most_without_blocking) return text.size();
+/// Of a file, since writing to one never waits for a reader.
+bool is_file(int fd) {
+    struct stat found{};
+    return ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+/// How much of `text` to write to `target` at once: whole lines where they fit.
+std::size_t next_chunk(int target, const std::string& text) {
+    if (text.size() <= most_without_blocking || is_file(target)) return text.size();
     const std::size_t end = text.rfind('\n', most_without_blocking - 1);
     return end == std::string::npos ? most_without_blocking : end + 1;
 }
 
+/// What has no lines to mix, or wants to be asked by the program itself, is not passed on.
+bool can_be_passed_on(const struct stat& found) {
+    return S_ISREG(found.st_mode) || S_ISFIFO(found.st_mode) || S_ISSOCK(found.st_mode);
+}
+
 }  // namespace
 
-UniqueFd TaggedOutput::open(int rank, int target) {
+PassedOn::PassedOn(const Job& job) {
+    struct stat out{}, err{};
+    const bool known = ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0;
+    output = job.tag_output || (known && !job.raw_output && can_be_passed_on(out));
+    error = job.tag_output || (known && !job.raw_output && can_be_passed_on(err));
+    same = output && error && known && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
+Output::Ends Output::open(int rank) {
+    Ends ends{{}, {}, STDOUT_FILENO, STDERR_FILENO};
+    if (passed_on_.output) {
+        ends.pipe = add_stream(rank, STDOUT_FILENO);
+        ends.output = ends.pipe.get();
+    }
+    if (passed_on_.same) {
+        ends.error = ends.output;
+    } else if (passed_on_.error) {
+        ends.error_pipe = add_stream(rank, STDERR_FILENO);
+        ends.error = ends.error_pipe.get();
+    }
+    return ends;
+}
+
+UniqueFd Output::add_stream(int rank, int target) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
         throw Failure(exit_failed,
                       fmt::format("cannot start rank {}: pipe: {}", rank, error_text(errno)));
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);  // our end only; the rank's end blocks as usual
-    streams_.push_back(std::make_unique<Stream>(
-        Stream{UniqueFd(ends[0]), target, fmt::format("[{}] ", rank), {}}));
-    if (!paused_) watch(*streams_.back());
+    auto stream = std::make_unique<Stream>();
+    stream->pipe = UniqueFd(ends[0]);
+    stream->target = target;
+    if (tagged_) stream->tag = fmt::format("[{}] ", rank);
+    watch_if_due(*streams_.emplace_back(std::move(stream)));
     return UniqueFd(ends[1]);
 }
 
-void TaggedOutput::watch(Stream& stream) {
-    loop_.watch(stream.pipe.get(), POLLIN, [this, &stream] { read(stream); });
+void Output::watch_if_due(Stream& stream) {
+    const bool due = stream.pipe && !paused_ && stream.rests_until == never;
+    if (due == stream.watched) return;
+    stream.watched = due;
+    if (due)
+        loop_.watch(stream.pipe.get(), POLLIN, [this, &stream] { read(stream); });
+    else
+        loop_.unwatch(stream.pipe.get());
 }
 
 /// False when there is nothing to read at present.
-bool TaggedOutput::read(Stream& stream) {
+bool Output::read(Stream& stream) {
     std::array<char, 65536> buffer;
     const ssize_t size = ::read(stream.pipe.get(), buffer.data(), buffer.size());
     if (size < 0) return errno == EINTR;
@@ -54,39 +100,79 @@ bool TaggedOutput::read(Stream& stream) {
     }
     stream.unfinished.append(buffer.data(), static_cast<std::size_t>(size));
     take_lines(stream);
+    const long long now = now_ms();
+    stream.unfinished_at = stream.unfinished.empty() || tagged_ ? never : now;
+    if (static_cast<std::size_t>(size) < little && stream.pipe) {
+        stream.rests_until = now + rest_ms;
+        watch_if_due(stream);
+    }
     return true;
 }
 
-void TaggedOutput::take_lines(Stream& stream) {
+void Output::take_lines(Stream& stream) {
     std::string text;
     std::size_t start = 0;
-    for (std::size_t end = 0; (end = stream.unfinished.find('\n', start)) != std::string::npos;
-         start = end + 1)
-        text.append(stream.tag).append(stream.unfinished, start, end + 1 - start);
-    stream.unfinished.erase(0, start);
-    if (stream.unfinished.size() > longest_line) {
-        text.append(stream.tag).append(stream.unfinished).append("\n");
-        stream.unfinished.clear();
+    if (tagged_) {
+        for (std::size_t end = 0; (end = stream.unfinished.find('\n', start)) != std::string::npos;
+             start = end + 1)
+            text.append(stream.tag).append(stream.unfinished, start, end + 1 - start);
+    } else {
+        start = stream.unfinished.rfind('\n') + 1;  // 0 where there is none
+        text.assign(stream.unfinished, 0, start);
     }
+    stream.unfinished.erase(0, start);
     if (!text.empty()) add(stream.target, std::move(text));
+    if (stream.unfinished.size() > longest_line) take_unfinished(stream);
 }
 
-void TaggedOutput::end(Stream& stream) {
-    if (!stream.pipe) return;
-    if (!stream.unfinished.empty()) add(stream.target, stream.tag + stream.unfinished + "\n");
+void Output::take_unfinished(Stream& stream) {
+    if (!stream.unfinished.empty())
+        add(stream.target, tagged_ ? stream.tag + stream.unfinished + "\n" : stream.unfinished);
     stream.unfinished.clear();
-    loop_.unwatch(stream.pipe.get());
+    stream.unfinished_at = never;
+}
+
+void Output::end(Stream& stream) {
+    if (!stream.pipe) return;
+    take_unfinished(stream);
+    stream.rests_until = never;
+    if (std::exchange(stream.watched, false)) loop_.unwatch(stream.pipe.get());
     stream.pipe.reset();
 }
 
-void TaggedOutput::add(int target, std::string text) {
+long long Output::milliseconds_to_wait() const {
+    long long next = never;
+    const auto consider = [&](long long time) {
+        if (time != never && (next == never || time < next)) next = time;
+    };
+    for (const std::unique_ptr<Stream>& stream : streams_) {
+        if (!paused_) consider(stream->rests_until);
+        if (stream->unfinished_at != never) consider(stream->unfinished_at + unfinished_ms);
+    }
+    return next == never ? never : std::max(0LL, next - now_ms());
+}
+
+void Output::expire() {
+    const long long now = now_ms();
+    for (const std::unique_ptr<Stream>& stream : streams_) {
+        if (stream->rests_until != never && now >= stream->rests_until) {
+            stream->rests_until = never;
+            watch_if_due(*stream);
+        }
+        if (stream->unfinished_at != never && now >= stream->unfinished_at + unfinished_ms)
+            take_unfinished(*stream);
+    }
+}
+
+void Output::add(int target, std::string text) {
+    if (lost_[static_cast<std::size_t>(target)]) return;
     queued_bytes_ += text.size();
     queue_.push_back(Piece{target, std::move(text)});
     if (queued_bytes_ > most_queued) pause(true);
     await_writable();
 }
 
-void TaggedOutput::await_writable() {
+void Output::await_writable() {
     const int wanted = queue_.empty() ? -1 : queue_.front().target;
     if (wanted == awaited_) return;
     if (awaited_ >= 0) loop_.unwatch(awaited_);
@@ -94,11 +180,13 @@ void TaggedOutput::await_writable() {
     if (wanted >= 0) loop_.watch(wanted, POLLOUT, [this] { write_some(); });
 }
 
-void TaggedOutput::write_some() {
+void Output::write_some() {
     Piece& piece = queue_.front();
-    const ssize_t size = ::write(piece.target, piece.text.data(), next_chunk(piece.text));
-    if (size < 0 && errno != EINTR && errno != EAGAIN) drop(piece.target);
-    if (size > 0) {
+    const ssize_t size =
+        ::write(piece.target, piece.text.data(), next_chunk(piece.target, piece.text));
+    if (size < 0 && errno != EINTR && errno != EAGAIN) {
+        give_up(piece.target, errno);
+    } else if (size > 0) {
         queued_bytes_ -= static_cast<std::size_t>(size);
         piece.text.erase(0, static_cast<std::size_t>(size));
         if (piece.text.empty()) queue_.pop_front();
@@ -107,37 +195,50 @@ void TaggedOutput::write_some() {
     await_writable();
 }
 
-/// Nobody reads `target` any more: the ranks that write to it are told by a broken pipe.
-void TaggedOutput::drop(int target) {
-    for (const std::unique_ptr<Stream>& stream : streams_) {
-        if (stream->target != target || !stream->pipe) continue;
-        loop_.unwatch(stream->pipe.get());
-        stream->pipe.reset();
-    }
+/// `target` takes no more. That its reader has gone is told to the ranks by a broken pipe; that a disk is
+/// full is no reason to end them.
+void Output::give_up(int target, int error) {
+    lost_[static_cast<std::size_t>(target)] = true;
     std::erase_if(queue_, [&](const Piece& piece) { return piece.target == target; });
     queued_bytes_ = 0;
     for (const Piece& piece : queue_) queued_bytes_ += piece.text.size();
+    if (error != EPIPE) {
+        failed_ = true;
+        return say(fmt::format("cannot write standard {}: {}; what ranks write there is lost",
+                               target == STDOUT_FILENO ? "output" : "error", error_text(error)));
+    }
+    for (const std::unique_ptr<Stream>& stream : streams_)
+        if (stream->target == target) end(*stream);
 }
 
-void TaggedOutput::pause(bool pause) {
+void Output::pause(bool pause) {
     if (pause == paused_) return;
     paused_ = pause;
-    for (const std::unique_ptr<Stream>& stream : streams_) {
-        if (!stream->pipe) continue;
-        if (pause)
-            loop_.unwatch(stream->pipe.get());
-        else
-            watch(*stream);
-    }
+    for (const std::unique_ptr<Stream>& stream : streams_) watch_if_due(*stream);
 }
 
-void TaggedOutput::finish() {
+void Output::catch_up() {
+    for (const std::unique_ptr<Stream>& stream : streams_)
+        while (!paused_ && stream->pipe && read(*stream)) {}
+    const auto takes_more = [](int target) {
+        pollfd one{target, POLLOUT, 0};
+        return ::poll(&one, 1, 0) > 0;
+    };
+    while (!queue_.empty() && takes_more(queue_.front().target)) write_some();
+}
+
+void Output::finish() {
     for (const std::unique_ptr<Stream>& stream : streams_) {
         while (stream->pipe && read(*stream)) {}
         end(*stream);
     }
-    for (const Piece& piece : queue_) write_all(piece.target, piece.text);
-    queue_.clear();
+    while (!queue_.empty()) {
+        const int target = queue_.front().target;
+        if (write_all(target, queue_.front().text))
+            queue_.pop_front();
+        else
+            give_up(target, errno);
+    }
     queued_bytes_ = 0;
     await_writable();
 }

@@ -1,60 +1,107 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Output of the ranks with '[rank] ' before each line.
+/// Output of the ranks, passed on in whole lines; with -l each has '[rank] ' before it.
 ///
-/// Used only when lines are to be tagged; otherwise ranks write to the launcher's own descriptors.
-/// Lines are passed on whole and in the order in which they came, those of all ranks and of both
-/// streams through one queue, so that no two mix. Whoever reads slowly slows the ranks down, not
-/// the launcher: nothing here blocks before finish().
+/// A rank gets a pipe for what is a file or a pipe of the launcher, so that no two lines mix, and writes
+/// to the launcher's own descriptor otherwise: a terminal answers as one, and shows lines as they come.
+/// Where standard output and standard error are one file, they are one pipe, which keeps their order.
+///
+/// Order          lines are passed on as they came, those of all ranks and both streams through one queue.
+/// Waiting        whoever reads slowly slows the ranks down, not the launcher: nothing here blocks before
+///                finish(). A stream of which a little has come rests for a moment, so that a rank that
+///                writes line by line does not wake the launcher for each of them.
+/// Unfinished     a piece of a line without a tag, a prompt say, is passed on when its end has not come for
+///                a while. Nothing is added or left out: what a rank writes need not be text.
+/// No room        a rank whose reader is gone is told by a broken pipe, as it would be without a launcher.
+///                Where the disk is full, the launcher says so and throws away what comes.
 
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "event_loop.hpp"
+#include "job.hpp"
 #include "unique_fd.hpp"
 
 namespace heddle::mpiexec {
 
-class TaggedOutput {
-public:
-    explicit TaggedOutput(EventLoop& loop) : loop_(loop) {}
+/// Which of the launcher's streams are passed on, and whether both are one.
+struct PassedOn {
+    bool output = false, error = false;
+    bool same = false;
 
-    /// A pipe whose lines go to `target`, tagged with `rank`; answers the end to write to.
-    UniqueFd open(int rank, int target);
+    explicit PassedOn(const Job& job);
+    [[nodiscard]] int pipes() const { return same ? 1 : output + error; }
+};
+
+class Output {
+public:
+    Output(EventLoop& loop, const Job& job) : loop_(loop), passed_on_(job), tagged_(job.tag_output) {}
+
+    /// What a rank writes to: the ends of its pipes, or the launcher's own descriptors.
+    struct Ends {
+        UniqueFd pipe, error_pipe;
+        int output, error;
+    };
+    Ends open(int rank);
+
+    [[nodiscard]] const PassedOn& passed_on() const { return passed_on_; }
+
+    /// When expire() has something to do, in milliseconds from now; -1: not at present.
+    [[nodiscard]] long long milliseconds_to_wait() const;
+    void expire();
+
+    /// Passes on what was written until now, as far as the reader takes it: before the launcher speaks.
+    void catch_up();
 
     /// Passes on all that was written until now, waiting for the reader.
     void finish();
 
+    /// Something could not be written, and not because its reader was gone.
+    [[nodiscard]] bool failed() const { return failed_; }
+
 private:
+    static constexpr long long never = -1;
+
     struct Stream {
         UniqueFd pipe;
         int target;
         std::string tag;
-        std::string unfinished;  ///< a line whose end has not come yet
+        std::string unfinished;           ///< a line whose end has not come yet
+        long long unfinished_at = never;  ///< when the last of it came
+        long long rests_until = never;
+        bool watched = false;
     };
     struct Piece {
         int target;
         std::string text;
     };
 
-    void watch(Stream& stream);
+    UniqueFd add_stream(int rank, int target);
+    void watch_if_due(Stream& stream);
     bool read(Stream& stream);
     void take_lines(Stream& stream);
+    void take_unfinished(Stream& stream);
     void end(Stream& stream);
     void add(int target, std::string text);
     void write_some();
-    void drop(int target);
+    void give_up(int target, int error);
     void await_writable();
     void pause(bool pause);
 
     EventLoop& loop_;
+    PassedOn passed_on_;
+    bool tagged_;
     std::vector<std::unique_ptr<Stream>> streams_;
     std::deque<Piece> queue_;
     std::size_t queued_bytes_ = 0;
     int awaited_ = -1;  ///< target that is watched for room
+    std::array<bool, 3> lost_{};  ///< targets that take no more
     bool paused_ = false;
+    bool failed_ = false;
 };
 
 }  // namespace heddle::mpiexec

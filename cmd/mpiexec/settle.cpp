@@ -127,10 +127,13 @@ void check_processes(int ranks) {
         too_many(ranks, fmt::format("this machine holds {} processes at most", most));
 }
 
-void check_descriptors(int ranks, int descriptors_per_rank) {
+rlim_t descriptors_wanted(int ranks, int descriptors_per_rank) {
     constexpr rlim_t own = 64;
-    const rlim_t wanted =
-        static_cast<rlim_t>(ranks) * static_cast<rlim_t>(descriptors_per_rank) + own;
+    return static_cast<rlim_t>(ranks) * static_cast<rlim_t>(descriptors_per_rank) + own;
+}
+
+void check_descriptors(int ranks, int descriptors_per_rank) {
+    const rlim_t wanted = descriptors_wanted(ranks, descriptors_per_rank);
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
     if (limit.rlim_max < wanted)
@@ -153,6 +156,12 @@ void settle(Job& job, int cores) {
         throw Failure(exit_usage,
                       fmt::format("-stdin {}: the job has {} ranks, 0 to {}", job.input_rank,
                                   job.size(), job.size() - 1));
+}
+
+bool descriptors_suffice(int ranks, int descriptors_per_rank) {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_max >= descriptors_wanted(ranks, descriptors_per_rank);
 }
 
 void check_limits(int ranks, int descriptors_per_rank) {

@@ -12,6 +12,9 @@ namespace heddle::mpiexec {
 /// Fills in `ranks` and `file` of every program, or Failure.
 void settle(Job& job, int cores);
 
+/// Whether mpiexec may open as many files as it takes to serve `ranks` processes.
+bool descriptors_suffice(int ranks, int descriptors_per_rank);
+
 /// Failure when this machine cannot hold `ranks` processes; raises the limit on descriptors.
 void check_limits(int ranks, int descriptors_per_rank);
 

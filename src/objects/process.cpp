@@ -10,6 +10,7 @@
 #include "p2p/engine.hpp"
 #include "p2p/recycling.hpp"
 #include "platform/limits.hpp"
+#include "platform/printing.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -94,6 +95,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       engine(std::make_unique<p2p::Engine>(node, job.rank, requests, settings)),
       recycling(std::make_unique<p2p::Recycling>(contexts, job.rank)) {
     make_predefined(*this);
+    if (settings.line_buffering == tool::Switch::on) platform::print_line_by_line();
     node.page(static_cast<std::size_t>(job.rank)).pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
     agree_on_recipe();
 }

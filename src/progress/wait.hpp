@@ -28,6 +28,7 @@
 
 #include "core/thread.hpp"
 #include "platform/cpu.hpp"
+#include "platform/printing.hpp"
 #include "progress/board.hpp"
 #include "sync/asymmetric_fence.hpp"
 #include "tool/events.hpp"
@@ -263,6 +264,7 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
 template <class Engine, Condition C>
 void wait(Engine& engine, core::Thread& thread, C&& condition) {
     if (condition.holds() || spin(engine, thread, condition)) return;
+    platform::flush_unfinished_line();
     const auto before = std::chrono::steady_clock::now();
     park(engine, thread, condition);
     std::uint32_t& polls = thread.patience.polls;
