@@ -1,22 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A threaded program at work, then threads against processes as bars: Multirate with 1, 2 and 4
-# pairs of threads of two processes against as many pairs of processes. Takes about half a minute.
+# A threaded program at work, then threads against processes as bars: Multirate with 1, 2 and 4 pairs of
+# threads of two processes against as many pairs of processes. Beside it the same with MPICH and Open MPI
+# where their wrappers are installed (Debian's mpicc.mpich, mpicc.openmpi; or PEERS="mpicc:mpicxx:mpiexec
+# ..."). Takes half a minute, and more where the machine is not quiet.
 #
 #   demo.sh BUILD_DIR
 set -eu
 
-[ $# -eq 1 ] || { sed -n '3,7p' "$0" >&2; exit 2; }
+[ $# -eq 1 ] || { sed -n '3,8p' "$0" >&2; exit 2; }
 build=$(cd "$1" && pwd)
-for mpiexec in "$build/cmd/mpiexec" "$build/cmd/mpiexec/mpiexec" "$build/bin/mpiexec"; do
-    [ -f "$mpiexec" ] && break
-done
-for program in "$mpiexec" "$build/examples/heat2d" "$build/bench/multirate"; do
-    [ -f "$program" ] && [ -x "$program" ] || { echo "demo.sh: $program is missing: build first" >&2; exit 1; }
+source=$(cd "$(dirname "$0")/.." && pwd)
+for program in bin/mpiexec examples/heat2d bench/multirate bench/line; do
+    [ -x "$build/$program" ] || { echo "demo.sh: $build/$program is missing: build first" >&2; exit 1; }
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+export OMP_WAIT_POLICY=passive
 
 bold='' plain='' green='' blue=''
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
@@ -24,53 +25,138 @@ if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
     green=$(printf '\033[32m') blue=$(printf '\033[34m')
 fi
 
-# Prints the rate of $2 pairs of $1 (threads or processes), in M messages/s.
+# Cores that others keep busy, in tenths: what the kernel counts while this script sleeps.
+others() {
+    busy() { awk '/^cpu /{ print $2 + $3 + $4 + $7 + $8 + $9 }' /proc/stat; }
+    before=$(busy)
+    sleep 0.5
+    echo $((($(busy) - before) * 20 / $(getconf CLK_TCK)))
+}
+
+# regime NANOSECONDS: how far two cores are from each other, as `heddle bench` has it.
+regime() {
+    if [ "$1" -le 120 ]; then echo near; elif [ "$1" -le 350 ]; then echo middle; else echo far; fi
+}
+
+# rate MPIEXEC PROGRAM MODE PAIRS: prints M messages/s.
 rate() {
     ranks=2
-    [ "$1" = threads ] || ranks=$((2 * $2))
-    "$mpiexec" -n "$ranks" "$build/bench/multirate" --mode "$1" --pairs "$2" --seconds 0.1 \
-        --repetitions 3 >"$work/out" 2>"$work/err" </dev/null || {
-        echo "demo.sh: multirate with $2 pairs of $1 failed:" >&2
+    [ "$3" = threads ] || ranks=$((2 * $4))
+    "$1" -n "$ranks" "$2" --mode "$3" --pairs "$4" --seconds 0.1 --repetitions 3 \
+        >"$work/out" 2>"$work/err" </dev/null || {
+        echo "demo.sh: multirate with $4 pairs of $3 failed:" >&2
         cat "$work/err" >&2
         exit 1
     }
     sed -n 's/^result .* rate=\([0-9.]*\).*/\1/p' "$work/out"
 }
 
+# A pair of turns: threads and processes back to back, since a machine changes while one measures.
+take_turns() {
+    threads=$(rate "$build/bin/mpiexec" "$build/bench/multirate" threads "$1")
+    processes=$(rate "$build/bin/mpiexec" "$build/bench/multirate" processes "$1")
+    echo "$1 $threads $processes $("$build/bench/line")" >>"$work/turns"
+}
+
+# narrow PAIRS: whether the middle half of its ratios lies within a tenth.
+narrow() {
+    awk -v pairs="$1" '$1 == pairs { print $2 / $3 }' "$work/turns" | sort -n | awk '
+        { ratio[NR] = $1 }
+        END { low = int(NR / 4) + 1; exit !(ratio[NR + 1 - low] <= 1.1 * ratio[low]) }'
+}
+
+# Other libraries: MPICC:MPICXX:MPIEXEC, each compiled as its users would.
+peers=${PEERS:-}
+for name in mpich openmpi; do
+    command -v mpicc.$name >/dev/null && peers="$peers mpicc.$name:mpicxx.$name:mpiexec.$name"
+done
+# each_peer COMMAND: calls it with PEER MPIEXEC NAME for each.
+each_peer() {
+    for peer in $peers; do
+        mpiexec=${peer##*:}
+        name=$("$mpiexec" --version 2>/dev/null | grep -oE 'Open ?MPI\)? [0-9.]+|Open MPI|HYDRA|Intel' | head -n 1)
+        case $name in HYDRA) name=MPICH ;; '') name=$mpiexec ;; esac
+        "$@" "$peer" "$mpiexec" "$name" || echo "  ($name: failed)"
+    done
+}
+peer_heat() {
+    "${1%%:*}" -O3 -fopenmp "$source/examples/heat2d.c" -o "$work/heat2d" -lm 2>"$work/err" || return 1
+    printf '%s: ' "$3"
+    timeout 60 "$2" -n 2 "$work/heat2d" --threads 2 2>/dev/null </dev/null | head -n 1
+}
+peer_rate() {
+    mpicxx=${1#*:}
+    "${mpicxx%%:*}" -std=c++20 -O3 "$source/bench/multirate.cpp" -o "$work/multirate" -pthread 2>"$work/err" || return 1
+    for mode in threads processes; do
+        ranks=2
+        [ $mode = threads ] || ranks=8
+        value=$(timeout 60 "$2" -n $ranks "$work/multirate" --mode $mode --pairs 4 --seconds 0.1 --repetitions 3 \
+            2>/dev/null </dev/null | sed -n 's/^result .* rate=\([0-9.]*\).*/\1/p')
+        [ -n "$value" ] || return 1
+        printf '  %-30s %s M/s\n' "$3, 4 pairs of $mode" "$value"
+    done
+}
+
 echo "${bold}Heat on a plate: 2 processes, 2 threads each, every thread exchanging its own halo$plain"
-OMP_WAIT_POLICY=passive "$mpiexec" -n 2 "$build/examples/heat2d" --threads 2 </dev/null
+"$build/bin/mpiexec" -n 2 "$build/examples/heat2d" --threads 2 </dev/null
+each_peer peer_heat
 echo
 echo "${bold}Messages per second, 0 bytes, one communicator: threads against processes$plain"
+disturbed=$(others)
 
-# In turn, since a machine changes while one measures; the medians of three turns count.
-: >"$work/rates"
-for turn in 1 2 3; do
-    for pairs in 1 2 4; do
-        for mode in threads processes; do
-            value=$(rate "$mode" "$pairs")
-            [ -n "$value" ] || { echo "demo.sh: no rate for $pairs pairs of $mode" >&2; exit 1; }
-            echo "$pairs $mode $value" >>"$work/rates"
-        done
+: >"$work/turns"
+for pairs in 1 2 4; do
+    turn=0
+    while [ $turn -lt 3 ] || { [ $turn -lt 9 ] && ! narrow $pairs; }; do
+        take_turns $pairs
+        turn=$((turn + 1))
     done
 done
+[ "$disturbed" -gt 2 ] || disturbed=$(others)
 
-sort -k1,1n -k2,2r -k3,3n "$work/rates" | awk -v bold="$bold" -v plain="$plain" \
-    -v threads="$green" -v processes="$blue" '
+awk -v bold="$bold" -v plain="$plain" -v threads="$green" -v processes="$blue" '
     function bar(mode, value,   text, k) {
         for (k = 0; k < int(50 * value / most + 0.5); ++k) text = text "█"
         return (mode == "threads" ? threads : processes) text plain
     }
-    { if (++seen[$1, $2] == 2) { value[$1, $2] = $3; if ($3 > most) most = $3 } }
+    function sort_values(list, n,   i, k, one) {
+        for (i = 2; i <= n; ++i)
+            for (k = i; k > 1 && list[k - 1] > list[k]; --k) {
+                one = list[k]; list[k] = list[k - 1]; list[k - 1] = one
+            }
+    }
+    function middle(what, pairs,   i, list) {
+        for (i = 1; i <= turns[pairs]; ++i) list[i] = value[what, pairs, i]
+        sort_values(list, turns[pairs])
+        least = list[1]; highest = list[turns[pairs]]
+        return list[int((turns[pairs] + 1) / 2)]
+    }
+    {
+        i = ++turns[$1]
+        value["threads", $1, i] = $2; value["processes", $1, i] = $3; value["ratio", $1, i] = $2 / $3
+    }
     END {
-        if (most <= 0) exit 1
+        for (n = 1; n <= 4; n *= 2) {
+            of_threads[n] = middle("threads", n); of_processes[n] = middle("processes", n)
+            if (of_threads[n] > most) most = of_threads[n]
+            if (of_processes[n] > most) most = of_processes[n]
+        }
         for (n = 1; n <= 4; n *= 2) {
             print ""
             printf "  2 x %d %-9s %s %.2f M/s\n", n, (n == 1 ? "thread" : "threads"), \
-                bar("threads", value[n, "threads"]), value[n, "threads"]
-            printf "  %5d %-9s %s %.2f M/s\n", 2 * n, "processes", \
-                bar("processes", value[n, "processes"]), value[n, "processes"]
+                bar("threads", of_threads[n]), of_threads[n]
+            printf "  %5d %-9s %s %.2f M/s\n", 2 * n, "processes", bar("processes", of_processes[n]), of_processes[n]
         }
-        printf "\n%s4 pairs of threads that share one communicator reach %.2f times the message " \
-            "rate of 4 pairs of processes.%s\n", bold, \
-            value[4, "threads"] / value[4, "processes"], plain
-    }'
+        ratio = middle("ratio", 4)
+        printf "\n%s4 pairs of threads that share one communicator reach %.2f times the message rate of 4 pairs of " \
+            "processes%s\n(%.2f to %.2f in %d pairs of turns, taken back to back).\n", bold, ratio, plain, \
+            least, highest, turns[4]
+    }' "$work/turns"
+each_peer peer_rate
+
+distances=$(awk '{ print $4 }' "$work/turns" | sort -n)
+low=$(echo "$distances" | head -n 1) high=$(echo "$distances" | tail -n 1)
+echo "A cache line went from core to core and back in $low to $high ns: $(regime "$low") to $(regime "$high") regime."
+if [ "$disturbed" -gt 2 ]; then
+    echo "Other programs kept $((disturbed / 10)).$((disturbed % 10)) cores busy: on a quiet machine the numbers are others."
+fi
