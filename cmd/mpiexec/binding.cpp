@@ -110,6 +110,22 @@ std::vector<std::vector<int>> place(const Placement& placement, const std::vecto
     return result;
 }
 
+std::string impossible_placement(const Placement& placement, const std::vector<Core>& cores,
+                                 int ranks) {
+    const auto wanted = static_cast<std::size_t>(placement.cores_per_rank);
+    if (wanted == 0 || placement.bind == Bind::none) return {};
+    const std::vector<Group> groups = split(cores, effective_map(placement));
+    const auto fewer = [](const Group& a, const Group& b) { return a.size() < b.size(); };
+    const std::size_t least = std::min_element(groups.begin(), groups.end(), fewer)->size();
+    if (wanted > least)
+        return fmt::format("PE={}: a rank gets {} cores, since there are no more{}", wanted, least,
+                           groups.size() > 1 ? " in its part of the machine" : "");
+    if (wanted * static_cast<std::size_t>(ranks) > cores.size())
+        return fmt::format("PE={}: {} ranks would take {} cores, and {} may be used; ranks share them",
+                           wanted, ranks, wanted * static_cast<std::size_t>(ranks), cores.size());
+    return {};
+}
+
 bool bind_here(const std::vector<int>& threads) noexcept {
     if (threads.empty()) return true;
     const int most = threads.back() + 1;

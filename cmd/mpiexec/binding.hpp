@@ -7,6 +7,7 @@
 /// socket or numa deals the ranks out to these in turn and shares the cores of each among the
 /// ranks on it. An explicit --bind-to core or hwthread is obeyed also when ranks have to share.
 
+#include <string>
 #include <vector>
 
 #include "job.hpp"
@@ -17,6 +18,10 @@ namespace heddle::mpiexec {
 /// For each rank its hardware threads, increasing; empty: not bound.
 std::vector<std::vector<int>> place(const Placement& placement, const std::vector<Core>& cores,
                                     int ranks);
+
+/// What cannot be as it was asked for; empty: nothing.
+std::string impossible_placement(const Placement& placement, const std::vector<Core>& cores,
+                                 int ranks);
 
 /// Binds the calling process. False when the kernel refuses.
 bool bind_here(const std::vector<int>& threads) noexcept;

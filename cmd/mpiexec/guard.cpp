@@ -17,6 +17,7 @@
 #include "keeper.hpp"
 #include "process_tree.hpp"
 #include "say.hpp"
+#include "watcher.hpp"
 
 namespace heddle::mpiexec {
 
@@ -24,9 +25,9 @@ namespace {
 
 class Guard {
 public:
-    Guard(pid_t keeper, UniqueFd to_keeper, Input& input, Signals& signals,
+    Guard(pid_t watcher, UniqueFd to_keeper, Input& input, Signals& signals,
           std::vector<pid_t> spared)
-        : keeper_(keeper),
+        : watcher_(watcher),
           to_keeper_(std::move(to_keeper)),
           input_(input),
           signals_(signals),
@@ -46,7 +47,7 @@ public:
 private:
     void hear(int signal) {
         switch (signal) {
-            case SIGCHLD: return look_at_keeper();
+            case SIGCHLD: return look_at_watcher();
             case SIGTSTP: return stop_here();
             case SIGTTIN:
             case SIGTTOU: return;  // the terminal's answer to a reader or writer in the background
@@ -70,7 +71,7 @@ private:
         const long long now = now_ms();
         if (now - last_request_ < 200) return;  // one keypress may come to us by two ways
         last_request_ = now;
-        if (++requests_ >= enough) ::kill(keeper_, SIGKILL);
+        if (++requests_ >= enough) ::kill(watcher_, SIGKILL);
     }
 
     /// The default action and not SIGSTOP, because the kernel knows when nobody could continue us;
@@ -86,21 +87,15 @@ private:
         tell_keeper(SIGCONT);
     }
 
-    void look_at_keeper() {
+    void look_at_watcher() {
         int status = 0;
-        if (::waitpid(keeper_, &status, WNOHANG) != keeper_) return;
+        if (::waitpid(watcher_, &status, WNOHANG) != watcher_) return;
         done_ = true;
-        exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : end_without_keeper(WTERMSIG(status));
+        exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status)
+                                       : end_without(watcher_, WTERMSIG(status), spared_);
     }
 
-    int end_without_keeper(int signal) {
-        say(fmt::format("the launcher's own process {} was ended by {}; the job is killed", keeper_,
-                        signal_name(signal)));
-        if (!kill_descendants(spared_)) say("some processes of the job cannot be killed");
-        return 128 + signal;
-    }
-
-    pid_t keeper_;
+    pid_t watcher_;
     UniqueFd to_keeper_;
     Input& input_;
     Signals& signals_;
@@ -121,25 +116,25 @@ std::vector<pid_t> children_from_before() {
 
 char** arguments_of_process = nullptr;
 
-/// The keeper goes by a name of its own everywhere, so that whoever kills all that is called
-/// mpiexec leaves the one who cleans up.
-void rename_process() {
-    constexpr char name[] = "heddle-keeper";
+/// Watcher and keeper go by names of their own everywhere, so that whoever kills all that is called
+/// mpiexec leaves those who clean up.
+template <std::size_t size>
+void rename_process(const char (&name)[size]) {
     ::prctl(PR_SET_NAME, name);
     char* start = arguments_of_process[0];
     char* end = start;
     for (char** word = arguments_of_process; *word == end; ++word) end += std::strlen(*word) + 1;
     std::fill(start, end, '\0');
     std::copy_n(name,
-                std::min<std::size_t>(sizeof name - 1, static_cast<std::size_t>(end - start - 1)),
+                std::min<std::size_t>(size - 1, static_cast<std::size_t>(end - start - 1)),
                 start);
 }
 
 int keep(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
          UniqueFd guard) {
-    ::setpgid(0, 0);  // the terminal's signals are the guard's
+    ::setpgid(0, 0);
     become_subreaper();
-    rename_process();
+    rename_process("heddle-keeper");
     input.be_keeper();
     try {
         Keeper keeper(job, bindings, input, std::move(guard));
@@ -169,8 +164,10 @@ int run_job(const Job& job, const std::vector<std::vector<int>>& bindings) {
     const pid_t pid = ::fork();
     if (pid < 0) throw Failure(exit_failed, fmt::format("fork: {}", error_text(errno)));
     if (pid == 0) {
-        to_keeper.reset();  // or it would never see the end of the file
-        ::_exit(keep(job, bindings, input, std::move(from_guard)));
+        to_keeper.reset();  // or the keeper would never see the end of the file
+        ::setpgid(0, 0);    // the terminal's signals are the guard's
+        rename_process("heddle-watcher");
+        ::_exit(watch([&] { return keep(job, bindings, input, std::move(from_guard)); }));
     }
     from_guard.reset();
     return Guard(pid, std::move(to_keeper), input, signals, spared).run();

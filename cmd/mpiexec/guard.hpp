@@ -4,7 +4,7 @@
 ///
 /// It passes signals on to the keeper (keeper.hpp), which does the work, stops and continues with
 /// the job as the terminal wants it, and copies standard input where that is needed. When the
-/// keeper is killed it ends the job itself.
+/// watcher (watcher.hpp) between them is killed, and perhaps the keeper with it, it ends the job itself.
 
 #include <vector>
 

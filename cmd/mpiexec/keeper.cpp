@@ -12,6 +12,7 @@
 #include "process_tree.hpp"
 #include "report.hpp"
 #include "say.hpp"
+#include "strangers.hpp"
 
 namespace heddle::mpiexec {
 
@@ -82,11 +83,14 @@ int Keeper::run() {
 
 int Keeper::milliseconds_to_wait() const {
     if (!all_started() && !ending()) return 0;
-    const long long next = ending() ? kill_at_ : timeout_at_;
-    const long long output = output_.milliseconds_to_wait();
-    if (next == never) return static_cast<int>(output);
-    const long long left = std::clamp(next - now_ms() + 1, 0LL, 1'000'000'000LL);
-    return static_cast<int>(output < 0 ? left : std::min(left, output));
+    long long least = output_.milliseconds_to_wait();
+    const long long now = now_ms();
+    for (const long long next : {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_}) {
+        if (next == never) continue;
+        const long long left = std::clamp(next - now + 1, 0LL, 1'000'000'000LL);
+        least = least < 0 ? left : std::min(least, left);
+    }
+    return static_cast<int>(least);
 }
 
 // ---- starting ----
@@ -132,6 +136,7 @@ void Keeper::start_next() try {
     ranks_[started_++].pid = pid;
     input_.handed_over(rank);
     if (job_.verbose) say(fmt::format("started {}", name(rank)));
+    if (all_started()) stranger_at_ = (started_at_ = now_ms()) + first_look_ms;
 } catch (const Failure& failure) {
     fail(failure.code, failure.what());
 }
@@ -191,6 +196,26 @@ void Keeper::rank_ended(int rank, int status) {
     if (ending()) return;
     if (const auto verdict = judge(facts(rank, status))) conclude(*verdict);
     check_waiting();
+}
+
+/// A program that was built for another MPI runs as so many jobs of one, each of which calls itself rank 0.
+/// It may load its library late, so that it is looked for again, at times that double.
+void Keeper::look_for_stranger() {
+    const long long now = now_ms();
+    if (ending() || stranger_at_ == never || now < stranger_at_) return;
+    stranger_at_ = now - started_at_ < last_look_ms ? now + (now - started_at_) : never;
+    for (int rank = 0; rank < static_cast<int>(started_); ++rank)
+        if (phase(rank) != Phase::before) return void(stranger_at_ = never);
+    const auto alive = std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.alive(); });
+    if (alive == ranks_.end()) return;
+    const std::string library = foreign_library(alive->pid);
+    if (library.empty()) return;
+    stranger_at_ = never;
+    if (job_.quiet) return;
+    output_.catch_up();
+    say(fmt::format("{} has loaded {}, the library of another MPI: its ranks do not find each other under this "
+                    "mpiexec; compile it with Heddle's mpicc, or start it with that library's mpiexec",
+                    name(static_cast<int>(alive - ranks_.begin())), library));
 }
 
 /// A rank that has ended can neither come to MPI_Init, which all must call, nor to a barrier.
@@ -292,6 +317,7 @@ void Keeper::hear_signal(int signal) {
 void Keeper::expire() {
     const long long now = now_ms();
     output_.expire();
+    look_for_stranger();
     if (ending() && now >= kill_at_) kill_now_ = true;
     if (ending() || timeout_at_ == never || now < timeout_at_ || childless_) return;
     output_.catch_up();

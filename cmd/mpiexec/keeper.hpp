@@ -2,9 +2,9 @@
 #pragma once
 /// The keeper: the parent of the ranks. It starts them, serves them, watches them and ends them.
 ///
-/// It is a process of its own, a child of the guard (guard.hpp), which is the process that the
-/// user sees. Both are subreapers and each notices the end of the other, so that whichever is
-/// killed, the one that is left ends every process of the job.
+/// It is a process of its own, below the guard (guard.hpp), which is the process that the user sees, and
+/// the watcher (watcher.hpp). All are subreapers and notice when another is gone, so that whichever is
+/// killed, or two of them, the one that is left ends every process of the job.
 ///
 /// Course of a job: *running* until every rank has ended, or the first failure, signal or time
 /// limit; then *ending*: the ranks are asked to end (SIGTERM), and after a grace killed. What
@@ -42,6 +42,8 @@ private:
 
     static constexpr long long never = -1;
     static constexpr long long grace_ms = 1500;         ///< between asking to end and killing
+    static constexpr long long first_look_ms = 50;      ///< for a program of another MPI
+    static constexpr long long last_look_ms = 3000;
     static constexpr long long same_keypress_ms = 200;  ///< a signal may come to us by two ways
 
     [[nodiscard]] bool all_started() const { return started_ == ranks_.size(); }
@@ -70,6 +72,7 @@ private:
     void hear_guard();
     void hear_signal(int signal);
     void expire();
+    void look_for_stranger();
     int finish();
 
     const Job& job_;
@@ -91,6 +94,8 @@ private:
     bool guard_gone_ = false;
     int exit_code_ = 0;
     long long timeout_at_ = never;
+    long long started_at_ = never;    ///< when all ranks were
+    long long stranger_at_ = never;   ///< when to look for another MPI's library
     long long kill_at_ = never;
     long long last_request_ = never;  ///< when the last signal to end came
 };

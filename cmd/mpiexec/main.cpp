@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// mpiexec: starts the ranks of an MPI job on this machine.
 ///
-///   options  → job       what the command line says          options.hpp, job.hpp
-///   settle               what can be started                  settle.hpp
+///   options  → job       what the command line says          options.hpp, config_file.hpp, job.hpp
+///   settle               what can be started                  settle.hpp, variables.hpp
 ///   topology → binding   where the ranks run                  topology.hpp, binding.hpp
 ///   guard                the process that the user sees       guard.hpp
-///   └ keeper             starts, serves, watches, ends ranks  keeper.hpp
-///     ├ spawn, pmi_server, output, node_memory, verdict, report
-///     └ ranks
+///   └ watcher            waits, and ends what others leave    watcher.hpp
+///     └ keeper           starts, serves, watches, ends ranks  keeper.hpp
+///       ├ spawn, pmi_server, output, node_memory, verdict, report
+///       └ ranks
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #include "settle.hpp"
 #include "spawn.hpp"
 #include "topology.hpp"
+#include "variables.hpp"
 
 namespace {
 
@@ -51,6 +53,14 @@ int descriptors_per_rank(const Job& job) {
     return 1 + PassedOn(job).pipes() + (job.input == InputTo::all_ranks ? 2 : 0);
 }
 
+/// Of what was asked for and will not be.
+void warn(const Job& job, const std::vector<Core>& cores) {
+    if (job.quiet) return;
+    for (const std::string& sentence : unknown_variables(job)) say(sentence);
+    const std::string impossible = impossible_placement(job.placement, cores, job.size());
+    if (!impossible.empty()) say(impossible);
+}
+
 int run(const std::vector<std::string>& arguments) {
     Job job = parse_command_line(arguments);
     if (job.programs.empty()) return 0;
@@ -59,6 +69,7 @@ int run(const std::vector<std::string>& arguments) {
     // Whole lines are worth less than a job that starts.
     if (!descriptors_suffice(job.size(), descriptors_per_rank(job))) job.raw_output = true;
     check_limits(job.size(), descriptors_per_rank(job));
+    warn(job, cores);
     const std::vector<std::vector<int>> bindings = place(job.placement, cores, job.size());
     if (job.placement.report) report_bindings(bindings);
     return run_job(job, bindings);

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "nearest.hpp"
 #include "options.hpp"
 #include "say.hpp"
 
@@ -205,6 +206,9 @@ void refuse_mca(const Parsing& at) {
           "'heddle info'");
 }
 
+/// with_config_file() has looked for it where it may stand.
+void read_already(const Parsing& at) { wrong(at, "it has to come before the first program, and once"); }
+
 void show_later(const Parsing&) {}  // --help and --version: parse_command_line() looks at them
 
 using enum Section;
@@ -214,6 +218,8 @@ constexpr std::array table{
            "number of ranks; default: one for each core that may be used, "
            "or 1 for each of several programs",
            set_ranks},
+    Option{programs, "configfile", "FILE",
+           "take the rest from FILE: a line for each program, '#' begins a comment", read_already},
     Option{programs, "wdir wd", "DIR", "directory in which the program runs", set_directory},
 
     Option{environment, "x", "VAR[=VALUE]", "set VAR for this program", export_variable},
@@ -286,21 +292,6 @@ bool is_name(std::string_view names, std::string_view name) {
     return false;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-        }
-    }
-    return row[b.size()];
-}
-
 }  // namespace
 
 std::span<const Option> option_table() { return table; }
@@ -313,7 +304,7 @@ const Option* find_option(std::string_view name) {
 
 std::string nearest_option(std::string_view name) {
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(1, name.size() / 2) + 1;
+    std::size_t best_distance = most_distance(name) + 1;
     for (const Option& option : table) {
         if (option.apply == refuse_hosts || option.apply == refuse_mca) continue;
         for (const std::string& candidate : split(option.names, ' ')) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "config_file.hpp"
 #include "say.hpp"
 
 #ifndef HEDDLE_VERSION
@@ -26,11 +27,6 @@ Written dissect(std::string_view word) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos || find_option(word) != nullptr) return {word, {}};
     return {word.substr(0, equals), word.substr(equals + 1)};
-}
-
-std::size_t count_words(std::string_view text) {
-    if (text.empty()) return 0;
-    return 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
 }
 
 [[noreturn]] void unknown_option(std::string_view word, std::string_view name) {
@@ -90,7 +86,7 @@ private:
     std::vector<std::string> take_values(const Option& option, const std::string& word,
                                          const Written& written) {
         std::vector<std::string> values;
-        const std::size_t wanted = count_words(option.values);
+        const std::size_t wanted = number_of_values(option);
         if (written.value) {
             if (wanted == 0) throw Failure(exit_usage, fmt::format("{} takes no value", word));
             values.emplace_back(*written.value);
@@ -164,8 +160,14 @@ std::string help_section(std::string_view title, Section section) {
 
 }  // namespace
 
+std::size_t number_of_values(const Option& option) {
+    if (option.values.empty()) return 0;
+    return 1 + static_cast<std::size_t>(std::count(option.values.begin(), option.values.end(), ' '));
+}
+
 Job parse_command_line(const std::vector<std::string>& arguments) {
-    return CommandLine(arguments).parse();
+    const std::vector<std::string> words = with_config_file(arguments);
+    return CommandLine(words).parse();
 }
 
 std::string help_text() {

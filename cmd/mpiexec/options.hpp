@@ -36,6 +36,9 @@ std::span<const Option> option_table();
 /// The option called `name` (without dashes), or nullptr.
 const Option* find_option(std::string_view name);
 
+/// How many words follow it.
+std::size_t number_of_values(const Option& option);
+
 /// The valid name nearest to `name`, empty when none is near.
 std::string nearest_option(std::string_view name);
 

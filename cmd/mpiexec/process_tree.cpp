@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "event_loop.hpp"
+#include "say.hpp"
 
 namespace heddle::mpiexec {
 
@@ -114,6 +115,13 @@ bool kill_descendants(const std::vector<pid_t>& spared) {
         wait_for_child(20);  // not longer: an orphan may come to us without a signal
     }
     return false;
+}
+
+int end_without(pid_t child, int signal, const std::vector<pid_t>& spared) {
+    say(fmt::format("the launcher's own process {} was ended by {}; the job is killed", child,
+                    signal_name(signal)));
+    if (!kill_descendants(spared)) say("some processes of the job cannot be killed");
+    return 128 + signal;
 }
 
 }  // namespace heddle::mpiexec

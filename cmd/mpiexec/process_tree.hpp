@@ -23,4 +23,8 @@ int signal_descendants(int signal, const std::vector<pid_t>& spared = {});
 /// SIGCHLD must be blocked.
 bool kill_descendants(const std::vector<pid_t>& spared = {});
 
+/// Kills and reaps all descendants but `spared`, since `child`, a process of the launcher itself, was ended
+/// by `signal`; says so. Answers the exit code that follows.
+int end_without(pid_t child, int signal, const std::vector<pid_t>& spared = {});
+
 }  // namespace heddle::mpiexec

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "match/recording.hpp"
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -44,11 +46,17 @@ std::string made_path(const std::string& directory, std::int32_t rank) {
     return directory + "/rank-" + std::to_string(rank) + ".matching";
 }
 
+/// A link is not followed: in a directory that others may write to it could lead to any file of the user.
+std::FILE* open_new(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    return fd < 0 ? nullptr : ::fdopen(fd, "wb");
+}
+
 }  // namespace
 
 Recording::Recording(const std::string& directory, std::int32_t rank, std::int32_t ranks)
     : path_(made_path(directory, rank)),
-      file_(std::fopen(path_.c_str(), "wbe")),
+      file_(open_new(path_)),
       end_(bytes_.data() + recording::block_header_bytes) {
     if (file_ == nullptr)
         throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));

@@ -86,12 +86,19 @@ class Job:
 
     def keeper(self):
         """The process id of the keeper."""
+        return self.process_called(b"heddle-keeper")
+
+    def watcher(self):
+        """The process id of the watcher."""
+        return self.process_called(b"heddle-watcher")
+
+    def process_called(self, name):
         def find():
             for pid in marked(self.mark):
-                if read_proc(pid, "comm").strip() == b"heddle-keeper":
+                if read_proc(pid, "comm").strip() == name:
                     return pid
             return None
-        return wait_until(find, "the keeper to appear")
+        return wait_until(find, f"{name} to appear")
 
     def signal(self, number):
         os.kill(self.pid, number)

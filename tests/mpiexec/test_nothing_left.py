@@ -59,6 +59,19 @@ class Leftovers(LaunchTest):
         self.assertIn("the job is killed", err)
         self.assertEqual(marked(job.mark), [])
 
+    def test_when_two_of_the_launchers_processes_are_killed_at_once(self):
+        for one, other in (("guard", "keeper"), ("guard", "watcher"), ("watcher", "keeper")):
+            with self.subTest(one=one, other=other):
+                job = self.start_with_children()
+                pids = {"guard": job.pid, "watcher": job.watcher(), "keeper": job.keeper()}
+                # Stopped first, neither notices that the other is gone.
+                for who in (one, other):
+                    os.kill(pids[who], signal.SIGSTOP)
+                for who in (one, other):
+                    os.kill(pids[who], signal.SIGKILL)
+                job.end()
+                job.assert_nothing_left()
+
     def test_children_from_before_are_not_ours(self):
         # A shell with a background job becomes mpiexec: that child is neither waited for nor killed.
         job = self.start("-n", 1, "true")

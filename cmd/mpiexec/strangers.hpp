@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Programs of another MPI, whose ranks never find each other under this mpiexec.
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace heddle::mpiexec {
+
+/// The file of another MPI's library that the process has loaded; empty: there is none.
+std::string foreign_library(pid_t pid);
+
+}  // namespace heddle::mpiexec
