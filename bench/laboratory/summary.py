@@ -12,6 +12,9 @@ from .figure import HEDDLE, At, Claim, End, Figure, Metric, Series, X
 from .points import SERIES_AS_A_WHOLE, Place, Point, Store
 
 
+FEWEST_SAMPLES = 3  # of which a verdict is made: fewer may be the machine's mood
+
+
 @dataclasses.dataclass(frozen=True)
 class Cell:
     """The samples of one place that count. `foreign`: in another regime than those of other places."""
@@ -39,12 +42,15 @@ class Line:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """`holds` is None where something was not measured. `found` says what was, in words."""
+    """`holds` is None where something was not measured, or not often enough. `found` says what was, in words."""
     claim: Claim
     holds: Optional[bool]
     found: str
+    too_few: bool = False
 
     def word(self) -> str:
+        if self.too_few:
+            return "measured too seldom to say"
         return {True: "holds here", False: "does not hold here", None: "not measured"}[self.holds]
 
 
@@ -131,13 +137,14 @@ def judge_one(summary: Summary, claim: Claim, contestant: str) -> Verdict:
     sides = [at for at in (claim.above, claim.below) if at]
     found = [measured_xs(summary, metric, at.series, contestant) for at in sides]
     common = [x for x in summary.xs if all(x in xs for xs in found)]
-    values, words = [], []
+    values, words, samples = [], [], []
     for at, own in zip(sides, found):
         x = resolve(at, common)
         if x is None or x not in own:
             return Verdict(claim, None, f"{contestant}, {at.series}: no figure to compare")
         cell = summary.cells[metric.key][Place(at.series, contestant, x)]
         values.append(cell.median)
+        samples.append(cell.samples)
         words.append(f"{number(cell.median)} {metric.unit}".rstrip() + f" ({at.series}, {x})")
     if len(values) == 1:
         value, text = values[0], words[0]
@@ -146,6 +153,8 @@ def judge_one(summary: Summary, claim: Claim, contestant: str) -> Verdict:
     else:
         value = values[0] / values[1]
         text = f"{words[0]} / {words[1]} = {number(value)}"
+    if min(samples) < FEWEST_SAMPLES:
+        return Verdict(claim, None, f"{contestant}: {text}; asked for: {bounds(claim)}", too_few=True)
     holds = (claim.least is None or value >= claim.least) and \
             (claim.most is None or value <= claim.most)
     return Verdict(claim, holds, f"{contestant}: {text}; asked for: {bounds(claim)}")

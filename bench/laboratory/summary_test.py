@@ -5,7 +5,7 @@ import unittest
 from laboratory.figure import At, Claim, End, Figure, Metric, Series, Who
 from laboratory.points import SERIES_AS_A_WHOLE, Place, Point
 from laboratory.readings import Result
-from laboratory.summary import number, summarise
+from laboratory.summary import FEWEST_SAMPLES, number, summarise
 from laboratory.tables import as_csv, as_text
 
 
@@ -34,7 +34,8 @@ CELLS = {("threads", "heddle", 1): (5.0,), ("threads", "heddle", 4): (8.0, 10.0,
 
 
 def verdicts(claim, cells=None):
-    return summarise(figure(claim), Stored(cells or CELLS)).verdicts()
+    often = {place: values * FEWEST_SAMPLES for place, values in (cells or CELLS).items()}
+    return summarise(figure(claim), Stored(often)).verdicts()
 
 
 class Verdicts(unittest.TestCase):
@@ -55,6 +56,12 @@ class Verdicts(unittest.TestCase):
     def test_for_each_contestant_that_has_both(self):
         self.check(Claim("", At("threads"), At("threads", End.FIRST), least=1.9, each=True), False, True)
         self.check(Claim("", At("threads"), At("locked"), least=1, each=True), True)
+
+    def test_no_verdict_from_too_few_samples(self):
+        claim = Claim("", At("threads"), At("locked"), least=1)
+        verdict = summarise(figure(claim), Stored(CELLS)).verdicts()[0]
+        self.assertIsNone(verdict.holds)
+        self.assertEqual(verdict.word(), "measured too seldom to say")
 
     def test_not_measured(self):
         self.check(Claim("", At("threads", 2), At("locked", 2), least=1), None)

@@ -4,7 +4,9 @@
 #include "replay/reader.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -293,12 +295,27 @@ TEST_F(RecordingFile, that_cannot_be_made_is_an_error) {
     EXPECT_NO_THROW(Recording(directory_ + "/new/and/deep", 0, 1));
 }
 
-TEST_F(RecordingFile, on_a_full_disk_says_so_when_it_is_closed) {
-    std::filesystem::create_symlink("/dev/full", path());
+TEST_F(RecordingFile, follows_no_link) {
+    const std::string other = directory_ + "/somebody's";
+    std::ofstream(other) << "precious";
+    std::filesystem::create_symlink(other, path());
+    EXPECT_THROW(Recording(directory_, 0, 1), std::runtime_error);
+    EXPECT_EQ(std::filesystem::file_size(other), 8u);
+}
+
+TEST_F(RecordingFile, without_room_says_so_when_it_is_closed) {
+    // A limit on the size of files stands for a disk that is full.
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit small{4, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
     Recording recording(directory_, 0, 1);
     recording.post({2, 0, 0});
-    EXPECT_EQ(recording.close(),
-              "the recording " + path() + " is incomplete: No space left on device");
+    const std::string said = recording.close();
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(said, "the recording " + path() + " is incomplete: File too large");
 }
 
 TEST_F(RecordingFile, that_is_closed_takes_no_more) {

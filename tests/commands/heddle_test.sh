@@ -57,6 +57,13 @@ said=$(HEDDLE_COUNTERS='^self_' "$prefix/bin/mpiexec" --timeout 60 -n 1 "$2/ring
 said=$("$prefix/bin/mpiexec" --timeout 60 -n 2 "$2/ring" 2>&1)
 [ -z "$said" ] || fail "not asked for: $said"
 
+# More ranks than can share memory: whoever refuses says what the limit is.
+if said=$("$prefix/bin/mpiexec" -n 5000 "$2/ring" 2>&1); then fail "5000 ranks"; fi
+case $said in
+*"5000 ranks are too many for one machine: at most 4096"* | *"cannot start 5000 ranks: "*) ;;
+*) fail "5000 ranks: $said" ;;
+esac
+
 # Locks, all of them or some.
 said=$("$prefix/bin/heddle" locks --threads 3 --seconds 0.005 --repetitions 1)
 [ "$(echo "$said" | grep -Ec '^result bench=locks lock=[a-z-]+ threads=3 lines=10 passing_ns=[0-9.]+ slowest=')" = 20 ] ||

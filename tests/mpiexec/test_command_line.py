@@ -2,8 +2,11 @@
 """The command line: what is understood, and what is refused with which words."""
 
 import os
+import shutil
 import socket
 import stat
+import subprocess
+import sys
 import tempfile
 
 from harness import DOUBLE, LaunchTest, cores, main
@@ -116,6 +119,69 @@ class Refused(LaunchTest):
                     file.write(start + 'echo "$1-$2"\n')
                 os.chmod(path, stat.S_IRWXU)
                 self.assertEqual(self.run_job("-n", 1, path, "a b", "c")[:2], (0, "a b-c\n"))
+
+
+class ConfigFile(LaunchTest):
+    def write(self, text):
+        file = tempfile.NamedTemporaryFile("w", suffix=".config")
+        self.addCleanup(file.close)
+        file.write(text)
+        file.flush()
+        return file.name
+
+    def test_a_line_for_each_program(self):
+        name = self.write("# two programs\n\n-n 2 sh -c 'echo a b $PMI_RANK' # the first\n"
+                          "-n 1 echo \"it's \" x\\ #y : -n 1 echo after a colon :\n-n 1 echo last\n")
+        for words in (["-configfile", name], [f"--configfile={name}"], ["-genv", "A", "1", "-configfile", name]):
+            code, out, err = self.run_job(*words)
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual(sorted(out.splitlines()), ["a b 0", "a b 1", "after a colon", "it's  x #y", "last"])
+
+    def test_an_option_of_that_name_of_a_program_is_left_alone(self):
+        self.assertEqual(self.run_job("-n", 1, "echo", "-configfile", "x"), (0, "-configfile x\n", ""))
+
+    def test_what_is_wrong_with_it(self):
+        self.assert_refused(2, "no such file", "-configfile", "/nowhere")
+        self.assert_refused(2, "it names no program", "-configfile", self.write("# nothing\n"))
+        self.assert_refused(2, "line 2: a quote has no end", "-configfile", self.write("echo\n'x\n"))
+        self.assert_refused(2, "follows -configfile", "-configfile", self.write("true\n"), "-n", 2, "true")
+        self.assert_refused(2, "needs FILE", "-configfile")
+        self.assert_refused(2, "before the first program", "-configfile", self.write("-configfile x\n"))
+
+
+class Warnings(LaunchTest):
+    def warned(self, *words, **options):
+        code, out, err = self.run_job(*words, **options)
+        self.assertEqual((code, out), (0, ""), err)
+        return err
+
+    def test_variables_that_nobody_reads(self):
+        own = dict(os.environ, HEDDLE_EAGER_LIMTI="1", HEDDLE_STRANGE_THING="1", HEDDLE_EAGER_LIMIT="8")
+        self.assertEqual(self.warned("-n", 2, "true", env=own),
+                         "mpiexec: HEDDLE_EAGER_LIMTI is no variable of Heddle; did you mean HEDDLE_EAGER_LIMIT?\n"
+                         "mpiexec: HEDDLE_STRANGE_THING is no variable of Heddle; heddle info --knobs lists those that "
+                         "are\n")
+        self.assertEqual(self.warned("-q", "-n", 2, "true", env=own), "")
+        self.assertIn("HEDDLE_COUNTERS?", self.warned("-x", "HEDDLE_COUNTER=1", "-n", 2, "true"))
+
+    def test_cores_that_are_not_there(self):
+        self.assertRegex(self.warned("-n", 1, "--map-by", f"slot:PE={cores() + 1}", "true"),
+                         rf"^mpiexec: PE={cores() + 1}: a rank gets {cores()} cores, since there are no more\n$")
+        self.assertRegex(self.warned("-n", cores() + 1, "--map-by", "slot:PE=1", "true"),
+                         r"^mpiexec: PE=1: .* ranks share them\n$")
+        self.assertEqual(self.warned("-n", 1, "--map-by", f"slot:PE={cores()}", "true"), "")
+        self.assertEqual(self.warned("-n", 9, "--bind-to", "none", "--map-by", "slot:PE=99", "true"), "")
+
+    def test_a_program_of_another_library(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = os.path.join(folder, "libmpi.so.40")
+            with open("/proc/self/maps") as maps:
+                shutil.copy(next(line.split()[-1] for line in maps if "/libc.so.6" in line), library)
+            wait = f"import ctypes, sys; ctypes.CDLL({library!r}); sys.stdin.read()"
+            job = self.start("-n", 2, sys.executable, "-c", wait, stdin=subprocess.PIPE)
+            said = job.process.stderr.readline().decode()
+            self.assertRegex(said, r"^mpiexec: rank [01] \(.*\) has loaded .*/libmpi.so.40, the library of another MPI")
+            self.assertEqual(job.end(b""), (0, "", ""))
 
 
 if __name__ == "__main__":
