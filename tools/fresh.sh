@@ -18,18 +18,30 @@ suite=$(. /etc/os-release && echo "${VERSION_CODENAME:?fresh.sh: this is not a D
 
 if [ "${HEDDLE_FRESH_INSIDE:-}" != yes ]; then
     work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-fresh.XXXXXX")
-    trap 'rm -rf --one-file-system "$work"' EXIT
+    inside=
+    end() {
+        if [ -n "$inside" ]; then
+            kill -KILL "$inside" 2>/dev/null || :  # and with it all in its namespace
+            wait "$inside" || :
+        fi
+        rm -rf --one-file-system "$work"
+    }
+    trap end EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     # In the background, since a shell hears a signal only when what it waits for has ended.
     HEDDLE_FRESH_INSIDE=yes HEDDLE_FRESH_WORK=$work \
         unshare --mount --pid --fork --kill-child=KILL "$0" </dev/null &
-    wait $!
-    exit
+    inside=$!
+    status=0
+    wait "$inside" || status=$?
+    inside=
+    exit $status
 fi
 
 work=$HEDDLE_FRESH_WORK
 root=$work/debian
+export TMPDIR="$work"
 mount --make-rprivate /
 
 set -- --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
