@@ -30,6 +30,25 @@ bool in_extents(int combiner) noexcept {
         combiner == MPI_COMBINER_INDEXED_BLOCK;
 }
 
+/// From the lowest to the highest of what has been added.
+struct Range {
+    bool any = false;
+    Wide low = 0, high = 0;
+
+    void add(Wide from, Wide to) noexcept {
+        low = any ? std::min(low, from) : from;
+        high = any ? std::max(high, to) : to;
+        any = true;
+    }
+    Wide length() const noexcept { return high - low; }
+};
+
+/// Whether a type is padded to its alignment at the end: a structure, as the compiler lays it out. Other
+/// types have the bounds of what they are made of. (The standard pads all, by as much as a compiler would.)
+bool is_padded(int combiner) noexcept {
+    return combiner == MPI_COMBINER_STRUCT || combiner == MPI_COMBINER_VALUE_INDEX;
+}
+
 /// The bounds of a type map to which parts are added one by one, in as many bits as it takes.
 class Bounds {
 public:
@@ -37,19 +56,11 @@ public:
         if (length == 0) return;
         const Wide last = displacement + (length - 1) * type.extent;
         const Wide low = std::min(displacement, last), high = std::max(displacement, last);
-        if (type.bounded) {
-            mark_low_ =
-                bounded_ ? std::min(mark_low_, low + type.lower_bound) : low + type.lower_bound;
-            mark_high_ = bounded_ ? std::max(mark_high_, high + type.upper_bound())
-                                  : high + type.upper_bound();
-            bounded_ = true;
-        }
+        if (type.bounded) marked_.add(low + type.lower_bound, high + type.upper_bound());
         if (type.size == 0) return;
-        low_ = any_ ? std::min(low_, low + type.true_lower_bound) : low + type.true_lower_bound;
-        high_ =
-            any_ ? std::max(high_, high + type.true_upper_bound()) : high + type.true_upper_bound();
+        bounds_.add(low + type.lower_bound, high + type.upper_bound());
+        data_.add(low + type.true_lower_bound, high + type.true_upper_bound());
         alignment_ = std::max(alignment_, type.alignment);
-        any_ = true;
     }
     void add_size(Wide count, const Definition& type) noexcept {
         size_ += count * type.size;
@@ -60,27 +71,28 @@ public:
 
     /// False if something does not fit.
     bool write(Definition& made) const noexcept {
-        const Wide padded = (high_ - low_ + alignment_ - 1) / alignment_ * alignment_;
-        const Wide lower = bounded_ ? mark_low_ : low_;
-        const Wide extent = bounded_ ? mark_high_ - mark_low_ : padded;
-        if (too_large_ || !fits(lower) || !fits(extent) || !fits(lower + extent) || !fits(low_) ||
-            !fits(high_) || !fits(high_ - low_))
+        const Wide unit = is_padded(made.recipe.combiner) ? alignment_ : 1;
+        const Wide padded = (bounds_.length() + unit - 1) / unit * unit;
+        const Wide lower = marked_.any ? marked_.low : bounds_.low;
+        const Wide extent = marked_.any ? marked_.length() : padded;
+        if (too_large_ || !fits(lower) || !fits(extent) || !fits(lower + extent) || !fits(data_.low) ||
+            !fits(data_.high) || !fits(data_.length()))
             return false;
         made.size = static_cast<std::int64_t>(size_);
         made.external_size = static_cast<std::int64_t>(external_size_);
         made.elements = static_cast<std::int64_t>(elements_);
         made.lower_bound = static_cast<std::int64_t>(lower);
         made.extent = static_cast<std::int64_t>(extent);
-        made.true_lower_bound = static_cast<std::int64_t>(low_);
-        made.true_extent = static_cast<std::int64_t>(high_ - low_);
-        made.bounded = bounded_;
+        made.true_lower_bound = static_cast<std::int64_t>(data_.low);
+        made.true_extent = static_cast<std::int64_t>(data_.length());
+        made.bounded = marked_.any;
         made.alignment = alignment_;
         return true;
     }
 
 private:
-    bool any_ = false, bounded_ = false, too_large_ = false;
-    Wide low_ = 0, high_ = 0, mark_low_ = 0, mark_high_ = 0;
+    bool too_large_ = false;
+    Range bounds_, marked_, data_;
     Wide size_ = 0, external_size_ = 0, elements_ = 0;
     std::int64_t alignment_ = 1;
 };

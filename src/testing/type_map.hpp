@@ -30,7 +30,9 @@ struct Item {
 /// The rule.
 struct TypeMap {
     std::vector<Item> items;
-    std::vector<std::int64_t> lower_marks, upper_marks;
+    std::vector<std::int64_t> lower_marks, upper_marks;  ///< of MPI_Type_create_resized: they decide alone
+    std::vector<std::int64_t> lower_bounds, upper_bounds;  ///< of the types inside
+    bool padded = false;                                   ///< to the alignment, at the end: a structure
 
     std::int64_t size() const {
         std::int64_t sum = 0;
@@ -48,21 +50,28 @@ struct TypeMap {
         return most;
     }
     std::int64_t lower() const {
-        return lower_marks.empty() ? true_lower()
-                                   : *std::min_element(lower_marks.begin(), lower_marks.end());
+        if (!lower_marks.empty()) return *std::min_element(lower_marks.begin(), lower_marks.end());
+        return lower_bounds.empty() ? true_lower()
+                                    : *std::min_element(lower_bounds.begin(), lower_bounds.end());
     }
     std::int64_t extent() const {
         if (!upper_marks.empty())
             return *std::max_element(upper_marks.begin(), upper_marks.end()) - lower();
-        std::int64_t alignment = 1, extent = true_upper() - true_lower();
+        const std::int64_t upper = upper_bounds.empty()
+            ? true_upper()
+            : *std::max_element(upper_bounds.begin(), upper_bounds.end());
+        std::int64_t alignment = 1, extent = upper - lower();
         for (const Item& item : items) alignment = std::max(alignment, item.type->alignment);
-        while (extent % alignment != 0) ++extent;
+        while (padded && extent % alignment != 0) ++extent;
         return extent;
     }
     void add(const TypeMap& other, std::int64_t at) {
         for (const Item& item : other.items) items.push_back({item.type, item.at + at});
         for (std::int64_t mark : other.lower_marks) lower_marks.push_back(mark + at);
         for (std::int64_t mark : other.upper_marks) upper_marks.push_back(mark + at);
+        if (other.items.empty()) return;
+        lower_bounds.push_back(other.lower() + at);
+        upper_bounds.push_back(other.lower() + other.extent() + at);
     }
     void add_block(const TypeMap& other, std::int64_t length, std::int64_t at) {
         const std::int64_t extent = other.extent();
@@ -86,6 +95,7 @@ inline Sample basic_sample(const PredefinedType& type) {
         const Part part = type.definition->part(i);
         sample.map.items.push_back({part.type->basic, part.displacement});
     }
+    sample.map.padded = true;
     return sample;
 }
 
@@ -184,6 +194,7 @@ private:
         std::vector<std::int64_t> lengths, displacements;
         std::vector<const Sample*> olds;
         if (combiner == MPI_COMBINER_STRUCT) types.clear();
+        map.padded = combiner == MPI_COMBINER_STRUCT;
         std::int64_t regular = 0;
         const bool is_regular = number(0, 3) == 0;
         const std::int64_t step = displacement(extent);
