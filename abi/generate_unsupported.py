@@ -6,7 +6,7 @@
 
 LIST names the object files of the library, one in a line. FOLDER receives
     unsupported_functions.cpp   PMPI_X (strong) and MPI_X (weak) for each missing function; it calls
-                                heddle::api::unsupported("MPI_X")
+                                heddle::api::unsupported("MPI_X", said)
     unsupported_functions.hpp   the names, for `heddle info`
 """
 
@@ -34,11 +34,11 @@ def defined_symbols(nm: str, objects: list[str]) -> set[str]:
 
 
 def stand_in(function: facts.Function) -> str:
-    call = f'heddle::api::unsupported("{function.name}")'
+    call = f'heddle::api::unsupported("{function.name}", said)'
     if function.returns == "int":
-        body = f"return {call};"
+        body = f"static std::atomic_flag said;\n    return {call};"
     else:  # a value that stands for nothing: 0, or a handle that names no object
-        body = f"static_cast<void>({call});\n    return {{}};"
+        body = f"static std::atomic_flag said;\n    static_cast<void>({call});\n    return {{}};"
     return (f"\n{function.declarator(function.profiling_name)} {{\n    {body}\n}}\n"
             f"decltype({function.profiling_name}) {function.name}\n"
             f'    __attribute__((weak, alias("{function.profiling_name}")));\n')

@@ -2,6 +2,7 @@
 #include "api/unsupported.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <exception>
 #include <string_view>
@@ -9,21 +10,37 @@
 #include "api/entry.hpp"
 
 namespace heddle::api {
+namespace {
 
-int unsupported(const char* mpi_name) noexcept {
-    constexpr int error = MPI_ERR_UNSUPPORTED_OPERATION;
-    const std::string_view name = mpi_name;
-    // The tool interface calls no error handler (MPI 5.0, 15.3.5); that of files returns unless the
-    // program says otherwise (14.7).
-    if (name.starts_with("MPI_T_") || name.starts_with("MPI_File_")) return error;
-    const char* detail = "not supported by this version of Heddle";
-    core::Thread* thread = enter(mpi_name);
-    if (thread == nullptr) return objects::fail_outside(mpi_name, error, detail);
-    try {
-        return objects::fail(*thread, nullptr, error, detail);
-    } catch (const std::exception&) {
+constexpr int error = MPI_ERR_UNSUPPORTED_OPERATION;
+constexpr const char* detail = "not supported by this version of Heddle";
+
+/// In one piece, so that lines of several ranks do not mix.
+void say(const char* mpi_name, std::atomic_flag& said) {
+    if (said.test_and_set(std::memory_order_relaxed)) return;
+    const std::string line =
+        "heddle: " + std::string(mpi_name) + ": " + detail + "; the call did nothing\n";
+    if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+}
+
+/// The tool interface calls no error handler (MPI 5.0, 15.3.5); that of files returns unless the program
+/// says otherwise (14.7).
+bool calls_no_handler(std::string_view mpi_name) noexcept {
+    return mpi_name.starts_with("MPI_T_") || mpi_name.starts_with("MPI_File_");
+}
+
+}  // namespace
+
+int unsupported(const char* mpi_name, std::atomic_flag& said) {
+    if (calls_no_handler(mpi_name)) {
+        say(mpi_name, said);
         return error;
     }
+    core::Thread* thread = enter(mpi_name);
+    if (thread == nullptr) return objects::fail_outside(mpi_name, error, detail);
+    const int code = objects::fail(*thread, nullptr, error, detail);
+    say(mpi_name, said);
+    return code;
 }
 
 }  // namespace heddle::api
