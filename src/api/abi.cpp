@@ -71,7 +71,7 @@ bool is_logical_size(int size) noexcept {
     return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
 }
 
-int set_fortran_booleans(Anytime& caller, Raw<int> size, Raw<void*> yes, Raw<void*> no) {
+int set_fortran_booleans(Anytime& caller, Raw<int> size, Array<void> yes, Array<void> no) {
     if (!is_logical_size(size.value)) return wrong_size(caller, size.value);
     if (yes.value == nullptr || no.value == nullptr)
         return caller.fail(MPI_ERR_ARG, "argument logical_true or logical_false: a null pointer");
@@ -86,7 +86,7 @@ int set_fortran_booleans(Anytime& caller, Raw<int> size, Raw<void*> yes, Raw<voi
     return caller.fail(MPI_ERR_ABI, "the values of this LOGICAL have been set before");
 }
 
-int get_fortran_booleans(Anytime& caller, Raw<int> size, Raw<void*> yes, Raw<void*> no, Out<int> is_set) {
+int get_fortran_booleans(Anytime& caller, Raw<int> size, Array<void> yes, Array<void> no, Out<int> is_set) {
     if (!is_logical_size(size.value)) return wrong_size(caller, size.value);
     Fortran& all = fortran();
     std::lock_guard guard(all.lock);

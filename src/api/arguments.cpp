@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/arguments.hpp"
 
+#include <cstdio>
+
 namespace heddle::api {
 namespace {
+
+/// nullptr: it is none.
+const char* name_of_constant(const void* address) noexcept {
+    if (address == MPI_IN_PLACE) return "MPI_IN_PLACE";
+    if (address == MPI_BUFFER_AUTOMATIC) return "MPI_BUFFER_AUTOMATIC";
+    if (address == MPI_UNWEIGHTED) return "MPI_UNWEIGHTED";
+    return address == MPI_WEIGHTS_EMPTY ? "MPI_WEIGHTS_EMPTY" : nullptr;
+}
 
 std::string wrong_rank(std::int32_t rank, const Communicator* communicator) {
     if (communicator == nullptr) return "rank " + std::to_string(rank);
@@ -11,6 +21,14 @@ std::string wrong_rank(std::int32_t rank, const Communicator* communicator) {
 }
 
 }  // namespace
+
+std::string no_memory(const void* address) {
+    if (address == nullptr) return "a null pointer";
+    if (const char* name = name_of_constant(address)) return std::string(name) + " is not allowed here";
+    char text[48];
+    std::snprintf(text, sizeof text, "%p is no address of memory", address);
+    return text;
+}
 
 std::string no_communicator(MPI_Comm handle) {
     if (handle == MPI_COMM_NULL) return "MPI_COMM_NULL";

@@ -25,6 +25,19 @@ namespace heddle::api {
 using objects::Communicator;
 using objects::Process;
 
+/// No memory lies below: those are a null pointer and constants that stand for addresses (MPI_IN_PLACE,
+/// MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY). A comparison with it costs no more than one with null.
+inline constexpr std::uintptr_t first_address = 4096;
+inline bool is_memory(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) >= first_address;
+}
+/// The same, or nothing at all.
+inline bool is_memory_or_null(const void* address) noexcept {
+    return address == nullptr || is_memory(address);
+}
+/// What is wrong with an address that is_memory() denies.
+std::string no_memory(const void* address);
+
 /// The kind `Base` by another name of the standard.
 #define HEDDLE_NAMED(Kind, Base, mpi_name)            \
     struct Kind : Base {                              \
@@ -80,6 +93,8 @@ struct Type {
         return object == nullptr ? "no datatype, or one that has been freed"
                                  : "a datatype that has not been committed";
     }
+    /// Stands for a type where none is needed: nothing is sent or received (see no_data_of()).
+    void let_pass(Process& process) noexcept { object = process.datatype(MPI_BYTE); }
     objects::Datatype* operator->() const noexcept { return object; }
     objects::Datatype& operator*() const noexcept { return *object; }
 };
@@ -153,7 +168,7 @@ struct ReceiveTag {
     std::string wrong(const Communicator* communicator) const;
 };
 
-/// Where data lies. Whether it may be null depends on count and type: the implementation decides.
+/// Where data lies. Whether it must be memory depends on count and type: the implementation decides.
 struct SendBuffer {
     static constexpr const char* name = "buf";
     const std::byte* address;
@@ -179,9 +194,11 @@ struct Out {
 
     Out(const auto&, T* raw) noexcept : place(raw) {}
     int error(const Communicator*) const noexcept {
-        return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS;
+        return is_memory(place) ? MPI_SUCCESS : MPI_ERR_ARG;
     }
-    std::string wrong(const Communicator*) const { return "a null pointer where a result belongs"; }
+    std::string wrong(const Communicator*) const {
+        return no_memory(place) + ", where a result belongs";
+    }
     T& operator*() const noexcept { return *place; }
     T* operator->() const noexcept { return place; }
 };
@@ -189,7 +206,7 @@ struct Out {
 template <class T>
 using InOut = Out<T>;
 
-/// A status, or MPI_STATUS_IGNORE.
+/// A status, or MPI_STATUS_IGNORE, which any other constant counts as: nothing is written (objects/status.hpp).
 struct Status {
     static constexpr const char* name = "status";
     MPI_Status* place;
@@ -206,10 +223,25 @@ struct FilledStatus {
 
     FilledStatus(const auto&, const MPI_Status* raw) noexcept : place(raw) {}
     int error(const Communicator*) const noexcept {
-        return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS;
+        return is_memory(place) ? MPI_SUCCESS : MPI_ERR_ARG;
     }
-    std::string wrong(const Communicator*) const { return "MPI_STATUS_IGNORE, which says nothing"; }
+    std::string wrong(const Communicator*) const {
+        return place == nullptr ? "MPI_STATUS_IGNORE, which says nothing" : no_memory(place);
+    }
     const MPI_Status& operator*() const noexcept { return *place; }
+};
+
+/// An array, whose length another argument says: whether it may be missing, the implementation decides.
+template <class T>
+struct Array {
+    static constexpr const char* name = "array";
+    T* value;
+
+    Array(const auto&, T* raw) noexcept : value(raw) {}
+    int error(const Communicator*) const noexcept {
+        return is_memory_or_null(value) ? MPI_SUCCESS : MPI_ERR_ARG;
+    }
+    std::string wrong(const Communicator*) const { return no_memory(value); }
 };
 
 /// Passed on as it is; the implementation checks what there is to check.

@@ -7,18 +7,42 @@
 #include "objects/attributes.hpp"
 
 namespace heddle::api {
+namespace {
+
+/// A type that is being made. Unless it is kept, it goes again, with the attributes that it got.
+struct Duplicate {
+    Process& process;
+    objects::Datatype& type;
+    bool kept = false;
+
+    Duplicate(Process& owner, objects::Datatype& made) noexcept : process(owner), type(made) {}
+    ~Duplicate() {
+        if (kept) return;
+        (void)objects::delete_attributes(process, objects::holder(process, type));
+        objects::forget_attributes(process, type);
+        objects::close_handle(process, type);
+    }
+    Duplicate(const Duplicate&) = delete;
+    Duplicate& operator=(const Duplicate&) = delete;
+
+    MPI_Datatype keep() noexcept {
+        kept = true;
+        return type.handle;
+    }
+};
+
+}  // namespace
 
 int copy_attributes(core::Thread& thread, objects::Datatype& old, MPI_Datatype& made) {
     Process& process = *thread.process;
-    objects::Datatype& type = *process.datatype(made);
-    const int error = objects::copy_attributes(process, objects::holder(process, old),
-                                               objects::holder(process, type));
-    if (error == MPI_SUCCESS) return MPI_SUCCESS;
+    Duplicate duplicate(process, *process.datatype(made));
     made = MPI_DATATYPE_NULL;
-    (void)objects::delete_attributes(process, objects::holder(process, type));  // those copied before
-    objects::forget_attributes(process, type);
-    type.kind.store(core::Kind::none, relaxed);
-    objects::drop(process, type);
+    const int error = objects::copy_attributes(process, objects::holder(process, old),
+                                               objects::holder(process, duplicate.type));
+    if (error == MPI_SUCCESS) {
+        made = duplicate.keep();
+        return MPI_SUCCESS;
+    }
     return objects::fail(thread, nullptr, error, "a function that copies attributes failed");
 }
 
@@ -60,7 +84,7 @@ int create_keyval(Thread& thread, Raw<Copy*> copy, Raw<Remove*> remove, Out<int>
 
 template <Holds holds>
 int free_keyval(Thread& thread, InOut<int> keyval) {
-    if (!thread.process->keyvals.erase(*keyval, holds))
+    if (!thread.process->keyvals.free(*keyval, holds))
         return no_keyval<holds>(thread, nullptr, *keyval);
     *keyval = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;

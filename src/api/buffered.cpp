@@ -37,8 +37,9 @@ struct Place {
 int attach_to(const Place& place, void* memory, std::int64_t size) {
     if (size < 0)
         return place.fail(MPI_ERR_ARG, "argument size: " + std::to_string(size) + " is negative");
-    if (memory == nullptr && size != 0)
-        return place.fail(MPI_ERR_BUFFER, "argument buffer: a null pointer");
+    const bool needed = size != 0 || memory != nullptr;
+    if (needed && memory != MPI_BUFFER_AUTOMATIC && !is_memory(memory))
+        return place.fail(MPI_ERR_BUFFER, "argument buffer: " + no_memory(memory));
     auto buffer = std::make_shared<p2p::BsendBuffer>(
         memory, memory == MPI_BUFFER_AUTOMATIC ? 0 : static_cast<std::uint64_t>(size));
     {

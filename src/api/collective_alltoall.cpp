@@ -34,6 +34,7 @@ int alltoall(const Site& site, In in, Later<InCount> in_count, Later<InType> in_
     if (!in_place)
         if (const int error = site.measure(in, in_count, in_type, size, Use::in, from))
             return error;
+    if (const int error = site.apart(from.memory, to.memory)) return error;
     return exchange(site, Collective::alltoall, in_place ? to.blocks() : from.blocks(),
                     to.blocks(), in_place);
 }
@@ -51,6 +52,7 @@ int alltoallv(const Site& site, In in, Later<InCounts> in_counts,
         if (const int error =
                 site.list(in, in_counts, in_displacements, in_type, Use::in, from))
             return error;
+    if (const int error = site.apart(from, to)) return error;
     return exchange(site, Collective::alltoallv, Blocks(in_place ? to : from), Blocks(to),
                     in_place);
 }
@@ -68,6 +70,7 @@ int alltoallw(const Site& site, In in, Later<InCounts> in_counts,
         if (const int error =
                 site.list_typed(in, in_counts, in_displacements, in_types, Use::in, from))
             return error;
+    if (const int error = site.apart(from, to)) return error;
     return exchange(site, Collective::alltoallw, Blocks(in_place ? to : from), Blocks(to),
                     in_place);
 }

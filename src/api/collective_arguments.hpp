@@ -39,6 +39,7 @@ struct Root {
 
 struct Op {
     static constexpr const char* name = "op";
+    static constexpr bool operation_of_reduction = true;  ///< see no_data_of() in entry.hpp
     objects::Operation* object;
     bool null;
 
@@ -73,7 +74,10 @@ struct Values {
 
     explicit Values(const int* raw) noexcept : narrow(raw) {}
     explicit Values(const std::int64_t* raw) noexcept : wide(raw) {}
-    bool missing() const noexcept { return narrow == nullptr && wide == nullptr; }
+    const void* address() const noexcept {
+        return narrow != nullptr ? static_cast<const void*>(narrow) : wide;
+    }
+    bool missing() const noexcept { return !is_memory(address()); }
     std::int64_t operator[](std::int32_t rank) const noexcept {
         return narrow != nullptr ? narrow[rank] : wide[rank];
     }
@@ -101,7 +105,7 @@ protected:
             if ((*this)[rank] < 0)
                 return std::to_string((*this)[rank]) + " at index " + std::to_string(rank) +
                     " is negative";
-        return "a null pointer";
+        return no_memory(address());
     }
 };
 
@@ -121,7 +125,7 @@ struct Displacements : Values {
     template <class T>
     Displacements(Process&, const T* raw) noexcept : Values(raw) {}
     int error(const Communicator*) const noexcept { return missing() ? MPI_ERR_ARG : MPI_SUCCESS; }
-    std::string wrong(const Communicator*) const { return "a null pointer"; }
+    std::string wrong(const Communicator*) const { return no_memory(address()); }
 };
 
 /// A datatype for each process. Where there are no elements, any handle may stand: programs pass
@@ -133,9 +137,9 @@ struct TypeList {
 
     TypeList(Process& owner, const MPI_Datatype* raw) noexcept : process(owner), handles(raw) {}
     int error(const Communicator*) const noexcept {
-        return handles == nullptr ? MPI_ERR_ARG : MPI_SUCCESS;
+        return is_memory(handles) ? MPI_SUCCESS : MPI_ERR_ARG;
     }
-    std::string wrong(const Communicator*) const { return "a null pointer"; }
+    std::string wrong(const Communicator*) const { return no_memory(handles); }
     Type of_block(std::int32_t rank, std::int64_t count) const noexcept {
         return Type(process, count == 0 ? MPI_BYTE : handles[rank]);
     }

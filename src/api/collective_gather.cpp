@@ -16,6 +16,11 @@ using SendTypeLater = Later<InType>;
 using ReceiveCountLater = Later<ResultCount>;
 using ReceiveTypeLater = Later<ResultType>;
 
+/// The root's own block among all, if it has one.
+Block own_of(const Site& site, Part part, std::span<const Block> all) noexcept {
+    return part.root && part.member ? all[static_cast<std::size_t>(site.schedule.rank)] : Block{};
+}
+
 /// What the forms of gather have in common: `all` at the root, `mine` at members.
 int gather_blocks(const Site& site, Collective what, Part part, bool in_place, Block mine,
                   const Blocks& all, Root root) {
@@ -40,6 +45,7 @@ int gather(const Site& site, In in, SendCountLater in_count, SendTypeLater in_ty
             return error;
     if (part.member && !in_place)
         if (const int error = site.measure(in, in_count, in_type, 1, Use::in, mine)) return error;
+    if (const int error = site.apart(mine.memory, all.memory)) return error;
     return gather_blocks(site, Collective::gather, part, in_place, mine.block(), all.blocks(), root);
 }
 
@@ -56,6 +62,7 @@ int gatherv(const Site& site, In in, SendCountLater in_count, SendTypeLater in_t
             return error;
     if (part.member && !in_place)
         if (const int error = site.measure(in, in_count, in_type, 1, Use::in, mine)) return error;
+    if (const int error = site.apart(own_of(site, part, all), mine.memory)) return error;
     return gather_blocks(site, Collective::gatherv, part, in_place, mine.block(), Blocks(all), root);
 }
 
@@ -87,6 +94,7 @@ int scatter(const Site& site, In in, SendCountLater in_count, SendTypeLater in_t
     if (part.member && !in_place)
         if (const int error = site.measure(out, out_count, out_type, 1, Use::out, mine))
             return error;
+    if (const int error = site.apart(all.memory, mine.memory)) return error;
     return scatter_blocks(site, Collective::scatter, part, in_place, all.blocks(), mine.block(), root);
 }
 
@@ -103,15 +111,17 @@ int scatterv(const Site& site, In in, Later<InCounts> counts, Later<Displacement
     if (part.member && !in_place)
         if (const int error = site.measure(out, out_count, out_type, 1, Use::out, mine))
             return error;
+    if (const int error = site.apart(own_of(site, part, all), mine.memory)) return error;
     return scatter_blocks(site, Collective::scatterv, part, in_place, Blocks(all), mine.block(), root);
 }
 
-/// Likewise; `in_place`: this process's block is in its place.
+/// Likewise; `in_place`: this process's block is in its place. `taken`: memory of the result.
 int allgather_blocks(const Site& site, In in, const SendCountLater& in_count,
-                     const SendTypeLater& in_type, bool in_place, const Blocks& all) {
+                     const SendTypeLater& in_type, bool in_place, const Blocks& all, Block taken) {
     Data mine;
     if (!in_place)
         if (const int error = site.measure(in, in_count, in_type, 1, Use::in, mine)) return error;
+    if (const int error = site.apart(mine.memory, taken)) return error;
     if (site.inter()) {
         coll::inter::allgather(site.schedule, mine.block(), all);
         return MPI_SUCCESS;
@@ -129,7 +139,7 @@ int allgather(const Site& site, In in, SendCountLater in_count, SendTypeLater in
     if (const int error = site.measure(out, out_count, out_type, site.schedule.size,
                                        in_place ? Use::own_in : Use::out, all))
         return error;
-    return allgather_blocks(site, in, in_count, in_type, in_place, all.blocks());
+    return allgather_blocks(site, in, in_count, in_type, in_place, all.blocks(), all.memory);
 }
 
 int allgatherv(const Site& site, In in, SendCountLater in_count, SendTypeLater in_type, Result out,
@@ -140,7 +150,8 @@ int allgatherv(const Site& site, In in, SendCountLater in_count, SendTypeLater i
     if (const int error = site.list(out, counts, displacements, out_type,
                                     in_place ? Use::own_in : Use::out, all))
         return error;
-    return allgather_blocks(site, in, in_count, in_type, in_place, Blocks(all));
+    return allgather_blocks(site, in, in_count, in_type, in_place, Blocks(all),
+                            own_of(site, {!site.inter(), true}, all));
 }
 
 }  // namespace

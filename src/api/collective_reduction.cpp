@@ -43,6 +43,7 @@ int measure(const Site& site, In in, Count given, Result out, Count taken, Type 
     if (part.member && !in_place)
         if (const int error = site.measure(in, given, type, 1, Use::in, packed, from))
             return error;
+    if (const int error = site.apart(from.memory, to.memory)) return error;
     operands = {in_place ? to.address : from.address, to.address};
     return MPI_SUCCESS;
 }
@@ -144,16 +145,19 @@ int reduce_scatter(const Site& site, In in, Result out, ResultGroupCounts counts
                           [&](std::int32_t rank) { return counts[rank]; });
 }
 
+template <class Buffer>
+int check_operand(Thread& thread, const Buffer& buffer, Count count, Type type) {
+    const bool needed = count.value != 0 && type->contiguous;
+    if (is_memory(buffer.address) || (buffer.address == nullptr && !needed)) return MPI_SUCCESS;
+    return refuse(thread, nullptr, MPI_ERR_BUFFER, Buffer::name, no_memory(buffer.address));
+}
+
 int reduce_local(Thread& thread, LocalIn in, LocalResult inout, Count count, Type type, Op op) {
     const Reduction reduction(*op, *type);
     if (!reduction.defined())
         return objects::fail(thread, nullptr, MPI_ERR_OP, undefined(reduction));
-    if (is_in_place(in.address) || is_in_place(inout.address))
-        return objects::fail(thread, nullptr, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed here");
-    const bool somewhere = in.address != nullptr && inout.address != nullptr;
-    if (!somewhere && count.value != 0 && type->contiguous)
-        return objects::fail(thread, nullptr, MPI_ERR_BUFFER,
-                             "argument inbuf or inoutbuf: a null pointer");
+    if (const int error = check_operand(thread, in, count, type)) return error;
+    if (const int error = check_operand(thread, inout, count, type)) return error;
     reduction.combine(in.address, inout.address, static_cast<std::size_t>(count.value));
     return MPI_SUCCESS;
 }

@@ -3,6 +3,8 @@
 /// What a collective call is made of: the calling thread, the communicator, the schedule that is being
 /// written; and the checks that need them. (Each argument alone checks itself.)
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -23,6 +25,7 @@ enum class Use : std::uint8_t {
 struct Data {
     std::byte* address = nullptr;
     std::uint64_t bytes = 0;  ///< of one block, as it travels
+    coll::Block memory{};     ///< what is surely touched of the program's: all, or the first byte where there are gaps
 
     coll::Block block() const noexcept { return {address, bytes}; }
     coll::Blocks blocks() const noexcept { return {address, bytes}; }
@@ -58,14 +61,10 @@ struct Site {
 
     template <class Buffer>
     int present(const Buffer& buffer, bool needed) const {
-        if (buffer.address == nullptr && needed) [[unlikely]]
-            return fail(MPI_ERR_BUFFER,
-                        std::string("argument ") + Buffer::name + ": a null pointer");
-        if (is_in_place(buffer.address)) [[unlikely]]
-            return fail(
-                MPI_ERR_BUFFER,
-                std::string("argument ") + Buffer::name + ": MPI_IN_PLACE is not allowed here");
-        return MPI_SUCCESS;
+        if (is_memory(buffer.address) || (buffer.address == nullptr && !needed)) [[likely]]
+            return MPI_SUCCESS;
+        return fail(MPI_ERR_BUFFER,
+                    std::string("argument ") + Buffer::name + ": " + no_memory(buffer.address));
     }
     /// A buffer with `blocks` blocks of count elements. `packed`: elements travel in packed form.
     template <class Buffer, class CountKind, class TypeKind>
@@ -78,7 +77,10 @@ struct Site {
                         std::string("argument ") + CountKind::name +
                             ": the buffer has more than 2^63 bytes");
         if (const int error = present(buffer, all != 0 && !packed)) return error;
-        data = {writable(buffer.address), static_cast<std::uint64_t>(one)};
+        data = {writable(buffer.address), static_cast<std::uint64_t>(one), {}};
+        if (type->size != 0 && all != 0)
+            data.memory = {data.address + type->true_lower_bound,
+                           type->contiguous ? static_cast<std::uint64_t>(all) : 1};
         if (packed) [[unlikely]]
             pack(*type, static_cast<std::uint64_t>(count.value), blocks, use, data);
         return MPI_SUCCESS;
@@ -90,9 +92,11 @@ struct Site {
     }
     /// The same where count and type have not been checked.
     template <class Buffer, class CountKind, class TypeKind>
-    int measure(const Buffer& buffer, const Later<CountKind>& count, const Later<TypeKind>& type,
+    int measure(const Buffer& buffer, const Later<CountKind>& count, const Later<TypeKind>& any_type,
                 std::int64_t blocks, Use use, Data& data) const {
+        Later<TypeKind> type = any_type;
         if (const int error = count.check(thread, communicator)) return error;
+        if (count.value == 0 && type.object == nullptr) type.let_pass(*thread.process);
         if (const int error = type.check(thread, communicator)) return error;
         return measure(buffer, static_cast<const CountKind&>(count),
                        static_cast<const TypeKind&>(type), blocks, use, !type->contiguous, data);
@@ -159,7 +163,7 @@ struct Site {
             return fail(
                 MPI_ERR_COUNT,
                 std::string("argument ") + CountKind::name + ": a block has more than 2^63 bytes");
-        Data data{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes)};
+        Data data{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes), {}};
         if (type.contiguous) [[likely]]
             needed = needed || (bytes != 0 && offset == 0);
         else
@@ -170,6 +174,22 @@ struct Site {
     /// Puts a packed copy in the place of `blocks` blocks of count elements.
     [[gnu::cold]] void pack(const objects::Datatype& type, std::uint64_t count, std::int64_t blocks,
                             Use use, Data& data) const;
+    /// What a call reads and what it fills are apart: MPI_IN_PLACE is for calls that have one buffer.
+    int apart(const coll::Block& in, const coll::Block& out) const {
+        const bool overlap = in.bytes != 0 && out.bytes != 0 && in.data < out.data + out.bytes &&
+            out.data < in.data + in.bytes;
+        if (!overlap) [[likely]]
+            return MPI_SUCCESS;
+        return fail(MPI_ERR_BUFFER, inter() ? "arguments sendbuf and recvbuf: they overlap"
+                                            : "arguments sendbuf and recvbuf: they overlap, and "
+                                              "neither is MPI_IN_PLACE");
+    }
+    /// The same of lists; one by one, which finds a buffer that is passed twice.
+    int apart(std::span<const coll::Block> in, std::span<const coll::Block> out) const {
+        for (std::size_t i = 0; i < std::min(in.size(), out.size()); ++i)
+            if (const int error = apart(in[i], out[i])) return error;
+        return MPI_SUCCESS;
+    }
     /// A process sends to itself no more than it expects of itself.
     int fits(std::uint64_t sent, std::uint64_t expected) const {
         if (sent <= expected) [[likely]]

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "api/entry.hpp"
 #include "api/making.hpp"
@@ -78,7 +79,7 @@ int remote_size(Thread& thread, Comm comm, Out<int> size) {
 
 int remote_group(Thread& thread, Comm comm, Out<MPI_Group> group) {
     if (comm->remote == nullptr) return not_inter(thread, *comm);
-    comm->remote->retain();
+    comm->remote->hand_out();
     *group = reinterpret_cast<MPI_Group>(comm->remote);
     return MPI_SUCCESS;
 }
@@ -95,14 +96,31 @@ Communicator& twin(Thread& thread, Communicator& parent) {
     return made;
 }
 
-/// Copies attributes and takes hints; on failure the new communicator is gone.
+/// A communicator that is being made. Unless it is kept, it goes again, with the attributes that it got.
+class Twin {
+public:
+    Twin(Process& process, Communicator& made) noexcept : process_(process), made_(&made) {}
+    ~Twin() {
+        if (made_ == nullptr) return;
+        (void)objects::delete_attributes(process_, objects::holder(*made_));
+        objects::close_handle(process_, *made_);
+    }
+    Twin(const Twin&) = delete;
+    Twin& operator=(const Twin&) = delete;
+
+    MPI_Comm keep() noexcept { return std::exchange(made_, nullptr)->handle; }
+
+private:
+    Process& process_;
+    Communicator* made_;
+};
+
+/// Copies attributes and takes hints.
 int furnish(Thread& thread, Communicator& parent, Communicator& made, const Hints& hints) {
     if (hints.object != nullptr) objects::apply_hints(made, *hints);
     const int error =
         objects::copy_attributes(*thread.process, objects::holder(parent), objects::holder(made));
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
-    objects::delete_attributes(*thread.process, objects::holder(made));
-    objects::close_handle(*thread.process, made);
     return objects::fail(thread, &parent, error, "a function that copies attributes failed");
 }
 
@@ -114,9 +132,10 @@ int dup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result) 
                                                 p2p::dup_agreement, context))
         return error;
     Communicator& made = twin(thread, *comm);
+    Twin keeper(*thread.process, made);
     made.context = context;
     if (const int error = furnish(thread, *comm, made, hints)) return error;
-    *result = made.handle;
+    *result = keeper.keep();
     return MPI_SUCCESS;
 }
 
@@ -129,13 +148,12 @@ int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
                    Out<MPI_Request> handle) {
     *result = MPI_COMM_NULL;
     Communicator& made = twin(thread, *comm);
+    Twin keeper(*thread.process, made);
     if (const int error = furnish(thread, *comm, made, hints)) return error;
     Request* request = nullptr;
-    if (const int error = p2p::start_to_agree(thread, p2p::Circle(*comm), made.context, request)) {
-        objects::close_handle(*thread.process, made);
+    if (const int error = p2p::start_to_agree(thread, p2p::Circle(*comm), made.context, request))
         return error;
-    }
-    *result = made.handle;
+    *result = keeper.keep();
     if (!request->immortal) return hand_out(thread, *comm, request, *handle);
     *handle = reinterpret_cast<MPI_Request>(request);  // the first member may have told everybody
     return MPI_SUCCESS;
@@ -170,8 +188,8 @@ int color_of_hardware(const std::string& kind) {
 
 /// Process sets are those of every session.
 int color_of_set(const Process& process, const std::string& name) {
-    if (name == "mpi://WORLD") return 0;
-    return name == "mpi://SELF" ? process.rank() : MPI_UNDEFINED;
+    if (objects::is_name_of_set(name, objects::world_set)) return 0;
+    return objects::is_name_of_set(name, objects::self_set) ? process.rank() : MPI_UNDEFINED;
 }
 
 std::string value_of(Hints hints, const char* key) {

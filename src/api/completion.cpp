@@ -81,11 +81,21 @@ int look(const Request& request, MPI_Status* status) {
     }
 }
 
+/// A query function that throws leaves the request to be completed once more.
+static int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) {
+    try {
+        return look(active, status);
+    } catch (...) {
+        sync::Claims::mark(thread.claims, active.claimable);
+        throw;
+    }
+}
+
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Engine& engine = engine_of(thread);
     Request* active = active_of(&request);
     if (active == nullptr || (!active->immortal && !engine.claim(thread, *active))) return MPI_ERR_REQUEST;
-    int error = look(*active, status);
+    int error = look_at_claimed(thread, *active, status);
     if (is_persistent(request)) {
         request.inner = nullptr;
         engine.free_request(thread, *active);
@@ -112,16 +122,17 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
 }
 
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
-    Communicator* communicator = request.communicator;
+    Communicator* communicator = nullptr;
     const Request* active = active_of(&request);
     const std::uint64_t room = active->capacity;
     const bool collective = active->operation == core::Operation::schedule;
-    const int error = complete_quietly(thread, handle, request, status);
+    const int error = complete_quietly(thread, handle, request, status,
+                                       [&](Communicator* of) { communicator = live(of); });
     if (error == MPI_SUCCESS) [[likely]]
         return MPI_SUCCESS;
     if (error == MPI_ERR_REQUEST) return has_been_completed(thread);
-    if (communicator != nullptr && !communicator->is(core::Kind::communicator))
-        communicator = nullptr;
+    if (collective && error == MPI_ERR_OTHER)
+        return objects::fail(thread, communicator, error, "an exception left the operation");
     if (error != MPI_ERR_TRUNCATE)
         return objects::fail(thread, communicator, error, objects::class_text(error));
     const std::string bytes = std::to_string(room) + " bytes";

@@ -38,6 +38,11 @@ inline Request* active_of(Request* request) noexcept {
     return request != nullptr && is_persistent(*request) ? request->inner : request;
 }
 
+/// Whose error handler a failed request is raised by: nullptr if it belongs to none, or to one that is gone.
+inline Communicator* live(Communicator* communicator) noexcept {
+    return communicator != nullptr && communicator->is(core::Kind::communicator) ? communicator : nullptr;
+}
+
 /// Progress for the sake of these; offers the core now and then, since the caller asks in a loop.
 void make_progress(Thread& thread, std::span<Request* const> active);
 bool done_after_progress(Thread& thread, Request& active);
@@ -46,21 +51,33 @@ bool done_after_progress(Thread& thread, Request& active);
 int look(const Request& request, MPI_Status* status);
 
 /// The same, then frees the operation; the handle becomes null unless the request is persistent.
+/// `failed` hears of an error, with the request's communicator, which is forgotten afterwards.
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
+template <class Failed>
 [[gnu::always_inline]] inline int complete_quietly(Thread& thread, MPI_Request& handle,
-                                                   Request& request, MPI_Status* status) {
+                                                   Request& request, MPI_Status* status,
+                                                   Failed failed) {
     if (request.immortal) {
         handle = MPI_REQUEST_NULL;
         objects::set_empty_status(status);
         return MPI_SUCCESS;
     }
-    if (request.operation != core::Operation::receive || request.cancelled) [[unlikely]]
-        return complete_uncommon(thread, handle, request, status);
+    if (request.operation != core::Operation::receive || request.cancelled) [[unlikely]] {
+        Communicator* const communicator = request.communicator;
+        const int error = complete_uncommon(thread, handle, request, status);
+        if (error != MPI_SUCCESS) failed(communicator);
+        return error;
+    }
     // Of two threads that complete copies of a handle, one has nothing to complete.
-    if (!engine_of(thread).claim(thread, request)) [[unlikely]] return MPI_ERR_REQUEST;
+    if (!engine_of(thread).claim(thread, request)) [[unlikely]] {
+        failed(nullptr);
+        return MPI_ERR_REQUEST;
+    }
     handle = MPI_REQUEST_NULL;
     objects::set_status(status, request.source, request.tag, request.bytes, false);
     const int error = request.error;
+    if (error != MPI_SUCCESS) [[unlikely]]
+        failed(request.communicator);
     engine_of(thread).free_request(thread, request);
     return error;
 }

@@ -55,8 +55,12 @@ struct Numbers {
     std::int64_t operator[](std::int64_t i) const noexcept {
         return narrow != nullptr ? narrow[i] : wide[i];
     }
-    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
-    std::string wrong(const Communicator*) const { return {}; }
+    int error(const Communicator*) const noexcept {
+        return is_memory_or_null(narrow) && is_memory_or_null(wide) ? MPI_SUCCESS : MPI_ERR_ARG;
+    }
+    std::string wrong(const Communicator*) const {
+        return no_memory(narrow != nullptr ? static_cast<const void*>(narrow) : wide);
+    }
 };
 
 /// MPI_UNDEFINED where it does not fit.

@@ -80,8 +80,8 @@ std::string wrong_distribution(std::int64_t size, int distribution, int argument
 
 template <bool large>
 int distributed_array(Thread& thread, Raw<int> size, Raw<int> rank, Dimensions dimensions,
-                      Numbers sizes, Raw<const int*> distributions, Raw<const int*> arguments,
-                      Raw<const int*> processes, Order order, OldType old,
+                      Numbers sizes, Array<const int> distributions, Array<const int> arguments,
+                      Array<const int> processes, Order order, OldType old,
                       Out<MPI_Datatype> result) {
     if (size.value < 1)
         return wrong(thread, "size", std::to_string(size.value) + " is not positive");

@@ -82,7 +82,7 @@ int indexed_block(Thread& thread, Count count, BlockLength length, Numbers displ
 
 template <bool large>
 int structure(Thread& thread, Count count, Numbers lengths, Numbers displacements,
-              Raw<const MPI_Datatype*> types, Out<MPI_Datatype> result) {
+              Array<const MPI_Datatype> types, Out<MPI_Datatype> result) {
     Recipe recipe = recipe_of(MPI_COMBINER_STRUCT, large);
     recipe.numbers = {count.value};
     if (const int error = append_lengths(thread, recipe, lengths, count.value)) return error;

@@ -93,8 +93,8 @@ int write(Thread& thread, const Contents& contents, Room<int> integers, Room<MPI
 }
 
 int get_contents(Thread& thread, AnyType type, Raw<int> most_integers, Raw<int> most_addresses,
-                 Raw<int> most_types, Raw<int*> integers, Raw<MPI_Aint*> addresses,
-                 Raw<MPI_Datatype*> types) {
+                 Raw<int> most_types, Array<int> integers, Array<MPI_Aint> addresses,
+                 Array<MPI_Datatype> types) {
     const Contents contents = objects::contents_of(*type->definition);
     if (!contents.counts.empty()) return made_large(thread);
     return write(thread, contents, {"max_integers", most_integers.value, integers.value},
@@ -104,8 +104,8 @@ int get_contents(Thread& thread, AnyType type, Raw<int> most_integers, Raw<int> 
 
 int get_contents_large(Thread& thread, AnyType type, Raw<MPI_Count> most_integers,
                        Raw<MPI_Count> most_addresses, Raw<MPI_Count> most_counts,
-                       Raw<MPI_Count> most_types, Raw<int*> integers, Raw<MPI_Aint*> addresses,
-                       Raw<MPI_Count*> counts, Raw<MPI_Datatype*> types) {
+                       Raw<MPI_Count> most_types, Array<int> integers, Array<MPI_Aint> addresses,
+                       Array<MPI_Count> counts, Array<MPI_Datatype> types) {
     const Contents contents = objects::contents_of(*type->definition);
     return write(thread, contents, {"max_integers", most_integers.value, integers.value},
                  {"max_addresses", most_addresses.value, addresses.value},

@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "objects/callback.hpp"
 #include "p2p/engine.hpp"
 
 namespace heddle::api {
@@ -28,6 +29,13 @@ sync::locks::Limit limit_of(std::string_view call) noexcept {
          {"MPI_Test", "MPI_Request_get_status", "MPI_Parrived", "MPI_Iprobe", "MPI_Improbe"})
         if (call.starts_with(test)) return sync::locks::Limit::of_tests;
     return sync::locks::Limit::none;
+}
+
+/// Of the exception that has been caught.
+void pass_on_if_the_programs() {
+    if (!objects::left_callback()) return;
+    objects::left_callback() = false;
+    throw;
 }
 
 }  // namespace
@@ -76,6 +84,7 @@ int refuse(core::Thread& thread, objects::Session& session, int error_class, con
 }
 
 int caught(core::Thread& thread) {
+    pass_on_if_the_programs();
     try {
         throw;
     } catch (const std::bad_alloc&) {
@@ -95,6 +104,7 @@ int Anytime::fail(int error_class, const std::string& detail) {
 }
 
 int Anytime::caught() {
+    pass_on_if_the_programs();
     if (thread != nullptr) return api::caught(*thread);
     return objects::fail_outside(call, MPI_ERR_NO_MEM, "out of memory");
 }

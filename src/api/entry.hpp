@@ -13,7 +13,10 @@
 /// Each kind looks its argument up and checks it; the first that is wrong fails the call by the error
 /// handler in force, named with call, argument, communicator and rank. The implementation answers an
 /// MPI error code, which it got from objects::fail() if it is not MPI_SUCCESS. A wrong number of
-/// arguments does not compile. No exception leaves an entry point.
+/// arguments does not compile.
+///
+/// Exceptions of ours become errors here. Those that leave functions of the program pass through
+/// (objects/callback.hpp).
 
 #include <cstddef>
 #include <new>
@@ -52,7 +55,7 @@ private:
     sync::locks::InSection section_;
 };
 template <class Again>
-[[gnu::cold, gnu::noinline]] int call_from_outside(const char* name, Again again) noexcept {
+[[gnu::cold, gnu::noinline]] int call_from_outside(const char* name, Again again) {
     const CallSection section(name);
     return section ? again() : refuse_outside(name);
 }
@@ -60,6 +63,7 @@ template <class Again>
                          const char* argument, const std::string& detail);
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Session& session, int error_class,
                          const char* argument, const std::string& detail);
+/// To be called where an exception has been caught: fails the call, or throws it again if it is the program's.
 [[gnu::cold]] int caught(core::Thread& thread);
 
 [[gnu::always_inline]] inline core::Thread* enter(const char* call) {
@@ -90,6 +94,34 @@ template <std::size_t i, class Arguments>
     return refuse(thread, communicator, error_class, std::get<i>(arguments));
 }
 
+/// Whether nothing is sent or received by the i-th argument, a datatype: the count before it is 0, or the
+/// peer after it MPI_PROC_NULL. A reduction has no such datatype: it is asked whether the operation goes with it.
+template <std::size_t i, class Arguments>
+[[gnu::always_inline]] inline bool no_data_of(const Arguments& arguments) noexcept {
+    bool none = false;
+    if constexpr (i > 0)
+        if constexpr (std::is_base_of_v<Count, std::tuple_element_t<i - 1, Arguments>>)
+            none = std::get<i - 1>(arguments).value == 0;
+    if constexpr (i + 1 < std::tuple_size_v<Arguments>) {
+        const auto& next = std::get<i + 1>(arguments);
+        if constexpr (requires { next.operation_of_reduction; }) return false;
+        else if constexpr (requires { next.rank; next.null(); }) none = none || next.null();
+    }
+    return none;
+}
+
+/// Whether a wrong argument does not matter, which it then no longer is: no datatype where none is needed.
+template <std::size_t i, class Arguments>
+[[gnu::always_inline]] inline bool let_pass(Process& process, Arguments& arguments) noexcept {
+    auto& argument = std::get<i>(arguments);
+    if constexpr (requires { argument.let_pass(process); }) {
+        if (argument.object != nullptr || !no_data_of<i>(arguments)) return false;
+        argument.let_pass(process);
+        return true;
+    }
+    return false;
+}
+
 template <class Function>
 struct Implementation;
 template <class... Kinds>
@@ -112,7 +144,7 @@ objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence
 }
 
 template <auto function, class... Raw>
-[[gnu::always_inline]] inline int call(const char* name, Raw... raw) noexcept {
+[[gnu::always_inline]] inline int call(const char* name, Raw... raw) {
     using Callee = Implementation<decltype(function)>;
     static_assert(Callee::arity == sizeof...(Raw), "as many arguments as the MPI function has");
     using Arguments = typename Callee::Arguments;
@@ -124,14 +156,15 @@ template <auto function, class... Raw>
         Arguments arguments{std::tuple_element_t<i, Arguments>(*thread->process, raw)...};
         [[maybe_unused]] objects::Communicator* communicator = communicator_of(arguments, all);
         int error = MPI_SUCCESS;
-        // The first argument that is wrong ends the fold with what refuse() answers.
-        const bool wrong = ((error = std::get<i>(arguments).error(communicator),
-                             __builtin_expect(error != MPI_SUCCESS, 0)
-                                 ? (error = refuse_argument<i>(*thread, arguments, communicator, error), true)
-                                 : false) ||
-                            ...);
-        if (wrong) [[unlikely]] return error;
         try {
+            // The first argument that is wrong ends the fold with what refuse() answers.
+            const bool wrong =
+                ((error = std::get<i>(arguments).error(communicator),
+                  __builtin_expect(error != MPI_SUCCESS, 0) && !let_pass<i>(*thread->process, arguments)
+                      ? (error = refuse_argument<i>(*thread, arguments, communicator, error), true)
+                      : false) ||
+                 ...);
+            if (wrong) [[unlikely]] return error;
             return function(*thread, std::get<i>(arguments)...);
         } catch (...) {
             return caught(*thread);
@@ -149,7 +182,7 @@ struct Anytime {
 
     explicit Anytime(const char* name) noexcept;
     [[gnu::cold]] int fail(int error_class, const std::string& detail);
-    [[gnu::cold]] int caught();
+    [[gnu::cold]] int caught();  ///< as above
 };
 
 template <class... Kinds>
@@ -159,7 +192,7 @@ struct Implementation<int (*)(Anytime&, Kinds...)> {
 };
 
 template <auto function, class... Raw>
-int call_anytime(const char* name, Raw... raw) noexcept {
+int call_anytime(const char* name, Raw... raw) {
     using Callee = Implementation<decltype(function)>;
     static_assert(Callee::arity == sizeof...(Raw), "as many arguments as the MPI function has");
     using Arguments = typename Callee::Arguments;
@@ -168,16 +201,16 @@ int call_anytime(const char* name, Raw... raw) noexcept {
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
         Arguments arguments{std::tuple_element_t<i, Arguments>(caller, raw)...};
         int error = MPI_SUCCESS;
-        const bool wrong =
-            ((error = std::get<i>(arguments).error(nullptr),
-              error != MPI_SUCCESS &&
-                  (error = caller.fail(error, "argument " +
-                                                  std::string(std::tuple_element_t<i, Arguments>::name) +
-                                                  ": " + std::get<i>(arguments).wrong(nullptr)),
-                   true)) ||
-             ...);
-        if (wrong) return error;
         try {
+            const bool wrong =
+                ((error = std::get<i>(arguments).error(nullptr),
+                  error != MPI_SUCCESS &&
+                      (error = caller.fail(error, "argument " +
+                                                      std::string(std::tuple_element_t<i, Arguments>::name) +
+                                                      ": " + std::get<i>(arguments).wrong(nullptr)),
+                       true)) ||
+                 ...);
+            if (wrong) return error;
             return function(caller, std::get<i>(arguments)...);
         } catch (...) {
             return caller.caught();

@@ -119,9 +119,9 @@ int PMPI_Init(int*, char***) { return initialize("MPI_Init", MPI_THREAD_SINGLE);
 
 int PMPI_Init_thread(int*, char***, int required, int* provided) {
     const int level = nearest_level(required);
-    if (provided == nullptr)
+    if (!is_memory(provided))
         return heddle::objects::fail_outside("MPI_Init_thread", MPI_ERR_ARG,
-                                             "argument provided: a null pointer");
+                                             "argument provided: " + no_memory(provided));
     *provided = level;
     return initialize("MPI_Init_thread", level);
 }
@@ -129,13 +129,13 @@ int PMPI_Init_thread(int*, char***, int required, int* provided) {
 int PMPI_Finalize(void) { return call<&finalize>("MPI_Finalize"); }
 
 int PMPI_Initialized(int* flag) {
-    if (flag == nullptr) return MPI_ERR_ARG;
+    if (!is_memory(flag)) return MPI_ERR_ARG;
     *flag = life() != Life::fresh;
     return MPI_SUCCESS;
 }
 
 int PMPI_Finalized(int* flag) {
-    if (flag == nullptr) return MPI_ERR_ARG;
+    if (!is_memory(flag)) return MPI_ERR_ARG;
     *flag = life() == Life::finalized;
     return MPI_SUCCESS;
 }

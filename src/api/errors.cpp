@@ -30,6 +30,10 @@ Errhandler::For handled_as(Comm) noexcept { return Errhandler::For::communicator
 Errhandler::For handled_as(Session) noexcept { return Errhandler::For::session; }
 Communicator* raised_on(Comm comm) noexcept { return comm.object; }
 objects::Session& raised_on(Session session) noexcept { return *session; }
+void note_errhandler(Process& process, Comm comm) noexcept {
+    if (comm.object == process.self) process.self_has_errhandler.store(true, relaxed);
+}
+void note_errhandler(Process&, Session) noexcept {}
 
 template <class Object>
 int set_errhandler(Thread& thread, Object object, ErrorHandler handler) {
@@ -37,6 +41,7 @@ int set_errhandler(Thread& thread, Object object, ErrorHandler handler) {
         return refuse(thread, raised_on(object), MPI_ERR_ERRHANDLER, ErrorHandler::name,
                       "an error handler for another kind of object");
     objects::set_errhandler(*thread.process, object->errhandler, *handler);
+    note_errhandler(*thread.process, object);
     return MPI_SUCCESS;
 }
 

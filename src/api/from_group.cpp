@@ -21,12 +21,12 @@ struct StringTag : Text {
     static constexpr const char* name = "stringtag";
     using Text::Text;
     int error(const Communicator* communicator) const noexcept {
-        if (value == nullptr) return Text::error(communicator);
+        if (!is_memory(value)) return Text::error(communicator);
         return strnlen(value, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN ? MPI_SUCCESS
                                                                              : MPI_ERR_ARG;
     }
     std::string wrong(const Communicator* communicator) const {
-        if (value == nullptr) return Text::wrong(communicator);
+        if (!is_memory(value)) return Text::wrong(communicator);
         return "longer than " + std::to_string(MPI_MAX_STRINGTAG_LEN - 1) + " characters";
     }
 };

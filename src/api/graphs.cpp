@@ -56,8 +56,8 @@ int read_graph(const TopologyCall& call, int nodes, const int* ends, const int* 
     return MPI_SUCCESS;
 }
 
-int graph_create(Thread& thread, Comm comm, Raw<int> nodes, Raw<const int*> ends,
-                 Raw<const int*> edges, Raw<int> reorder, Out<MPI_Comm> result) {
+int graph_create(Thread& thread, Comm comm, Raw<int> nodes, Array<const int> ends,
+                 Array<const int> edges, Raw<int> reorder, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     Graph graph;
     if (const int error = read_graph({thread, *comm}, nodes.value, ends.value, edges.value, graph))
@@ -66,8 +66,8 @@ int graph_create(Thread& thread, Comm comm, Raw<int> nodes, Raw<const int*> ends
 }
 
 /// The old order, as for MPI_Cart_map.
-int graph_map(Thread& thread, Comm comm, Raw<int> nodes, Raw<const int*> ends,
-              Raw<const int*> edges, Out<int> rank) {
+int graph_map(Thread& thread, Comm comm, Raw<int> nodes, Array<const int> ends,
+              Array<const int> edges, Out<int> rank) {
     Graph graph;
     if (const int error = read_graph({thread, *comm}, nodes.value, ends.value, edges.value, graph))
         return error;
@@ -83,8 +83,8 @@ int graphdims_get(Thread& thread, Comm comm, Out<int> nodes, Out<int> edges) {
     return MPI_SUCCESS;
 }
 
-int graph_get(Thread& thread, Comm comm, Raw<int> most_ends, Raw<int> most_edges, Raw<int*> ends,
-              Raw<int*> edges) {
+int graph_get(Thread& thread, Comm comm, Raw<int> most_ends, Raw<int> most_edges, Array<int> ends,
+              Array<int> edges) {
     const TopologyCall call{thread, *comm};
     const Graph* graph = nullptr;
     if (const int error = call.find(graph)) return error;
@@ -110,7 +110,7 @@ int graph_neighbors_count(Thread& thread, Comm comm, Raw<int> rank, Out<int> cou
     return MPI_SUCCESS;
 }
 
-int graph_neighbors(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Raw<int*> neighbours) {
+int graph_neighbors(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Array<int> neighbours) {
     const TopologyCall call{thread, *comm};
     const Graph* graph = nullptr;
     if (const int error = call.find(graph)) return error;
@@ -126,6 +126,17 @@ int graph_neighbors(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Raw
 // --- graphs of which everybody knows a part ---
 
 bool is_weighted(const int* weights) noexcept { return weights != MPI_UNWEIGHTED; }
+
+/// Weights of edges, or what stands for none.
+template <class T>
+struct Weights : Array<T> {
+    static constexpr const char* name = "weights";
+    using Array<T>::Array;
+    int error(const Communicator* communicator) const noexcept {
+        const bool none = this->value == MPI_UNWEIGHTED || this->value == MPI_WEIGHTS_EMPTY;
+        return none ? MPI_SUCCESS : Array<T>::error(communicator);
+    }
+};
 
 /// Weights of `count` edges: none (MPI_UNWEIGHTED), or an array, which is missing only if it is empty.
 int weights_fit(const TopologyCall& call, const char* argument, const int* weights,
@@ -164,9 +175,9 @@ int check_edges(const TopologyCall& call, const char* degree_name, int degree,
     return weights_fit(call, weights_name, weights, degree);
 }
 
-int create_adjacent(Thread& thread, Comm comm, Raw<int> in, Raw<const int*> sources,
-                    Raw<const int*> source_weights, Raw<int> out, Raw<const int*> destinations,
-                    Raw<const int*> destination_weights, Hints, Raw<int> reorder,
+int create_adjacent(Thread& thread, Comm comm, Raw<int> in, Array<const int> sources,
+                    Weights<const int> source_weights, Raw<int> out, Array<const int> destinations,
+                    Weights<const int> destination_weights, Hints, Raw<int> reorder,
                     Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     const TopologyCall call{thread, *comm};
@@ -213,9 +224,9 @@ int read_edges(const TopologyCall& call, int nodes, const int* sources, const in
     return MPI_SUCCESS;
 }
 
-int dist_graph_create(Thread& thread, Comm comm, Raw<int> nodes, Raw<const int*> sources,
-                      Raw<const int*> degrees, Raw<const int*> destinations,
-                      Raw<const int*> weights, Hints, Raw<int> reorder, Out<MPI_Comm> result) {
+int dist_graph_create(Thread& thread, Comm comm, Raw<int> nodes, Array<const int> sources,
+                      Array<const int> degrees, Array<const int> destinations,
+                      Weights<const int> weights, Hints, Raw<int> reorder, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     const TopologyCall call{thread, *comm};
     if (const int error = call.intra()) return error;
@@ -253,9 +264,9 @@ int write_edges(const TopologyCall& call, const char* ranks_name, const char* we
     return weighted ? write_list(from_weights, room, weights) : MPI_SUCCESS;
 }
 
-int neighbors(Thread& thread, Comm comm, Raw<int> most_in, Raw<int*> sources,
-              Raw<int*> source_weights, Raw<int> most_out, Raw<int*> destinations,
-              Raw<int*> destination_weights) {
+int neighbors(Thread& thread, Comm comm, Raw<int> most_in, Array<int> sources,
+              Weights<int> source_weights, Raw<int> most_out, Array<int> destinations,
+              Weights<int> destination_weights) {
     const TopologyCall call{thread, *comm};
     const DistGraph* graph = nullptr;
     if (const int error = call.find(graph)) return error;

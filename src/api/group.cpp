@@ -61,8 +61,8 @@ int group_rank(Thread&, Group group, Out<int> rank) {
     return MPI_SUCCESS;
 }
 
-int translate_ranks(Thread& thread, Group from, Raw<int> n, Raw<const int*> ranks, Group to,
-                    Raw<int*> results) {
+int translate_ranks(Thread& thread, Group from, Raw<int> n, Array<const int> ranks, Group to,
+                    Array<int> results) {
     if (const int error = check_list(thread, n.value, ranks.value)) return error;
     if (const int error = check_list(thread, n.value, results.value)) return error;
     const std::span<const int> wanted(ranks.value, static_cast<std::size_t>(n.value));
@@ -111,14 +111,14 @@ int exclude(Thread& thread, const objects::Group& group, std::span<const int> ra
 using Choose = int (*)(Thread&, const objects::Group&, std::span<const int>, MPI_Group&);
 
 template <Choose choose>
-int by_list(Thread& thread, Group group, Raw<int> n, Raw<const int*> ranks, Out<MPI_Group> result) {
+int by_list(Thread& thread, Group group, Raw<int> n, Array<const int> ranks, Out<MPI_Group> result) {
     if (const int error = check_list(thread, n.value, ranks.value)) return error;
     return choose(thread, *group, {ranks.value, static_cast<std::size_t>(n.value)}, *result);
 }
 
 /// Triplets (first, last, stride) as the list that they stand for.
 template <Choose choose>
-int by_ranges(Thread& thread, Group group, Raw<int> n, Raw<int (*)[3]> ranges, Out<MPI_Group> result) {
+int by_ranges(Thread& thread, Group group, Raw<int> n, Array<int[3]> ranges, Out<MPI_Group> result) {
     if (const int error = check_list(thread, n.value, ranges.value)) return error;
     std::vector<int> ranks;
     for (int i = 0; i < n.value; ++i) {
@@ -137,13 +137,16 @@ int group_free(Thread& thread, InOut<MPI_Group> group) {
     const Group found(*thread.process, *group);
     if (found.object == nullptr)
         return objects::fail(thread, nullptr, MPI_ERR_GROUP, "argument group: " + found.wrong(nullptr));
-    if (*group != MPI_GROUP_EMPTY) objects::drop(*thread.process, *found);
+    if (*group != MPI_GROUP_EMPTY) {
+        found->take_handle();
+        objects::drop(*thread.process, *found);
+    }
     *group = MPI_GROUP_NULL;
     return MPI_SUCCESS;
 }
 
 int comm_group(Thread&, Comm comm, Out<MPI_Group> result) {
-    comm->group->retain();
+    comm->group->hand_out();
     *result = reinterpret_cast<MPI_Group>(comm->group);
     return MPI_SUCCESS;
 }

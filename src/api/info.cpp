@@ -14,12 +14,12 @@ struct Key : Text {
     static constexpr const char* name = "key";
     using Text::Text;
     int error(const Communicator*) const noexcept {
-        return value == nullptr || *value == '\0' || std::strlen(value) >= MPI_MAX_INFO_KEY
+        return !is_memory(value) || *value == '\0' || std::strlen(value) >= MPI_MAX_INFO_KEY
                    ? MPI_ERR_INFO_KEY
                    : MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const {
-        if (value == nullptr) return "a null pointer";
+        if (!is_memory(value)) return no_memory(value);
         if (*value == '\0') return "an empty key";
         return "a key of " + std::to_string(std::strlen(value)) + " characters, when " +
                std::to_string(MPI_MAX_INFO_KEY - 1) + " are the most";
@@ -30,11 +30,11 @@ struct Value : Text {
     static constexpr const char* name = "value";
     using Text::Text;
     int error(const Communicator*) const noexcept {
-        return value == nullptr || std::strlen(value) >= MPI_MAX_INFO_VAL ? MPI_ERR_INFO_VALUE
+        return !is_memory(value) || std::strlen(value) >= MPI_MAX_INFO_VAL ? MPI_ERR_INFO_VALUE
                                                                           : MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const {
-        if (value == nullptr) return "a null pointer";
+        if (!is_memory(value)) return no_memory(value);
         return "a value of " + std::to_string(std::strlen(value)) + " characters, when " +
                std::to_string(MPI_MAX_INFO_VAL - 1) + " are the most";
     }
@@ -49,7 +49,7 @@ int create(Anytime&, Out<MPI_Info> result) {
     return MPI_SUCCESS;
 }
 
-int create_env(Anytime&, Raw<int> argc, Raw<char**> argv, Out<MPI_Info> result) {
+int create_env(Anytime&, Raw<int> argc, Array<char*> argv, Out<MPI_Info> result) {
     std::vector<std::string> arguments;
     for (int i = 0; argv.value != nullptr && i < argc.value && argv.value[i] != nullptr; ++i)
         arguments.emplace_back(argv.value[i]);
@@ -108,7 +108,7 @@ std::optional<std::string> look_up(const objects::Info& info, const char* key) {
     return value ? std::optional<std::string>(*value) : std::nullopt;
 }
 
-int get(Anytime& caller, Info info, Key key, Raw<int> room, Raw<char*> place, Out<int> flag) {
+int get(Anytime& caller, Info info, Key key, Raw<int> room, Array<char> place, Out<int> flag) {
     if (room.value < 0) return caller.fail(MPI_ERR_ARG, "argument valuelen: negative");
     if (place.value == nullptr) return caller.fail(MPI_ERR_ARG, "argument value: a null pointer");
     const auto value = look_up(*info, key.value);
@@ -117,7 +117,7 @@ int get(Anytime& caller, Info info, Key key, Raw<int> room, Raw<char*> place, Ou
     return MPI_SUCCESS;
 }
 
-int get_string(Anytime& caller, Info info, Key key, InOut<int> length, Raw<char*> place, Out<int> flag) {
+int get_string(Anytime& caller, Info info, Key key, InOut<int> length, Array<char> place, Out<int> flag) {
     if (*length < 0) return caller.fail(MPI_ERR_ARG, "argument buflen: negative");
     const auto value = look_up(*info, key.value);
     *flag = value.has_value();

@@ -38,7 +38,9 @@ int alloc_mem(Thread& thread, Raw<MPI_Aint> size, Hints hints, OutPointer place)
                          "no memory for " + std::to_string(size.value) + " bytes");
 }
 
-int free_mem(Thread&, Raw<void*> memory) {
+int free_mem(Thread& thread, Raw<void*> memory) {
+    if (!is_memory_or_null(memory.value))
+        return refuse(thread, nullptr, MPI_ERR_BASE, "base", no_memory(memory.value));
     std::free(memory.value);
     return MPI_SUCCESS;
 }

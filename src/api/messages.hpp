@@ -19,6 +19,9 @@ using p2p::Engine;
 
 inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engine; }
 
+/// Fails the call for a buffer that is no memory.
+[[gnu::cold]] int refuse_buffer(Thread& thread, Communicator& communicator, const void* buffer);
+
 /// Size and layout of `count` elements. MPI_SUCCESS, or the error that was raised: no buffer, too large.
 [[gnu::always_inline]] inline int shape_of(Thread& thread, Communicator& communicator, const void* buffer,
                                            Count count, Type type, p2p::Shape& shape) {
@@ -29,8 +32,8 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engi
     shape.bytes = static_cast<std::uint64_t>(bytes);
     shape.layout = type->contiguous ? nullptr : type.object;
     // The addresses of a derived type may be relative to MPI_BOTTOM.
-    if (buffer == nullptr && bytes != 0 && shape.layout == nullptr) [[unlikely]]
-        return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "argument buf: a null pointer");
+    if (!is_memory(buffer) && bytes != 0 && (shape.layout == nullptr || buffer != nullptr)) [[unlikely]]
+        return refuse_buffer(thread, communicator, buffer);
     return MPI_SUCCESS;
 }
 

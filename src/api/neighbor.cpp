@@ -116,6 +116,8 @@ int gather_from(const Site& site, const Neighbours& edges, In in, InCount count,
     Data mine;
     const int blocks = edges.destinations.empty() ? 0 : 1;
     if (const int error = site.measure(in, count, type, blocks, Use::in, mine)) return error;
+    for (const Block& block : to)
+        if (const int error = site.apart(mine.memory, block)) return error;
     coll::neighbor_allgather(site.schedule, edges, mine.block(), Blocks(to));
     return MPI_SUCCESS;
 }
@@ -152,6 +154,7 @@ int neighbor_alltoall(const Site& site, In in, InCount in_count, InType in_type,
         return error;
     if (const int error = list_equal(site, out, out_count, out_type, edges->sources, Use::out, to))
         return error;
+    if (const int error = site.apart(from, to)) return error;
     coll::neighbor_alltoall(site.schedule, *edges, Blocks(from), Blocks(to));
     return MPI_SUCCESS;
 }
@@ -169,6 +172,7 @@ int neighbor_alltoallv(const Site& site, In in, PerEdge<InCounts> in_counts,
     if (const int error = list_of(site, out, out_counts, out_displacements, out_type,
                                   edges->sources, Use::out, to))
         return error;
+    if (const int error = site.apart(from, to)) return error;
     coll::neighbor_alltoall(site.schedule, *edges, Blocks(from), Blocks(to));
     return MPI_SUCCESS;
 }
@@ -187,6 +191,7 @@ int neighbor_alltoallw(const Site& site, In in, PerEdge<InCounts> in_counts,
     if (const int error = list_typed(site, out, out_counts, out_displacements, out_types,
                                      edges->sources, Use::out, to))
         return error;
+    if (const int error = site.apart(from, to)) return error;
     coll::neighbor_alltoall(site.schedule, *edges, Blocks(from), Blocks(to));
     return MPI_SUCCESS;
 }

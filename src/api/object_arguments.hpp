@@ -91,8 +91,8 @@ struct Text {
     const char* value;
 
     Text(const auto&, const char* raw) noexcept : value(raw) {}
-    int error(const Communicator*) const noexcept { return value == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
-    std::string wrong(const Communicator*) const { return "a null pointer where text belongs"; }
+    int error(const Communicator*) const noexcept { return is_memory(value) ? MPI_SUCCESS : MPI_ERR_ARG; }
+    std::string wrong(const Communicator*) const { return no_memory(value) + ", where text belongs"; }
 };
 
 /// The address of a pointer, which the standard declares as void*.
@@ -101,8 +101,8 @@ struct OutPointer {
     void** place;
 
     OutPointer(const auto&, void* raw) noexcept : place(static_cast<void**>(raw)) {}
-    int error(const Communicator*) const noexcept { return place == nullptr ? MPI_ERR_ARG : MPI_SUCCESS; }
-    std::string wrong(const Communicator*) const { return "a null pointer where a result belongs"; }
+    int error(const Communicator*) const noexcept { return is_memory(place) ? MPI_SUCCESS : MPI_ERR_ARG; }
+    std::string wrong(const Communicator*) const { return no_memory(place) + ", where a result belongs"; }
 };
 
 /// Writes text where a result of `room` characters belongs, cut if need be; answers its length.

@@ -7,6 +7,10 @@
 
 namespace heddle::api {
 
+int refuse_buffer(Thread& thread, Communicator& communicator, const void* buffer) {
+    return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "argument buf: " + no_memory(buffer));
+}
+
 Request* null_receive(Thread& thread) {
     Request* request = engine_of(thread).take_request(thread);
     if (request == nullptr) return nullptr;

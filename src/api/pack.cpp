@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "api/datatype_arguments.hpp"
+#include "api/object_arguments.hpp"
 #include "objects/external32.hpp"
 
 namespace heddle::api {
@@ -16,15 +17,15 @@ HEDDLE_NAMED(InCount, Count, "incount")
 HEDDLE_NAMED(OutCount, Count, "outcount")
 HEDDLE_NAMED(OutSize, Natural, "outsize")
 HEDDLE_NAMED(InSize, Natural, "insize")
-struct Representation : Raw<const char*> {
+struct Representation : Text {
     static constexpr const char* name = "datarep";
-    using Raw::Raw;
+    using Text::Text;
     int error(const Communicator*) const noexcept {
-        return value != nullptr && std::strcmp(value, "external32") == 0 ? MPI_SUCCESS
+        return is_memory(value) && std::strcmp(value, "external32") == 0 ? MPI_SUCCESS
                                                                          : MPI_ERR_ARG;
     }
     std::string wrong(const Communicator*) const {
-        return value == nullptr ? "a null pointer" : std::string(value) + " is not external32";
+        return is_memory(value) ? std::string(value) + " is not external32" : no_memory(value);
     }
 };
 
@@ -57,13 +58,15 @@ struct Move {
                             std::to_string(position) + " there are " +
                             std::to_string(room - position));
         if (bytes == 0) return MPI_SUCCESS;
-        if (packed == nullptr) return fail(MPI_ERR_BUFFER, "the packed buffer is a null pointer");
-        // MPI_BOTTOM is one, too; its data have addresses for displacements.
-        if (elements == nullptr && -page < type->true_lower_bound && type->true_lower_bound < page)
-            return fail(MPI_ERR_BUFFER, "the buffer is a null pointer");
+        if (!is_memory(packed)) return fail(MPI_ERR_BUFFER, "the packed buffer: " + no_memory(packed));
+        // A null pointer is MPI_BOTTOM, too; its data have addresses for displacements.
+        constexpr auto page = static_cast<std::int64_t>(first_address);
+        const bool at_bottom = elements == nullptr &&
+            (type->true_lower_bound <= -page || page <= type->true_lower_bound);
+        if (!is_memory(elements) && !at_bottom)
+            return fail(MPI_ERR_BUFFER, "the buffer: " + no_memory(elements));
         return MPI_SUCCESS;
     }
-    static constexpr std::int64_t page = 4096;
 };
 
 template <class Position>

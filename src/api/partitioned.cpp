@@ -129,7 +129,7 @@ int pready_range(Thread& thread, Raw<int> low, Raw<int> high, Raw<MPI_Request> r
 
 HEDDLE_NAMED(Length, Count, "length")
 
-int pready_list(Thread& thread, Length length, Raw<const int*> partitions,
+int pready_list(Thread& thread, Length length, Array<const int> partitions,
                 Raw<MPI_Request> request) {
     if (partitions.value == nullptr && length.value != 0)
         return objects::fail(thread, nullptr, MPI_ERR_ARG,

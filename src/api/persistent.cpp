@@ -121,7 +121,7 @@ int start_one(Thread& thread, MPI_Request handle) {
 
 int start(Thread& thread, InOut<MPI_Request> request) { return start_one(thread, *request); }
 
-int startall(Thread& thread, Count count, Raw<MPI_Request*> requests) {
+int startall(Thread& thread, Count count, Array<MPI_Request> requests) {
     if (requests.value == nullptr && count.value != 0)
         return objects::fail(thread, nullptr, MPI_ERR_ARG,
                              "argument array_of_requests: a null pointer");

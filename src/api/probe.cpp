@@ -100,7 +100,8 @@ int start_matched(Thread& thread, ReceiveBuffer buffer, Count count, Type type, 
         auto* where = static_cast<Communicator*>(message->communicator);
         if (where->is(core::Kind::communicator)) communicator = where;
         p2p::Shape shape;
-        if (const int error = shape_of(thread, communicator != nullptr ? *communicator : *thread.process->self,
+        if (const int error = shape_of(thread, communicator != nullptr ? *communicator
+                                                               : objects::raised_without_object(*thread.process),
                                        buffer.address, count, type, shape))
             return error;
         request = engine_of(thread).receive_matched(

@@ -48,39 +48,64 @@ MPI_Status* at(MPI_Status* statuses, std::size_t i) noexcept {
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
-/// Completes those of `which` that are done; all errors go to the statuses.
-int complete_several(Thread& thread, MPI_Request* handles, const Selection& selection,
-                     MPI_Status* statuses) {
-    bool failed = false;
-    for (std::size_t i = 0; i < selection.size(); ++i) {
-        MPI_Status* status = at(statuses, i);
-        Request* request = selection.requests[i];
+/// Completes requests one by one. All errors go to the statuses; the first decides whose error handler
+/// the call raises MPI_ERR_IN_STATUS by.
+class Several {
+public:
+    explicit Several(Thread& thread) noexcept : thread_(thread) {}
+
+    /// nullptr for `request`: there is nothing to complete.
+    void complete(MPI_Request& handle, Request* request, MPI_Status* status) {
         int error = MPI_SUCCESS;
-        if (selection.active[i] == nullptr) objects::set_empty_status(status);
-        else error = complete_quietly(thread, handles[i], *request, status);
+        if (request == nullptr) objects::set_empty_status(status);
+        else
+            error = complete_quietly(thread_, handle, *request, status,
+                                     [this](Communicator* of) { note(of); });
         if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
-        failed = failed || error != MPI_SUCCESS;
     }
-    return failed ? objects::fail(thread, nullptr, MPI_ERR_IN_STATUS, "a request failed; see the statuses")
-                  : MPI_SUCCESS;
+    int finish() const {
+        if (!failed_) [[likely]]
+            return MPI_SUCCESS;
+        return objects::fail(thread_, communicator_, MPI_ERR_IN_STATUS,
+                             "a request failed; see the statuses");
+    }
+
+private:
+    void note(Communicator* communicator) noexcept {
+        if (!failed_) communicator_ = live(communicator);
+        failed_ = true;
+    }
+
+    Thread& thread_;
+    Communicator* communicator_ = nullptr;  ///< of the first that failed
+    bool failed_ = false;
+};
+
+int complete_all(Thread& thread, MPI_Request* handles, const Selection& selection,
+                 MPI_Status* statuses) {
+    Several several(thread);
+    for (std::size_t i = 0; i < selection.size(); ++i)
+        several.complete(handles[i], selection.active[i] == nullptr ? nullptr : selection.requests[i],
+                         at(statuses, i));
+    return several.finish();
 }
 
-int waitall(Thread& thread, Count count, Raw<MPI_Request*> handles, Raw<MPI_Status*> statuses) {
+int waitall(Thread& thread, Count count, Array<MPI_Request> handles, Array<MPI_Status> statuses) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     p2p::AllRequests all(engine_of(thread), selection.active);
     progress::wait(engine_of(thread), thread, all);
     if (all.contested) return has_been_completed(thread);
-    return complete_several(thread, handles.value, selection, statuses.value);
+    return complete_all(thread, handles.value, selection, statuses.value);
 }
 
-int testall(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> flag,
-            Raw<MPI_Status*> statuses) {
+int testall(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> flag,
+            Array<MPI_Status> statuses) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     p2p::AllRequests all(engine_of(thread), selection.active);
     *flag = all.holds() || (make_progress(thread, selection.active), all.holds());
-    return *flag ? complete_several(thread, handles.value, selection, statuses.value) : MPI_SUCCESS;
+    return *flag ? complete_all(thread, handles.value, selection, statuses.value) : MPI_SUCCESS;
 }
 
 /// Completes the first that is done, if any is. `index`: which; MPI_UNDEFINED if none.
@@ -95,7 +120,7 @@ int complete_any(Thread& thread, MPI_Request* handles, const Selection& selectio
     return MPI_SUCCESS;
 }
 
-int waitany(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> index, Status status) {
+int waitany(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> index, Status status) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     if (!selection.any_active) {
@@ -109,7 +134,7 @@ int waitany(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> ind
     return complete_any(thread, handles.value, selection, *index, status.place);
 }
 
-int testany(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> index, Out<int> flag,
+int testany(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> index, Out<int> flag,
             Status status) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
@@ -126,28 +151,30 @@ int testany(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> ind
 int complete_some(Thread& thread, MPI_Request* handles, const Selection& selection, int& outcount,
                   int* indices, MPI_Status* statuses) {
     outcount = 0;
-    bool failed = false;
+    Several several(thread);
     for (std::size_t i = 0; i < selection.size(); ++i) {
         if (selection.active[i] == nullptr || !selection.active[i]->completed()) continue;
-        MPI_Status* status = at(statuses, static_cast<std::size_t>(outcount));
-        const int error = complete_quietly(thread, handles[i], *selection.requests[i], status);
-        if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
-        failed = failed || error != MPI_SUCCESS;
+        several.complete(handles[i], selection.requests[i],
+                         at(statuses, static_cast<std::size_t>(outcount)));
         indices[outcount++] = static_cast<int>(i);
     }
-    return failed ? objects::fail(thread, nullptr, MPI_ERR_IN_STATUS, "a request failed; see the statuses")
-                  : MPI_SUCCESS;
+    return several.finish();
+}
+
+int no_indices(Thread& thread) {
+    return refuse(thread, nullptr, MPI_ERR_ARG, "array_of_indices", no_memory(nullptr));
 }
 
 template <bool wait_for_one>
-int some(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> outcount, Raw<int*> indices,
-         Raw<MPI_Status*> statuses) {
+int some(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> outcount, Array<int> indices,
+         Array<MPI_Status> statuses) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     if (!selection.any_active) {
         *outcount = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
+    if (indices.value == nullptr) return no_indices(thread);
     p2p::AnyRequest any(engine_of(thread), selection.active);
     if (wait_for_one) progress::wait(engine_of(thread), thread, any);
     if (any.contested) return has_been_completed(thread);
@@ -155,8 +182,8 @@ int some(Thread& thread, Count count, Raw<MPI_Request*> handles, Out<int> outcou
     return complete_some(thread, handles.value, selection, *outcount, indices.value, statuses.value);
 }
 
-int request_get_status_all(Thread& thread, Count count, Raw<const MPI_Request*> handles, Out<int> flag,
-                           Raw<MPI_Status*> statuses) {
+int request_get_status_all(Thread& thread, Count count, Array<const MPI_Request> handles, Out<int> flag,
+                           Array<MPI_Status> statuses) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     p2p::AllRequests all(engine_of(thread), selection.active);
@@ -171,7 +198,7 @@ int request_get_status_all(Thread& thread, Count count, Raw<const MPI_Request*> 
     return MPI_SUCCESS;
 }
 
-int request_get_status_any(Thread& thread, Count count, Raw<const MPI_Request*> handles, Out<int> index,
+int request_get_status_any(Thread& thread, Count count, Array<const MPI_Request> handles, Out<int> index,
                            Out<int> flag, Status status) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
@@ -189,12 +216,13 @@ int request_get_status_any(Thread& thread, Count count, Raw<const MPI_Request*> 
     return MPI_SUCCESS;
 }
 
-int request_get_status_some(Thread& thread, Count count, Raw<const MPI_Request*> handles,
-                            Out<int> outcount, Raw<int*> indices, Raw<MPI_Status*> statuses) {
+int request_get_status_some(Thread& thread, Count count, Array<const MPI_Request> handles,
+                            Out<int> outcount, Array<int> indices, Array<MPI_Status> statuses) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     *outcount = selection.any_active ? 0 : MPI_UNDEFINED;
     if (!selection.any_active) return MPI_SUCCESS;
+    if (indices.value == nullptr) return no_indices(thread);
     make_progress(thread, selection.active);
     for (std::size_t i = 0; i < selection.size(); ++i) {
         if (selection.active[i] == nullptr || !selection.active[i]->completed()) continue;

@@ -6,6 +6,7 @@
 #include "api/closing.hpp"
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
+#include "objects/callback.hpp"
 #include "p2p/buffered.hpp"
 #include "p2p/finalize.hpp"
 #include "tool/knobs.hpp"
@@ -16,9 +17,7 @@ namespace {
 using core::Thread;
 using objects::Errhandler;
 
-constexpr const char* world_set = "mpi://WORLD";
-constexpr const char* self_set = "mpi://SELF";
-constexpr std::array process_sets = {world_set, self_set};
+constexpr std::array process_sets = {objects::world_set, objects::self_set};
 
 struct LevelName {
     const char* name;
@@ -81,7 +80,7 @@ int init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session* result) {
             process, *handler, MPI_SESSION_NULL, error_class,
             "MPI_Session_init: " + std::string(objects::class_name(error_class)) + ": " + detail);
     };
-    if (result == nullptr) return fail(MPI_ERR_ARG, "argument session: a null pointer");
+    if (!is_memory(result)) return fail(MPI_ERR_ARG, "argument session: " + no_memory(result));
     *result = MPI_SESSION_NULL;
     const Hints info(process, handle);
     if (info.error(nullptr) != MPI_SUCCESS)
@@ -127,7 +126,7 @@ int get_num_psets(Thread&, Session, Hints, Out<int> count) {
 
 /// `length`: room for the name with its end; what it takes afterwards. No room: only that is asked for.
 int get_nth_pset(Thread& thread, Session session, Hints, Raw<int> n, InOut<int> length,
-                 Raw<char*> name) {
+                 Array<char> name) {
     if (n.value < 0 || n.value >= static_cast<int>(process_sets.size()))
         return refuse(thread, *session, MPI_ERR_ARG, "n",
                       "there is no process set number " + std::to_string(n.value));
@@ -142,8 +141,8 @@ int get_nth_pset(Thread& thread, Session session, Hints, Raw<int> n, InOut<int> 
 
 /// Ranks in the world; empty if there is no such set.
 objects::Members members_of(const Process& process, const std::string& name) {
-    if (name == world_set) return process.world->group->processes;
-    if (name == self_set) return {process.rank()};
+    if (objects::is_name_of_set(name, objects::world_set)) return process.world->group->processes;
+    if (objects::is_name_of_set(name, objects::self_set)) return {process.rank()};
     return {};
 }
 
@@ -190,8 +189,10 @@ int errhandler_free(Anytime& caller, InOut<MPI_Errhandler> handle) {
     if (handler.object == nullptr)
         return caller.fail(MPI_ERR_ERRHANDLER, "argument errhandler: " + handler.wrong(nullptr));
     // The predefined ones stay; a handle to one may be freed like any other.
-    if (objects::handle_of(process, *handler) == reinterpret_cast<MPI_Errhandler>(handler.object))
+    if (objects::handle_of(process, *handler) == reinterpret_cast<MPI_Errhandler>(handler.object)) {
+        handler->take_handle();
         objects::drop(process, *handler);
+    }
     *handle = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }
@@ -205,6 +206,10 @@ extern "C" int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_S
     try {
         return init(info, errhandler, session);
     } catch (const std::exception& problem) {
+        if (heddle::objects::left_callback()) {
+            heddle::objects::left_callback() = false;
+            throw;
+        }
         if (errhandler == MPI_ERRORS_RETURN) return MPI_ERR_OTHER;
         return heddle::objects::fail_outside("MPI_Session_init", MPI_ERR_OTHER, problem.what());
     }

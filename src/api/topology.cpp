@@ -27,7 +27,7 @@ int wrong_dims(Thread& thread, const std::string& detail) {
 }
 
 /// Dimensions that are 0 are chosen, so that the product of all is nnodes.
-int dims_create(Thread& thread, Raw<int> nodes, Raw<int> count, Raw<int*> dims) {
+int dims_create(Thread& thread, Raw<int> nodes, Raw<int> count, Array<int> dims) {
     if (nodes.value < 1)
         return objects::fail(
             thread, nullptr, MPI_ERR_ARG,
@@ -86,8 +86,8 @@ int read_cart(const TopologyCall& call, int count, const int* dims, const int* p
     return MPI_SUCCESS;
 }
 
-int cart_create(Thread& thread, Comm comm, Raw<int> count, Raw<const int*> dims,
-                Raw<const int*> periods, Raw<int> reorder, Out<MPI_Comm> result) {
+int cart_create(Thread& thread, Comm comm, Raw<int> count, Array<const int> dims,
+                Array<const int> periods, Raw<int> reorder, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     Cart cart;
     if (const int error = read_cart({thread, *comm}, count.value, dims.value, periods.value, cart))
@@ -96,8 +96,8 @@ int cart_create(Thread& thread, Comm comm, Raw<int> count, Raw<const int*> dims,
 }
 
 /// A call of one process says nothing about where the others are bound: the old order.
-int cart_map(Thread& thread, Comm comm, Raw<int> count, Raw<const int*> dims,
-             Raw<const int*> periods, Out<int> rank) {
+int cart_map(Thread& thread, Comm comm, Raw<int> count, Array<const int> dims,
+             Array<const int> periods, Out<int> rank) {
     Cart cart;
     if (const int error = read_cart({thread, *comm}, count.value, dims.value, periods.value, cart))
         return error;
@@ -105,7 +105,7 @@ int cart_map(Thread& thread, Comm comm, Raw<int> count, Raw<const int*> dims,
     return MPI_SUCCESS;
 }
 
-int cart_sub(Thread& thread, Comm comm, Raw<const int*> remain, Out<MPI_Comm> result) {
+int cart_sub(Thread& thread, Comm comm, Array<const int> remain, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     const TopologyCall call{thread, *comm};
     const Cart* cart = nullptr;
@@ -129,8 +129,8 @@ std::int64_t entries(const Cart& cart, int room) noexcept {
     return std::min<std::int64_t>(room, std::ssize(cart.dimensions));
 }
 
-int cart_get(Thread& thread, Comm comm, Raw<int> room, Raw<int*> dims, Raw<int*> periods,
-             Raw<int*> coordinates) {
+int cart_get(Thread& thread, Comm comm, Raw<int> room, Array<int> dims, Array<int> periods,
+             Array<int> coordinates) {
     const TopologyCall call{thread, *comm};
     const Cart* cart = nullptr;
     if (const int error = call.find(cart)) return error;
@@ -149,7 +149,7 @@ int cart_get(Thread& thread, Comm comm, Raw<int> room, Raw<int*> dims, Raw<int*>
     return MPI_SUCCESS;
 }
 
-int cart_coords(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Raw<int*> coordinates) {
+int cart_coords(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Array<int> coordinates) {
     const TopologyCall call{thread, *comm};
     const Cart* cart = nullptr;
     if (const int error = call.find(cart)) return error;
@@ -162,7 +162,7 @@ int cart_coords(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Raw<int
     return MPI_SUCCESS;
 }
 
-int cart_rank(Thread& thread, Comm comm, Raw<const int*> coordinates, Out<int> rank) {
+int cart_rank(Thread& thread, Comm comm, Array<const int> coordinates, Out<int> rank) {
     const TopologyCall call{thread, *comm};
     const Cart* cart = nullptr;
     if (const int error = call.find(cart)) return error;

@@ -6,7 +6,11 @@
 
 #include <cstring>
 
+#include "api/arguments.hpp"
+
 namespace {
+
+using heddle::api::is_memory;
 
 constexpr char library_version[] =
     "Heddle " HEDDLE_VERSION ", MPI 5.0, standard ABI 1.0 (libmpi_abi.so.1)";
@@ -17,7 +21,7 @@ static_assert(sizeof library_version <= MPI_MAX_LIBRARY_VERSION_STRING);
 extern "C" {
 
 int PMPI_Get_version(int* version, int* subversion) {
-    if (version == nullptr || subversion == nullptr) return MPI_ERR_ARG;
+    if (!is_memory(version) || !is_memory(subversion)) return MPI_ERR_ARG;
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
@@ -25,7 +29,7 @@ int PMPI_Get_version(int* version, int* subversion) {
 decltype(PMPI_Get_version) MPI_Get_version __attribute__((weak, alias("PMPI_Get_version")));
 
 int PMPI_Get_library_version(char* version, int* resultlen) {
-    if (version == nullptr || resultlen == nullptr) return MPI_ERR_ARG;
+    if (!is_memory(version) || !is_memory(resultlen)) return MPI_ERR_ARG;
     std::memcpy(version, library_version, sizeof library_version);
     *resultlen = static_cast<int>(sizeof library_version - 1);
     return MPI_SUCCESS;
@@ -34,7 +38,7 @@ decltype(PMPI_Get_library_version) MPI_Get_library_version
     __attribute__((weak, alias("PMPI_Get_library_version")));
 
 int PMPI_Abi_get_version(int* abi_major, int* abi_minor) {
-    if (abi_major == nullptr || abi_minor == nullptr) return MPI_ERR_ARG;
+    if (!is_memory(abi_major) || !is_memory(abi_minor)) return MPI_ERR_ARG;
     *abi_major = MPI_ABI_VERSION;
     *abi_minor = MPI_ABI_SUBVERSION;
     return MPI_SUCCESS;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "objects/callback.hpp"
 #include "objects/process.hpp"
 
 namespace heddle::coll {
@@ -115,7 +116,7 @@ std::uint32_t Execution::start_stage(core::Thread& thread) noexcept {
         const Step& step = steps[next_++];
         if (step.kind == Step::Kind::wait) break;
         if (!is_message(step)) {
-            do_locally(schedule, step);
+            do_here(step);
             continue;
         }
         core::Request* const message = start(thread, step);
@@ -142,6 +143,14 @@ core::Request* Execution::start(core::Thread& thread, const Step& step) noexcept
                              : start_receive(thread, schedule, step, *this);
     } catch (...) {
         return nullptr;
+    }
+}
+
+void Execution::do_here(const Step& step) noexcept {
+    try {
+        do_locally(schedule, step);
+    } catch (...) {
+        failure_.note(std::exchange(objects::left_callback(), false) ? MPI_ERR_OTHER : MPI_ERR_NO_MEM);
     }
 }
 

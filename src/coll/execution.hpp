@@ -11,7 +11,8 @@
 ///                communicator, which is the same in every process (MPI 5.0, 6.12): calls under way
 ///                at once do not mix, and are spread over instances.
 /// Errors         the first goes to the request. It stops nothing: the other processes, which know
-///                nothing of it, still get what they wait for.
+///                nothing of it, still get what they wait for. An exception that leaves an operation of
+///                the program is one, too (MPI_ERR_OTHER): there may be no call for it to pass through.
 /// Objects        communicator, operation and datatypes are held until the end: the user may free them.
 /// Thread safety  a stage is run by one thread; `left_` hands over to the next. The owner of the handle
 ///                and the completion may come in any order: `ended_` says who destroys.
@@ -54,6 +55,7 @@ private:
     std::uint32_t messages_ahead() const noexcept;
     std::uint32_t start_stage(core::Thread& thread) noexcept;
     core::Request* start(core::Thread& thread, const Step& step) noexcept;
+    void do_here(const Step& step) noexcept;
     void collect(core::Thread& thread) noexcept;
     void complete(core::Thread& thread) noexcept;
 

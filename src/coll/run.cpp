@@ -2,8 +2,10 @@
 #include "coll/run.hpp"
 
 #include <string>
+#include <utility>
 
 #include "coll/step.hpp"
+#include "objects/callback.hpp"
 #include "objects/errors.hpp"
 
 namespace heddle::coll {
@@ -76,16 +78,30 @@ private:
 int run(core::Thread& thread, const Schedule& schedule) {
     Failure failure;
     UnderWay messages(thread, failure);
-    for (const Step& step : schedule.steps()) {
-        if (is_message(step))
-            messages.add(is_send(step) ? start_send(thread, schedule, step)
-                                       : start_receive(thread, schedule, step));
-        else if (step.kind == Step::Kind::wait)
-            messages.wait();
-        else
-            do_locally(schedule, step);
+    std::span<const Step> rest = schedule.steps();
+    const auto go_on = [&](bool combining) {
+        while (!rest.empty()) {
+            const Step& step = rest.front();
+            rest = rest.subspan(1);
+            if (is_message(step))
+                messages.add(is_send(step) ? start_send(thread, schedule, step)
+                                           : start_receive(thread, schedule, step));
+            else if (step.kind == Step::Kind::wait)
+                messages.wait();
+            else if (combining || step.kind != Step::Kind::combine)
+                do_locally(schedule, step);
+        }
+        messages.wait();
+    };
+    try {
+        go_on(true);
+    } catch (...) {
+        // An operation of the program: the other processes, which know nothing of it, still get what they wait for.
+        const bool programs = std::exchange(objects::left_callback(), false);
+        go_on(false);
+        objects::left_callback() = programs;
+        throw;
     }
-    messages.wait();
     if (failure.error != MPI_SUCCESS) [[unlikely]]
         return raise(thread, schedule.communicator, failure);
     return MPI_SUCCESS;

@@ -39,4 +39,21 @@ struct Object {
     }
 };
 
+/// An object that the library may need longer than the program's handles name it, and that handles may
+/// name again later: a group of a communicator, an error handler in force. Each handle is a reference.
+struct Handed : Object {
+    std::atomic<std::uint32_t> handles{0};
+
+    bool has_handles() const noexcept { return handles.load(relaxed) != 0; }
+    /// One more handle, for the program.
+    void hand_out() noexcept {
+        retain();
+        handles.fetch_add(1, relaxed);
+    }
+    /// The reference that the caller has becomes that of a handle.
+    void become_handle() noexcept { handles.fetch_add(1, relaxed); }
+    /// A handle has been freed: its reference is the caller's.
+    void take_handle() noexcept { handles.fetch_sub(1, relaxed); }
+};
+
 }  // namespace heddle::core

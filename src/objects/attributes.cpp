@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "objects/callback.hpp"
 #include "objects/error_codes.hpp"
 #include "objects/process.hpp"
 
@@ -20,11 +21,14 @@ template <class Comm, class Type, class Win, class... Arguments>
 int call(const Keyval& key, Keyval::Function function, void* handle, Arguments... arguments) {
     switch (key.holds) {
         case Holds::communicator:
-            return reinterpret_cast<Comm*>(function)(static_cast<MPI_Comm>(handle), arguments...);
+            return call_program(reinterpret_cast<Comm*>(function), static_cast<MPI_Comm>(handle),
+                                arguments...);
         case Holds::datatype:
-            return reinterpret_cast<Type*>(function)(static_cast<MPI_Datatype>(handle), arguments...);
+            return call_program(reinterpret_cast<Type*>(function), static_cast<MPI_Datatype>(handle),
+                                arguments...);
         case Holds::window:
-            return reinterpret_cast<Win*>(function)(static_cast<MPI_Win>(handle), arguments...);
+            return call_program(reinterpret_cast<Win*>(function), static_cast<MPI_Win>(handle),
+                                arguments...);
     }
     return MPI_ERR_INTERN;
 }
@@ -48,20 +52,40 @@ int call_copy(Holder from, const Attribute& attribute, void*& value, int& flag) 
         static_cast<void*>(&value), &flag);
 }
 
-/// Takes it out; nothing if it is not there.
-std::optional<Attribute> take(Process& process, Holder object, int keyval) {
-    std::lock_guard guard(process.set_up);
-    const auto at = find(object.attributes, keyval);
-    if (at == object.attributes.end()) return std::nullopt;
-    Attribute taken = std::move(*at);
-    object.attributes.erase(at);
-    return taken;
-}
-
 void put(Process& process, Holder object, Attribute attribute) {
     std::lock_guard guard(process.set_up);
     object.attributes.push_back(std::move(attribute));
 }
+
+/// An attribute that has been taken out of its object, if there was one. It is put back unless its
+/// delete function lets it go: that may answer an error, or throw.
+class TakenOut {
+public:
+    TakenOut(Process& process, Holder object, int keyval) : process_(process), object_(object) {
+        std::lock_guard guard(process.set_up);
+        const auto at = find(object.attributes, keyval);
+        if (at == object.attributes.end()) return;
+        attribute_ = std::move(*at);
+        object.attributes.erase(at);
+    }
+    ~TakenOut() {
+        if (attribute_) put(process_, object_, std::move(*attribute_));
+    }
+    TakenOut(const TakenOut&) = delete;
+    TakenOut& operator=(const TakenOut&) = delete;
+
+    int remove() {
+        if (!attribute_) return MPI_SUCCESS;
+        const int error = call_delete(object_, *attribute_);
+        if (error == MPI_SUCCESS) attribute_.reset();
+        return error;
+    }
+
+private:
+    Process& process_;
+    Holder object_;
+    std::optional<Attribute> attribute_;
+};
 
 }  // namespace
 
@@ -74,16 +98,24 @@ int Keyvals::add(Keyval keyval) {
 
 std::shared_ptr<const Keyval> Keyvals::find(int number, Holds holds) {
     std::lock_guard guard(lock_);
-    const auto at = keyvals_.find(number);
-    return at == keyvals_.end() || at->second->holds != holds ? nullptr : at->second;
+    auto keyval = look_up(number);
+    return keyval == nullptr || keyval->holds != holds ? nullptr : keyval;
 }
 
-bool Keyvals::erase(int number, Holds holds) {
+bool Keyvals::free(int number, Holds holds) {
     std::lock_guard guard(lock_);
-    const auto at = keyvals_.find(number);
-    if (at == keyvals_.end() || at->second->holds != holds) return false;
-    keyvals_.erase(at);
+    const auto keyval = look_up(number);
+    if (keyval == nullptr) return number > above_predefined && number <= latest_;
+    if (keyval->holds != holds) return false;
+    std::erase_if(freed_, [](const auto& one) { return one.second.expired(); });
+    if (keyvals_.erase(number) != 0) freed_.emplace(number, keyval);
     return true;
+}
+
+std::shared_ptr<const Keyval> Keyvals::look_up(int number) const {
+    if (const auto at = keyvals_.find(number); at != keyvals_.end()) return at->second;
+    const auto at = freed_.find(number);
+    return at == freed_.end() ? nullptr : at->second.lock();
 }
 
 Holder holder(Communicator& communicator) noexcept {
@@ -120,12 +152,7 @@ bool is_predefined_keyval(int keyval) noexcept {
 
 int set_attribute(Process& process, Holder object,
                   const std::shared_ptr<const Keyval>& keyval, void* value) {
-    if (const auto old = take(process, object, keyval->number)) {
-        if (const int error = call_delete(object, *old)) {
-            put(process, object, *old);
-            return error;
-        }
-    }
+    if (const int error = delete_attribute(process, object, keyval->number)) return error;
     put(process, object, {keyval, value});
     return MPI_SUCCESS;
 }
@@ -139,11 +166,7 @@ bool get_attribute(Process& process, Holder object, int keyval, void*& value) {
 }
 
 int delete_attribute(Process& process, Holder object, int keyval) {
-    const auto taken = take(process, object, keyval);
-    if (!taken) return MPI_SUCCESS;
-    const int error = call_delete(object, *taken);
-    if (error != MPI_SUCCESS) put(process, object, *taken);
-    return error;
+    return TakenOut(process, object, keyval).remove();
 }
 
 int copy_attributes(Process& process, Holder from, Holder to) {

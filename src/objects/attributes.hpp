@@ -3,8 +3,8 @@
 /// Attributes: values that programs attach to communicators, datatypes and windows under keys of their
 /// own (MPI 5.0, 7.7).
 ///
-/// A key lives until it has been freed and no attribute uses it any more. Functions of the user are
-/// called without any lock held.
+/// A key lives until it has been freed and no attribute uses it any more: until then its number goes on
+/// working. Functions of the user are called without any lock held, and may throw (callback.hpp).
 
 #include <atomic>
 #include <cstdint>
@@ -57,14 +57,20 @@ void forget_attributes(Process& process, const Datatype& type) noexcept;
 class Keyvals {
 public:
     int add(Keyval keyval);
-    /// nullptr: there is none with this number for this kind of object.
+    /// nullptr: none with this number for this kind of object lives.
     std::shared_ptr<const Keyval> find(int number, Holds holds);
-    bool erase(int number, Holds holds);
+    /// False if there never was one. Freeing copies of a number, one by one, is let pass.
+    bool free(int number, Holds holds);
 
 private:
+    static constexpr int above_predefined = 1000;
+
+    std::shared_ptr<const Keyval> look_up(int number) const;
+
     std::mutex lock_;
-    int latest_ = 1000;  ///< above every predefined key
+    int latest_ = above_predefined;
     std::map<int, std::shared_ptr<const Keyval>> keyvals_;
+    std::map<int, std::weak_ptr<const Keyval>> freed_;  ///< live as long as attributes hold them
 };
 
 /// What predefined keys give: the program gets the address of the value (MPI 5.0, 9.1.2).

@@ -20,6 +20,7 @@ __extension__ typedef __float128 Float128;
 #define COMPLEX(name, type) BASIC(name, 2 * sizeof(type), alignof(type), 2 * sizeof(type), 2, same)
 #define BYTES(name, bytes) BASIC(name, bytes, bytes, bytes, 1, same)
 #define TWO(name, bytes) BASIC(name, 2 * bytes, bytes, 2 * bytes, 2, same)
+// Of two names for one type, the one that stands in the standard's tables: MPI_Type_get_name gives it.
 const BasicType basic_types[] = {
     C_TYPE(AINT, MPI_Aint),
     C_TYPE(COUNT, MPI_Count),
@@ -28,7 +29,7 @@ const BasicType basic_types[] = {
     C_TYPE(SHORT, short),
     C_TYPE(INT, int),
     BASIC(LONG, sizeof(long), alignof(long), 4, 1, integer),
-    C_TYPE(LONG_LONG, long long),
+    C_TYPE(LONG_LONG_INT, long long),
     C_TYPE(UNSIGNED_SHORT, unsigned short),
     C_TYPE(UNSIGNED, unsigned),
     BASIC(UNSIGNED_LONG, sizeof(long), alignof(long), 4, 1, character),
@@ -36,7 +37,7 @@ const BasicType basic_types[] = {
     C_TYPE(FLOAT, float),
     C_TYPE(DOUBLE, double),
     BASIC(LONG_DOUBLE, sizeof(long double), alignof(long double), 16, 1, long_double),
-    COMPLEX(C_FLOAT_COMPLEX, float),
+    COMPLEX(C_COMPLEX, float),
     COMPLEX(CXX_FLOAT_COMPLEX, float),
     COMPLEX(C_DOUBLE_COMPLEX, double),
     COMPLEX(CXX_DOUBLE_COMPLEX, double),

@@ -12,6 +12,7 @@ Errhandler& make_errhandler(Process& process, Errhandler::Action action,
                             Errhandler::For what, Errhandler::Function function) {
     Errhandler* handler = Process::make(process.errhandlers, core::Kind::errhandler);
     if (handler == nullptr) throw std::bad_alloc();
+    handler->handles.store(1, relaxed);  // its reference is that of a handle
     handler->action = action;
     handler->what = what;
     handler->function = function;
@@ -37,7 +38,7 @@ void set_errhandler(Process& process, Errhandler*& in_force, Errhandler& handler
 MPI_Errhandler get_errhandler(Process& process, Errhandler* const& in_force) noexcept {
     std::lock_guard guard(process.set_up);
     const MPI_Errhandler handle = handle_of(process, *in_force);
-    if (handle == reinterpret_cast<MPI_Errhandler>(in_force)) in_force->retain();
+    if (handle == reinterpret_cast<MPI_Errhandler>(in_force)) in_force->hand_out();
     return handle;
 }
 

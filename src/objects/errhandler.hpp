@@ -11,7 +11,7 @@ namespace heddle::objects {
 
 class Process;
 
-struct Errhandler : core::Object {
+struct Errhandler : core::Handed {
     enum class Action : std::uint8_t { fatal, abort, give_back, call };
 
     /// What the function of the user takes. The predefined handlers are for everything.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "launch/job.hpp"
+#include "objects/callback.hpp"
 #include "objects/error_codes.hpp"
 #include "objects/process.hpp"
 
@@ -153,7 +154,7 @@ int call_errhandler(Process& process, Errhandler& handler, void* object, int cod
     int given = code;
     // The function gets the address of a handle.
     const auto call = [&]<class Function, class Handle>(Function* function, Handle handle) {
-        function(&handle, &given);
+        call_program(function, &handle, &given);
     };
     switch (handler.what) {
         case For::session:
@@ -177,18 +178,29 @@ int call_errhandler(Process& process, Errhandler& handler, void* object, int cod
 
 namespace {
 
+/// The handler in force, which stays there while it is called, and is let go whatever it throws.
+class Held {
+public:
+    Held(Process& process, Errhandler*& in_force) : process_(process) {
+        std::lock_guard guard(process.set_up);
+        handler_ = in_force;
+        handler_->retain();
+    }
+    ~Held() { drop(process_, *handler_); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    Errhandler& operator*() const noexcept { return *handler_; }
+
+private:
+    Process& process_;
+    Errhandler* handler_;
+};
+
 /// `in_force` is the object's own, which another thread may replace meanwhile.
 int call_in_force(Process& process, Errhandler*& in_force, void* object, int code,
                   const std::string& detail) {
-    Errhandler* handler = nullptr;
-    {
-        std::lock_guard guard(process.set_up);
-        handler = in_force;
-        handler->retain();
-    }
-    call_errhandler(process, *handler, object, code, detail);
-    drop(process, *handler);
-    return code;
+    const Held handler(process, in_force);
+    return call_errhandler(process, *handler, object, code, detail);
 }
 
 }  // namespace
@@ -207,6 +219,10 @@ int fail(core::Thread& thread, Session& session, int error_class, const std::str
                            sentence(thread.call, " on a session", error_class, detail));
 }
 
+Communicator& raised_without_object(Process& process) noexcept {
+    return process.self_has_errhandler.load(relaxed) ? *process.self : *process.world;
+}
+
 int fail(core::Thread& thread, Communicator* communicator, int error_class,
          const std::string& detail) {
     std::string where;
@@ -214,7 +230,8 @@ int fail(core::Thread& thread, Communicator* communicator, int error_class,
         std::lock_guard guard(thread.process->set_up);  // for the name
         where = " on " + name_of(*communicator);
     }
-    return call_errhandler(thread, communicator == nullptr ? *thread.process->self : *communicator,
+    return call_errhandler(thread,
+                           communicator == nullptr ? raised_without_object(*thread.process) : *communicator,
                            error_class, sentence(thread.call, where, error_class, detail));
 }
 

@@ -16,8 +16,13 @@ namespace heddle::objects {
 
 class Process;
 
-/// Fails the call that `thread` is in. `communicator`: the one it works on, or nullptr, then the
-/// error handler of MPI_COMM_SELF is in force, which outside of the world model is the initial one. `detail`: what is wrong, a clause without a full stop.
+/// Where errors that belong to no object are raised: MPI_COMM_SELF (MPI 5.0, 9.3). Programs that know the
+/// standard before MPI 4.0 set a handler on MPI_COMM_WORLD only: theirs counts where SELF never got one.
+/// Outside of the world model the handler is the initial one.
+Communicator& raised_without_object(Process& process) noexcept;
+
+/// Fails the call that `thread` is in. `communicator`: the one it works on, or nullptr for
+/// raised_without_object(). `detail`: what is wrong, a clause without a full stop.
 /// Answers what the MPI function returns, unless the handler ends the program.
 [[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
                        const std::string& detail);

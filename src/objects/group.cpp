@@ -40,6 +40,7 @@ Members filtered(const Members& first, const Members& second, bool in_second) {
 Group& make_group(Process& process, std::vector<std::int32_t> processes, Session* session) {
     Group* group = Process::make(process.groups, core::Kind::group);
     if (group == nullptr) throw std::bad_alloc();
+    group->handles.store(0, relaxed);
     const auto at = std::find(processes.begin(), processes.end(), process.rank());
     group->rank = at == processes.end() ? MPI_UNDEFINED
                                         : static_cast<std::int32_t>(at - processes.begin());
@@ -58,7 +59,10 @@ void drop(Process& process, Group& group) noexcept {
 }
 
 MPI_Group handle_of(Process& process, Group& group) noexcept {
-    if (group.size() != 0) return reinterpret_cast<MPI_Group>(&group);
+    if (group.size() != 0) {
+        group.become_handle();
+        return reinterpret_cast<MPI_Group>(&group);
+    }
     if (&group != process.empty_group) drop(process, group);
     return MPI_GROUP_EMPTY;
 }

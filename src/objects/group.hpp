@@ -15,7 +15,7 @@ namespace heddle::objects {
 class Process;
 struct Session;
 
-struct Group : core::Object {
+struct Group : core::Handed {
     Group* next = nullptr;
     std::vector<std::int32_t> processes;  ///< rank in the group -> rank in the world
     std::int32_t rank = 0;                ///< of the calling process; MPI_UNDEFINED if it is outside

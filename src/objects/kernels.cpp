@@ -37,9 +37,9 @@ constexpr std::array<unsigned, builtins> takes = {
     c_integer | fortran_integer | multi_language | bytes,  // bit_and
     c_integer | fortran_integer | multi_language | bytes,  // bit_or
     c_integer | fortran_integer | multi_language | bytes,  // bit_xor
-    c_integer | logical,                                   // logical_and
-    c_integer | logical,                                   // logical_or
-    c_integer | logical,                                   // logical_xor
+    c_integer | multi_language | logical,                  // logical_and
+    c_integer | multi_language | logical,                  // logical_or
+    c_integer | multi_language | logical,                  // logical_xor
     pair,                                                  // min_location
     pair,                                                  // max_location
     every,                                                 // replace
@@ -296,7 +296,7 @@ std::array<Entry, type_handles> make_kinds() {
     AS(LOGICAL8, logical, Int<8>);
     AS(LOGICAL16, logical, Int<16>);
     AS(BYTE, bytes, std::uint8_t);
-    AS(CHAR, other, std::uint8_t);
+    AS_C_INTEGER(CHAR, char);  // beyond the standard, for programs that know no better
     AS(CHARACTER, other, std::uint8_t);
     AS(PACKED, other, std::uint8_t);
     AS(WCHAR, other, Int<sizeof(wchar_t)>);

@@ -146,6 +146,7 @@ std::vector<TypeUnderTest> types() {
         NUMBER(UNSIGNED, unsigned, "C integer"),
         NUMBER(UNSIGNED_LONG, unsigned long, "C integer"),
         NUMBER(UNSIGNED_LONG_LONG, unsigned long long, "C integer"),
+        NUMBER(CHAR, char, "C integer"),  // beyond the standard
         NUMBER(SIGNED_CHAR, signed char, "C integer"),
         NUMBER(UNSIGNED_CHAR, unsigned char, "C integer"),
         NUMBER(INT8_T, std::int8_t, "C integer"),
@@ -204,7 +205,6 @@ std::vector<TypeUnderTest> types() {
         other(MPI_COMPLEX4, "COMPLEX4", "complex", 4),
         other(MPI_COMPLEX32, "COMPLEX32", "complex", 32),
         other(MPI_LOGICAL16, "LOGICAL16", "logical", 16),
-        other(MPI_CHAR, "CHAR", "character", 1),
         other(MPI_WCHAR, "WCHAR", "character", 4),
         other(MPI_CHARACTER, "CHARACTER", "character", 1),
         other(MPI_PACKED, "PACKED", "character", 1),
@@ -226,7 +226,7 @@ bool defined(Builtin op, const std::string& category) {
                 {"C integer", "Fortran integer", "floating", "multi-language", "complex"});
         case Builtin::logical_and:
         case Builtin::logical_or:
-        case Builtin::logical_xor: return any_of({"C integer", "logical"});
+        case Builtin::logical_xor: return any_of({"C integer", "multi-language", "logical"});
         case Builtin::bit_and:
         case Builtin::bit_or:
         case Builtin::bit_xor:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "objects/callback.hpp"
 #include "objects/process.hpp"
 
 namespace heddle::objects {
@@ -17,14 +18,14 @@ void Reduction::call_user(const std::byte* in, std::byte* inout, std::size_t cou
     auto* left = const_cast<std::byte*>(in);  // the signature is older than const
     if (operation->large_function != nullptr) {
         auto length = static_cast<MPI_Count>(count);
-        if (count != 0) operation->large_function(left, inout, &length, &handle);
+        if (count != 0) call_program(operation->large_function, left, inout, &length, &handle);
         return;
     }
     constexpr std::size_t most = std::numeric_limits<int>::max();
     for (std::size_t done = 0; done < count;) {
         auto length = static_cast<int>(std::min(count - done, most));
         const auto offset = static_cast<std::ptrdiff_t>(done) * type->extent;
-        operation->function(left + offset, inout + offset, &length, &handle);
+        call_program(operation->function, left + offset, inout + offset, &length, &handle);
         done += static_cast<std::size_t>(length);
     }
 }

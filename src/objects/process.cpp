@@ -166,6 +166,7 @@ void Process::begin_world() noexcept {
 void Process::end_world() noexcept {
     // What belongs to no object is raised there, also by sessions that go on.
     set_errhandler(*this, self->errhandler, initial_errhandler(*this));
+    self_has_errhandler.store(true, relaxed);
     named_world_.store(nullptr, relaxed);
     world_life_.store(Life::finalized, release);
 }
@@ -176,7 +177,7 @@ Errhandler* Process::errhandler(MPI_Errhandler handle) noexcept {
     if (handle == MPI_ERRORS_ARE_FATAL) return errors_are_fatal;
     if (handle == MPI_ERRORS_ABORT) return errors_abort;
     if (handle == MPI_ERRORS_RETURN) return errors_return;
-    return find(errhandlers, handle, core::Kind::errhandler);
+    return named(find(errhandlers, handle, core::Kind::errhandler));
 }
 
 }  // namespace heddle::objects

@@ -72,6 +72,7 @@ public:
     // They live as long as the process; whether handles name them depends on the world model.
     Communicator* world = nullptr;
     Communicator* self = nullptr;
+    std::atomic<bool> self_has_errhandler{false};  ///< the program has set one on MPI_COMM_SELF
     Group* empty_group = nullptr;
     Errhandler* errors_are_fatal = nullptr;
     Errhandler* errors_abort = nullptr;
@@ -113,7 +114,7 @@ public:
     }
     Group* group(MPI_Group handle) noexcept {
         if (handle == MPI_GROUP_EMPTY) return empty_group;
-        return find(groups, handle, core::Kind::group);
+        return named(find(groups, handle, core::Kind::group));
     }
     Errhandler* errhandler(MPI_Errhandler handle) noexcept;
     Session* session(MPI_Session handle) noexcept {
@@ -176,6 +177,12 @@ private:
         if (!arena.in_first(handle)) return nullptr;
         T* object = reinterpret_cast<T*>(handle);
         return object->is(kind) ? object : nullptr;
+    }
+
+    /// What has handles that come and go, if one is left.
+    template <class T>
+    static T* named(T* object) noexcept {
+        return object != nullptr && object->has_handles() ? object : nullptr;
     }
 
     int uses_ = 0;             ///< guarded by set_up

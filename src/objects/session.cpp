@@ -2,6 +2,7 @@
 #include "objects/session.hpp"
 
 #include <new>
+#include <strings.h>
 
 #include "objects/process.hpp"
 
@@ -14,6 +15,10 @@ Session& make_session(Process& process, int thread_level, Errhandler& errhandler
     session->errhandler = &errhandler;
     errhandler.retain();
     return *session;
+}
+
+bool is_name_of_set(const std::string& name, const char* set) noexcept {
+    return strcasecmp(name.c_str(), set) == 0;
 }
 
 void drop(Process& process, Session& session) noexcept {

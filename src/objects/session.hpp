@@ -7,6 +7,7 @@
 /// Groups and communicators that come from a session hold it, counted.
 
 #include <memory>
+#include <string>
 
 #include "core/object.hpp"
 #include "mpi.h"
@@ -28,6 +29,12 @@ struct Session : core::Object {
 
     MPI_Session handle() noexcept { return reinterpret_cast<MPI_Session>(this); }
 };
+
+/// Process sets, which every session knows.
+inline constexpr const char* world_set = "mpi://WORLD";
+inline constexpr const char* self_set = "mpi://SELF";
+/// Names of process sets are compared without regard to case (MPI 5.0, 11.3.2).
+bool is_name_of_set(const std::string& name, const char* set) noexcept;
 
 /// With the handle's reference. Throws std::bad_alloc.
 Session& make_session(Process& process, int thread_level, Errhandler& errhandler);

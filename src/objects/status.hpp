@@ -10,10 +10,15 @@
 
 namespace heddle::objects {
 
+/// Whether there is a status to write to: not MPI_STATUS_IGNORE, nor another constant that stands for an address.
+inline bool is_wanted(const MPI_Status* status) noexcept {
+    return reinterpret_cast<std::uintptr_t>(status) >= 4096;
+}
+
 /// Everything but MPI_ERROR, which only calls that complete several requests set (MPI 5.0, 3.2.5).
 inline void set_status(MPI_Status* status, std::int32_t source, std::int32_t tag, std::uint64_t bytes,
                        bool cancelled) noexcept {
-    if (status == MPI_STATUS_IGNORE) return;
+    if (!is_wanted(status)) return;
     status->MPI_SOURCE = source;
     status->MPI_TAG = tag;
     std::memcpy(status->MPI_internal, &bytes, sizeof bytes);
@@ -27,7 +32,7 @@ inline void set_status(MPI_Status* status, const core::Outcome& outcome) noexcep
 /// Of no operation: an inactive or null request, a send.
 inline void set_empty_status(MPI_Status* status) noexcept {
     set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
-    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+    if (is_wanted(status)) status->MPI_ERROR = MPI_SUCCESS;
 }
 
 /// Of a receive from MPI_PROC_NULL.

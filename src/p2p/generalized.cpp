@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "objects/callback.hpp"
 #include "objects/process.hpp"
 #include "objects/status.hpp"
 #include "p2p/turn.hpp"
@@ -37,7 +38,8 @@ const Functions& functions_of(const core::Request& request) noexcept {
 }
 
 int call_free(const Functions& functions) {
-    return functions.free == nullptr ? MPI_SUCCESS : functions.free(functions.extra_state);
+    if (functions.free == nullptr) return MPI_SUCCESS;
+    return objects::call_program(functions.free, functions.extra_state);
 }
 
 void destroy(core::Thread& thread, core::Request& request) noexcept {
@@ -45,6 +47,31 @@ void destroy(core::Thread& thread, core::Request& request) noexcept {
     request.extra = nullptr;
     thread.process->engine->free_request(thread, request);
 }
+
+/// The last one to need the request: destroys it at the end, whatever the free function throws.
+struct Last {
+    core::Thread& thread;
+    core::Request& request;
+
+    Last(core::Thread& caller, core::Request& of) noexcept : thread(caller), request(of) {}
+    ~Last() { destroy(thread, request); }
+    Last(const Last&) = delete;
+    Last& operator=(const Last&) = delete;
+};
+
+/// Who has waited for the request: done with it at the end, likewise.
+struct Collector {
+    core::Thread& thread;
+    core::Request& request;
+
+    Collector(core::Thread& caller, core::Request& of) noexcept : thread(caller), request(of) {}
+    ~Collector() {
+        request.kind.store(core::Kind::none, relaxed);
+        if (functions_of(request).ended.fetch_or(collected, acq_rel) != 0) destroy(thread, request);
+    }
+    Collector(const Collector&) = delete;
+    Collector& operator=(const Collector&) = delete;
+};
 
 }  // namespace
 
@@ -70,37 +97,34 @@ int complete_generalized(core::Thread& thread, core::Request& request) {
     // Acquire and release on both sides: the second sees all that the first did.
     const std::uint32_t before = functions_of(request).ended.fetch_or(completed, acq_rel);
     if (before == 0) return MPI_SUCCESS;
-    const int error = before == let_go ? call_free(functions_of(request)) : MPI_SUCCESS;
-    destroy(thread, request);
-    return error;
+    const Last last(thread, request);
+    return before == let_go ? call_free(functions_of(request)) : MPI_SUCCESS;
 }
 
 int query_generalized(const core::Request& request, MPI_Status* status) {
     const Functions& functions = functions_of(request);
     MPI_Status scratch;
-    MPI_Status* filled = status == MPI_STATUS_IGNORE ? &scratch : status;
+    MPI_Status* filled = objects::is_wanted(status) ? status : &scratch;
     objects::set_empty_status(filled);
-    return functions.query == nullptr ? MPI_SUCCESS : functions.query(functions.extra_state, filled);
+    if (functions.query == nullptr) return MPI_SUCCESS;
+    return objects::call_program(functions.query, functions.extra_state, filled);
 }
 
 int collect_generalized(core::Thread& thread, core::Request& request) {
-    const int error = call_free(functions_of(request));
-    request.kind.store(core::Kind::none, relaxed);
-    if (functions_of(request).ended.fetch_or(collected, acq_rel) != 0) destroy(thread, request);
-    return error;
+    const Collector collector(thread, request);
+    return call_free(functions_of(request));
 }
 
 int let_go_of_generalized(core::Thread& thread, core::Request& request) {
     if (functions_of(request).ended.fetch_or(let_go, acq_rel) == 0) return MPI_SUCCESS;
-    const int error = call_free(functions_of(request));
-    destroy(thread, request);
-    return error;
+    const Last last(thread, request);
+    return call_free(functions_of(request));
 }
 
 int cancel_generalized(core::Request& request) {
     const Functions& functions = functions_of(request);
-    return functions.cancel == nullptr ? MPI_SUCCESS
-                                       : functions.cancel(functions.extra_state, request.completed());
+    if (functions.cancel == nullptr) return MPI_SUCCESS;
+    return objects::call_program(functions.cancel, functions.extra_state, int{request.completed()});
 }
 
 }  // namespace heddle::p2p

@@ -83,7 +83,6 @@ static void copying_and_deleting(void) {
     freed = doubled;
     OK(MPI_Comm_free_keyval(&freed));
     CHECK(freed == MPI_KEYVAL_INVALID);
-    FAILS(MPI_Comm_set_attr(comm, doubled, (void*)1), MPI_ERR_KEYVAL);
     FAILS(MPI_Comm_set_attr(comm, MPI_KEYVAL_INVALID, (void*)1), MPI_ERR_KEYVAL);
     deletions = 0;
     OK(MPI_Comm_free(&copy)); /* a freed key still deletes */
@@ -94,6 +93,41 @@ static void copying_and_deleting(void) {
     CHECK(deletions == 3 && deleted[2] == 5);
     OK(MPI_Comm_free_keyval(&same));
     OK(MPI_Comm_free_keyval(&private));
+}
+
+/* The number of a key that was freed goes on working while an attribute hangs on it. */
+static void freed_key(void) {
+    int key, saved, copy;
+    MPI_Comm comm, other;
+    void* value;
+    int flag;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &other));
+    OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_deletion, &key, NULL));
+    OK(MPI_Comm_set_attr(comm, key, (void*)1));
+    saved = copy = key;
+    OK(MPI_Comm_free_keyval(&key));
+    deletions = 0;
+    CHECK(value_of(comm, saved) == 1 && value_of(other, saved) == -1);
+    OK(MPI_Comm_set_attr(comm, saved, (void*)2));
+    OK(MPI_Comm_set_attr(other, saved, (void*)3));
+    CHECK(deletions == 1 && deleted[0] == 1);
+    OK(MPI_Comm_free_keyval(&copy)); /* freeing a copy, too, is let pass */
+    CHECK(copy == MPI_KEYVAL_INVALID);
+    OK(MPI_Comm_delete_attr(comm, saved));
+    CHECK(deletions == 2 && deleted[1] == 2 && value_of(other, saved) == 3);
+    FAILS(MPI_Type_free_keyval(&(int){saved}), MPI_ERR_KEYVAL);
+    OK(MPI_Comm_free(&other));
+    CHECK(deletions == 3 && deleted[2] == 3);
+    /* The last attribute has taken it along. */
+    FAILS(MPI_Comm_get_attr(comm, saved, &value, &flag), MPI_ERR_KEYVAL);
+    FAILS(MPI_Comm_set_attr(comm, saved, NULL), MPI_ERR_KEYVAL);
+    FAILS(MPI_Comm_delete_attr(comm, saved), MPI_ERR_KEYVAL);
+    copy = saved;
+    OK(MPI_Comm_free_keyval(&copy));
+    copy = saved + 1000; /* never was one */
+    FAILS(MPI_Comm_free_keyval(&copy), MPI_ERR_KEYVAL);
+    OK(MPI_Comm_free(&comm));
 }
 
 static void old_names(void) {
@@ -125,6 +159,7 @@ int main(void) {
     predefined(MPI_COMM_WORLD);
     predefined(MPI_COMM_SELF);
     copying_and_deleting();
+    freed_key();
     old_names();
     for (int i = 0; i < 3; ++i) {
         OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keys[i], NULL));

@@ -61,6 +61,84 @@ static void without_waiting(void) {
     EXPECT(size * (size - 1) / 2, out[0]);
 }
 
+/* What a call reads and what it fills must be apart. */
+static void aliases(void) {
+    int all[64] = {0}, out[64] = {0}, counts[16], displacements[16], i;
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Datatype even;
+    for (i = 0; i < 16; ++i) {
+        counts[i] = 2;
+        displacements[i] = 2 * i;
+    }
+    EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(all, all, 2, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(all, all + 1, 2, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Iallreduce(all, all, 2, MPI_INT, MPI_SUM, world, &request));
+    EXPECT(MPI_ERR_BUFFER, MPI_Scan(all, all, 2, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Reduce_scatter_block(all, all, 2, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Allgather(all + 2 * rank, 2, MPI_INT, all, 2, MPI_INT, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Allgatherv(all + 2 * rank, 2, MPI_INT, all, counts, displacements, MPI_INT, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Alltoall(all, 2, MPI_INT, all, 2, MPI_INT, world));
+    EXPECT(MPI_ERR_BUFFER, MPI_Alltoallv(all, counts, displacements, MPI_INT, all, counts, displacements, MPI_INT, world));
+    /* Equal addresses, but other data: nothing overlaps. */
+    EXPECT(MPI_SUCCESS, MPI_Allreduce(all, all, 0, MPI_INT, MPI_SUM, world));
+    EXPECT(MPI_SUCCESS, MPI_Allreduce(all, all + 2, 2, MPI_INT, MPI_SUM, world));
+    MPI_Type_vector(16, 1, 2, MPI_INT, &even);
+    MPI_Type_commit(&even);
+    EXPECT(MPI_ERR_BUFFER, MPI_Alltoall(all, 1, even, all, 1, even, MPI_COMM_SELF));
+    EXPECT(MPI_SUCCESS, MPI_Alltoall(all, 1, even, all + 1, 1, even, MPI_COMM_SELF));
+    MPI_Type_free(&even);
+    for (i = 0; i < 16; ++i) displacements[i] += 32;
+    if (size == 1) {
+        const int zero = 0;
+        EXPECT(MPI_SUCCESS, MPI_Alltoallv(all, counts, &zero, MPI_INT, all, counts, displacements, MPI_INT, world));
+        EXPECT(MPI_ERR_BUFFER, MPI_Gather(all, 1, MPI_INT, all, 1, MPI_INT, 0, world));
+        EXPECT(MPI_ERR_BUFFER, MPI_Scatter(all, 1, MPI_INT, all, 1, MPI_INT, 0, world));
+        EXPECT(MPI_ERR_BUFFER, MPI_Reduce(all, all, 1, MPI_INT, MPI_SUM, 0, world));
+        EXPECT(MPI_SUCCESS, MPI_Exscan(all, all, 1, MPI_INT, MPI_SUM, world)); /* has no result */
+    }
+    for (i = 0; i < 64; ++i) all[i] = rank;
+    EXPECT(MPI_SUCCESS, MPI_Allreduce(all, out, 64, MPI_INT, MPI_SUM, world));
+    EXPECT(size * (size - 1) / 2, out[63]);
+}
+
+/* Operations on types of which the standard says nothing, as programs use them. */
+static void beyond_the_standard(void) {
+    signed char chars[3] = {-1, 2, 3};
+    const char low = 'a', high = (char)('b' + rank);
+    char most = 0;
+    MPI_Aint place[2] = {0, 5};
+    MPI_Offset offset[2] = {7, 5};
+    MPI_Count count[2] = {0, 0};
+    MPI_Comm world = MPI_COMM_WORLD;
+    EXPECT(MPI_SUCCESS, MPI_Allreduce(MPI_IN_PLACE, chars, 3, MPI_CHAR, MPI_SUM, world));
+    EXPECT(1, chars[0] == -size && chars[1] == 2 * size && chars[2] == 3 * size);
+    EXPECT(MPI_SUCCESS, MPI_Allreduce(&high, &most, 1, MPI_CHAR, MPI_MAX, world));
+    EXPECT(1, most == (char)('a' + size));
+    EXPECT(MPI_SUCCESS, MPI_Allreduce(&low, &most, 1, MPI_CHAR, MPI_BAND, world));
+    EXPECT(1, most == 'a');
+    EXPECT(MPI_SUCCESS, MPI_Reduce_local(&place[1], &place[0], 1, MPI_AINT, MPI_LOR));
+    EXPECT(1, place[0] == 1);
+    EXPECT(MPI_SUCCESS, MPI_Reduce_local(&offset[1], &offset[0], 1, MPI_OFFSET, MPI_LAND));
+    EXPECT(1, offset[0] == 1);
+    EXPECT(MPI_SUCCESS, MPI_Reduce_local(&count[1], &count[0], 1, MPI_COUNT, MPI_LXOR));
+    EXPECT(1, count[0] == 0);
+}
+
+/* An operation that is under way may be freed; its handle is no handle any more. */
+static void freed_operation(void) {
+    int in = rank, out = -1;
+    MPI_Op op, copy;
+    MPI_Request request;
+    MPI_Op_create(keep_left, 0, &op);
+    copy = op;
+    EXPECT(MPI_SUCCESS, MPI_Iallreduce(&in, &out, 1, MPI_INT, op, MPI_COMM_WORLD, &request));
+    EXPECT(MPI_SUCCESS, MPI_Op_free(&op));
+    EXPECT(MPI_ERR_OP, MPI_Op_free(&copy));
+    EXPECT(MPI_SUCCESS, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EXPECT(0, out);
+}
+
 static void between_groups(void) {
     int in[4] = {0}, out[64] = {0}, place;
     MPI_Comm group, both;
@@ -122,7 +200,7 @@ int main(int argc, char** argv) {
     EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_FLOAT, MPI_BAND, world));
     EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_DOUBLE_INT, MPI_SUM, world));
     EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, MPI_MAXLOC, world));
-    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_CHAR, MPI_SUM, world));
+    EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_WCHAR, MPI_SUM, world));
     EXPECT(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_C_FLOAT_COMPLEX, MPI_MAX, world));
     EXPECT(MPI_ERR_OP, MPI_Reduce_scatter(in, out, ones, MPI_BYTE, MPI_SUM, world));
     EXPECT(MPI_ERR_OP, MPI_Reduce_local(in, out, 1, MPI_BYTE, MPI_SUM));
@@ -191,6 +269,9 @@ int main(int argc, char** argv) {
     EXPECT(MPI_SUCCESS, MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, world));
     EXPECT(size * (size - 1) / 2, out[0]);
     without_waiting();
+    aliases();
+    beyond_the_standard();
+    freed_operation();
     if (size > 1) between_groups();
     MPI_Finalize();
     return failed;

@@ -76,6 +76,72 @@ static void bounds(void) {
     OK(MPI_Type_free(&type));
 }
 
+/* Nothing is padded but structures. */
+static void padding(void) {
+    MPI_Datatype inner, outer, structure;
+    const int lengths[] = {1, 1}, displacements[] = {0, 1};
+    const MPI_Aint places[] = {0, 8}, near[] = {0, 5};
+    const MPI_Datatype types[] = {MPI_DOUBLE, MPI_CHAR};
+    OK(MPI_Type_create_hvector(3, 4, 21, MPI_INT, &inner));
+    check_bounds(inner, 48, 0, 58, 0, 58);
+    OK(MPI_Type_create_hvector(2, 1, 37, inner, &outer));
+    check_bounds(outer, 96, 0, 95, 0, 95);
+    OK(MPI_Type_free(&outer));
+    OK(MPI_Type_contiguous(2, inner, &outer));
+    check_bounds(outer, 96, 0, 116, 0, 116);
+    OK(MPI_Type_free(&outer));
+    OK(MPI_Type_free(&inner));
+    OK(MPI_Type_create_hindexed(2, lengths, near, MPI_INT, &inner));
+    check_bounds(inner, 8, 0, 9, 0, 9);
+    OK(MPI_Type_indexed(2, lengths, displacements, inner, &outer));
+    check_bounds(outer, 16, 0, 18, 0, 18);
+    OK(MPI_Type_free(&outer));
+    OK(MPI_Type_free(&inner));
+
+    OK(MPI_Type_create_struct(2, lengths, places, types, &structure));
+    check_bounds(structure, 9, 0, 16, 0, 9);
+    OK(MPI_Type_contiguous(2, structure, &outer)); /* with the padding of what it is made of */
+    check_bounds(outer, 18, 0, 32, 0, 25);
+    OK(MPI_Type_free(&outer));
+    OK(MPI_Type_create_hvector(2, 1, 17, structure, &outer));
+    check_bounds(outer, 18, 0, 33, 0, 26);
+    OK(MPI_Type_free(&outer));
+    OK(MPI_Type_free(&structure));
+}
+
+static void names_of_synonyms(void) {
+    char name[MPI_MAX_OBJECT_NAME];
+    int length;
+    OK(MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, name, &length));
+    CHECK(strcmp(name, "MPI_C_COMPLEX") == 0);
+    OK(MPI_Type_get_name(MPI_LONG_LONG, name, &length));
+    CHECK(strcmp(name, "MPI_LONG_LONG_INT") == 0);
+}
+
+/* Where nothing is sent or received there need not be a datatype. */
+static void none_needed(void) {
+    const MPI_Datatype none = MPI_DATATYPE_NULL;
+    MPI_Request request;
+    int number, size;
+    OK(MPI_Send(NULL, 0, none, 0, 0, MPI_COMM_SELF));
+    OK(MPI_Recv(NULL, 0, none, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    OK(MPI_Send(&number, 1, none, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
+    OK(MPI_Irecv(&number, 1, none, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(&number, 1, none, MPI_PROC_NULL, 0, &number, 0, none, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
+    OK(MPI_Pack_size(0, none, MPI_COMM_WORLD, &size));
+    CHECK(size == 0);
+    OK(MPI_Bcast(NULL, 0, none, 0, MPI_COMM_WORLD));
+    OK(MPI_Gather(NULL, 0, none, NULL, 0, none, 0, MPI_COMM_WORLD));
+    FAILS(MPI_Send(&number, 1, none, 0, 0, MPI_COMM_SELF), MPI_ERR_TYPE);
+    FAILS(MPI_Bcast(&number, 1, none, 0, MPI_COMM_SELF), MPI_ERR_TYPE);
+    FAILS(MPI_Gather(&number, 1, none, &number, 0, none, 0, MPI_COMM_SELF), MPI_ERR_TYPE);
+    /* The operation goes with the datatype. */
+    FAILS(MPI_Allreduce(NULL, NULL, 0, none, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    FAILS(MPI_Send(NULL, 0, none, 12345, 0, MPI_COMM_SELF), MPI_ERR_RANK);
+}
+
 static void envelope(MPI_Datatype type, int integers, int addresses, int types, int combiner) {
     int i, a, d, c;
     MPI_Count li, la, lc, ld;
@@ -379,6 +445,9 @@ int main(void) {
     int rank, size;
     start(&rank, &size, MPI_THREAD_SINGLE);
     bounds();
+    padding();
+    names_of_synonyms();
+    none_needed();
     contents();
     packing();
     numeric();

@@ -44,7 +44,7 @@ static void handlers(void) {
     OK(MPI_Comm_free(&child));
     OK(MPI_Comm_free(&comm));
 
-    /* A call without a communicator: the handler of MPI_COMM_SELF. */
+    /* A call without a communicator: the handler of MPI_COMM_SELF, which has got one. */
     OK(MPI_Comm_create_errhandler(note, &mine));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, mine));
     CHECK(MPI_Comm_size(MPI_COMM_NULL, &number) == MPI_ERR_COMM);
@@ -111,6 +111,76 @@ static void added(int level_of_use) {
     FAILS(MPI_Add_error_code(class, &code), MPI_ERR_ARG);
 }
 
+/* One message that is too long, from this process to itself, and requests that are complete. */
+static void start_failing(MPI_Comm comm, MPI_Request requests[3]) {
+    static int out[2], in[3];
+    requests[0] = MPI_REQUEST_NULL;
+    OK(MPI_Irecv(&in[2], 1, MPI_INT, 0, 1, comm, &requests[2]));
+    OK(MPI_Irecv(in, 1, MPI_INT, 0, 0, comm, &requests[1]));
+    OK(MPI_Send(out, 1, MPI_INT, 0, 1, comm));
+    OK(MPI_Send(out, 2, MPI_INT, 0, 0, comm));
+}
+
+/* Calls that complete several requests raise what failed on the communicator of the first that did. */
+static void several(void) {
+    MPI_Errhandler mine;
+    MPI_Comm quiet, heard;
+    MPI_Request requests[6];
+    MPI_Status statuses[6];
+    int flag, count, indices[6];
+    OK(MPI_Comm_create_errhandler(note, &mine));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &quiet));
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &heard));
+    OK(MPI_Comm_set_errhandler(quiet, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_set_errhandler(heard, mine));
+    calls = 0;
+    start_failing(quiet, requests);
+    FAILS(MPI_Waitall(3, requests, statuses), MPI_ERR_IN_STATUS);
+    CHECK(statuses[0].MPI_ERROR == 0 && statuses[2].MPI_ERROR == 0);
+    CHECK(statuses[1].MPI_ERROR == MPI_ERR_TRUNCATE);
+    start_failing(quiet, requests);
+    FAILS(MPI_Testall(3, requests, &flag, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
+    start_failing(quiet, requests);
+    FAILS(MPI_Waitsome(3, requests, &count, indices, statuses), MPI_ERR_IN_STATUS);
+    CHECK(count == 2);
+    start_failing(quiet, requests);
+    FAILS(MPI_Testsome(3, requests, &count, indices, statuses), MPI_ERR_IN_STATUS);
+    start_failing(quiet, requests);
+    FAILS(MPI_Waitany(2, requests, indices, statuses), MPI_ERR_TRUNCATE);
+    OK(MPI_Wait(&requests[2], MPI_STATUS_IGNORE));
+    CHECK(calls == 0);
+    start_failing(heard, requests);
+    start_failing(quiet, requests + 3);
+    FAILS(MPI_Waitall(6, requests, statuses), MPI_ERR_IN_STATUS);
+    CHECK(calls == 1 && last_comm == heard && last_code == MPI_ERR_IN_STATUS);
+    start_failing(quiet, requests);
+    start_failing(heard, requests + 3);
+    FAILS(MPI_Waitall(6, requests, statuses), MPI_ERR_IN_STATUS);
+    CHECK(calls == 1);
+    OK(MPI_Errhandler_free(&mine));
+    OK(MPI_Comm_free(&quiet));
+    OK(MPI_Comm_free(&heard));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+}
+
+/* A handle that has been freed names nothing, although what it named may still be in force. */
+static void freed_handle(void) {
+    MPI_Errhandler mine, copy, got;
+    OK(MPI_Comm_create_errhandler(note, &mine));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine));
+    copy = mine;
+    OK(MPI_Errhandler_free(&mine));
+    mine = copy;
+    FAILS(MPI_Errhandler_free(&mine), MPI_ERR_ERRHANDLER);
+    OK(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got)); /* a new handle */
+    CHECK(got == copy);
+    OK(MPI_Errhandler_free(&got));
+    FAILS(MPI_Errhandler_free(&copy), MPI_ERR_ERRHANDLER);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+}
+
 int main(void) {
     int rank, size;
     added(0);
@@ -119,6 +189,8 @@ int main(void) {
     predefined_strings();
     added(1);
     handlers();
+    several();
+    freed_handle();
     MPI_Finalize();
     predefined_strings();
     return 0;

@@ -97,6 +97,22 @@ static void wrong(void) {
     FAILS(MPI_Group_translate_ranks(world, 1, &outside, world, &number), MPI_ERR_RANK);
 }
 
+/* A handle that has been freed names nothing, although a communicator still has the group. */
+static void freed(void) {
+    MPI_Group group, copy, again;
+    int number;
+    OK(MPI_Comm_group(MPI_COMM_SELF, &group));
+    copy = group;
+    OK(MPI_Group_free(&group));
+    FAILS(MPI_Group_size(copy, &number), MPI_ERR_GROUP);
+    FAILS(MPI_Group_free(&copy), MPI_ERR_GROUP);
+    OK(MPI_Comm_group(MPI_COMM_SELF, &group));
+    OK(MPI_Comm_group(MPI_COMM_SELF, &again));
+    OK(MPI_Group_free(&group));
+    CHECK(size_of(again) == 1);
+    OK(MPI_Group_free(&again));
+}
+
 int main(void) {
     start(&rank, &size, MPI_THREAD_SINGLE);
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
@@ -104,6 +120,7 @@ int main(void) {
     lists();
     ranges();
     wrong();
+    freed();
     OK(MPI_Group_free(&world));
     MPI_Finalize();
     return 0;

@@ -51,6 +51,24 @@ static void use(MPI_Session session, const char* tag) {
     DOES(MPI_Comm_free(&comm));
 }
 
+/* Names of process sets are compared without regard to case. */
+static void any_case(MPI_Session session) {
+    MPI_Group group;
+    MPI_Info info;
+    int members;
+    DOES(MPI_Group_from_session_pset(session, "MPI://world", &group));
+    DOES(MPI_Group_size(group, &members));
+    EXPECT(members == size);
+    DOES(MPI_Group_free(&group));
+    DOES(MPI_Group_from_session_pset(session, "mpi://self", &group));
+    DOES(MPI_Group_size(group, &members));
+    EXPECT(members == 1);
+    DOES(MPI_Group_free(&group));
+    DOES(MPI_Session_get_pset_info(session, "mpi://World", &info));
+    DOES(MPI_Info_free(&info));
+    EXPECT(MPI_Group_from_session_pset(session, "mpi://worl", &group) == MPI_ERR_ARG);
+}
+
 static void process_sets(MPI_Session session) {
     int count, length = 0, found = 0;
     char name[MPI_MAX_PSET_NAME_LEN];
@@ -213,6 +231,7 @@ int main(void) {
     use(first, "first");
     use(second, "second");
     process_sets(second);
+    any_case(second);
     DOES(MPI_Session_finalize(&first));
     use(second, "second again");
     buffers(second);
