@@ -87,6 +87,9 @@ int caught(core::Thread& thread) {
     pass_on_if_the_programs();
     try {
         throw;
+    } catch (const NoBuffer& wrong) {
+        return objects::fail(thread, &wrong.communicator, MPI_ERR_BUFFER,
+                             "argument buf: " + no_memory(wrong.address));
     } catch (const std::bad_alloc&) {
         return objects::fail(thread, nullptr, MPI_ERR_NO_MEM, "out of memory");
     } catch (const std::exception& problem) {

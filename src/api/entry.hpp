@@ -63,6 +63,12 @@ template <class Again>
                          const char* argument, const std::string& detail);
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Session& session, int error_class,
                          const char* argument, const std::string& detail);
+/// Thrown by who finds, off the short path, that a call's buffer lies where no memory can be.
+struct NoBuffer {
+    NoBuffer(objects::Communicator& of, const void* buffer) noexcept : communicator(of), address(buffer) {}
+    objects::Communicator& communicator;
+    const void* address;
+};
 /// To be called where an exception has been caught: fails the call, or throws it again if it is the program's.
 [[gnu::cold]] int caught(core::Thread& thread);
 

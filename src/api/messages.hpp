@@ -23,7 +23,8 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engi
 [[gnu::cold]] int refuse_buffer(Thread& thread, Communicator& communicator, const void* buffer);
 
 /// Size and layout of `count` elements. MPI_SUCCESS, or the error that was raised: no buffer, too large.
-[[gnu::always_inline]] inline int shape_of(Thread& thread, Communicator& communicator, const void* buffer,
+/// The address of elements with gaps is still to be checked.
+[[gnu::always_inline]] inline int dense_shape_of(Thread& thread, Communicator& communicator, const void* buffer,
                                            Count count, Type type, p2p::Shape& shape) {
     std::int64_t bytes = 0;
     if (__builtin_mul_overflow(count.value, type->size, &bytes)) [[unlikely]]
@@ -31,10 +32,21 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engi
                              "argument count: the message has more than 2^63 bytes");
     shape.bytes = static_cast<std::uint64_t>(bytes);
     shape.layout = type->contiguous ? nullptr : type.object;
-    // The addresses of a derived type may be relative to MPI_BOTTOM.
-    if (!is_memory(buffer) && bytes != 0 && (shape.layout == nullptr || buffer != nullptr)) [[unlikely]]
-        return refuse_buffer(thread, communicator, buffer);
-    return MPI_SUCCESS;
+    if (is_memory(buffer) || bytes == 0 || shape.layout != nullptr) [[likely]]
+        return MPI_SUCCESS;
+    return refuse_buffer(thread, communicator, buffer);
+}
+/// Elements with gaps may have addresses relative to MPI_BOTTOM, which is a null pointer.
+inline int check_laid_out(Thread& thread, Communicator& communicator, const void* buffer,
+                          const p2p::Shape& shape) {
+    if (shape.layout == nullptr || shape.bytes == 0 || is_memory_or_null(buffer)) return MPI_SUCCESS;
+    return refuse_buffer(thread, communicator, buffer);
+}
+/// All of it.
+inline int shape_of(Thread& thread, Communicator& communicator, const void* buffer, Count count,
+                    Type type, p2p::Shape& shape) {
+    if (const int error = dense_shape_of(thread, communicator, buffer, count, type, shape)) return error;
+    return check_laid_out(thread, communicator, buffer, shape);
 }
 
 /// Hands a started request to the user.
