@@ -34,7 +34,7 @@ void give_text(std::string_view text, char* place, int* length) noexcept {
 namespace {
 
 int init_thread(int required, int* provided) noexcept {
-    if (provided == nullptr) return MPI_T_ERR_INVALID;
+    if (!is_memory(provided)) return MPI_T_ERR_INVALID;
     Interface& all = interface();
     std::lock_guard guard(all.lock);
     all.users.fetch_add(1, relaxed);

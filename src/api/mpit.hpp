@@ -17,6 +17,7 @@
 #include <mutex>
 #include <new>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -105,8 +106,22 @@ int find_name(const Table& table, const char* name, int* index) {
     return find_name(table, name, index, [](const auto&) { return true; });
 }
 
+/// Whether an argument may be what it is: not an address where no memory can be. Handles point at types
+/// that nobody knows, and are looked up.
+template <class Raw>
+bool may_be(Raw raw) noexcept {
+    if constexpr (std::is_pointer_v<Raw>) {
+        using Pointee = std::remove_pointer_t<Raw>;
+        if constexpr (std::is_void_v<Pointee>) return is_memory_or_null(raw);
+        else if constexpr (!std::is_function_v<Pointee>)
+            if constexpr (requires { sizeof(Pointee); }) return is_memory_or_null(raw);
+    }
+    return true;
+}
+
 template <auto function, class... Raw>
 int call(Raw... raw) noexcept {
+    if (!(may_be(raw) && ...)) return MPI_T_ERR_INVALID;
     Interface& all = interface();
     std::lock_guard guard(all.lock);
     if (all.users.load(relaxed) == 0) return MPI_T_ERR_NOT_INITIALIZED;

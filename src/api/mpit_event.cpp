@@ -309,6 +309,7 @@ int event_get_source(MPI_T_event_instance handle, int* source_index) {
 /// Calls a function with the registrations locked, and not the interface.
 template <auto function, class... Raw>
 int call_with_events(Raw... raw) noexcept {
+    if (!(may_be(raw) && ...)) return MPI_T_ERR_INVALID;
     if (interface().users.load(relaxed) == 0) return MPI_T_ERR_NOT_INITIALIZED;
     std::lock_guard guard(registrations().lock);
     try {
