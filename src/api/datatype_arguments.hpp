@@ -22,6 +22,7 @@ struct AnyType : Type {
     int error(const Communicator*) const noexcept {
         return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS;
     }
+    void let_pass(Process&) = delete;  // what is made of it would have it, however often
 };
 HEDDLE_NAMED(OldType, AnyType, "oldtype")
 

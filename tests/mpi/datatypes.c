@@ -137,6 +137,7 @@ static void none_needed(void) {
     FAILS(MPI_Send(&number, 1, none, 0, 0, MPI_COMM_SELF), MPI_ERR_TYPE);
     FAILS(MPI_Bcast(&number, 1, none, 0, MPI_COMM_SELF), MPI_ERR_TYPE);
     FAILS(MPI_Gather(&number, 1, none, &number, 0, none, 0, MPI_COMM_SELF), MPI_ERR_TYPE);
+    FAILS(MPI_Type_contiguous(0, none, &(MPI_Datatype){none}), MPI_ERR_TYPE);
     /* The operation goes with the datatype. */
     FAILS(MPI_Allreduce(NULL, NULL, 0, none, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_TYPE);
     FAILS(MPI_Send(NULL, 0, none, 12345, 0, MPI_COMM_SELF), MPI_ERR_RANK);

@@ -165,6 +165,54 @@ static void several(void) {
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
 }
 
+/* Constants that stand for addresses elsewhere, and null pointers, are no buffers and no arrays. */
+static void addresses(void) {
+    int number = 0, count, indices[2];
+    MPI_Request requests[2];
+    MPI_Status status;
+    MPI_Datatype gaps;
+    MPI_Group group;
+    MPI_Info info;
+    void* const constants[] = {MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
+    MPI_Comm comm = MPI_COMM_SELF;
+    OK(MPI_Type_vector(2, 1, 2, MPI_INT, &gaps));
+    OK(MPI_Type_commit(&gaps));
+    OK(MPI_Comm_group(comm, &group));
+    for (int i = 0; i < 4; ++i) {
+        void* const no = constants[i];
+        FAILS(MPI_Send(no, 1, MPI_INT, 0, 0, comm), MPI_ERR_BUFFER);
+        FAILS(MPI_Send(no, 1, gaps, 0, 0, comm), MPI_ERR_BUFFER);
+        FAILS(MPI_Isend(no, 1, MPI_INT, 0, 0, comm, requests), MPI_ERR_BUFFER);
+        FAILS(MPI_Isend(no, 1, gaps, 0, 0, comm, requests), MPI_ERR_BUFFER);
+        FAILS(MPI_Recv(no, 1, MPI_INT, 0, 0, comm, &status), MPI_ERR_BUFFER);
+        FAILS(MPI_Recv(no, 1, gaps, 0, 0, comm, &status), MPI_ERR_BUFFER);
+        FAILS(MPI_Irecv(no, 1, MPI_INT, 0, 0, comm, requests), MPI_ERR_BUFFER);
+        FAILS(MPI_Send_init(no, 1, gaps, 0, 0, comm, requests), MPI_ERR_BUFFER);
+        FAILS(MPI_Sendrecv(&number, 1, MPI_INT, 0, 0, no, 1, MPI_INT, 0, 0, comm, &status), MPI_ERR_BUFFER);
+        FAILS(MPI_Bcast(no, 1, MPI_INT, 0, comm), MPI_ERR_BUFFER);
+        FAILS(MPI_Allgatherv(&number, 1, MPI_INT, &count, no, &number, MPI_INT, comm), MPI_ERR_ARG);
+        FAILS(MPI_Comm_rank(comm, no), MPI_ERR_ARG);
+        FAILS(MPI_Group_incl(group, 1, no, &group), MPI_ERR_ARG);
+        FAILS(MPI_Waitall(1, no, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+        FAILS(MPI_Type_contiguous(1, MPI_INT, no), MPI_ERR_ARG);
+        FAILS(MPI_Comm_set_name(MPI_COMM_WORLD, no), MPI_ERR_ARG);
+        OK(MPI_Info_create(&info));
+        FAILS(MPI_Info_set(info, "key", no), MPI_ERR_INFO_VALUE);
+        OK(MPI_Info_free(&info));
+        OK(MPI_Send(no, 0, MPI_INT, 0, 9, comm)); /* nothing lies there */
+        OK(MPI_Recv(no, 0, MPI_INT, 0, 9, comm, &status));
+    }
+    OK(MPI_Group_free(&group));
+    OK(MPI_Type_free(&gaps));
+    for (int i = 0; i < 2; ++i) OK(MPI_Irecv(&number, 1, MPI_INT, 0, 0, comm, &requests[i]));
+    FAILS(MPI_Waitsome(2, requests, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    FAILS(MPI_Testsome(2, requests, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    FAILS(MPI_Request_get_status_some(2, requests, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    for (int i = 0; i < 2; ++i) OK(MPI_Send(&number, 1, MPI_INT, 0, 0, comm));
+    OK(MPI_Waitsome(2, requests, &count, indices, MPI_STATUSES_IGNORE));
+    OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
 /* A handle that has been freed names nothing, although what it named may still be in force. */
 static void freed_handle(void) {
     MPI_Errhandler mine, copy, got;
@@ -191,6 +239,7 @@ int main(void) {
     handlers();
     several();
     freed_handle();
+    addresses();
     MPI_Finalize();
     predefined_strings();
     return 0;
