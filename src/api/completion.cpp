@@ -81,8 +81,10 @@ int look(const Request& request, MPI_Status* status) {
     }
 }
 
+namespace {
+
 /// A query function that throws leaves the request to be completed once more.
-static int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) {
+int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) {
     try {
         return look(active, status);
     } catch (...) {
@@ -90,6 +92,8 @@ static int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) 
         throw;
     }
 }
+
+}  // namespace
 
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Engine& engine = engine_of(thread);
