@@ -4,12 +4,14 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "collectives.hpp"
 #include "subcommands.hpp"
+#include "sync/asymmetric_fence.hpp"
 #include "tables.hpp"
 #include "unsupported_functions.hpp"
 
@@ -49,6 +51,14 @@ std::string library_version() {
     return text;
 }
 
+/// As a rank finds it that is started in the same surroundings.
+std::string membarrier() {
+    const int refusal = sync::HeavyFences::refusal();
+    if (refusal == 0) return "works";
+    return fmt::format("refused ({}): threads that wait wake up now and then, and no lock is biased",
+                       std::strerror(refusal));
+}
+
 }  // namespace
 
 void info(const InfoOptions& options) {
@@ -77,6 +87,7 @@ void info(const InfoOptions& options) {
     fmt::print("  functions      {} of {} supported, {} unsupported\n", function_count - missing,
                function_count, missing);
     if (missing != 0) fmt::print("                 heddle info --unsupported lists those\n");
+    fmt::print("  membarrier     {}\n", membarrier());
 }
 
 }  // namespace heddle::cmd

@@ -107,7 +107,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     environment.set("PMI_SPAWNED", "0");
     environment.set("MPI_LOCALRANKID", std::to_string(rank));
     environment.set("MPI_LOCALNRANKS", size);
-    environment.set(launch::node_descriptor_variable, std::to_string(memory_.fd()));
+    environment.set(launch::node_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)
         for (const auto& [variable, value] : line_by_line) environment.set_default(variable, value);
     return RankStart{program(rank),

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node_memory.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <optional>
+#include <stdexcept>
 
+#include "platform/shared_memory.hpp"
 #include "say.hpp"
 
 namespace heddle::mpiexec {
@@ -20,10 +20,18 @@ namespace {
 using std::memory_order_acquire;
 using std::memory_order_relaxed;
 
-[[noreturn]] void fail(const char* what) {
-    throw Failure(
-        exit_failed,
-        fmt::format("cannot make the shared memory of the ranks: {}: {}", what, error_text(errno)));
+[[noreturn]] void fail(const std::string& why) {
+    throw Failure(exit_failed, fmt::format("cannot make the shared memory of the ranks: {}", why));
+}
+
+/// Calls a function of the library, whose errors are sentences.
+template <class Function>
+auto checked(Function&& function) {
+    try {
+        return function();
+    } catch (const std::runtime_error& problem) {
+        fail(problem.what());
+    }
 }
 
 /// A text that ends in NUL or with its array; what would break a line of a report becomes '?'.
@@ -59,14 +67,14 @@ std::optional<BlockedThread> read_once(const launch::Blocked& entry) {
 }  // namespace
 
 NodeMemory::NodeMemory(int ranks)
-    : bytes_(static_cast<std::size_t>(ranks) * launch::board_page_bytes) {
-    fd_ = out_of_the_way(UniqueFd(::memfd_create("heddle-node", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
-    if (!fd_) fail("memfd_create");
-    if (::ftruncate(fd_.get(), static_cast<off_t>(bytes_)) != 0) fail("ftruncate");
-    ::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK);  // without it only a hostile rank could hurt us
+    : file_(checked([&] { return launch::NodeFile::of(ranks, launch::Token::fresh()); })),
+      fd_(out_of_the_way(UniqueFd(checked([&] { return launch::create_node_file(file_); })))),
+      bytes_(launch::board_bytes(file_.ranks)) {
     board_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd_.get(), 0);
-    if (board_ == MAP_FAILED) fail("mmap");
+    if (board_ == MAP_FAILED) fail(platform::why_refused("mmap", errno));
 }
+
+std::string NodeMemory::name_for_ranks() const { return fmt::format("{}:{}", fd(), file_.token.text()); }
 
 NodeMemory::~NodeMemory() { ::munmap(board_, bytes_); }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The node's shared memory: made here, without a name, enlarged and used by the ranks.
+/// The node's shared memory: made here, without a name, used by the ranks.
 ///
 /// The launcher looks at the notice board at its start (launch/board.hpp) and at nothing else. The
-/// memory is sealed against shrinking, so that looking is safe whatever a rank does.
+/// size of the memory is sealed, so that looking is safe whatever a rank does.
 
 #include <string>
 #include <vector>
 
 #include "launch/board.hpp"
+#include "launch/node_file.hpp"
 #include "unique_fd.hpp"
 
 namespace heddle::mpiexec {
@@ -29,6 +30,8 @@ public:
     NodeMemory& operator=(const NodeMemory&) = delete;
 
     [[nodiscard]] int fd() const { return fd_.get(); }
+    /// What a rank finds it by: the descriptor, and the job's token.
+    [[nodiscard]] std::string name_for_ranks() const;
 
     [[nodiscard]] launch::Stage stage(int rank) const;
     [[nodiscard]] int abort_code(int rank) const;
@@ -38,6 +41,7 @@ public:
 private:
     [[nodiscard]] const launch::Page& page(int rank) const;
 
+    launch::NodeFile file_;
     UniqueFd fd_;
     void* board_ = nullptr;
     std::size_t bytes_ = 0;

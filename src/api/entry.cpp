@@ -38,6 +38,15 @@ void pass_on_if_the_programs() {
     throw;
 }
 
+/// The child of an MPI process goes on where its program has asked for errors to be returned, unless it wants to
+/// end. No handler of the program is called with objects that are the parent's.
+int refuse_in_child(const Process& process, std::string_view call) {
+    for (const objects::Communicator* communicator : {process.self, process.world})
+        if (communicator->errhandler->action == objects::Errhandler::Action::give_back && call != "MPI_Abort")
+            return MPI_ERR_OTHER;
+    return objects::fail_outside(call.data(), MPI_ERR_OTHER, objects::forked_text);
+}
+
 }  // namespace
 
 core::Thread* enter_first(const char* call) {
@@ -66,6 +75,7 @@ CallSection::~CallSection() {
 
 int refuse_outside(const char* call) {
     Process* process = process_here();
+    if (process != nullptr && process->is_copy()) return refuse_in_child(*process, call);
     const bool over = process != nullptr && process->world_life() == Process::Life::finalized;
     return objects::fail_outside(call, MPI_ERR_OTHER,
                                  over ? "called after MPI_Finalize" : "called before MPI_Init");

@@ -36,6 +36,7 @@ int nearest_level(int required) noexcept {
 
 /// MPI_Init and MPI_Init_thread.
 int initialize(const char* call, int level) noexcept {
+    if (life() == Life::forked) return objects::fail_outside(call, MPI_ERR_OTHER, objects::forked_text);
     if (life() != Life::fresh)
         return objects::fail_outside(
             call, MPI_ERR_OTHER,
@@ -126,7 +127,11 @@ int PMPI_Init_thread(int*, char***, int required, int* provided) {
     return initialize("MPI_Init_thread", level);
 }
 
-int PMPI_Finalize(void) { return call<&finalize>("MPI_Finalize"); }
+int PMPI_Finalize(void) {
+    // What a forked child inherits from its parent calls it at the end, too (atexit).
+    if (life() == Life::forked) return MPI_SUCCESS;
+    return call<&finalize>("MPI_Finalize");
+}
 
 int PMPI_Initialized(int* flag) {
     if (!is_memory(flag)) return MPI_ERR_ARG;
@@ -136,7 +141,7 @@ int PMPI_Initialized(int* flag) {
 
 int PMPI_Finalized(int* flag) {
     if (!is_memory(flag)) return MPI_ERR_ARG;
-    *flag = life() == Life::finalized;
+    *flag = life() == Life::finalized || life() == Life::forked;  // of no use any more
     return MPI_SUCCESS;
 }
 

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "platform/memory.hpp"
+#include "launch/node_file.hpp"
 
 namespace {
 
@@ -17,7 +17,7 @@ constexpr std::uint32_t context = 2;
 
 class Assignment : public testing::Test {
 protected:
-    Assignment() : descriptor_(heddle::platform::create_shared_memory()), node_(*Node::map(descriptor_, 1)), pool(node_, 0, {}) {}
+    Assignment() : descriptor_(heddle::launch::create_node_file(heddle::launch::NodeFile::of(1, heddle::launch::Token::fresh()))), node_(*Node::map(descriptor_, 1)), pool(node_, 0, {}) {}
     ~Assignment() override { close(descriptor_); }
 
     /// Instances of `count` tags, a stride apart.

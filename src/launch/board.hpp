@@ -2,12 +2,13 @@
 #pragma once
 /// The notice board: what each rank of a node lets its launcher know, without a message.
 ///
-/// It stands at the start of the node's shared memory, one page for each rank: the launcher makes
-/// the memory (memfd), sizes it to hold the board and hands the descriptor down in HEDDLE_NODE_FD;
-/// the ranks enlarge it for their rings, which follow the board. Zeroes are a valid empty board.
+/// It stands at the start of the node's shared memory: a header, by which the memory is known to be that of
+/// the job, and one page for each rank. The launcher makes the memory (launch/node_file.hpp), as large as the
+/// ranks need it for their rings, which follow the board, and hands it down in HEDDLE_NODE_FD=DESCRIPTOR:TOKEN.
+/// Zeroes are a valid empty page.
 ///
-/// Writers        a page has one writing process, its rank; within the rank a Blocked entry belongs
-///                to the thread that claimed it (owner != 0).
+/// Writers        a page has one writing process, its rank: the one that has put its process id there first.
+///                Within the rank a Blocked entry belongs to the thread that claimed it (owner != 0).
 /// Readers        the launcher, at any time, also after the rank has died. What it reads is advice
 ///                for a report; a text may be torn, so a reader bounds it and checks version.
 
@@ -15,11 +16,23 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "launch/token.hpp"
+
 namespace heddle::launch {
 
 inline constexpr std::size_t board_page_bytes = 4096;
 inline constexpr std::size_t blocked_entries = 24;
 inline constexpr const char* node_descriptor_variable = "HEDDLE_NODE_FD";
+inline constexpr std::uint64_t board_magic = 0x3165'6c64'6465'4821;  ///< another layout, another number
+
+/// Written by who makes the memory, before anybody else sees it.
+struct Header {
+    std::uint64_t magic;
+    std::uint64_t bytes;  ///< of the memory
+    std::uint64_t ranks;
+    Token token;          ///< of the job
+    bool operator==(const Header&) const = default;
+};
 
 /// How far a rank has come. A process that ends before `finalized` although it was `initialized`
 /// has left the others waiting.
@@ -35,17 +48,25 @@ struct Blocked {
 
 struct alignas(64) Page {
     std::atomic<Stage> stage;
-    std::atomic<std::uint32_t> pid;
+    std::atomic<std::uint32_t> pid;        ///< 0: no process has taken this rank's place yet
     std::atomic<std::int32_t> abort_code;
     std::atomic<std::uint32_t> recipe;     ///< tool::agreement(); 0: not known yet
+    /// Where in the memory of the process a copy of `token` is, and its value: by them others know that a process
+    /// id is that of this process to them, too (p2p/peer_memory.hpp). 0: not known yet.
+    std::atomic<std::uint64_t> token_address;
+    Token token;
+    /// Why the kernel refuses membarrier to this process (errno); 0: it does not.
+    std::atomic<std::int32_t> fences_refused;
     char abort_reason[240];                ///< why the rank aborted, ends in NUL; empty: not known
     Blocked blocked[blocked_entries];
 };
 static_assert(sizeof(Page) <= board_page_bytes);
 
+inline constexpr std::size_t board_bytes(std::size_t ranks) noexcept { return (1 + ranks) * board_page_bytes; }
+
 /// The page of `rank` in a board mapped at `node`.
 inline Page& board_page(void* node, std::size_t rank) noexcept {
-    return *reinterpret_cast<Page*>(static_cast<std::byte*>(node) + rank * board_page_bytes);
+    return *reinterpret_cast<Page*>(static_cast<std::byte*>(node) + (1 + rank) * board_page_bytes);
 }
 
 }  // namespace heddle::launch

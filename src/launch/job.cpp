@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/job.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
 
 #include "launch/board.hpp"
+#include "launch/launchers.hpp"
+#include "launch/node_file.hpp"
 #include "launch/pmi.hpp"
-#include "platform/memory.hpp"
+#include "launch/share_by_pmi.hpp"
+#include "platform/shared_memory.hpp"
 
 namespace heddle::launch {
 namespace {
@@ -25,65 +30,101 @@ int number(const char* variable) {
     return static_cast<int>(value);
 }
 
-/// Launchers that have started several ranks in a way that is not understood here.
-void refuse_other_launchers() {
-    struct Sign {
-        const char* variable;
-        const char* launcher;
-    };
-    constexpr Sign signs[] = {{"PMIX_RANK", "a PMIx launcher (prterun, Open MPI's mpirun)"},
-                              {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"},
-                              {"PMI_PORT", "a PMI launcher that wants to be called back"}};
-    for (const Sign& sign : signs)
-        if (std::getenv(sign.variable) != nullptr)
-            throw std::runtime_error(std::string("started by ") + sign.launcher + ", as " + sign.variable +
-                                     " says, which is not supported; use Heddle's mpiexec");
+void read_rank(Job& job) {
+    job.rank = number("PMI_RANK");
+    job.size = number("PMI_SIZE");
+    if (job.rank >= job.size)
+        throw std::runtime_error("PMI_RANK=" + std::to_string(job.rank) + " is no rank of " +
+                                 std::to_string(job.size));
+}
+
+/// Programs that this one starts are not ranks of the job: neither the descriptors nor their names are for
+/// them. Which rank they come from they may know.
+void keep_from_children(int node_descriptor) {
+    const char* pmi = std::getenv("PMI_FD");
+    if (pmi != nullptr && platform::is_socket(std::atoi(pmi))) platform::close_on_exec(std::atoi(pmi));
+    if (node_descriptor >= 0) platform::close_on_exec(node_descriptor);
+    unsetenv("PMI_FD");
+    unsetenv(node_descriptor_variable);
+}
+
+/// The number may be all that is left of a connection, and that of a file by now, which is not to be written to.
+int launcher_descriptor() {
+    const int descriptor = number("PMI_FD");
+    if (platform::is_socket(descriptor)) return descriptor;
+    throw std::runtime_error("PMI_FD=" + std::to_string(descriptor) +
+                             " is no connection to a launcher (something between it and this program has closed it, "
+                             "or the variable is of another program)");
 }
 
 Job alone() {
-    refuse_other_launchers();
     Job job;
-    job.node_descriptor = platform::create_shared_memory();
-    if (job.node_descriptor < 0)
-        throw std::runtime_error(std::string("no shared memory: ") + std::strerror(errno));
+    const NodeFile file = NodeFile::of(1, Token::fresh());
+    try {
+        job.node_descriptor = create_node_file(file);
+    } catch (const std::runtime_error& problem) {
+        throw std::runtime_error(std::string("no shared memory: ") + problem.what());
+    }
+    claim_rank(job.node_descriptor, file, 0);
     return job;
 }
 
-/// A launcher that speaks PMI-1 and knows nothing of shared memory: rank 0 makes it, the others open
-/// it through the kernel's list of rank 0's open files.
-Job by_pmi() {
-    Job job;
-    job.pmi = std::make_shared<PmiClient>(number("PMI_FD"));
-    job.rank = number("PMI_RANK");
-    job.size = number("PMI_SIZE");
-    const char* key = "heddle-node";
-    if (job.rank == 0) {
-        job.node_descriptor = platform::create_shared_memory();
-        job.pmi->put(key, "/proc/" + std::to_string(getpid()) + "/fd/" +
-                              std::to_string(job.node_descriptor));
+/// What Heddle's mpiexec has handed down: DESCRIPTOR:TOKEN.
+struct Handed {
+    int descriptor;
+    Token token;
+
+    explicit Handed(const std::string& text) {
+        const std::size_t colon = text.find(':');
+        const char* const end = text.data() + std::min(colon, text.size());
+        const auto token_there = colon == std::string::npos ? std::nullopt : Token::from(text.substr(colon + 1));
+        if (!token_there || std::from_chars(text.data(), end, descriptor).ptr != end)
+            throw std::runtime_error(std::string(node_descriptor_variable) + "=" + text +
+                                     " is not what mpiexec of this version says");
+        token = *token_there;
     }
-    job.pmi->barrier();
-    if (job.rank != 0) job.node_descriptor = platform::open_shared_memory(job.pmi->get(key));
-    if (job.node_descriptor < 0)
-        throw std::runtime_error(std::string("the ranks cannot share memory (they must run on one "
-                                             "machine, as one user): ") + std::strerror(errno));
-    job.pmi->barrier();  // rank 0 is still there to be opened until now
+};
+
+/// By the memory that mpiexec has handed down. Where another process has the place already, this is a program
+/// that it has started, or one of several that share an environment: a job of its own.
+Job by_descriptor(const std::string& text) {
+    Job job;
+    read_rank(job);
+    const Handed handed(text);
+    const NodeFile file = NodeFile::of(job.size, handed.token);
+    if (const std::string wrong = what_else(handed.descriptor, file); !wrong.empty())
+        throw std::runtime_error(
+            "descriptor " + std::to_string(handed.descriptor) + " is not the memory of the job that " +
+            node_descriptor_variable + " names: " + wrong +
+            " (something between mpiexec and this program has closed it, or the variable is of another program)");
+    const std::uint32_t before = claim_rank(handed.descriptor, file, static_cast<std::size_t>(job.rank));
+    if (before != 0) {
+        std::fprintf(stderr, "heddle: this program is a job of its own: rank %d of %d is process %u already\n",
+                     job.rank, job.size, before);
+        keep_from_children(handed.descriptor);
+        return alone();
+    }
+    job.node_descriptor = handed.descriptor;
+    job.board_is_read = true;
+    if (std::getenv("PMI_APPNUM") != nullptr) job.appnum = number("PMI_APPNUM");
+    keep_from_children(handed.descriptor);
     return job;
 }
 
 }  // namespace
 
 Job join() {
-    if (const char* descriptor = std::getenv(node_descriptor_variable)) {
+    if (const char* handed = std::getenv(node_descriptor_variable)) return by_descriptor(handed);
+    if (std::getenv("PMI_FD") != nullptr) {
         Job job;
-        job.node_descriptor = std::atoi(descriptor);
-        job.board_is_read = true;
-        job.rank = number("PMI_RANK");
-        job.size = number("PMI_SIZE");
-        if (std::getenv("PMI_APPNUM") != nullptr) job.appnum = number("PMI_APPNUM");
+        read_rank(job);
+        job.pmi = std::make_shared<PmiClient>(launcher_descriptor());
+        keep_from_children(-1);
+        share_memory_by_pmi(job);
         return job;
     }
-    return std::getenv("PMI_FD") != nullptr ? by_pmi() : alone();
+    refuse_other_launchers();
+    return alone();
 }
 
 void leave(Job& job) noexcept {

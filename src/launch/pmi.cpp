@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <poll.h>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -16,6 +17,12 @@ std::string field(const std::string& line, const std::string& key) {
     if (at == std::string::npos) return {};
     const std::size_t begin = at + wanted.size() - 1;
     return line.substr(begin, line.find(' ', begin) - begin);
+}
+
+/// False if nothing comes, nor the end, for so long.
+bool waits_for_bytes(int descriptor, int milliseconds) noexcept {
+    pollfd what{descriptor, POLLIN, 0};
+    return poll(&what, 1, milliseconds) > 0;
 }
 
 }  // namespace
@@ -46,6 +53,8 @@ void PmiClient::finalize() noexcept {
 void PmiClient::abort(int code) noexcept {
     try {
         send("cmd=abort exitcode=" + std::to_string(code) + "\n");
+        // Some launchers lose the word of a process that is gone when they come to read it.
+        for (char bytes[512]; waits_for_bytes(descriptor_, 5'000) && read(descriptor_, bytes, sizeof bytes) > 0;) {}
     } catch (const std::exception&) {
         // The exit that follows tells it as well.
     }

@@ -18,6 +18,7 @@ public:
     /// Returns when all ranks have called it; what they put before can be got after it.
     void barrier();
     void finalize() noexcept;
+    /// Returns when the launcher has hung up, or after some seconds; the caller exits then.
     void abort(int code) noexcept;
 
 private:

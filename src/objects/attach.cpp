@@ -80,16 +80,27 @@ LastRound& last_round() {
     return threads;
 }
 
+pthread_key_t key() {
+    static const Key& made = *new Key;
+    return made.key;
+}
+
 /// Has the end of the thread noticed.
 void notice_end_of(core::Thread& thread) {
-    static const Key& key = *new Key;
     if (rounds >= PTHREAD_DESTRUCTOR_ITERATIONS - 1) return last_round().add(thread);
-    if (pthread_setspecific(key.key, &thread) != 0) throw std::bad_alloc();
+    if (pthread_setspecific(key(), &thread) != 0) throw std::bad_alloc();
 }
 
 }  // namespace
 
 core::Thread* attached_thread() noexcept { return attached; }
+
+void forget_attached_thread() noexcept {
+    if (attached == nullptr) return;
+    current_thread = nullptr;
+    attached = nullptr;
+    pthread_setspecific(key(), nullptr);
+}
 
 core::Thread& attach(Process& process) {
     if (attached != nullptr && attached->process == &process) return *attached;

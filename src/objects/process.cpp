@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <pthread.h>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -41,6 +42,12 @@ constexpr std::size_t spare_memory = std::size_t{12} << 20;
                              " ranks share: " + std::strerror(errno));
 }
 
+/// In a child: the one thread there is no thread of the parent's.
+void be_no_rank() noexcept {
+    forget_attached_thread();
+    if (Process* process = process_of_program()) process->become_copy();
+}
+
 /// Says which limit does not allow what a rank of a job of so many needs.
 void look_at_limits(const launch::Job& job) {
     const auto processes = static_cast<std::size_t>(job.size);
@@ -71,11 +78,14 @@ Process* process_of_program() noexcept { return program().load(acquire); }
 Process& need_process_of_program() {
     // Two sessions may be opened at once.
     static std::mutex& lock = *new std::mutex;
+    if (Process* process = process_of_program(); process != nullptr && process->is_copy())
+        throw std::runtime_error(forked_text);
     std::lock_guard guard(lock);
     Process* process = program().load(relaxed);
     if (process == nullptr) {
         process = new Process(launch::join());
         program().store(process, release);
+        pthread_atfork(nullptr, nullptr, be_no_rank);
     }
     return *process;
 }
@@ -99,6 +109,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       recycling(std::make_unique<p2p::Recycling>(contexts, job.rank)) {
     make_predefined(*this);
     if (settings.line_buffering == tool::Switch::on) platform::print_line_by_line();
+    // As launch::join() has put it there, where there is a job to be joined.
     node.page(static_cast<std::size_t>(job.rank)).pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
     agree_on_recipe();
 }
@@ -169,6 +180,12 @@ void Process::end_world() noexcept {
     self_has_errhandler.store(true, relaxed);
     named_world_.store(nullptr, relaxed);
     world_life_.store(Life::finalized, release);
+}
+
+void Process::become_copy() noexcept {
+    life.store(Life::forked, relaxed);
+    world_life_.store(Life::forked, relaxed);
+    named_world_.store(nullptr, relaxed);
 }
 
 Process::~Process() = default;

@@ -5,7 +5,8 @@
 /// A program has one, made by MPI_Init; a test may hold several in one address space, each thread
 /// playing the process that it is attached to.
 ///
-/// Life           fresh -> initialized -> finalized, and initialized again if a session is opened.
+/// Life           fresh -> initialized -> finalized, and initialized again if a session is opened; forked
+///                for ever in a child that the program has forked, which is no rank of any job.
 ///                Functions that may be called at any time do not need it to be alive; all others go
 ///                through api/entry.hpp, which checks.
 /// Locking        `set_up` guards what changes rarely: contexts in use, info, names, attributes. It
@@ -44,7 +45,7 @@ namespace heddle::objects {
 
 class Process {
 public:
-    enum class Life : std::uint8_t { fresh, initialized, finalized };
+    enum class Life : std::uint8_t { fresh, initialized, finalized, forked };
 
     /// Joins the job and makes everything that MPI_Init promises. Throws std::runtime_error.
     explicit Process(launch::Job job);
@@ -163,6 +164,10 @@ public:
     void begin_world() noexcept;
     void end_world() noexcept;
 
+    /// In a child that was forked: this is a copy of its parent's, which must not do anything.
+    void become_copy() noexcept;
+    bool is_copy() const noexcept { return life.load(relaxed) == Life::forked; }
+
 private:
     void agree_on_recipe() const;
     template <class T, class Handle>
@@ -195,13 +200,21 @@ private:
 extern constinit thread_local core::Thread* current_thread
     __attribute__((tls_model("initial-exec")));
 
+inline constexpr const char* forked_text =
+    "called in a process that was forked from an MPI process, which is no rank of the job; it may start other "
+    "programs, or end";
+
 /// The process of the program, or nullptr while there is none.
 Process* process_of_program() noexcept;
-/// The same, made if there is none: it joins the job. Throws std::runtime_error.
+/// The same, made if there is none: it joins the job. Throws std::runtime_error, also in a child that was
+/// forked from an MPI process.
 Process& need_process_of_program();
 
 /// Attaches the calling thread to `process`, until the thread ends, unless it is.
 core::Thread& attach(Process& process);
+/// In a forked child: the thread is attached to nothing, and gives nothing back when it ends, since other threads
+/// of the parent may have held locks.
+void forget_attached_thread() noexcept;
 
 /// The calling thread if it is attached, also one that has no business in MPI but in the section that is
 /// a call (recipe global): it is current_thread only there.

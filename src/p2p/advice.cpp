@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "objects/process.hpp"
 #include "p2p/counters.hpp"
 #include "p2p/describe.hpp"
 #include "p2p/engine.hpp"
+#include "sync/asymmetric_fence.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -29,7 +31,7 @@ class Adviser {
 public:
     explicit Adviser(const Findings& findings)
         : settings_(findings.settings), counted_(findings.counted), contended_(findings.contended),
-          instances_(findings.instances), threads_(findings.threads) {}
+          fences_(findings.fences), instances_(findings.instances), threads_(findings.threads) {}
 
     std::vector<std::string> all() {
         about_locks();
@@ -39,6 +41,7 @@ public:
         about_rings();
         about_searches();
         about_early_messages();
+        about_fences();
         return std::move(said_);
     }
 
@@ -120,19 +123,43 @@ private:
                         "for that; receives that are posted earlier would save it");
     }
 
+    void about_fences() {
+        if (fences_.empty()) return;
+        const RefusedFences& first = fences_.front();
+        const std::size_t others = fences_.size() - 1;
+        said_.push_back("the kernel refuses membarrier to rank " + std::to_string(first.rank) + " (" +
+                        std::strerror(first.error) + ")" +
+                        (others == 0 ? "" : " and to " + std::to_string(others) + " more") +
+                        ": threads that wait wake up now and then to see what they may have missed, and there are no "
+                        "biased locks; a container's or sandbox's filter that lets it pass would remove that");
+    }
+
     const tool::Settings& settings_;
     const tool::Values& counted_;
     std::vector<Contention> contended_;
+    const std::vector<RefusedFences>& fences_;
     const std::size_t instances_, threads_;
     std::vector<std::string> said_;
 };
+
+/// What they have said when they started, and what this one has found out since.
+std::vector<RefusedFences> refused_fences(const objects::Process& process) {
+    std::vector<RefusedFences> refused;
+    for (std::int32_t rank = 0; rank < process.size(); ++rank) {
+        const int error = rank == process.rank()
+            ? sync::HeavyFences::refusal()
+            : process.node.page(static_cast<std::size_t>(rank)).fences_refused.load(relaxed);
+        if (error != 0) refused.push_back({rank, error});
+    }
+    return refused;
+}
 
 }  // namespace
 
 Findings findings_of(objects::Process& process) {
     Engine& engine = *process.engine;
     return {process.settings, read_counters(process), engine.contended(), engine.instances(),
-            count_threads(process)};
+            count_threads(process), refused_fences(process)};
 }
 
 std::vector<std::string> advise(const Findings& findings) { return Adviser(findings).all(); }

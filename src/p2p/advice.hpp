@@ -5,6 +5,7 @@
 /// Thread safety  as counters: exact once the program's threads do not communicate any more.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ class Process;
 
 namespace heddle::p2p {
 
+/// A rank whose kernel refuses membarrier to it.
+struct RefusedFences {
+    std::int32_t rank;
+    int error;  ///< errno
+};
+
 /// What advice rests on.
 struct Findings {
     tool::Settings settings;
@@ -25,6 +32,7 @@ struct Findings {
     std::vector<Contention> contended;
     std::size_t instances;
     std::size_t threads;  ///< that have called MPI
+    std::vector<RefusedFences> fences{};
 };
 
 Findings findings_of(objects::Process& process);

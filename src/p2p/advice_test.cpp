@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,13 @@ struct Advice : ::testing::Test {
 TEST_F(Advice, nothing_where_nothing_stands_out) {
     findings.contended = {{0, {world, 0, 3}}};
     expect({});
+}
+
+TEST_F(Advice, names_ranks_without_membarrier) {
+    findings.fences = {{2, EPERM}};
+    expect({{"membarrier to rank 2 (Operation not permitted):"}});
+    findings.fences = {{2, ENOSYS}, {3, EPERM}, {5, EPERM}};
+    expect({{"membarrier to rank 2 (Function not implemented) and to 2 more:"}});
 }
 
 TEST_F(Advice, names_the_tag_that_threads_share) {

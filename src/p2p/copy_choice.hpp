@@ -19,12 +19,8 @@ enum class Way : std::uint8_t { single_copy, pipelined };
 
 class CopyChoice {
 public:
-    /// The kernel forbids reading other processes' memory: never again.
-    void forbid_single_copy() noexcept { allowed_.store(false, relaxed); }
-    bool single_copy_allowed() const noexcept { return allowed_.load(relaxed); }
-
+    /// Between two processes of which one can copy from the other (p2p/peer_memory.hpp).
     Way choose(std::uint64_t bytes) noexcept {
-        if (!single_copy_allowed()) return Way::pipelined;
         Class& size = of(bytes);
         const std::uint32_t turn = size.uses.fetch_add(1, relaxed);
         const bool single_wins = size.ticks[0].load(relaxed) <= size.ticks[1].load(relaxed);
@@ -54,7 +50,6 @@ private:
         return classes_[static_cast<std::size_t>(std::bit_width(bytes)) % classes_.size()];
     }
 
-    std::atomic<bool> allowed_{true};
     std::array<Class, 64> classes_;
 };
 

@@ -34,6 +34,7 @@
 #include "p2p/deferred.hpp"
 #include "p2p/laboratory.hpp"
 #include "p2p/payload.hpp"
+#include "p2p/peer_memory.hpp"
 #include "p2p/pressure.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/turn.hpp"
@@ -496,7 +497,6 @@ private:
     bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
     void note_copied(core::Thread& thread, Way way, const core::Request& receive,
                      std::uint64_t bytes) noexcept;
-    bool read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes);
     bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
     void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
@@ -504,11 +504,9 @@ private:
     void end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
                      const SharedFields& fields);
     void finish_sharing(Turn& turn, const Undone& undone);
-    int pid_of(std::int32_t process) const noexcept {
-        return static_cast<int>(node_.page(static_cast<std::size_t>(process)).pid.load(relaxed));
-    }
 
     // engine_progress.cpp
+    void agree_on_fences();
     bool drain(Turn& turn, instance::Instance& instance);
     bool drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet);
     void after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept;
@@ -641,6 +639,7 @@ private:
     const std::unique_ptr<match::Recording> recording_;  ///< nullptr: nothing is recorded
     const std::unique_ptr<Laboratory> laboratory_;  ///< nullptr in the default recipe
 
+    PeerMemory peer_memory_;
     CopyChoice copy_choice_;
     std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
     core::Arena<match::Message> messages_;

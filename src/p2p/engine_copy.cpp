@@ -15,6 +15,7 @@ namespace {
 /// From here on the sender, if it does nothing better, copies pieces, too.
 constexpr std::uint64_t share_from = 4 * transport::shm::SharedCopy::piece_bytes;
 constexpr std::uint64_t no_piece = ~std::uint64_t{0};
+constexpr transport::shm::SharedCopy::Piece no_work{0, 0};
 
 }  // namespace
 
@@ -47,10 +48,9 @@ void Engine::settle(Turn& turn, const Pull& pull) {
 /// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
 bool Engine::may_read(const Pull& pull, std::uint64_t bytes) {
     using SingleCopy = tool::Settings::SingleCopy;
-    if (pull.address == unreadable) return false;
-    if (settings_.single_copy == SingleCopy::automatic)
-        return copy_choice_.choose(bytes) == Way::single_copy;
-    return settings_.single_copy == SingleCopy::always && copy_choice_.single_copy_allowed();
+    if (pull.address == unreadable || settings_.single_copy == SingleCopy::never) return false;
+    if (!peer_memory_.reachable(pull.process)) return false;
+    return settings_.single_copy == SingleCopy::always || copy_choice_.choose(bytes) == Way::single_copy;
 }
 
 /// Whether a sender is likely to have time to help. Where this process has sends that are still to be taken,
@@ -64,8 +64,8 @@ bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
         read_and_share(turn, pull, bytes))
         return true;
     if (receive.laid_out ? !read_and_unpack(pull, bytes)
-                         : !read(pull.process, receive.buffer, pull.address, bytes)) {
-        copy_choice_.forbid_single_copy();
+                         : !peer_memory_.read(pull.process, receive.buffer, pull.address, bytes)) {
+        peer_memory_.give_up(pull.process);
         return false;
     }
     note_copied(turn.thread, Way::single_copy, receive, bytes);
@@ -73,15 +73,11 @@ bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     return true;
 }
 
-bool Engine::read(std::int32_t process, std::byte* to, std::uint64_t from, std::uint64_t bytes) {
-    return platform::copy_from_process(pid_of(process), to, from, bytes);
-}
-
 bool Engine::read_and_unpack(const Pull& pull, std::uint64_t bytes) {
     std::array<std::byte, 16384> packed;
     for (std::uint64_t from = 0; from < bytes; from += packed.size()) {
         const std::uint64_t piece = std::min<std::uint64_t>(packed.size(), bytes - from);
-        if (!read(pull.process, packed.data(), pull.address + from, piece)) return false;
+        if (!peer_memory_.read(pull.process, packed.data(), pull.address + from, piece)) return false;
         scatter(*pull.receive, from, packed.data(), piece);
     }
     return true;
@@ -103,7 +99,7 @@ bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     if (copy == nullptr) return false;
     std::byte* const buffer = pull.receive->buffer;
     // What is read alone shows that the kernel allows it.
-    if (!read(pull.process, buffer, pull.address, SharedCopy::piece_bytes)) {
+    if (!peer_memory_.read(pull.process, buffer, pull.address, SharedCopy::piece_bytes)) {
         sharing_.fetch_and(~(1U << number), release);
         return false;
     }
@@ -119,7 +115,7 @@ bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
 
     std::uint64_t copied = 0;
     for (SharedCopy::Piece piece = copy->take(); piece.bytes != 0; piece = copy->take()) {
-        if (!read(pull.process, buffer + piece.from, pull.address + piece.from, piece.bytes))
+        if (!peer_memory_.read(pull.process, buffer + piece.from, pull.address + piece.from, piece.bytes))
             pull.receive->error = MPI_ERR_INTERN;  // the sender is gone, and the job with it
         copied += piece.bytes;
     }
@@ -148,15 +144,16 @@ void Engine::give_shared_copy(transport::shm::SharedCopy& copy, std::size_t numb
     if (copy.users.fetch_sub(1, acq_rel) == 1) sharing_.fetch_and(~(1U << number), release);
 }
 
-/// The sender's part of the work. No lock is held. The send itself may be complete and gone.
+/// The sender's part of the work, which is to say that it does nothing where it cannot write into the receiver.
+/// No lock is held. The send itself may be complete and gone.
 void Engine::help(Turn& turn, const Share& share) {
     auto& copy = node_.shared_copy(static_cast<std::size_t>(share.process), share.number);
     std::uint64_t copied = 0;
     std::uint64_t undone = no_piece;
-    for (auto piece = copy.take(); piece.bytes != 0; piece = copy.take()) {
+    const bool able = peer_memory_.reachable(share.process);
+    for (auto piece = able ? copy.take() : no_work; piece.bytes != 0; piece = copy.take()) {
         const auto* from = reinterpret_cast<const std::byte*>(copy.source) + piece.from;
-        if (!platform::copy_to_process(pid_of(share.process), copy.target + piece.from, from,
-                                       piece.bytes)) {
+        if (!peer_memory_.write(share.process, copy.target + piece.from, from, piece.bytes)) {
             undone = piece.from;
             break;
         }
@@ -192,7 +189,7 @@ void Engine::finish_sharing(Turn& turn, const Undone& undone) {
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
     const auto piece = copy.piece_at(undone.from);
-    if (!read(undone.process, receive.buffer + piece.from, copy.source + piece.from, piece.bytes))
+    if (!peer_memory_.read(undone.process, receive.buffer + piece.from, copy.source + piece.from, piece.bytes))
         receive.error = MPI_ERR_INTERN;  // the sender is gone, and the job with it
     const bool last = copy.done(piece.bytes);
     give_shared_copy(copy, undone.number);

@@ -35,9 +35,9 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
       laboratory_(tool::in_laboratory(settings)
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
-      messages_(most_messages, core::large_chunk),
+      peer_memory_(node, rank), messages_(most_messages, core::large_chunk),
       pending_(most_pending) {
-    sync::NodeFence::available();  // registers this process for the fences of the others
+    agree_on_fences();
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
@@ -50,6 +50,16 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
 }
 
 Engine::~Engine() = default;
+
+/// Registers this process for the fences of the others. Where the kernel refuses that, those who wait for
+/// messages of this process take naps: also who waits already, and who starts later.
+void Engine::agree_on_fences() {
+    const int refusal = sync::HeavyFences::refusal();
+    if (refusal == 0) return;
+    node_.page(static_cast<std::size_t>(rank_)).fences_refused.store(refusal, relaxed);
+    for (std::size_t process = 0; process < node_.processes(); ++process)
+        node_.door(process).bell.expect_missed_rings();
+}
 
 void Engine::count_thread(int change) noexcept {
     change > 0 ? lone_thread_.arrive() : lone_thread_.leave();

@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/heavy_fence.hpp"
 
-#include <atomic>
+#include <cerrno>
+#include <initializer_list>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace heddle::platform {
 namespace {
 
-long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
+constexpr int tries_without_memory = 10;
+
+/// Is a full fence of the calling thread, too, where it is not refused.
+int membarrier(int command) noexcept {
+    for (int tries = 1;; ++tries) {
+        if (syscall(SYS_membarrier, command, 0, 0) == 0) return 0;
+        if (errno != ENOMEM || tries == tries_without_memory) return errno;
+        sched_yield();
+    }
+}
 
 }  // namespace
 
-bool register_heavy_fences() noexcept {
-    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
-           membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+int register_heavy_fences() noexcept {
+    for (const int command : {MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED,
+                              MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL_EXPEDITED})
+        if (const int error = membarrier(command); error != 0) return error;
+    return 0;
 }
 
-void heavy_fence_process() noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-}
+int heavy_fence_process() noexcept { return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
 
-void heavy_fence_node() noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-}
+int heavy_fence_node() noexcept { return membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED); }
 
 }  // namespace heddle::platform

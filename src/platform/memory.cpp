@@ -9,8 +9,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "platform/limits.hpp"
-
 namespace heddle::platform {
 
 Mapping::~Mapping() {
@@ -25,23 +23,15 @@ bool Mapping::open(std::size_t bytes) noexcept {
     return mprotect(address_, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
-int create_shared_memory() noexcept { return memfd_create("heddle", MFD_CLOEXEC); }
-
-int open_shared_memory(const std::string& path) noexcept {
-    return open(path.c_str(), O_RDWR | O_CLOEXEC);
+Mapping map_shared(int descriptor, std::size_t bytes) noexcept {
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                         descriptor, 0);
+    return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
 }
 
-std::optional<SharedObject> SharedObject::of(int descriptor, std::size_t bytes) noexcept {
+std::optional<SharedObject> SharedObject::of(int descriptor) noexcept {
     struct stat status {};
     if (fstat(descriptor, &status) != 0) return std::nullopt;
-    if (static_cast<std::size_t>(status.st_size) < bytes) {
-        if (bytes > most_file_bytes()) {  // trying would end in a signal
-            errno = EFBIG;
-            return std::nullopt;
-        }
-        if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0 || fstat(descriptor, &status) != 0)
-            return std::nullopt;
-    }
     SharedObject object;
     object.descriptor_ = descriptor;
     object.bytes_ = static_cast<std::size_t>(status.st_size);
@@ -69,6 +59,10 @@ Mapping SharedObject::map(std::size_t offset, std::size_t bytes) const noexcept 
     void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_,
                          static_cast<off_t>(offset));
     return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
+}
+
+void wipe_on_fork(const Mapping& mapping) noexcept {
+    madvise(mapping.address(), mapping.bytes(), MADV_WIPEONFORK);
 }
 
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Memory from the kernel: shared between processes without a name, private and reserved lazily.
+/// Memory from the kernel: shared between processes, private and reserved lazily, and other processes' own.
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace heddle::platform {
@@ -37,19 +36,16 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// A new shared memory object without a name; -1 when there is none to be had.
-int create_shared_memory() noexcept;
-
-/// Opens the shared memory object behind a path of /proc; -1 if that fails (errno).
-int open_shared_memory(const std::string& path) noexcept;
+/// Maps the first `bytes` of an object (platform/shared_memory.hpp) that is as large. Empty on failure (errno).
+Mapping map_shared(int descriptor, std::size_t bytes) noexcept;
 
 /// A shared memory object behind a descriptor, which stays its owner's. Should another file come to be
 /// behind it, that is noticed.
 class SharedObject {
 public:
     SharedObject() = default;
-    /// Enlarges the object to `bytes` if it is smaller. Empty on failure (errno).
-    static std::optional<SharedObject> of(int descriptor, std::size_t bytes) noexcept;
+    /// Empty on failure (errno).
+    static std::optional<SharedObject> of(int descriptor) noexcept;
 
     std::size_t bytes() const noexcept { return bytes_; }
     /// Maps a part of it. Empty on failure (errno).
@@ -70,6 +66,9 @@ Mapping reserve(std::size_t bytes) noexcept;
 
 /// The same without being memory yet: addresses alone, of which no limit but that of addresses counts any.
 Mapping reserve_addresses(std::size_t bytes) noexcept;
+
+/// What a child that is forked finds there are zeroes; as far as the kernel knows how.
+void wipe_on_fork(const Mapping& mapping) noexcept;
 
 /// Copies `bytes` from `remote` in process `pid` to `local`; false if the kernel forbids it or the
 /// address is not there. May have copied a part then.

@@ -16,6 +16,7 @@ using heddle::acquire;
 using heddle::relaxed;
 using heddle::release;
 using heddle::seq_cst;
+using heddle::sync::Naps;
 using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
 using heddle::testing::SimulationOptions;
@@ -62,13 +63,13 @@ struct Process {
         for (Thread* waiter : wake)
             if (waiter != nullptr) waiter->slot.signal();
     }
-    void lead(Thread& me) {
+    void lead(Thread& me, Naps& naps) {
         if (++leaders != 1) Simulation::fail("two threads lead");
         while (!me.holds()) {
             bell.prepare();
             if (!me.slot.enter_bell(bell)) break;
             SimulatedWorld::Fence::heavy();
-            if (rung.load(seq_cst) == 0 && !me.holds()) bell.sleep();
+            if (rung.load(seq_cst) == 0 && !me.holds()) bell.sleep(naps);
             bell.cancel();
             me.slot.leave_bell();
             poll();
@@ -79,6 +80,7 @@ struct Process {
     }
     void park(Thread& me) {
         lot.enter(me);
+        Naps naps;
         for (bool leading = false;;) {
             me.slot.prepare();
             me.waiter.store(&me, relaxed);
@@ -89,8 +91,8 @@ struct Process {
                 return lot.leave(me, leading);
             }
             leading = leading || lot.try_lead();
-            if (leading) lead(me);
-            else me.slot.sleep();
+            if (leading) lead(me, naps);
+            else me.slot.sleep(naps);
         }
     }
 };

@@ -178,7 +178,7 @@ private:
 
 /// Leads until the condition holds or the slot has been signalled.
 template <class Engine, Condition C>
-void lead(Engine& engine, core::Thread& thread, C& condition) {
+void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps) {
     sync::Doorbell& bell = engine.bell();
     const AtBell at_bell(engine, thread);
     while (!condition.holds()) {
@@ -188,11 +188,12 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
         engine.lot().set_leader_asleep(true);
         const bool watching = engine.cool_idle();
         const auto announced = engine.announce_backlog(thread);
-        sync::NodeFence::heavy();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
+        sync::NodeFence::heavy_before_sleep();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
+        bool rang = true;
         if (!engine.something_to_do(thread, announced) && !condition.holds()) {
             const std::chrono::nanoseconds asleep = sync::Native::now();
             if (watching) bell.sleep_for(watch_period);
-            else bell.sleep();
+            else rang = bell.sleep(naps);
             thread.progress.wakeups.add();
             learn_cost_of_sleep(thread.patience, start, asleep, bell.rung_at());
         }
@@ -200,7 +201,7 @@ void lead(Engine& engine, core::Thread& thread, C& condition) {
         engine.poll_all(thread);
         if (thread.slot.signalled() || condition.holds()) break;
         // Messages come in bursts; while the leader is up, senders need not ring for each.
-        if (!watching && spin(engine, thread, condition)) break;
+        if (!watching && rang && spin(engine, thread, condition)) break;
     }
 }
 
@@ -240,21 +241,22 @@ template <class Engine, Condition C>
 void park(Engine& engine, core::Thread& thread, C& condition) {
     const Notice notice(thread, condition);
     Place place(engine, thread, condition);
+    sync::Naps naps;
     for (;;) {
         const std::chrono::nanoseconds start = sync::Native::now();
         thread.slot.prepare();
         condition.announce(&thread.slot);
         engine.announce_backlog(thread);  // the leader may have gone to sleep before there was one
-        sync::NodeFence::heavy();         // F2, as in lead()
+        sync::NodeFence::heavy_before_sleep();  // F2, as in lead()
         // All of them: room may have come just before it was asked for.
         engine.poll_all(thread);
         if (condition.holds()) return;
         if (place.leads()) {
-            lead(engine, thread, condition);
+            lead(engine, thread, condition, naps);
             continue;
         }
         const std::chrono::nanoseconds asleep = sync::Native::now();
-        thread.slot.sleep();
+        thread.slot.sleep(naps);
         thread.progress.wakeups.add();
         learn_cost_of_sleep(thread.patience, start, asleep, thread.slot.signalled_at());
     }

@@ -6,11 +6,16 @@
 ///                At least one of the two loads sees the other side's store.
 /// Cost           light() keeps the compiler from reordering and is no instruction; heavy() is a
 ///                system call of about half a microsecond.
-/// Where the kernel lacks membarrier, available() is false: then a sleeper limits its sleep to
-/// fallback_nap, since a wake-up may be missed, and locks are not biased.
+/// Refusal        a kernel may lack membarrier, a filter may forbid it, memory for it may run out, from the
+///                start or later. Then available() is false from now on: locks are not biased, and a sleeper
+///                limits its sleep (Naps), since a wake-up may be missed. So who sleeps next calls
+///                heavy_before_sleep(), which fences where that is possible. heavy() keeps the contract in any
+///                case: where it is refused it lets so much time pass that no store is still on its way.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 
 #include "platform/heavy_fence.hpp"
 
@@ -18,21 +23,69 @@ namespace heddle::sync {
 
 inline constexpr std::chrono::milliseconds fallback_nap{1};
 
-/// The fence of the threads of one process.
-struct ProcessFence {
-    static bool available() noexcept {
-        static const bool registered = platform::register_heavy_fences();
-        return registered;
+/// How long a sleeper sleeps that may miss its wake-up: short at first, and longer while nothing comes.
+class Naps {
+public:
+    std::chrono::nanoseconds next() noexcept {
+        const std::chrono::nanoseconds nap = next_;
+        next_ = std::min(most, nap * 3 / 2);
+        return nap;
     }
-    static void light() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
-    static void heavy() noexcept { platform::heavy_fence_process(); }
+    /// Something has come.
+    void start_over() noexcept { next_ = fallback_nap; }
+
+    static constexpr std::chrono::nanoseconds most = std::chrono::milliseconds{40};
+
+private:
+    std::chrono::nanoseconds next_ = fallback_nap;
 };
 
-/// The fence of the threads of all processes on this node.
-struct NodeFence {
-    static bool available() noexcept { return ProcessFence::available(); }
-    static void light() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
-    static void heavy() noexcept { platform::heavy_fence_node(); }
+/// Whether this process has its heavy fences. Found out by the first who asks.
+class HeavyFences {
+public:
+    static bool available() noexcept {
+        const State state = state_.load(std::memory_order_relaxed);
+        return state == State::available || (state == State::not_asked && find_out());
+    }
+    /// Why they are not available (errno); 0: they are.
+    static int refusal() noexcept { return available() ? 0 : refusal_.load(std::memory_order_relaxed); }
+
+    /// What a fence of platform/heavy_fence.hpp answered: true if it was one.
+    static bool passed(int error) noexcept {
+        if (error != 0) [[unlikely]] give_up(error);
+        return error == 0;
+    }
+    /// Instead of a fence: until the stores that others had on their way are there.
+    static void wait_for_stores() noexcept;
+
+private:
+    enum class State : std::uint8_t { not_asked, available, refused };
+
+    static bool find_out() noexcept;
+    static void give_up(int error) noexcept;
+
+    static inline constinit std::atomic<State> state_{State::not_asked};
+    static inline constinit std::atomic<int> refusal_{0};
 };
+
+template <int (*fence)() noexcept>
+struct AsymmetricFence {
+    static bool available() noexcept { return HeavyFences::available(); }
+    static void light() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+    static void heavy() noexcept {
+        if (!heavy_before_sleep()) [[unlikely]] HeavyFences::wait_for_stores();
+    }
+    /// False if it was no fence, so that the sleep is to be a nap.
+    static bool heavy_before_sleep() noexcept {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        return available() && HeavyFences::passed(fence());
+    }
+};
+
+/// The fence of the threads of one process.
+using ProcessFence = AsymmetricFence<&platform::heavy_fence_process>;
+/// The fence of the threads of all processes on this node that have their heavy fences. What others of them
+/// lack is said at their bells (sync/parking.hpp).
+using NodeFence = AsymmetricFence<&platform::heavy_fence_node>;
 
 }  // namespace heddle::sync

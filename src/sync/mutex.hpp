@@ -48,7 +48,7 @@ private:
             if (try_lock()) return;
         }
         sleepers_.fetch_add(1, relaxed);  // F2 orders it
-        World::Fence::heavy();            // F2: pairs with F1; the count above before the try below
+        World::Fence::heavy_before_sleep();  // F2: pairs with F1; the count above before the try below
         while (!try_lock()) World::wait(word_, 1);
         sleepers_.fetch_sub(1, relaxed);  // too large a count costs a needless wake-up only
     }
@@ -57,7 +57,7 @@ private:
     [[gnu::noinline]] bool lock_slowly_for(std::chrono::nanoseconds limit) noexcept {
         const std::chrono::nanoseconds start = World::now();
         sleepers_.fetch_add(1, relaxed);  // F2 orders it
-        World::Fence::heavy();            // F2
+        World::Fence::heavy_before_sleep();  // F2
         bool locked = try_lock();
         while (!locked) {
             const std::chrono::nanoseconds left = limit - (World::now() - start);

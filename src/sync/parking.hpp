@@ -25,12 +25,20 @@ public:
     /// The sleeper announces itself, then looks for work, then calls sleep().
     void prepare() noexcept { word_.store(asleep, seq_cst); }  // B1: pairs with B2
     void cancel() noexcept { word_.store(awake, relaxed); }    // an unneeded ring does no harm
-    void sleep() noexcept {
-        while (word_.load(acquire) == asleep) {
-            World::wait(word_, asleep);
-            if (!World::Fence::available()) break;
+    /// Until the bell rings: true. Where a ring may be missed, at most for a nap.
+    bool sleep(Naps& naps) noexcept {
+        bool rang = true;
+        while (rang && word_.load(acquire) == asleep) {
+            if (World::Fence::available() && unfenced_.load(seq_cst) == 0) {  // B4: pairs with B3
+                World::wait(word_, asleep);
+            } else {
+                World::wait_for(word_, asleep, naps.next());
+                rang = word_.load(acquire) != asleep;
+            }
         }
+        if (rang) naps.start_over();
         cancel();
+        return rang;
     }
     /// After sleep_for() the caller looks around whatever woke it.
     template <class Duration>
@@ -47,6 +55,12 @@ public:
     }
     /// When it was last rung for a sleeper, on the clock of World::now().
     std::chrono::nanoseconds rung_at() const noexcept { return std::chrono::nanoseconds(rung_at_.load(relaxed)); }
+    /// By a process whom fences of others do not reach, before it makes any work visible: rings of it may be
+    /// missed from now on, and whoever sleeps already is woken to hear of that.
+    void expect_missed_rings() noexcept {
+        unfenced_.store(1, seq_cst);  // B3: pairs with B4, as B2 with B1 for a sleeper who has not seen it
+        ring();
+    }
 
 private:
     static constexpr std::uint32_t awake = 0;  // zeroed shared memory is a valid bell
@@ -54,6 +68,7 @@ private:
 
     typename World::template Atom<std::uint32_t> word_{0};
     typename World::template Atom<std::int64_t> rung_at_{0};
+    typename World::template Atom<std::uint32_t> unfenced_{0};
 };
 
 template <class World = Native, class BellWorld = NativeNode>
@@ -65,15 +80,17 @@ public:
     /// exchange, so that what a forgotten signaller did is seen by that look (A2: pairs with R1).
     void prepare() noexcept { word_.exchange(running, acq_rel); }
 
-    /// Sleeps until signal(); returns at once if it has come since prepare().
-    void sleep() noexcept {
+    /// Sleeps until signal(); returns at once if it has come since prepare(). Where it may be missed, at most for
+    /// a nap.
+    void sleep(Naps& naps) noexcept {
         std::uint32_t expected = running;
         // A1: pairs with R1; what the signaller did is visible when sleep() returns.
-        if (!word_.compare_exchange_strong(expected, asleep, acq_rel, acquire)) return;
+        if (!word_.compare_exchange_strong(expected, asleep, acq_rel, acquire)) return naps.start_over();
         while (word_.load(acquire) == asleep) {
+            if (!World::Fence::available()) return World::wait_for(word_, asleep, naps.next());
             World::wait(word_, asleep);
-            if (!World::Fence::available()) break;
         }
+        naps.start_over();
     }
 
     /// Makes signal() ring `bell` until leave_bell(); false if signal() has already come.

@@ -14,6 +14,7 @@ using heddle::acquire;
 using heddle::relaxed;
 using heddle::release;
 using heddle::seq_cst;
+using heddle::sync::Naps;
 using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
 using heddle::testing::SimulationOptions;
@@ -37,18 +38,19 @@ struct Request {
         if (Slot* waiting = waiter.load(relaxed)) waiting->signal();
     }
     void wait(bool at_bell) {
+        Naps naps;
         while (true) {
             slot.prepare();
             waiter.store(&slot, relaxed);
             SimulatedWorld::Fence::heavy();
             if (done.load(acquire) != 0) break;
             if (!at_bell) {
-                slot.sleep();
+                slot.sleep(naps);
                 continue;
             }
             bell.prepare();
             if (slot.enter_bell(bell)) {
-                if (done.load(acquire) == 0) bell.sleep();
+                if (done.load(acquire) == 0) bell.sleep(naps);
                 slot.leave_bell();
             }
             bell.cancel();
@@ -120,12 +122,14 @@ struct Door {
     }
 };
 
-std::string sleep_at_the_door(std::uint64_t seeds, SimulationOptions options) {
+/// Senders may come as processes that fences do not reach: they say so before they send anything.
+std::string sleep_at_the_door(std::uint64_t seeds, SimulationOptions options, bool say_so = false) {
     return try_seeds(seeds, options, [&](Simulation& simulation) {
         auto door = std::make_unique<Door>();
         constexpr std::uint32_t each = 4;
         for (std::size_t sender = 0; sender < 2; ++sender)
-            simulation.thread([d = door.get(), sender, &simulation] {
+            simulation.thread([d = door.get(), sender, say_so, &simulation] {
+                if (say_so) d->bell.expect_missed_rings();
                 for (std::uint32_t i = 0; i < each; ++i) {
                     d->send(sender);
                     for (unsigned pause = simulation.random(20); pause > 0; --pause) SimulatedWorld::pause();
@@ -133,6 +137,7 @@ std::string sleep_at_the_door(std::uint64_t seeds, SimulationOptions options) {
             });
         simulation.thread([d = door.get()] {
             std::uint32_t seen = 0;
+            Naps naps;
             const auto came = [&] { return d->rings[0].load(acquire) + d->rings[1].load(acquire); };
             while (seen < 2 * each) {
                 if (const std::uint32_t now = came(); now != seen) {
@@ -143,7 +148,7 @@ std::string sleep_at_the_door(std::uint64_t seeds, SimulationOptions options) {
                 d->bell.prepare();
                 d->hot.store(0, relaxed);
                 SimulatedWorld::Fence::heavy();
-                if (came() == seen) d->bell.sleep();
+                if (came() == seen) d->bell.sleep(naps);
                 d->bell.cancel();
             }
         });
@@ -157,6 +162,21 @@ TEST(Doorbell, no_message_is_slept_through_for_ever_where_there_is_no_heavy_fenc
 }
 TEST(Doorbell, without_the_fence_a_message_is_slept_through) {
     EXPECT_NE(sleep_at_the_door(5000, {.heavy_fences = false}).find("everybody sleeps"), std::string::npos);
+}
+
+TEST(Doorbell, no_message_of_senders_is_slept_through_for_ever_who_come_without_fences) {
+    EXPECT_EQ(sleep_at_the_door(2000, {.heavy_fences = false}, true), "");
+}
+
+TEST(Naps, grow_while_nothing_comes) {
+    Naps naps;
+    EXPECT_EQ(naps.next(), heddle::sync::fallback_nap);
+    std::chrono::nanoseconds all{0};
+    for (int nap = 0; nap < 100; ++nap) all += naps.next();
+    EXPECT_GT(all, 80 * Naps::most);
+    EXPECT_EQ(naps.next(), Naps::most);
+    naps.start_over();
+    EXPECT_EQ(naps.next(), heddle::sync::fallback_nap);
 }
 
 TEST(Simulation, is_the_same_for_the_same_seed) {

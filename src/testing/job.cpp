@@ -7,9 +7,9 @@
 #include <unistd.h>
 #include <vector>
 
+#include "launch/node_file.hpp"
 #include "mpi.h"
 #include "objects/process.hpp"
-#include "platform/memory.hpp"
 
 namespace heddle::testing {
 namespace {
@@ -46,7 +46,7 @@ MPI_Comm other_world(std::uint32_t number) {
 }
 
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body) {
-    const int descriptor = platform::create_shared_memory();
+    const int descriptor = launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh()));
     const auto node = transport::shm::Node::map_all(descriptor, static_cast<std::size_t>(ranks));
     if (!node) throw std::runtime_error("no shared memory for the test");
     std::vector<std::unique_ptr<objects::Process>> processes;

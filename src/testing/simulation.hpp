@@ -193,6 +193,7 @@ struct SimulatedWorld {
         }
         static void light() noexcept { if (Simulation* s = Simulation::current()) s->light(); }
         static void heavy() noexcept { if (Simulation* s = Simulation::current()) s->heavy(); }
+        static void heavy_before_sleep() noexcept { heavy(); }
     };
 
     static void wait(Atom<std::uint32_t>& word, std::uint32_t expected) noexcept {

@@ -52,7 +52,7 @@ std::string ask(const std::string& question) {
 
 launch::Page& page() {
     static void* board =
-        ::mmap(nullptr, static_cast<std::size_t>(number("PMI_SIZE")) * launch::board_page_bytes,
+        ::mmap(nullptr, launch::board_bytes(static_cast<std::size_t>(number("PMI_SIZE"))),
                PROT_READ | PROT_WRITE, MAP_SHARED, number(launch::node_descriptor_variable), 0);
     if (board == MAP_FAILED) std::abort();
     return launch::board_page(board, static_cast<std::size_t>(number("PMI_RANK")));

@@ -69,6 +69,7 @@ struct CostedWorld {
         static bool available() noexcept { return true; }
         static void light() noexcept {}
         static void heavy() noexcept { Machine::here().heavy_fence(); }
+        static void heavy_before_sleep() noexcept { heavy(); }
     };
     static void wait(Atom<std::uint32_t>& word, std::uint32_t expected) noexcept {
         Machine::here().sleep(word.word(), expected);

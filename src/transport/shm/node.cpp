@@ -5,10 +5,7 @@
 #include <bit>
 #include <cerrno>
 
-#include "platform/limits.hpp"
-
 namespace heddle::transport::shm {
-
 std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     if (processes > most_processes) {
         errno = E2BIG;
@@ -17,14 +14,10 @@ std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     Node node;
     node.processes_ = processes;
     node.layout_ = Layout::of(processes);
-    const Layout& layout = node.layout_;
-    // Stages are a luxury: as many as a file may hold.
-    const std::size_t file = std::min(platform::most_file_bytes(), layout.bytes(stages));
-    const std::size_t wanted = file < layout.stages ? 0 : (file - layout.stages) / stage_bytes;
-    auto object = platform::SharedObject::of(descriptor, layout.bytes(wanted));
-    if (!object) return std::nullopt;
-    node.stages_ = std::min(stages, (object->bytes() - layout.stages) / stage_bytes);
-    node.head_ = std::make_shared<platform::Mapping>(object->map(0, layout.rings));
+    auto object = platform::SharedObject::of(descriptor);
+    if (!object || object->bytes() < node.layout_.bytes(0)) return std::nullopt;
+    node.stages_ = std::min(stages, (object->bytes() - node.layout_.stages) / stage_bytes);
+    node.head_ = std::make_shared<platform::Mapping>(object->map(0, node.layout_.rings));
     if (!*node.head_) return std::nullopt;
     node.pieces_ = std::make_shared<Pieces>();
     node.pieces_->object = *object;

@@ -71,8 +71,8 @@ struct Layout {
 
 class Node {
 public:
-    /// Maps the head of the memory of `processes` processes behind `descriptor`, which is enlarged if need
-    /// be: to all stages, or as many as a limit on the size of files allows. The descriptor must stay open.
+    /// Maps the head of the memory of `processes` processes behind `descriptor` (launch/node_file.hpp), which
+    /// has all stages, or as many as there was room for when it was made. The descriptor must stay open.
     static std::optional<Node> map(int descriptor, std::size_t processes);
     /// The same with all rings, for processes in one address space.
     static std::optional<Node> map_all(int descriptor, std::size_t processes);
@@ -189,7 +189,7 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
     while (layout.instances > 1 && processes * processes * layout.instances > std::size_t{1} << 21)
         layout.instances /= 2;
     layout.source_words = (processes + 63) / 64;
-    layout.doors = processes * launch::board_page_bytes;
+    layout.doors = launch::board_bytes(processes);
     layout.door_bytes = rounded(sizeof(Door) + layout.instances * layout.source_words * 8);
     layout.shared_copies = layout.doors + processes * layout.door_bytes;
     layout.stage_board = layout.shared_copies + rounded(processes * shm::shared_copies * sizeof(SharedCopy));

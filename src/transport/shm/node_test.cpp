@@ -6,13 +6,15 @@
 #include <unistd.h>
 #include <vector>
 
-#include "platform/memory.hpp"
+#include "launch/node_file.hpp"
 
 namespace heddle::transport::shm {
 namespace {
 
+int make_file(int ranks) { return launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh())); }
+
 TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
-    const int descriptor = platform::create_shared_memory();
+    const int descriptor = make_file(2);
     const auto node = Node::map(descriptor, 2);
     ASSERT_TRUE(node);
     for (std::size_t i = 0; i < stages; ++i)
@@ -53,7 +55,7 @@ bool carries(const Node& there, const Node& here, std::size_t from, std::size_t 
 
 TEST(Node, both_ends_of_a_ring_are_one_wherever_they_are_mapped) {
     constexpr std::size_t processes = 3;
-    const int descriptor = platform::create_shared_memory();
+    const int descriptor = make_file(processes);
     std::vector<Node> nodes;
     for (std::size_t me = 0; me < processes; ++me) {
         nodes.push_back(*Node::map(descriptor, processes));
@@ -70,7 +72,7 @@ TEST(Node, both_ends_of_a_ring_are_one_wherever_they_are_mapped) {
 }
 
 TEST(Node, rings_are_there_again_after_they_were_unmapped) {
-    const int descriptor = platform::create_shared_memory();
+    const int descriptor = make_file(2);
     std::optional<Node> here = Node::map(descriptor, 2);
     std::optional<Node> there = Node::map(descriptor, 2);
     ASSERT_TRUE(here && there && here->map_rings(0, false) && there->map_rings(1, false) && there->reach(1, 0));
@@ -107,10 +109,10 @@ TEST(Node, rings_are_there_again_after_they_were_unmapped) {
 }
 
 TEST(Node, another_file_behind_the_descriptor_is_not_taken_for_the_memory) {
-    const int descriptor = platform::create_shared_memory();
+    const int descriptor = make_file(2);
     std::optional<Node> node = Node::map(descriptor, 2);
     ASSERT_TRUE(node);
-    const int other = platform::create_shared_memory();
+    const int other = make_file(2);
     ASSERT_EQ(dup2(other, descriptor), descriptor);
     EXPECT_FALSE(node->map_rings(0, false));
     EXPECT_EQ(node->stage(0), nullptr);

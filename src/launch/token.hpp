@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A number that only one job has, or one process: by it a thing that was named by a path, a descriptor or a
+/// process id is known to be the one that was meant.
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "platform/random.hpp"
+
+namespace heddle::launch {
+
+struct Token {
+    std::array<std::uint64_t, 2> words{};
+
+    static Token fresh() noexcept {
+        Token token;
+        platform::random_bytes(token.words.data(), sizeof token.words);
+        return token;
+    }
+
+    bool operator==(const Token&) const = default;
+
+    /// 32 hexadecimal digits.
+    std::string text() const {
+        char digits[33];
+        std::snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(words[0]),
+                      static_cast<unsigned long long>(words[1]));
+        return digits;
+    }
+    /// Nothing for what is no such text.
+    static std::optional<Token> from(std::string_view text) noexcept {
+        if (text.size() != 32) return std::nullopt;
+        Token token;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const std::size_t digit = std::string_view("0123456789abcdef").find(text[i]);
+            if (digit == std::string_view::npos) return std::nullopt;
+            token.words[i / 16] = token.words[i / 16] << 4 | digit;
+        }
+        return token;
+    }
+};
+
+}  // namespace heddle::launch

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/peer_memory.hpp"
+
+#include <new>
+
+#include "launch/token.hpp"
+
+namespace heddle::p2p {
+
+PeerMemory::PeerMemory(const transport::shm::Node& node, std::int32_t rank)
+    : node_(node), token_(platform::reserve(sizeof(launch::Token))),
+      known_(std::make_unique<std::atomic<Known>[]>(node.processes())) {
+    if (!token_) throw std::bad_alloc();
+    platform::wipe_on_fork(token_);
+    const launch::Token token = launch::Token::fresh();
+    *static_cast<launch::Token*>(token_.address()) = token;
+    launch::Page& mine = page(rank);
+    mine.token = token;
+    // R1: pairs with A1; the token is there for who sees the address.
+    mine.token_address.store(reinterpret_cast<std::uint64_t>(token_.address()), release);
+}
+
+bool PeerMemory::find_out(std::int32_t process) noexcept {
+    const bool reachable = has_its_token(process);
+    note(process, reachable ? Known::reachable : Known::unreachable);
+    return reachable;
+}
+
+bool PeerMemory::has_its_token(std::int32_t process) const noexcept {
+    const std::uint64_t address = page(process).token_address.load(acquire);  // A1
+    launch::Token found;
+    return address != 0 && read(process, &found, address, sizeof found) && found == page(process).token;
+}
+
+bool PeerMemory::read(std::int32_t process, void* to, std::uint64_t from, std::uint64_t bytes) const noexcept {
+    return platform::copy_from_process(pid_of(process), to, from, bytes);
+}
+
+bool PeerMemory::write(std::int32_t process, std::uint64_t to, const void* from,
+                       std::uint64_t bytes) const noexcept {
+    return platform::copy_to_process(pid_of(process), to, from, bytes);
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The memory of the other processes of the job, read and written by their process ids.
+///
+/// A process id says little: in another PID namespace it is that of somebody else, whose memory the kernel
+/// lets us read and overwrite as readily. So a process keeps a random token in its memory, and has its address
+/// and its value on its page of the board; before the first copy from or to it the token is read by its process
+/// id, and where it is not there, nothing is ever copied so. What was found out is kept for each process.
+///
+/// Thread safety  any thread; what two find out at once is the same.
+/// Lifetime       of what was found out: a process id is not given to another process before the one that
+///                had it has ended, and a process that ends in the middle ends the job. One that has finalized
+///                may be gone in order, so nothing is copied by its id from then on. A child that it forks does
+///                not have the token, and has no page.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "platform/memory.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::p2p {
+
+class PeerMemory {
+public:
+    /// Publishes the token of process `rank`, this one.
+    PeerMemory(const transport::shm::Node& node, std::int32_t rank);
+
+    /// Whether memory of `process` can be copied. The first time that is found out by a system call.
+    bool reachable(std::int32_t process) noexcept {
+        const Known known = known_[static_cast<std::size_t>(process)].load(relaxed);
+        if (known == Known::not_asked) [[unlikely]] return find_out(process);
+        return known == Known::reachable && is_there(process);
+    }
+    /// The kernel has refused a copy: no more of them with this process.
+    void give_up(std::int32_t process) noexcept { note(process, Known::unreachable); }
+
+    /// Of a process that is reachable. False if the kernel refuses; a part may have been copied then.
+    bool read(std::int32_t process, void* to, std::uint64_t from, std::uint64_t bytes) const noexcept;
+    bool write(std::int32_t process, std::uint64_t to, const void* from, std::uint64_t bytes) const noexcept;
+
+private:
+    enum class Known : std::uint8_t { not_asked, reachable, unreachable };
+
+    bool find_out(std::int32_t process) noexcept;
+    bool has_its_token(std::int32_t process) const noexcept;
+    bool is_there(std::int32_t process) const noexcept {
+        return page(process).stage.load(relaxed) == launch::Stage::initialized;
+    }
+    void note(std::int32_t process, Known what) noexcept {
+        known_[static_cast<std::size_t>(process)].store(what, relaxed);
+    }
+    launch::Page& page(std::int32_t process) const noexcept {
+        return node_.page(static_cast<std::size_t>(process));
+    }
+    int pid_of(std::int32_t process) const noexcept { return static_cast<int>(page(process).pid.load(relaxed)); }
+
+    const transport::shm::Node& node_;
+    const platform::Mapping token_;  ///< a page of its own, which children that are forked find empty
+    const std::unique_ptr<std::atomic<Known>[]> known_;
+};
+
+}  // namespace heddle::p2p
