@@ -10,6 +10,7 @@
 #include "launch/job.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/finalize.hpp"
+#include "platform/sanitizers.hpp"
 
 namespace heddle::api {
 
@@ -24,6 +25,7 @@ void close(core::Thread& thread) {
     if (const std::string problem = process.engine->close_recording(); !problem.empty())
         std::fprintf(stderr, "heddle: recording of rank %d: %s\n", process.rank(), problem.c_str());
     launch::leave(process.job);
+    if (platform::leaks_are_sought()) p2p::forget_buffers(process);
     process.give_memory_back(thread);
 }
 

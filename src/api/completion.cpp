@@ -2,6 +2,7 @@
 #include "api/completion.hpp"
 
 #include "coll/execution.hpp"
+#include "core/causality.hpp"
 #include "p2p/generalized.hpp"
 #include "p2p/join.hpp"
 #include "part/partitioned.hpp"
@@ -65,6 +66,7 @@ void set_status_of_receive(MPI_Status* status, const Request& receive) noexcept 
 
 int look(const Request& request, MPI_Status* status) {
     const Request& active = is_persistent(request) ? *request.inner : request;
+    core::causality::found_complete(active);
     switch (active.operation) {
         case core::Operation::receive:
         case core::Operation::partitioned:

@@ -30,6 +30,7 @@
 #include "mpi.h"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
+#include "platform/sanitizers.hpp"
 #include "sync/locks/sections.hpp"
 
 namespace heddle::api {
@@ -39,8 +40,8 @@ namespace heddle::api {
 /// Fails `call`, for which enter_first() had no thread.
 [[gnu::cold]] int refuse_outside(const char* call);
 
-/// The recipe with one critical section for a whole call: nobody is current_thread between calls, so that
-/// each comes by here, and the others pay nothing for the question.
+/// The recipe with one critical section for a whole call, or a program that a race detector watches: nobody is
+/// current_thread between calls, so that each comes by here, and the others pay nothing for the question.
 class CallSection {
 public:
     /// False as a value if that is not why there was no thread.
@@ -51,6 +52,7 @@ public:
     explicit operator bool() const noexcept { return thread_ != nullptr; }
 
 private:
+    platform::LibraryCode library_code_;
     core::Thread* thread_;
     sync::locks::InSection section_;
 };
@@ -185,6 +187,7 @@ template <auto function, class... Raw>
 struct Anytime {
     const char* call;
     core::Thread* thread;  ///< nullptr: the process is not alive, or does not know the thread
+    platform::LibraryCode library_code;
 
     explicit Anytime(const char* name) noexcept;
     [[gnu::cold]] int fail(int error_class, const std::string& detail);

@@ -203,6 +203,7 @@ int errhandler_free(Anytime& caller, InOut<MPI_Errhandler> handle) {
 using namespace heddle::api;
 
 extern "C" int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+    const heddle::platform::LibraryCode library_code;
     try {
         return init(info, errhandler, session);
     } catch (const std::exception& problem) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/causality.hpp"
 #include "objects/callback.hpp"
 #include "objects/process.hpp"
 
@@ -92,6 +93,7 @@ bool Execution::advance(core::Thread& thread) noexcept {
         // started.
         left_.store(messages_ahead() + 1, relaxed);
         const std::uint32_t over = start_stage(thread);
+        core::causality::before(this);
         // Release for what has been written here, acquire for the outcomes.
         if (left_.fetch_sub(over + 1, acq_rel) != over + 1) return false;
     }
@@ -171,6 +173,7 @@ void Execution::completed(p2p::Turn& turn, core::Request&) noexcept {
 }
 
 void Execution::run(core::Thread& thread) noexcept {
+    core::causality::after(this);
     if (advance(thread)) complete(thread);
 }
 
@@ -179,6 +182,7 @@ void Execution::complete(core::Thread& thread) noexcept {
     core::Request& request = *request_;
     request.error = failure_.error;
     request.capacity = failure_.room;
+    core::causality::before(&request);
     // First: a persistent one may be started again, or destroyed, as soon as its request is complete.
     if ((ended_.fetch_or(by_completion, acq_rel) & by_owner) != 0) {
         engine.free_request(thread, request);

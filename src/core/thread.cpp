@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/thread.hpp"
 
+#include "core/causality.hpp"
 #include "sync/locks/sections.hpp"
 
 namespace heddle::core {
 
 using sync::locks::InSection;
 using sync::locks::Section;
+
+namespace {
+
+constexpr std::size_t most_while_watched = 1024;
+
+}  // namespace
 
 void RequestPool::refill(Arena<Request>& arena) noexcept {
     const InSection section(visitor_, Section::request_pool);
@@ -15,6 +22,11 @@ void RequestPool::refill(Arena<Request>& arena) noexcept {
 }
 
 void RequestPool::spill(Arena<Request>& arena) noexcept {
+    if (platform::races_are_sought()) {
+        causality::found_complete(*free_);
+        // One that another thread takes would order the two, as long as it stands for its last operation.
+        if (count_ <= most_while_watched) return;
+    }
     const InSection section(visitor_, Section::request_pool);
     Request* list = nullptr;
     for (; count_ > most_ / 2; --count_) {

@@ -54,6 +54,12 @@ public:
         most_ = 0;
         visitor_ = &visitor;
     }
+    /// From now on each request that is given back comes by spill(), which tells that it has been found
+    /// complete (core/causality.hpp).
+    void watch() noexcept {
+        batch_ = 1;
+        most_ = 0;
+    }
 
 private:
     void refill(Arena<Request>& arena) noexcept;

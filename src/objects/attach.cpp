@@ -19,6 +19,7 @@
 
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
+#include "platform/sanitizers.hpp"
 
 namespace heddle::objects {
 
@@ -116,6 +117,7 @@ core::Thread& attach(Process& process) {
     process.engine->claims().enter(thread->claims);
     process.engine->count_thread(+1);
     thread->visitor = process.engine->visitor_for(*thread);
+    if (platform::races_are_sought()) thread->requests.watch();
     if (!process.engine->calls_are_sections()) current_thread = thread;
     attached = thread;
     return *thread;

@@ -7,9 +7,12 @@
 ///                them which are not ours. On the way only destructors run: nobody else catches.
 /// Locks          none of the library's is held meanwhile, except the section that is a whole call
 ///                (recipe global), which is left on the way.
+/// Races          it is the program's code to a race detector (objects/user_code.hpp).
 
 #include <type_traits>
 #include <utility>
+
+#include "objects/user_code.hpp"
 
 namespace heddle::objects {
 
@@ -20,6 +23,7 @@ bool& left_callback() noexcept;
 /// function(arguments...), for a function of the program.
 template <class Function, class... Arguments>
 decltype(auto) call_program(Function&& function, Arguments&&... arguments) {
+    const UserCode user_code;
     struct Watch {
         bool returned = false;
         ~Watch() {

@@ -40,6 +40,7 @@
 #include "p2p/turn.hpp"
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
+#include "platform/sanitizers.hpp"
 #include "progress/lot.hpp"
 #include "sync/claims.hpp"
 #include "sync/lone_thread.hpp"
@@ -296,14 +297,16 @@ public:
     void count_thread(int change) noexcept;
     /// For core::Thread.
     std::int32_t exact_tags_from() const noexcept {
-        return in_laboratory() || tool::matching_is_watched(settings_) ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
+        const bool watched = in_laboratory() || tool::matching_is_watched(settings_) || platform::races_are_sought();
+        return watched ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
     }
     sync::locks::Visitor* visitor_for(core::Thread& thread) {
         return in_laboratory() ? laboratory_->visitor_for(thread) : nullptr;
     }
-    /// Whether a call is one critical section (api/entry.hpp).
+    /// Whether a call is one critical section, or code of the library to a race detector (api/entry.hpp).
     bool calls_are_sections() const noexcept {
-        return in_laboratory() && settings_.critical_section == tool::Granularity::global;
+        return platform::races_are_sought() ||
+            (in_laboratory() && settings_.critical_section == tool::Granularity::global);
     }
     /// What poll() and poll_all() are to MPI_Test and its like.
     void test_in_laboratory(core::Thread& thread);
@@ -606,6 +609,7 @@ private:
                            bool take, core::Outcome& found);
     void deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,
                          const Outbound& message);
+    void note_causality(core::Request& receive, const match::Message& message) noexcept;
 
     const transport::shm::Node& node_;
     const std::int32_t rank_;

@@ -142,7 +142,10 @@ core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive
         message = post_watched(home, receive);
         home.lock.unlock();
     }
-    if (message != nullptr) consume_now(thread, receive, *message);
+    if (message != nullptr) {
+        note_causality(receive, *message);
+        consume_now(thread, receive, *message);
+    }
     return &receive;
 }
 

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <mutex>
 
+#include "core/causality.hpp"
 #include "match/queue.hpp"
 #include "p2p/everything.hpp"
 
@@ -210,6 +211,7 @@ void Engine::defer_unexpected(const match::Envelope& first) {
 /// A receive that belongs to no instance, or a recipe of the laboratory.
 core::Request* Engine::post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking) {
     receive.any_tag = receive.tag == match::any_tag;
+    if (platform::races_are_sought()) core::causality::posted(receive);
     if (receive.any_tag) return post_any_tag(thread, receive, !allow_overtaking && !is_sequenced());
     return post_exactly(thread, receive);
 }
@@ -230,7 +232,10 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
             wildcards_.append(receive, in_order);
         }
     });
-    if (message != nullptr) consume_now(thread, receive, *message);
+    if (message != nullptr) {
+        note_causality(receive, *message);
+        consume_now(thread, receive, *message);
+    }
     return &receive;
 }
 
@@ -255,6 +260,8 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
     match::Message* message = nullptr;
     const auto look = [&] {
         if (message == nullptr) return;
+        if (message->peer != rank_) core::causality::after_other_processes();
+        else core::causality::after(reinterpret_cast<const void*>(message->sender));
         found = {message->envelope.source, message->envelope.tag, 0, false, message->length};
         if (!take) return;
         if (recording_ != nullptr) recording_->take(pattern);

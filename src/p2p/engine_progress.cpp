@@ -16,6 +16,11 @@ constexpr int batch = 64;  ///< messages from one ring before the next one has i
 constexpr std::size_t most_messages = std::size_t{1} << 26;
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 
+/// Recipes of the laboratory have none, nor has a program whose threads a race detector watches.
+bool has_short_ways(const tool::Settings& settings) noexcept {
+    return !tool::in_laboratory(settings) && !platform::races_are_sought();
+}
+
 }  // namespace
 
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
@@ -23,8 +28,8 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
     : node_(node), rank_(rank), settings_(settings),
       counts_stamps_(settings.stamps == tool::Stamps::automatic ? !platform::ticks_order_threads()
                                                                 : settings.stamps == tool::Stamps::counter),
-      inline_below_(tool::in_laboratory(settings) || counts_stamps_ ? 0 : transport::shm::inline_payload + 1),
-      at_once_below_(tool::in_laboratory(settings) || counts_stamps_ ? 0 : settings.eager_limit + 1),
+      inline_below_(has_short_ways(settings) && !counts_stamps_ ? transport::shm::inline_payload + 1 : 0),
+      at_once_below_(has_short_ways(settings) && !counts_stamps_ ? settings.eager_limit + 1 : 0),
       requests_(requests), pool_(node, rank, settings),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
                 node.door(static_cast<std::size_t>(rank)).under_pressure),

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "core/causality.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/payload.hpp"
 
@@ -51,9 +52,23 @@ core::Request* Engine::receive_matched(core::Thread& thread, match::Message& mes
     receive->context = message.envelope.context;
     receive->instance = message.instance;
     match::mark_taken(*receive);  // it was never posted
+    if (platform::races_are_sought()) {
+        core::causality::posted(*receive);
+        note_causality(*receive, message);
+    }
     message.kind.store(core::Kind::none, relaxed);
     consume_now(thread, *receive, message);
     return receive;
+}
+
+/// The receive has been given the message, which is still there.
+void Engine::note_causality(core::Request& receive, const match::Message& message) noexcept {
+    if (!platform::races_are_sought() || message.peer != rank_) return;
+    receive.peer = rank_;
+    // A send that is over may be another by now; it stands for what it was.
+    const auto& send = *reinterpret_cast<const core::Request*>(message.sender);
+    const bool waits = message.protocol == static_cast<std::uint8_t>(Kind::local);
+    core::causality::matched(receive, send, waits && send.synchronous);
 }
 
 bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {

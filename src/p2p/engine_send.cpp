@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "core/causality.hpp"
 #include "objects/communicator.hpp"
 #include "p2p/everything.hpp"
 
@@ -31,6 +32,7 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
         post(thread, pool_.of(context, tag), message, Kind::eager, nullptr, 0) == Post::done)
         return &completed_send_;
+    if (process != rank_) core::causality::before_other_processes();
     if (in_laboratory()) return send_in_laboratory(thread, message, how);
     return start_send_by(thread, pool_.of(context, tag), message, synchronous, 0);
 }
@@ -79,6 +81,7 @@ void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Requ
                             const Outbound& message, std::uint64_t number) {
     const auto address = reinterpret_cast<std::uint64_t>(&send);
     if (message.process == rank_) {
+        core::causality::before(&send);
         send_to_self(turn.thread, send, message);
     } else if (message.bytes > settings_.eager_limit) {
         announced_.fetch_add(1, relaxed);
@@ -332,6 +335,7 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
     instance.receiving.self_bytes.add(message.bytes);
     match::note_posted(instance.matcher.counters());
     if (core::Request* receive = match(instance, message.envelope)) {
+        note_causality(*receive, local);
         consume(turn, *receive, local);
         return;
     }

@@ -2,6 +2,7 @@
 #include "p2p/finalize.hpp"
 
 #include <cstdio>
+#include <cstring>
 
 #include "p2p/operations.hpp"
 
@@ -65,6 +66,15 @@ int say_goodbye(core::Thread& thread) {
     // Nobody depends on this process any more: what is still on its way answers operations that their
     // processes have given up.
     return MPI_SUCCESS;
+}
+
+void forget_buffers(objects::Process& process) noexcept {
+    for (std::size_t i = 0; core::Request* request = process.requests.numbered(i); ++i)
+        if (request->kind.load(relaxed) != core::Kind::request) request->buffer = nullptr;
+    process.engine->messages().each_free([](match::Message& message) {
+        message.payload = nullptr;
+        std::memset(message.small, 0, sizeof message.small);
+    });
 }
 
 }  // namespace heddle::p2p

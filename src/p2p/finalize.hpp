@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/thread.hpp"
+#include "objects/process.hpp"
 
 namespace heddle::objects {
 struct Session;
@@ -19,5 +20,9 @@ void hand_over_everything(core::Thread& thread);
 /// handed over, and every process of the world has come as far, since until then it may be needed to
 /// complete what it takes part in. Messages that nobody receives are dropped.
 int say_goodbye(core::Thread& thread);
+
+/// Requests and messages that are free forget whose memory they were about: a leak of the program is not to
+/// be taken for memory in use because of them. No thread is within MPI.
+void forget_buffers(objects::Process& process) noexcept;
 
 }  // namespace heddle::p2p

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "core/causality.hpp"
 #include "objects/callback.hpp"
 #include "objects/process.hpp"
 #include "objects/status.hpp"
@@ -92,11 +93,13 @@ core::Request* start_generalized(Engine& engine, core::Thread& thread, MPI_Grequ
 
 int complete_generalized(core::Thread& thread, core::Request& request) {
     Turn turn(thread);
+    core::causality::before(&request);
     turn.complete(request);
     thread.process->engine->finish(turn);
     // Acquire and release on both sides: the second sees all that the first did.
     const std::uint32_t before = functions_of(request).ended.fetch_or(completed, acq_rel);
     if (before == 0) return MPI_SUCCESS;
+    core::causality::after(&functions_of(request));
     const Last last(thread, request);
     return before == let_go ? call_free(functions_of(request)) : MPI_SUCCESS;
 }
@@ -116,7 +119,9 @@ int collect_generalized(core::Thread& thread, core::Request& request) {
 }
 
 int let_go_of_generalized(core::Thread& thread, core::Request& request) {
+    core::causality::before(&functions_of(request));
     if (functions_of(request).ended.fetch_or(let_go, acq_rel) == 0) return MPI_SUCCESS;
+    core::causality::after(&request);
     const Last last(thread, request);
     return call_free(functions_of(request));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/causality.hpp"
 #include "mpi.h"
 #include "objects/process.hpp"
 #include "p2p/listener.hpp"
@@ -116,6 +117,7 @@ bool join_still_sends(const core::Request& whole) noexcept {
 }
 
 void let_go_of_join(core::Thread& thread, core::Request& whole) noexcept {
+    for (const core::Request* part : join_of(whole).parts()) core::causality::found_complete(*part);
     join_of(whole).end(thread, Join::by_owner);
 }
 

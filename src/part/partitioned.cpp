@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/causality.hpp"
 #include "objects/process.hpp"
 #include "p2p/join.hpp"
 #include "p2p/operations.hpp"
@@ -63,7 +64,9 @@ core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
 
 void End::over(p2p::Turn& turn, std::uint64_t parts) noexcept {
     // Release for these parts, acquire for the others.
-    if (parts == 0 || left_.fetch_sub(parts, acq_rel) != parts) return;
+    if (parts == 0) return;
+    core::causality::before(whole_);
+    if (left_.fetch_sub(parts, acq_rel) != parts) return;
     core::Request& request = *whole_;
     request.error = error_.load(relaxed);
     turn.complete(request);
@@ -104,6 +107,7 @@ void Sender::start(core::Thread& thread, core::Request& request) {
 }
 
 int Sender::ready(core::Thread& thread, std::int64_t partition) {
+    core::causality::before(whole_);
     Partition& state = ready_[static_cast<std::size_t>(partition)];
     if (state.transfer.exchange(transfer_, relaxed) == transfer_) return MPI_ERR_ARG;
     const std::byte* data = side_.data + partition * side_.count * side_.type->extent;
@@ -159,6 +163,7 @@ void Receiver::completed(p2p::Turn& turn, core::Request& message) noexcept {
         const std::uint64_t from = part * terms_.bytes;
         objects::unpack(*side_.type, side_.data, from, packed_.data() + from, terms_.bytes);
     }
+    core::causality::before(&here_[part]);
     here_[part].store(true, release);
     over(turn, 1);
 }
@@ -233,8 +238,10 @@ bool Receiver::arrived(std::int64_t partition) const noexcept {
     const std::uint64_t each = terms_.bytes != 0 ? terms_.bytes : static_cast<std::uint64_t>(side_.partitions);
     const std::uint64_t mine = terms_.bytes != 0 ? bytes_of_partition() : parts_;
     const std::uint64_t from = static_cast<std::uint64_t>(partition) * mine;
-    for (std::uint64_t part = from / each; part < parts_ && part * each < from + mine; ++part)
+    for (std::uint64_t part = from / each; part < parts_ && part * each < from + mine; ++part) {
         if (!here_[part].load(acquire)) return false;
+        core::causality::after(&here_[part]);
+    }
     return true;
 }
 

@@ -9,10 +9,19 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "platform/sanitizers.hpp"
+
 namespace heddle::platform {
 
+Mapping::Mapping(void* address, std::size_t bytes, bool holds_pointers) noexcept
+    : address_(address), bytes_(bytes), holds_pointers_(holds_pointers) {
+    if (holds_pointers_) begin_holding_pointers(address_, bytes_);
+}
+
 Mapping::~Mapping() {
-    if (address_ != nullptr) munmap(address_, bytes_);
+    if (address_ == nullptr) return;
+    if (holds_pointers_) end_holding_pointers(address_, bytes_);
+    munmap(address_, bytes_);
 }
 
 void Mapping::drop_pages() noexcept {
@@ -69,7 +78,7 @@ namespace {
 
 Mapping private_memory(std::size_t bytes, int protection) noexcept {
     void* address = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
+    return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes, true};
 }
 
 }  // namespace

@@ -13,12 +13,13 @@ namespace heddle::platform {
 class Mapping {
 public:
     Mapping() = default;
-    Mapping(void* address, std::size_t bytes) noexcept : address_(address), bytes_(bytes) {}
-    Mapping(Mapping&& other) noexcept
-        : address_(std::exchange(other.address_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    /// `holds_pointers`: to memory from malloc(), which is in use because of them (platform/sanitizers.hpp).
+    Mapping(void* address, std::size_t bytes, bool holds_pointers = false) noexcept;
+    Mapping(Mapping&& other) noexcept { *this = std::move(other); }
     Mapping& operator=(Mapping&& other) noexcept {
         std::swap(address_, other.address_);
         std::swap(bytes_, other.bytes_);
+        std::swap(holds_pointers_, other.holds_pointers_);
         return *this;
     }
     ~Mapping();
@@ -34,6 +35,7 @@ public:
 private:
     void* address_ = nullptr;
     std::size_t bytes_ = 0;
+    bool holds_pointers_ = false;
 };
 
 /// Maps the first `bytes` of an object (platform/shared_memory.hpp) that is as large. Empty on failure (errno).

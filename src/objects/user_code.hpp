@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A function of the program that is called from within MPI: operations of reductions, error handlers, attribute
+/// callbacks, functions of generalized requests.
+///
+/// It is code of the program to a race detector (platform/sanitizers.hpp), and what it calls of MPI is a call of
+/// its own, which comes by api::CallSection like any other. Where nobody looks for races, nothing happens.
+
+#include "objects/process.hpp"
+#include "platform/sanitizers.hpp"
+
+namespace heddle::objects {
+
+class UserCode {
+public:
+    UserCode() noexcept : thread_(current_thread) {
+        if (platform::races_are_sought()) current_thread = nullptr;
+    }
+    ~UserCode() {
+        if (platform::races_are_sought()) current_thread = thread_;
+    }
+    UserCode(const UserCode&) = delete;
+    UserCode& operator=(const UserCode&) = delete;
+
+private:
+    core::Thread* const thread_;
+    platform::ProgramCode program_code_;
+};
+
+}  // namespace heddle::objects

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Races that no message orders: a race detector finds each of them.
+///
+///     race after-send | callback | unordered-sends
+#include <string_view>
+#include <thread>
+
+extern "C" {
+#include "../mpi/check.h"
+}
+
+namespace {
+
+int racy = 0;
+
+/// What the sender does after its send is not ordered before what the receiver does.
+void after_send() {
+    std::thread sender([] {
+        OK(MPI_Send(nullptr, 0, MPI_INT, 0, 1, MPI_COMM_SELF));
+        racy = 1;
+    });
+    OK(MPI_Recv(nullptr, 0, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    racy = 2;
+    sender.join();
+}
+
+void count(void*, void*, int*, MPI_Datatype*) { ++racy; }
+
+/// Operations of a program are called by both threads at once.
+void callback() {
+    MPI_Op operation;
+    OK(MPI_Op_create(count, 1, &operation));
+    const auto reduce = [&] {
+        int in = 0, inout = 0;
+        OK(MPI_Reduce_local(&in, &inout, 1, MPI_INT, operation));
+    };
+    std::thread thread(reduce);
+    reduce();
+    thread.join();
+    OK(MPI_Op_free(&operation));
+}
+
+/// Both threads send to themselves: neither hears of the other.
+void unordered_sends() {
+    const auto exchange = [](int tag) {
+        for (int i = 0; i < 10; ++i) {
+            ++racy;
+            OK(MPI_Sendrecv(nullptr, 0, MPI_INT, 0, tag, nullptr, 0, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        }
+    };
+    std::thread thread(exchange, 1);
+    exchange(2);
+    thread.join();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int rank, size;
+    start(&rank, &size, MPI_THREAD_MULTIPLE);
+    const std::string_view which = argc > 1 ? argv[1] : "";
+    if (which == "after-send") after_send();
+    else if (which == "callback") callback();
+    else if (which == "unordered-sends") unordered_sends();
+    else return 2;
+    return MPI_Finalize();
+}
