@@ -39,8 +39,8 @@ NodeFile NodeFile::of(int ranks, const Token& token) {
     constexpr std::size_t most = transport::shm::most_processes;
     const auto processes = static_cast<std::size_t>(ranks);
     if (processes > most)
-        throw std::runtime_error(std::to_string(ranks) + " ranks are more than can share memory (" +
-                                 std::to_string(most) + ")");
+        throw std::runtime_error(std::to_string(ranks) + " ranks are too many for one machine: at most " +
+                                 std::to_string(most) + " can share memory");
     return {processes, token};
 }
 

@@ -61,9 +61,6 @@ void look_at_limits(const launch::Job& job) {
 
 /// With the rings to this rank; where addresses are limited, with its rings to others, too.
 transport::shm::Node map_node(const launch::Job& job) {
-    if (static_cast<std::size_t>(job.size) > transport::shm::most_processes)
-        throw std::runtime_error(std::to_string(job.size) + " ranks are too many for one machine: at most " +
-                                 std::to_string(transport::shm::most_processes) + " can share memory");
     look_at_limits(job);
     auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
     if (!node || !node->map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()))

@@ -27,11 +27,11 @@ class Limits(unittest.TestCase):
                 code, out, err = self.run_with(limit, value, ranks)
                 self.assertEqual((code, out, err), (0, "initialized\n" * ranks, ""))
 
-    def assert_named(self, limit, value, option):
+    def assert_named(self, limit, value, option, by="MPI_Init"):
         code, out, err = self.run_with(limit, value, 2)
         self.assertNotEqual(code, 0)
         self.assertEqual(out, "")
-        self.assertIn("MPI_Init", err)
+        self.assertIn(by, err)
         self.assertIn("a job of 2 ranks does not fit: this needs ", err)
         self.assertIn(f"of which ulimit {option} allows ", err)
 
@@ -57,7 +57,7 @@ class Limits(unittest.TestCase):
         self.assert_named(resource.RLIMIT_DATA, 8 * MEGA, "-d")
 
     def test_too_small_files(self):
-        self.assert_named(resource.RLIMIT_FSIZE, 4 * MEGA, "-f")
+        self.assert_named(resource.RLIMIT_FSIZE, 4 * MEGA, "-f", by="mpiexec")
 
 
 unittest.main(verbosity=2)
