@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the Fortran bindings from the data of the ABI: C sources, mpif.h and the modules."""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "generator"))
+import c_side  # noqa: E402
+import model  # noqa: E402
+import modules  # noqa: E402
+
+import facts  # noqa: E402  (model has found it)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, required=True, help="folder for what is written")
+    parser.add_argument("--list", action="store_true", help="only say which files that would be")
+    options = parser.parse_args()
+    functions = model.functions()
+    files = c_side.chapters(functions)
+    files["profiling_names.h"] = c_side.profiling_names(functions, modules.OTHER_PROCEDURES)
+    files |= modules.files(functions)
+    for name, text in files.items():
+        if options.list:
+            print(options.output / name)
+        else:
+            facts.write_if_changed(options.output / name, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# modules.sh --folder COMPILER...: the name of the folder for module files of a compiler, as gfortran-12.
+# modules.sh --output FOLDER --sources FOLDER COMPILER...: makes the module files of mpi and mpi_f08.
+#
+# Module files are of one compiler and one version of it. What they describe lies in the library, so that nothing
+# else has to be compiled.
+set -eu
+
+# folder COMPILER...: what --version says is the same for a compiler, whatever it is called.
+folder() {
+    LC_ALL=C "$@" --version </dev/null 2>/dev/null | awk '
+        NR == 1 && /GNU Fortran/  { split($NF, part, "."); print "gfortran-" part[1]; found = 1 }
+        NR == 1 && /flang/        { match($0, /version [0-9]+/); print "flang-" substr($0, RSTART + 8, RLENGTH - 8); found = 1 }
+        NR == 1 && !found         { name = $1; gsub(/[^A-Za-z0-9]/, "", name); version = "0"
+                                    if (match($0, /[0-9]+\.[0-9]+/)) version = substr($0, RSTART, RLENGTH)
+                                    print tolower(name) "-" version }'
+}
+
+if [ "${1:-}" = --folder ]; then
+    shift
+    folder "$@"
+    exit
+fi
+if [ "${1:-}" != --output ] || [ "${3:-}" != --sources ] || [ $# -lt 5 ]; then
+    echo "usage: modules.sh --folder COMPILER... | --output FOLDER --sources FOLDER COMPILER..." >&2
+    exit 2
+fi
+mkdir -p "$2"
+output=$(CDPATH='' cd -- "$2" && pwd)
+sources=$(CDPATH='' cd -- "$4" && pwd)
+shift 4
+
+# Compilers write module files where they are started. Only whole sets are moved into place.
+work=$(mktemp -d "$output/making.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+for source in mpi_f08.f90 mpi.f90; do
+    if ! "$@" -fsyntax-only "$sources/$source" >messages 2>&1; then
+        # A compiler that cannot only check is asked to compile.
+        "$@" -c "$sources/$source" -o module.o || { cat messages >&2; exit 1; }
+    fi
+done
+chmod a+r ./*.mod
+mv ./*.mod "$output"

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the Fortran bindings are made of: conversions between Fortran's arguments and C's.
+ *
+ * Conventions  Fortran passes addresses. An INTEGER handle is the integer of the C handle (MPI_X_toint); a status
+ *              is eight INTEGERs, laid out as MPI_Status; lengths of CHARACTER arguments come last, by value.
+ *              mpi_f08 passes the same, as its handles and statuses are derived types of the same memory. Only its
+ *              choice buffers are others: descriptors.
+ * Sentinels    MPI_BOTTOM and others are variables of the names below. Their address says which is meant. An
+ *              executable may define them, too (COMMON), so they are never bound within the library.
+ * Twice        Every source is compiled for mpi_x_, which calls MPI_X, and for pmpi_x_, which calls PMPI_X.
+ *
+ * Needs nothing but the standard ABI: the library goes with any libmpi_abi.so.1.
+ */
+#ifndef HEDDLE_FORTRAN_H
+#define HEDDLE_FORTRAN_H
+
+#ifdef HEDDLE_FORTRAN_PROFILING
+#include "profiling_names.h"
+#endif
+
+#include <mpi.h>
+#include <mpi_fortran.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define EXPORTED __attribute__((visibility("default")))
+#define INTERNAL __attribute__((visibility("hidden")))
+
+/* ALIAS(mpi_send_, mpi_send__): the second name for the same code. */
+#define ALIAS(name, other) ALIAS_(name, other)
+#define ALIAS_(name, other) EXPORTED extern __typeof__(name) other __attribute__((weak, alias(#name)));
+
+/* ---- Sentinels ---- */
+
+extern MPI_Fint mpi_fortran_bottom_;
+extern MPI_Fint mpi_fortran_in_place_;
+extern MPI_Fint mpi_fortran_buffer_automatic_;
+extern MPI_Fint mpi_fortran_unweighted_;
+extern MPI_Fint mpi_fortran_weights_empty_;
+extern MPI_Fint mpi_fortran_errcodes_ignore_;
+extern MPI_Fint mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE];
+extern MPI_Fint mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
+extern MPI_F08_status mpi_f08_status_ignore_;
+extern MPI_F08_status mpi_f08_statuses_ignore_;
+extern char mpi_fortran_argv_null_;
+extern char mpi_fortran_argvs_null_;
+
+static inline void* or_bottom(const void* buffer) {
+    return LIKELY(buffer != &mpi_fortran_bottom_) ? (void*)buffer : MPI_BOTTOM;
+}
+static inline void* or_in_place(const void* buffer) {
+    return LIKELY(buffer != &mpi_fortran_in_place_) ? or_bottom(buffer) : MPI_IN_PLACE;
+}
+static inline void* or_automatic(const void* buffer) {
+    return LIKELY(buffer != &mpi_fortran_buffer_automatic_) ? (void*)buffer : MPI_BUFFER_AUTOMATIC;
+}
+static inline int* or_unweighted(const MPI_Fint* weights) {
+    if (weights == &mpi_fortran_unweighted_) return MPI_UNWEIGHTED;
+    return LIKELY(weights != &mpi_fortran_weights_empty_) ? (int*)weights : MPI_WEIGHTS_EMPTY;
+}
+static inline int* or_no_errcodes(const MPI_Fint* codes) {
+    return codes == &mpi_fortran_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : (int*)codes;
+}
+static inline MPI_Status* or_ignore(const MPI_Fint* status) {
+    const bool ignored = status == mpi_fortran_status_ignore_ || (void*)status == &mpi_f08_status_ignore_;
+    return ignored ? MPI_STATUS_IGNORE : (MPI_Status*)status;
+}
+static inline MPI_Status* or_ignore_all(const MPI_Fint* statuses) {
+    const bool ignored =
+        statuses == mpi_fortran_statuses_ignore_ || (void*)statuses == &mpi_f08_statuses_ignore_;
+    return ignored ? MPI_STATUSES_IGNORE : (MPI_Status*)statuses;
+}
+
+/* ---- Handles: constants of the ABI are their own integers, for the others the library is asked ---- */
+
+enum { handle_constants = 4096 };
+
+#define HANDLE(name, Handle, X)                                                                   \
+    static inline Handle name##_in(MPI_Fint number) {                                             \
+        return LIKELY((unsigned)number < handle_constants) ? (Handle)(uintptr_t)(unsigned)number  \
+                                                           : PMPI_##X##_fromint(number);          \
+    }                                                                                             \
+    static inline MPI_Fint name##_out(Handle handle) {                                            \
+        return (uintptr_t)handle < handle_constants ? (MPI_Fint)(uintptr_t)handle                 \
+                                                    : PMPI_##X##_toint(handle);                   \
+    }
+HANDLE(comm, MPI_Comm, Comm)
+HANDLE(type, MPI_Datatype, Type)
+HANDLE(errhandler, MPI_Errhandler, Errhandler)
+HANDLE(file, MPI_File, File)
+HANDLE(group, MPI_Group, Group)
+HANDLE(info, MPI_Info, Info)
+HANDLE(message, MPI_Message, Message)
+HANDLE(op, MPI_Op, Op)
+HANDLE(request, MPI_Request, Request)
+HANDLE(session, MPI_Session, Session)
+HANDLE(win, MPI_Win, Win)
+#undef HANDLE
+
+/* ---- Answers ---- */
+
+/* An ierror that mpi_f08 leaves out is a null pointer. */
+static inline void answer(MPI_Fint* ierror, int error) {
+    if (ierror != NULL) *ierror = error;
+}
+
+/* LOGICAL: what is not 0 is true; what we return is 0 or 1, whichever compiler reads it. */
+static inline int logical_in(MPI_Fint value) { return value != 0; }
+static inline MPI_Fint logical_out(int value) { return value != 0; }
+
+/* Places in arrays count from 1. */
+static inline MPI_Fint index_out(int place) { return place == MPI_UNDEFINED ? MPI_UNDEFINED : place + 1; }
+
+/* Raises an error that the bindings find themselves, on MPI_COMM_SELF, and returns its code. */
+INTERNAL __attribute__((cold)) int fail(int error_class, const char* function, const char* text);
+INTERNAL __attribute__((cold)) int no_memory(const char* function);      /* for converted arguments */
+INTERNAL __attribute__((cold)) int no_partitions(const char* function);  /* of a section with gaps */
+
+/* ---- Arrays that C sees otherwise ---- */
+
+/* Room for a converted array: on the stack if it is short. Who has used it says leave(). */
+typedef struct {
+    uint64_t here[32];
+    void* elsewhere;
+} Room;
+
+INTERNAL void* long_room(Room* room, size_t bytes);
+static inline void* enter(Room* room, long elements, size_t size) {
+    room->elsewhere = NULL;
+    if (elements <= 0) return room->here;
+    size_t bytes = (size_t)elements * size;
+    return LIKELY(bytes <= sizeof room->here) ? room->here : long_room(room, bytes);
+}
+INTERNAL void leave_long(Room* room);
+static inline void leave(Room* room) {
+    if (!LIKELY(room->elsewhere == NULL)) leave_long(room);
+}
+
+/* Room that an operation keeps until it is complete. */
+static inline void* enter_for_long(Room* room, long elements, size_t size) {
+    return long_room(room, (elements > 0 ? (size_t)elements : 1) * size);
+}
+
+enum Side { sources, destinations };
+
+/* How many arguments a call has for each of the others: ranks of the group that messages go to, or neighbours. */
+INTERNAL int peers(MPI_Comm comm);
+INTERNAL int neighbours(MPI_Comm comm, enum Side side);
+INTERNAL int dimensions(MPI_Comm comm);
+
+/* ---- CHARACTER ---- */
+
+typedef size_t Length;  /* what gfortran (since 8) and flang pass after the other arguments */
+
+/* A C string of a CHARACTER argument: without blanks at its end, and, for `trimmed`, at its begin. */
+typedef struct {
+    char here[256];
+    char* elsewhere;
+} String;
+
+INTERNAL char* string_in(String* string, const char* text, Length length);
+INTERNAL char* trimmed_in(String* string, const char* text, Length length);
+INTERNAL void leave_string(String* string);
+/* Writes a C string into a CHARACTER argument, filled with blanks or cut. */
+INTERNAL void string_out(char* text, Length length, const char* string);
+
+/* ---- Choice buffers of mpi_f08 (TS 29113) ---- */
+
+/* The parts of a C descriptor on which compilers agree. */
+typedef struct {
+    char* base;
+    size_t element;  /* bytes of an element */
+    int version;
+    signed char rank;
+    char unused[3];
+    struct {
+        ptrdiff_t lower, extent, stride;  /* the stride in bytes */
+    } dimension[];
+} Descriptor;
+
+/* An assumed-size array, which has no gaps, has -1 as its last extent. */
+static inline bool is_contiguous(const Descriptor* buffer) {
+    ptrdiff_t size = (ptrdiff_t)buffer->element;
+    for (int i = 0; i < buffer->rank; ++i) {
+        if (buffer->dimension[i].stride != size && buffer->dimension[i].extent > 1) return false;
+        size *= buffer->dimension[i].extent;
+    }
+    return true;
+}
+
+/* Elements of a datatype, where C finds them. */
+typedef struct {
+    void* base;
+    MPI_Count count;
+    MPI_Datatype type;
+    int error;
+    bool made;  /* the datatype was made for a section */
+} Elements;
+
+INTERNAL Elements elements_of_section(const Descriptor* buffer, MPI_Count count, MPI_Datatype type,
+                                    const char* function);
+static inline Elements elements_in(const Descriptor* buffer, MPI_Count count, MPI_Datatype type,
+                                 const char* function) {
+    if (LIKELY(is_contiguous(buffer)))
+        return (Elements){or_bottom(buffer->base), count, type, MPI_SUCCESS, false};
+    return elements_of_section(buffer, count, type, function);
+}
+static inline void leave_elements(Elements* elements) {
+    if (!LIKELY(!elements->made)) PMPI_Type_free(&elements->type);
+}
+
+/* A section that is copied: what a contiguous array of its elements would be. */
+typedef struct {
+    void* base;
+    const Descriptor* section;  /* NULL: not copied */
+} Copy;
+
+INTERNAL Copy copy_of_section(const Descriptor* buffer);
+static inline Copy copy_in(const Descriptor* buffer) {
+    if (LIKELY(is_contiguous(buffer))) return (Copy){or_in_place(buffer->base), NULL};
+    return copy_of_section(buffer);
+}
+static inline bool is_missing(const Copy* copy) { return copy->section != NULL && copy->base == NULL; }
+INTERNAL void pack_section(void* packed, const Descriptor* section);
+INTERNAL void unpack_section(const Descriptor* section, const void* packed);
+/* The call is over: its result goes back into the section, if it has one. */
+INTERNAL void copy_back(Copy* copy, bool result);
+static inline void leave_copy(Copy* copy, bool result) {
+    if (!LIKELY(copy->section == NULL)) copy_back(copy, result);
+}
+
+/* ---- What lives as long as a request does (src/pending.c) ---- */
+
+/* Copies of sections and arrays of a nonblocking or persistent operation. */
+typedef struct Pending Pending;
+INTERNAL Pending* add_section(Pending* pending, Copy* copy, bool result, bool persistent);
+static inline Pending* add_copy(Pending* pending, Copy* copy, bool result, bool persistent) {
+    return LIKELY(copy->section == NULL) ? pending : add_section(pending, copy, result, persistent);
+}
+INTERNAL Pending* add_array(Pending* pending, Room* room, bool persistent);
+INTERNAL void keep(Pending* pending, MPI_Request request, int error);
+
+INTERNAL extern _Atomic int pending_operations;
+INTERNAL void completed_slowly(MPI_Fint request);
+INTERNAL void started_slowly(MPI_Fint request);
+INTERNAL void freed_slowly(MPI_Fint request);
+/* A request, by its integer before the call, is complete (or was started, or freed). */
+static inline void completed(MPI_Fint request) {
+    if (!LIKELY(pending_operations == 0)) completed_slowly(request);
+}
+static inline void started(MPI_Fint request) {
+    if (!LIKELY(pending_operations == 0)) started_slowly(request);
+}
+static inline void freed(MPI_Fint request) {
+    if (!LIKELY(pending_operations == 0)) freed_slowly(request);
+}
+
+/* ---- Predefined callbacks, known by address ---- */
+
+void mpi_null_copy_fn_(void), mpi_dup_fn_(void), mpi_null_delete_fn_(void);
+void mpi_comm_null_copy_fn_(void), mpi_comm_dup_fn_(void), mpi_comm_null_delete_fn_(void);
+void mpi_type_null_copy_fn_(void), mpi_type_dup_fn_(void), mpi_type_null_delete_fn_(void);
+void mpi_win_null_copy_fn_(void), mpi_win_dup_fn_(void), mpi_win_null_delete_fn_(void);
+void mpi_conversion_fn_null_(void), mpi_conversion_fn_null_c_(void);
+
+typedef void Procedure(void);  /* of Fortran, before its arguments are known */
+
+/* A C callback that calls a procedure of Fortran, the same for the same procedure; NULL: there are too many.
+ * MPI passes neither operations nor error handlers anything by which one C function could tell them apart. */
+INTERNAL MPI_User_function* operation_calling(Procedure* procedure);
+INTERNAL MPI_User_function_c* large_operation_calling(Procedure* procedure);
+INTERNAL MPI_Comm_errhandler_function* comm_errhandler_calling(Procedure* procedure);
+INTERNAL MPI_File_errhandler_function* file_errhandler_calling(Procedure* procedure);
+INTERNAL MPI_Session_errhandler_function* session_errhandler_calling(Procedure* procedure);
+INTERNAL MPI_Win_errhandler_function* win_errhandler_calling(Procedure* procedure);
+
+#endif
