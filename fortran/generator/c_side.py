@@ -188,7 +188,7 @@ def persistent(f):
 def status(body, f, p):
     const = "const " if p.intent == "in" else ""
     body.formals.append(f"{const}MPI_Fint* {p.name}")
-    body.actuals.append(f"{SENTINELS[p.sentinels]}({p.name})" if p.intent == "out"
+    body.actuals.append(f"{SENTINELS[p.sentinels]}({p.name})" if p.sentinels
                         else f"({const}MPI_Status*){p.name}")
 
 

@@ -270,7 +270,7 @@ def parameter(function, parameters, i):
         array = name == "array_of_statuses"
         if function.startswith("MPI_Status_set"):
             intent = "inout"
-        return made("statuss" if array else "status", intent, sentinels=() if intent == "in" else
+        return made("statuss" if array else "status", intent, sentinels=() if intent != "out" else
                     ("statuses_ignore",) if array else ("status_ignore",))
     if element in HANDLES:
         if bare.endswith("]"):
