@@ -3,6 +3,7 @@
 #
 # modules.sh --folder COMPILER...: the name of the folder for module files of a compiler, as gfortran-12.
 # modules.sh --output FOLDER --sources FOLDER COMPILER...: makes the module files of mpi and mpi_f08.
+# modules.sh --into FOLDER --sources FOLDER COMPILER...: the same, in the compiler's own folder in that one.
 #
 # Module files are of one compiler and one version of it. What they describe lies in the library, so that nothing
 # else has to be compiled.
@@ -23,14 +24,22 @@ if [ "${1:-}" = --folder ]; then
     folder "$@"
     exit
 fi
-if [ "${1:-}" != --output ] || [ "${3:-}" != --sources ] || [ $# -lt 5 ]; then
-    echo "usage: modules.sh --folder COMPILER... | --output FOLDER --sources FOLDER COMPILER..." >&2
+into=
+[ "${1:-}" != --into ] || into=yes
+if { [ "${1:-}" != --output ] && [ -z "$into" ]; } || [ "${3:-}" != --sources ] || [ $# -lt 5 ]; then
+    echo "usage: modules.sh --folder COMPILER... | --output|--into FOLDER --sources FOLDER COMPILER..." >&2
     exit 2
 fi
-mkdir -p "$2"
-output=$(CDPATH='' cd -- "$2" && pwd)
+output=$2
 sources=$(CDPATH='' cd -- "$4" && pwd)
 shift 4
+if [ -n "$into" ]; then
+    name=$(folder "$@")
+    [ -n "$name" ] || { echo "modules.sh: $* is no compiler that tells its version" >&2; exit 1; }
+    output=$output/$name
+fi
+mkdir -p "$output"
+output=$(CDPATH='' cd -- "$output" && pwd)
 
 # Compilers write module files where they are started. Only whole sets are moved into place.
 work=$(mktemp -d "$output/making.XXXXXX")

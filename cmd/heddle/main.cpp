@@ -79,8 +79,18 @@ void add_bench(CLI::App& application) {
     command->callback([command] { bench(command->remaining()); });
 }
 
+void add_fortran(CLI::App& application, FortranOptions& options) {
+    CLI::App* const command =
+        application.add_subcommand("fortran", "Make the modules mpi and mpi_f08 for another Fortran compiler");
+    command->add_option("--compiler", options.compiler, "The compiler, as HEDDLE_FC names it for mpifort")->required();
+    command->add_option("--output", options.output,
+                        "The folder for the module files (default: where mpifort looks for those of this compiler)");
+    command->callback([&options] { make_modules(options); });
+}
+
 struct Options {
     InfoOptions info;
+    FortranOptions fortran;
     LocksOptions locks;
     ReplayOptions replay;
     StencilOptions stencil;
@@ -93,6 +103,7 @@ int run(int argc, char** argv) {
     Options options;
     add_info(application, options.info);
     add_bench(application);
+    add_fortran(application, options.fortran);
     add_locks(application, options.locks);
     add_replay(application, options.replay);
     add_stencil(application, options.stencil);

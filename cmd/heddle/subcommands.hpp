@@ -62,4 +62,12 @@ std::vector<std::string> known_locks();
 /// `heddle bench`: the papers' figures (bench/README.md). Does not come back.
 [[noreturn]] void bench(const std::vector<std::string>& arguments);
 
+struct FortranOptions {
+    std::string compiler;
+    std::string output;
+};
+
+/// `heddle fortran`: modules for another compiler. Does not come back.
+[[noreturn]] void make_modules(const FortranOptions& wanted);
+
 }  // namespace heddle::cmd

@@ -50,7 +50,7 @@ class Body:
     """The parts of a function in the order in which they are written."""
 
     f08: bool
-    contiguous: bool = False  # what the choice buffers are known to be
+    short: bool = False  # handles are constants and buffers have no gaps
     formals: list = field(default_factory=list)
     lengths: list = field(default_factory=list)  # of CHARACTER arguments, at the end
     declarations: list = field(default_factory=list)
@@ -144,7 +144,7 @@ def handle(body, f, p):
     s = stem(p.base)
     if p.intent == "in":
         body.formals.append(f"const MPI_Fint* {p.name}")
-        body.actuals.append(f"{s}_in(*{p.name})")
+        body.actuals.append(f"({p.base})constant_in(*{p.name})" if body.short else f"{s}_in(*{p.name})")
         if p.c_type.endswith("*"):
             body.declarations.append(f"{p.base} c_{p.name} = {body.actuals.pop()};")
             body.actuals.append(f"&c_{p.name}")
@@ -156,7 +156,8 @@ def handle(body, f, p):
         body.always.append(f"*{p.name} = {s}_out(c_{p.name});")
     else:
         body.declarations.append(f"{p.base} c_{p.name};")
-        body.on_success.append(f"*{p.name} = {s}_out(c_{p.name});")
+        out = "PMPI_Request_toint" if body.short else f"{s}_out"
+        body.on_success.append(f"*{p.name} = {out}(c_{p.name});")
 
 
 def handles(body, f, p):
@@ -240,7 +241,7 @@ def choice(body, f, p):
         body.actuals.append(f"{SENTINELS[p.sentinels]}({p.name})")
         return
     body.formals.append(f"const Descriptor* {p.name}")
-    if body.contiguous:
+    if body.short:
         body.actuals.append(f"{SENTINELS[p.sentinels]}({p.name}->base)")
     elif p.section == "message":
         body.declarations.append(
@@ -284,12 +285,12 @@ ADD = {
 }
 
 
-def body_of(f, f08, contiguous=False):
-    body = Body(f08, contiguous)
+def body_of(f, f08, short=False):
+    body = Body(f08, short)
     for p in f.parameters:
         add(body, f, p)
     # The count and the datatype of a section are those that were made for it.
-    if f08 and not contiguous:
+    if f08 and not short:
         names = [p.name for p in f.parameters]
         for p in f.parameters:
             if p.kind == "choice" and p.section == "message":
@@ -309,19 +310,27 @@ def wrapped(head, items, tail):
                          break_long_words=False, break_on_hyphens=False).replace("\0", " ")
 
 
-def write_message_function(f, name):
-    """Buffers without gaps take the short way; sections are described to C out of line."""
-    slow = f"section_{name}"
-    general = write_function(f, slow, f08=True, linkage="static __attribute__((noinline))")
-    formals = body_of(f, True).formals
+def write_with_short_way(f, name, f08):
+    """What most calls are takes the short way: handles that are constants, buffers without gaps.
+
+    Nothing is called on it but MPI, so that it needs few registers. The rest is out of line."""
+    general = f"general_{name}"
+    formals = body_of(f, f08).formals
     arguments = ", ".join([formal.split()[-1] for formal in formals] + ["ierror"])
-    gap = " || ".join(f"!is_contiguous({p.name})" for p in f.parameters if p.kind == "choice")
-    first = [f"if (!LIKELY(!({gap}))) {{", f"{INDENT}{slow}({arguments});", f"{INDENT}return;", "}"]
-    return general + "\n" + write_function(f, name, f08=True, contiguous=True, first=first)
+    short = [f"are_constants({' | '.join(f'*{h}' for h in handles_of(f))})"]
+    if f08:
+        short += [f"is_plain({p.name})" for p in f.parameters if p.kind == "choice"]
+    first = [f"if (!LIKELY({' && '.join(short)})) {{", f"{INDENT}{general}({arguments});", f"{INDENT}return;", "}"]
+    return (write_function(f, general, f08, linkage="static __attribute__((noinline))") + "\n"
+            + write_function(f, name, f08, short=True, first=first))
 
 
-def write_function(f, name, f08, contiguous=False, linkage="EXPORTED", first=()):
-    body = body_of(f, f08, contiguous)
+def handles_of(f):
+    return [p.name for p in f.parameters if p.kind == "handle" and p.intent == "in"]
+
+
+def write_function(f, name, f08, short=False, linkage="EXPORTED", first=()):
+    body = body_of(f, f08, short)
     formals = body.formals + ([] if f.is_function else ["MPI_Fint* ierror"]) + body.lengths
     result = f.returns if f.is_function else "void"
     lines = [wrapped(f"{linkage} {result} {name}(", formals or ["void"], ") {")]
@@ -390,22 +399,24 @@ def f08_name(f):
     return f.f08_symbol.lower() + "_"
 
 
-def described_once(f):
-    """Whether all choice buffers are messages, and nothing else needs room."""
-    kinds = {p.kind for p in f.parameters}
-    return ({p.section for p in f.parameters if p.kind == "choice"} == {"message"}
-            and not kinds & {"string", "handles", "logicals"})
+def has_short_way(f):
+    """Messages between two processes: their calls are the ones that programs make most often."""
+    names = {"choice", "integer", "kind_integer", "handle", "status"}
+    return (f.chapter == "p2p" and {p.kind for p in f.parameters} <= names
+            and all(p.section == "message" for p in f.parameters if p.kind == "choice")
+            and all(p.base in ("MPI_Comm", "MPI_Datatype", "MPI_Request") for p in f.parameters if p.kind == "handle")
+            and any(p.kind == "choice" for p in f.parameters))
 
 
 def write(f):
     """Everything that belongs to a function of the ABI."""
     parts = []
     if f.name not in model.BY_HAND:
+        writer = write_with_short_way if has_short_way(f) else write_function
         if not f.large:
-            parts.append(write_function(f, f.stem + "_", f08=False))
+            parts.append(writer(f, f.stem + "_", f08=False))
         if f.in_f08 and (f.large or f.f08_is_another):
-            parts.append(write_message_function(f, f08_name(f)) if described_once(f)
-                         else write_function(f, f08_name(f), f08=True))
+            parts.append(writer(f, f08_name(f), f08=True))
     if not f.large:
         parts.append(names(f.stem))
         if f.in_f08 and not f.f08_is_another:

@@ -78,6 +78,10 @@ static inline MPI_Status* or_ignore_all(const MPI_Fint* statuses) {
 
 enum { handle_constants = 4096 };
 
+/* Several numbers at once: of what is below 4096 no bit above is set. */
+static inline bool are_constants(MPI_Fint numbers) { return (unsigned)numbers < handle_constants; }
+static inline uintptr_t constant_in(MPI_Fint number) { return (unsigned)number; }
+
 #define HANDLE(name, Handle, X)                                                                   \
     static inline Handle name##_in(MPI_Fint number) {                                             \
         return LIKELY((unsigned)number < handle_constants) ? (Handle)(uintptr_t)(unsigned)number  \
@@ -189,6 +193,12 @@ static inline bool is_contiguous(const Descriptor* buffer) {
         size *= buffer->dimension[i].extent;
     }
     return true;
+}
+
+/* A scalar, or an array of one dimension without gaps. */
+static inline bool is_plain(const Descriptor* buffer) {
+    return buffer->rank == 0 ||
+           (buffer->rank == 1 && buffer->dimension[0].stride == (ptrdiff_t)buffer->element);
 }
 
 /* Elements of a datatype, where C finds them. */

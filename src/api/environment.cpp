@@ -34,6 +34,12 @@ int nearest_level(int required) noexcept {
     return MPI_THREAD_MULTIPLE;
 }
 
+/// Programs that get MPI_THREAD_SERIALIZED lock around every call; more costs us nothing (MPI 5.0, 11.6.2).
+int given_level(const tool::Settings& settings, int level) noexcept {
+    const bool may_be_more = settings.exact_thread_level == tool::Switch::off;
+    return level == MPI_THREAD_SERIALIZED && may_be_more ? MPI_THREAD_MULTIPLE : level;
+}
+
 /// MPI_Init and MPI_Init_thread.
 int initialize(const char* call, int level) noexcept {
     if (life() == Life::forked) return objects::fail_outside(call, MPI_ERR_OTHER, objects::forked_text);
@@ -48,7 +54,7 @@ int initialize(const char* call, int level) noexcept {
         core::Thread* thread = objects::current_thread;
         process.main_thread = thread != nullptr ? thread : &objects::attach(process);
         process.main_thread->call = call;
-        process.thread_level = level;
+        process.thread_level = given_level(process.settings, level);
         process.begin_world();
         return MPI_SUCCESS;
     } catch (const std::exception& problem) {
@@ -125,7 +131,9 @@ int PMPI_Init_thread(int*, char***, int required, int* provided) {
         return heddle::objects::fail_outside("MPI_Init_thread", MPI_ERR_ARG,
                                              "argument provided: " + no_memory(provided));
     *provided = level;
-    return initialize("MPI_Init_thread", level);
+    const int outcome = initialize("MPI_Init_thread", level);
+    if (outcome == MPI_SUCCESS) *provided = heddle::objects::process_of_program()->thread_level;
+    return outcome;
 }
 
 int PMPI_Finalize(void) {

@@ -79,11 +79,20 @@ Handle constant_from_int(int number, Handle null) noexcept {
 /// The send that is always complete lies in no arena: the largest integer.
 constexpr int completed_send = std::numeric_limits<int>::max();
 
-int request_to_int(MPI_Request handle) noexcept {
+[[gnu::noinline]] int unusual_request_to_int(MPI_Request handle) noexcept {
     Process* process = process_here();
     if (process != nullptr && handle == reinterpret_cast<MPI_Request>(&process->engine->completed_send()))
         return completed_send;
     return process_to_int<&Process::requests>(handle);
+}
+/// Fortran asks this about every request that it starts: the usual answer comes straight.
+int request_to_int(MPI_Request handle) noexcept {
+    const core::Thread* thread = objects::current_thread;
+    if (thread == nullptr || thread->process == nullptr) [[unlikely]] return unusual_request_to_int(handle);
+    const auto& arena = thread->process->requests;
+    const auto* request = reinterpret_cast<const core::Request*>(handle);
+    if (!arena.contains(request)) [[unlikely]] return unusual_request_to_int(handle);
+    return static_cast<int>(first_number + arena.number_of(request));
 }
 MPI_Request request_from_int(int number) noexcept {
     Process* process = process_here();

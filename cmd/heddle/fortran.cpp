@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "subcommands.hpp"
+
+namespace heddle::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void leave(const std::string& problem) {
+    fmt::print(stderr, "heddle fortran: {}\n", problem);
+    throw Failed{1};
+}
+
+/// The command may be more than one word: "ccache gfortran".
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream stream(text);
+    return {std::istream_iterator<std::string>(stream), {}};
+}
+
+}  // namespace
+
+/// Becomes the script that makes the modules; it lies beside their sources, in a build tree as well.
+void make_modules(const FortranOptions& wanted) {
+    const fs::path bin = fs::canonical("/proc/self/exe").parent_path();
+    const fs::path sources = (bin / HEDDLE_DATADIR_FROM_BINDIR / "heddle/fortran").lexically_normal();
+    const fs::path folders = (bin / HEDDLE_LIBDIR_FROM_BINDIR / "heddle/fortran").lexically_normal();
+    const fs::path script = sources / "modules.sh";
+    if (!fs::exists(script))
+        leave(fmt::format("{} is missing: Heddle was built without a Fortran compiler", script.native()));
+    std::vector<std::string> words{"sh", script};
+    if (wanted.output.empty())
+        words.insert(words.end(), {"--into", folders, "--sources", sources});
+    else
+        words.insert(words.end(), {"--output", wanted.output, "--sources", sources});
+    for (const std::string& word : words_of(wanted.compiler)) words.push_back(word);
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execvp(argv.front(), argv.data());
+    leave(fmt::format("{} cannot be started: {}", argv.front(), std::strerror(errno)));
+}
+
+}  // namespace heddle::cmd

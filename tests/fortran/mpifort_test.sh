@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# mpifort_test.sh PREFIX SCRATCH [OTHER COMPILER]: mpifort of an installation, its habits, the three bindings, errors,
+# and modules for another compiler.
+set -eu
+prefix=$1
+scratch=$2
+other=${3:-}
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cd "$scratch"
+unset HEDDLE_FC MPICH_FC OMPI_FC LD_LIBRARY_PATH
+mpifort=$prefix/bin/mpifort
+mpiexec=$prefix/bin/mpiexec
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+# has TEXT WORD: the word is in the text.
+has() {
+    case " $1 " in *" $2 "*) ;; *) fail "'$2' is not in '$1'" ;; esac
+}
+
+# ---- Habits ----
+
+has "$("$mpifort" -showme:libs)" heddle_fortran
+has "$("$mpifort" -showme:libs)" mpi_abi
+has "$("$mpifort" -link-info)" -lheddle_fortran
+has "$("$mpifort" -show a.f90)" a.f90
+"$mpifort" -compile-info | grep -q -e "-I" || fail "no include directory"
+"$mpifort" -help | grep -q HEDDLE_FC || fail "the help does not name HEDDLE_FC"
+"$mpifort" -showme:version | grep -q 'MPI 5.0' || fail "no version"
+for name in mpif77 mpif90; do
+    [ "$("$prefix/bin/$name" -showme:libs)" = "$("$mpifort" -showme:libs)" ] || fail "$name is another"
+done
+case $("$mpifort" -show -c a.f90) in *-lmpi_abi*) fail "-c links" ;; esac
+
+# ---- Programs ----
+
+cat >f08.f90 <<'END'
+program f08
+  use mpi_f08
+  integer :: n, bytes
+  call MPI_Init()
+  call MPI_Allreduce(1, n, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+  call MPI_Sizeof([1d0, 2d0], bytes)
+  if (bytes /= 8) error stop
+  print '(a, i0)', 'f08 ', n
+  call MPI_Finalize()
+end program
+END
+cat >mpi.f90 <<'END'
+program with_mpi
+  use mpi
+  integer :: n, ierror, bytes
+  call MPI_Init(ierror)
+  call MPI_Allreduce(1, n, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call MPI_Sizeof((1.0, 2.0), bytes, ierror)
+  if (bytes /= 8) error stop
+  print '(a, i0)', 'mpi ', n
+  call MPI_Finalize(ierror)
+end program
+END
+cat >fixed.f <<'END'
+      program fixed
+      include 'mpif.h'
+      integer n, ierror
+      double precision x
+      call MPI_INIT(ierror)
+      call MPI_ALLREDUCE(1, n, 1, MPI_INTEGER, MPI_SUM,
+     &  MPI_COMM_WORLD, ierror)
+      call MPI_ALLREDUCE(1d0, x, 1, MPI_DOUBLE_PRECISION, MPI_SUM,
+     &  MPI_COMM_WORLD, ierror)
+      print '(a, i0)', 'mpif ', int(x)
+      call MPI_FINALIZE(ierror)
+      end
+END
+cat >wrong.f90 <<'END'
+program wrong
+  use mpi_f08
+  call MPI_Init()
+  call MPI_Send(1, -5, MPI_INTEGER, 0, 0, MPI_COMM_WORLD)
+end program
+END
+
+# run PROGRAM WORDS: on two ranks it says the words twice.
+run() {
+    [ "$("$mpiexec" -n 2 "./$1" | grep -c "^$2\$")" = 2 ] || fail "$1 does not say '$2' twice"
+}
+# all_three: with the compiler that HEDDLE_FC names, or the usual one.
+all_three() {
+    for source in f08.f90 mpi.f90 fixed.f; do
+        "$mpifort" -w "$source" -o "${source%.*}" 2>messages || { cat messages >&2; fail "$source"; }
+    done
+    run f08 'f08 2'
+    run mpi 'mpi 2'
+    run fixed 'mpif 2'
+}
+all_three
+
+# An error names the routine.
+"$mpifort" wrong.f90 -o wrong
+if "$mpiexec" -n 1 ./wrong >messages 2>&1; then fail "a wrong count is no error"; fi
+grep -q 'MPI_Send' messages || { cat messages >&2; fail "an error does not name MPI_Send"; }
+
+# ---- Another compiler ----
+
+if [ -z "$other" ]; then
+    echo "no second compiler"
+    exit 0
+fi
+rm -f ./*.mod f08 mpi fixed
+HEDDLE_FC=$other "$mpifort" -c f08.f90 >messages 2>&1 && fail "modules of another compiler are used"
+grep -q 'heddle fortran --compiler' messages || fail "nothing says how to make the modules"
+"$prefix/bin/heddle" fortran --compiler "$other"
+HEDDLE_FC=$other all_three
+case $(HEDDLE_FC=$other "$mpifort" -show a.f90) in
+    *-fallow-argument-mismatch*) fail "an option of gfortran for another compiler" ;;
+esac
+"$prefix/bin/heddle" fortran --compiler "$other" --output "$scratch/modules"
+[ -e "$scratch/modules/mpi_f08.mod" ] || fail "no modules in a folder of choice"
+if "$prefix/bin/heddle" fortran --compiler false >messages 2>&1; then fail "false is no compiler"; fi
