@@ -99,10 +99,10 @@ def named(spec: str, waiting: str, scratch: pathlib.Path) -> Contestant:
 
 
 def source_of(program: str) -> pathlib.Path:
-    for suffix in (".cpp", ".c"):
-        if (source := SOURCES / (program + suffix)).is_file():
+    for name in (f"{program}.cpp", f"{program}.c", f"{program}/{program}.f90"):
+        if (source := SOURCES / name).is_file():
             return source
-    raise Unusable(f"there is no {SOURCES}/{program}.cpp or .c")
+    raise Unusable(f"there is no source of {program} in {SOURCES}")
 
 
 def build(source: pathlib.Path, program: pathlib.Path, wrappers: pathlib.Path,
@@ -111,6 +111,10 @@ def build(source: pathlib.Path, program: pathlib.Path, wrappers: pathlib.Path,
     compiler = [str(wrappers / "mpicxx"), "-std=c++20"]
     if source.suffix == ".c":
         compiler = [str(wrappers / "mpicc")]
+    if source.suffix == ".f90":
+        compiler = [str(wrappers / "mpifort"), "-fopenmp", f"-J{program.parent}"]
+        if not os.access(compiler[0], os.X_OK):
+            raise Unusable(f"{source.name} needs {compiler[0]}")
     compile_cached(source, program, compiler, environment)
 
 
