@@ -375,6 +375,8 @@ def write_function(f, name, f08, short=False, linkage="EXPORTED", first=()):
     else:
         for line in after:
             add_line(line)
+    if short:  # fewer registers live across the conversion
+        add_line("answer(ierror, outcome);")
     if len(body.on_success) == 1 and len(body.on_success[0]) < 70:
         add_line(f"if (LIKELY(outcome == MPI_SUCCESS)) {body.on_success[0]}")
     elif body.on_success:
@@ -386,7 +388,8 @@ def write_function(f, name, f08, short=False, linkage="EXPORTED", first=()):
         add_line(line)
     if any("pending =" in line for line in body.cleanup):
         add_line("if (pending != NULL) keep(pending, c_request, outcome);")
-    add_line("answer(ierror, outcome);")
+    if not short:
+        add_line("answer(ierror, outcome);")
     return "\n".join(lines + ["}"])
 
 
