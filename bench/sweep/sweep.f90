@@ -274,8 +274,8 @@ contains
     type(Problem), intent(in) :: p
     integer, intent(in) :: ranks
     type(Problem) :: alone
-    type(Part) :: whole, part
-    real(real64), allocatable :: answer(:, :, :, :), theirs(:, :, :, :)
+    type(Part) :: whole, theirs
+    real(real64), allocatable :: answer(:, :, :, :), received(:, :, :, :)
     integer :: other, different
     if (rank /= 0) then
       call MPI_Send(flux, size(flux), MPI_DOUBLE_PRECISION, 0, 1, MPI_COMM_WORLD)
@@ -287,16 +287,16 @@ contains
     call sweep(alone, whole, MPI_COMM_SELF, answer)
     different = 0
     do other = 0, ranks - 1
-      part = part_of(p, other, ranks)
+      theirs = part_of(p, other, ranks)
       if (other == 0) then
-        theirs = flux
+        received = flux
       else
-        if (allocated(theirs)) deallocate (theirs)
-        allocate (theirs(p%nx, part%ny, part%nz, p%groups))
-        call MPI_Recv(theirs, size(theirs), MPI_DOUBLE_PRECISION, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+        if (allocated(received)) deallocate (received)
+        allocate (received(p%nx, theirs%ny, theirs%nz, p%groups))
+        call MPI_Recv(received, size(received), MPI_DOUBLE_PRECISION, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
       end if
-      associate (mine => answer(:, part%y_first:part%y_first + part%ny - 1, part%z_first:part%z_first + part%nz - 1, :))
-        different = different + count(abs(theirs - mine) > 1e-12_real64 * abs(mine))
+      associate (mine => answer(:, theirs%y_first:theirs%y_first + theirs%ny - 1, theirs%z_first:theirs%z_first + theirs%nz - 1, :))
+        different = different + count(abs(received - mine) > 1e-12_real64 * abs(mine))
       end associate
     end do
     if (different == 0) return

@@ -7,6 +7,7 @@ set -eu
 prefix=$1
 scratch=$2
 other=${3:-}
+tests=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$scratch"
 mkdir -p "$scratch"
 cd "$scratch"
@@ -116,6 +117,10 @@ HEDDLE_FC=$other "$mpifort" -c f08.f90 >messages 2>&1 && fail "modules of anothe
 grep -q 'heddle fortran --compiler' messages || fail "nothing says how to make the modules"
 "$prefix/bin/heddle" fortran --compiler "$other"
 HEDDLE_FC=$other all_three
+# What compilers do each in their own way: descriptors of sections.
+HEDDLE_FC=$other "$mpifort" "$tests/check.f90" "$tests/sections.f90" -o sections >messages 2>&1 ||
+    { cat messages >&2; fail "sections.f90"; }
+"$mpiexec" -n 2 ./sections || fail "array sections of $other"
 case $(HEDDLE_FC=$other "$mpifort" -show a.f90) in
     *-fallow-argument-mismatch*) fail "an option of gfortran for another compiler" ;;
 esac
