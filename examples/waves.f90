@@ -62,7 +62,8 @@ contains
     right = merge(rank + 1, MPI_PROC_NULL, rank < ranks - 1)
     associate (count => high - low + 1)
       call MPI_Irecv(u(0, low:high, now), count, MPI_DOUBLE_PRECISION, left, tag, MPI_COMM_WORLD, requests(1))
-      call MPI_Irecv(u(columns + 1, low:high, now), count, MPI_DOUBLE_PRECISION, right, tag, MPI_COMM_WORLD, requests(2))
+      call MPI_Irecv(u(columns + 1, low:high, now), count, MPI_DOUBLE_PRECISION, right, tag, MPI_COMM_WORLD, &
+        requests(2))
       call MPI_Isend(u(1, low:high, now), count, MPI_DOUBLE_PRECISION, left, tag, MPI_COMM_WORLD, requests(3))
       call MPI_Isend(u(columns, low:high, now), count, MPI_DOUBLE_PRECISION, right, tag, MPI_COMM_WORLD, requests(4))
     end associate

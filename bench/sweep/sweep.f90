@@ -262,7 +262,7 @@ program main
   seconds = MPI_Wtime() - start
   call MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD)
   call compare(p, ranks)
-  if (rank == 0) print '(a, i0, a, i0, a, es12.5, a, es12.5)', 'result bench=sweep ranks=', ranks, ' threads=', &
+  if (rank == 0) print '(a, i0, a, i0, a, es11.5, a, es11.5)', 'result bench=sweep ranks=', ranks, ' threads=', &
     p%threads, ' seconds=', seconds, ' cells_per_s=', &
     8d0 * p%nx * p%ny * p%nz * p%angles * p%groups * p%iterations / seconds
   call MPI_Finalize()
@@ -275,7 +275,7 @@ contains
     integer, intent(in) :: ranks
     type(Problem) :: alone
     type(Part) :: whole, theirs
-    real(real64), allocatable :: answer(:, :, :, :), received(:, :, :, :)
+    real(real64), allocatable :: answer(:, :, :, :), received(:, :, :, :), mine(:, :, :, :)
     integer :: other, different
     if (rank /= 0) then
       call MPI_Send(flux, size(flux), MPI_DOUBLE_PRECISION, 0, 1, MPI_COMM_WORLD)
@@ -295,9 +295,10 @@ contains
         allocate (received(p%nx, theirs%ny, theirs%nz, p%groups))
         call MPI_Recv(received, size(received), MPI_DOUBLE_PRECISION, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
       end if
-      associate (mine => answer(:, theirs%y_first:theirs%y_first + theirs%ny - 1, theirs%z_first:theirs%z_first + theirs%nz - 1, :))
-        different = different + count(abs(received - mine) > 1e-12_real64 * abs(mine))
+      associate (y => theirs%y_first, z => theirs%z_first)
+        mine = answer(:, y:y + theirs%ny - 1, z:z + theirs%nz - 1, :)
       end associate
+      different = different + count(abs(received - mine) > 1e-12_real64 * abs(mine))
     end do
     if (different == 0) return
     print '(a, i0, a)', 'sweep: ', different, ' cells are not what one rank with one thread computes'

@@ -75,14 +75,10 @@ BY_HAND = {
 }
 
 # A choice buffer that is not described by a count and a datatype beside it, and crosses as an address only.
-PLAIN_BUFFERS = {
-    "base", "location", "compare_addr", "logical_true", "logical_false",
-}
+PLAIN_BUFFERS = {"base", "location", "compare_addr", "logical_true", "logical_false"}
+PLAIN_FUNCTIONS = {"Fetch_and_op", "Compare_and_swap"}
 # Collectives in which a buffer is one message. In any other it is several, or is combined: a section is copied.
 ONE_MESSAGE = {"Bcast"}
-
-# Reductions combine what a buffer holds: a datatype made for a section would be another one.
-COLLECTIVE_CHAPTERS = {"collective", "collective-nonblocking", "collective-persistent"}
 
 
 @dataclass(frozen=True)
@@ -202,8 +198,7 @@ def choice(function, parameters, i):
     following = [p.type for p in parameters[i + 1:i + 3]]
     if stem in ("Psend_init", "Precv_init"):
         section = "refused"
-    elif name in PLAIN_BUFFERS or "attach" in stem or stem in ("Fetch_and_op", "Compare_and_swap", "Get_address", "F_sync_reg") or (
-            stem.endswith("_end")):
+    elif name in PLAIN_BUFFERS or "attach" in stem or stem in PLAIN_FUNCTIONS or stem.endswith("_end"):
         section = "plain"
     elif is_collective(function) and stem_of_collective(function) not in ONE_MESSAGE:
         section = "copied"
@@ -294,7 +289,8 @@ def parameter(function, parameters, i):
         raise ValueError(f"{function}: {c_type} {name}")
     if bare.endswith("]"):
         if name in LOGICAL_ARRAYS:
-            length = "*ndims" if "ndims" in names else "*maxdims" if "maxdims" in names else "dimensions(comm_in(*comm))"
+            given = next((name for name in ("ndims", "maxdims") if name in names), None)
+            length = f"*{given}" if given else "dimensions(comm_in(*comm))"
             return made("logicals", length=length)
         if name == "array_of_indices":
             return made("indexs", length="*outcount")
