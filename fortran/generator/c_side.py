@@ -32,6 +32,10 @@ BEFORE_CALL = {
     "MPI_Start": "started(*request);",
     "MPI_Startall": "for (int i = 0; i < *count; ++i) started(array_of_requests[i]);",
     "MPI_Request_free": "freed(*request);",
+    # After an error nothing is complete.
+    "MPI_Waitsome": "*outcount = 0;",
+    "MPI_Testsome": "*outcount = 0;",
+    "MPI_Request_get_status_some": "*outcount = 0;",
 }
 
 SENTINELS = {

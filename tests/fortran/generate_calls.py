@@ -336,7 +336,8 @@ def set_up(b, f, p):
     v, n = Values(f, p), p.name
     if p.kind in ("integer", "kind_integer", "attribute"):
         suffix = "_8" if p.kind == "attribute" and f.name not in model.NOT_IN_F08 else kind_suffix(p)
-        return [f"{n} = {v.number if p.intent != 'out' else 0}{suffix}"]
+        # What is returned in case of success only may be anything before: here the largest number.
+        return [f"{n} = {v.number if p.intent != 'out' else 2147483647}{suffix}"]
     if p.kind in ("integers", "kind_integers"):
         values = ", ".join(f"{v.number + i}{kind_suffix(p)}" for i in range(LENGTH))
         target = "ranges(:,1)" if n == "ranges" else n
