@@ -70,7 +70,7 @@ class Limits(unittest.TestCase):
         for command in ([program("program")], [MPIEXEC, "-n", "2", program("program")]):
             code, out, err = run("sh", "-c", 'ulimit -f 2000; exec "$@"', "sh", *command)
             self.assertEqual((code, out), (1, ""), err)
-            self.assertRegex(err, r"this needs \d+ MB of shared memory in a file, of which ulimit -f allows 1 MB")
+            self.assertRegex(err, r"this needs \d+ MB of shared memory in a file, of which ulimit -f allows \d+ MB")
 
 
 if __name__ == "__main__":
