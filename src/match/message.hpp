@@ -65,7 +65,7 @@ struct alignas(cache_line) Message {
         std::uint64_t address;  ///< without a copy: the sender's buffer, in the sending process
     };
     union {
-        Message* next = nullptr;  ///< in a list of free messages, or staged ones
+        Message* next = nullptr;  ///< in a list of free messages, or of those set aside
         void* communicator;       ///< while an MPI_Message names it: where it was probed
     };
 };

@@ -9,7 +9,7 @@
 ///            sends nothing more with this id. It says so to the owner.
 ///   look     when all members have left, the owner asks each of them to look. All that was ever sent
 ///            with the id was sent before the sender left, which the owner knew before it asked: it is in
-///            a ring to the member, held back by its sender, which the sender has said, or delivered.
+///            a ring to the member, blocked at its sender, which the sender has said, or delivered.
 ///   found    the member has emptied its rings and looked through its queues with all instances locked
 ///            (Engine::busy_contexts), and answers for which of the ids there is nothing.
 ///

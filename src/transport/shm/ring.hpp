@@ -179,7 +179,7 @@ public:
             static_cast<std::uint32_t>(head + 1);
     }
 
-    /// Gives the freed cells back that pop() has held back. True, once, if the producer starves.
+    /// True, once, if the producer starves and cells have been given back since it said so.
     [[nodiscard]] bool producer_starves() noexcept {
         if (!starved_) [[likely]]
             return false;
