@@ -147,8 +147,8 @@ int reduce_scatter(const Site& site, In in, Result out, ResultGroupCounts counts
 
 template <class Buffer>
 int check_operand(Thread& thread, const Buffer& buffer, Count count, Type type) {
-    const bool needed = count.value != 0 && type->contiguous;
-    if (is_memory(buffer.address) || (buffer.address == nullptr && !needed)) return MPI_SUCCESS;
+    if (is_memory(buffer.address) || count.value == 0) return MPI_SUCCESS;
+    if (buffer.address == nullptr && !type->contiguous) return MPI_SUCCESS;
     return refuse(thread, nullptr, MPI_ERR_BUFFER, Buffer::name, no_memory(buffer.address));
 }
 

@@ -59,9 +59,15 @@ struct Site {
     /// Whether an argument is MPI_IN_PLACE where that is allowed.
     bool in_place(const void* address) const noexcept { return is_in_place(address) && !inter(); }
 
+    /// What there must be at the address of a buffer: nothing, if it has no elements; or something; and
+    /// `memory`, if it cannot be MPI_BOTTOM, a null pointer, with addresses in a type or displacements.
+    struct Need {
+        bool data = false;
+        bool memory = false;
+    };
     template <class Buffer>
-    int present(const Buffer& buffer, bool needed) const {
-        if (is_memory(buffer.address) || (buffer.address == nullptr && !needed)) [[likely]]
+    int present(const Buffer& buffer, Need need) const {
+        if (is_memory(buffer.address) || !need.data || (buffer.address == nullptr && !need.memory)) [[likely]]
             return MPI_SUCCESS;
         return fail(MPI_ERR_BUFFER,
                     std::string("argument ") + Buffer::name + ": " + no_memory(buffer.address));
@@ -76,7 +82,7 @@ struct Site {
             return fail(MPI_ERR_COUNT,
                         std::string("argument ") + CountKind::name +
                             ": the buffer has more than 2^63 bytes");
-        if (const int error = present(buffer, all != 0 && !packed)) return error;
+        if (const int error = present(buffer, {all != 0, !packed})) return error;
         data = {writable(buffer.address), static_cast<std::uint64_t>(one), {}};
         if (type->size != 0 && all != 0)
             data.memory = {data.address + type->true_lower_bound,
@@ -141,31 +147,31 @@ struct Site {
     int list_blocks(const Buffer& buffer, Use use, std::span<coll::Block>& blocks,
                     const Values& counts, Place&& place) const {
         blocks = schedule.scratch_of<coll::Block>(static_cast<std::size_t>(schedule.size));
-        bool needed = false;
+        Need need;
         for (std::int32_t rank = 0; rank < schedule.size; ++rank) {
             const auto [type, offset] = place(rank);
             const Use of_block = use != Use::own_in ? use
                 : rank == schedule.rank             ? Use::in_out
                                                     : Use::out;
             if (const int error = block<CountsKind>(buffer, counts[rank], *type, offset, of_block,
-                                                    blocks[static_cast<std::size_t>(rank)], needed))
+                                                    blocks[static_cast<std::size_t>(rank)], need))
                 return error;
         }
-        return present(buffer, needed);
+        return present(buffer, need);
     }
-    /// A block of its own size. `needed` becomes true if the buffer must not be a null pointer. It may
-    /// where it is MPI_BOTTOM, and the offset an address.
+    /// A block of its own size, whose needs are added to `need`.
     template <class CountKind, class Buffer>
     int block(const Buffer& buffer, std::int64_t count, const objects::Datatype& type,
-              std::int64_t offset, Use use, coll::Block& block, bool& needed) const {
+              std::int64_t offset, Use use, coll::Block& block, Need& need) const {
         std::int64_t bytes = 0;
         if (__builtin_mul_overflow(count, type.extent, &bytes)) [[unlikely]]
             return fail(
                 MPI_ERR_COUNT,
                 std::string("argument ") + CountKind::name + ": a block has more than 2^63 bytes");
         Data data{writable(buffer.address) + offset, static_cast<std::uint64_t>(bytes), {}};
+        need.data = need.data || bytes != 0;
         if (type.contiguous) [[likely]]
-            needed = needed || (bytes != 0 && offset == 0);
+            need.memory = need.memory || (bytes != 0 && offset == 0);
         else
             pack(type, static_cast<std::uint64_t>(count), 1, use, data);
         block = data.block();

@@ -47,6 +47,7 @@ HEDDLE_NAMED(BlockLength, Natural, "blocklength")
 /// An array of numbers, int or wide.
 struct Numbers {
     static constexpr const char* name = "array";
+    static constexpr bool is_array = true;
     const int* narrow = nullptr;
     const std::int64_t* wide = nullptr;
 

@@ -18,7 +18,9 @@
 /// Exceptions of ours become errors here. Those that leave functions of the program pass through
 /// (objects/callback.hpp).
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -118,10 +120,26 @@ template <std::size_t i, class Arguments>
     return none;
 }
 
-/// Whether a wrong argument does not matter, which it then no longer is: no datatype where none is needed.
+/// Whether the i-th argument is an array of no elements: the number before it, with nothing but arrays and
+/// places of results between, is 0. Its address may be anything then; some languages give empty arrays small ones.
+template <std::size_t i, class Arguments>
+inline bool is_empty_array(const Arguments& arguments) noexcept {
+    if constexpr (i > 0) {
+        const auto& before = std::get<i - 1>(arguments);
+        if constexpr (requires { before.is_array; } || requires { before.place; })
+            return is_empty_array<i - 1>(arguments);
+        else if constexpr (requires { { before.value } -> std::convertible_to<std::int64_t>; })
+            return before.value == 0;
+    }
+    return false;
+}
+
+/// Whether a wrong argument does not matter, which it then no longer is: no datatype where none is needed, an
+/// address of nothing.
 template <std::size_t i, class Arguments>
 [[gnu::always_inline]] inline bool let_pass(Process& process, Arguments& arguments) noexcept {
     auto& argument = std::get<i>(arguments);
+    if constexpr (requires { argument.is_array; }) return is_empty_array<i>(arguments);
     if constexpr (requires { argument.let_pass(process); }) {
         if (argument.object != nullptr || !no_data_of<i>(arguments)) return false;
         argument.let_pass(process);

@@ -48,16 +48,16 @@ template <class CountKind, class Buffer, class PieceOf>
 int list(const Site& site, const Buffer& buffer, const std::vector<std::int32_t>& peers, Use use,
          std::span<Block>& blocks, PieceOf&& piece_of) {
     blocks = site.schedule.scratch_of<Block>(peers.size());
-    bool needed = false;
+    Site::Need need;
     for (std::size_t edge = 0; edge < peers.size(); ++edge) {
         blocks[edge] = {nullptr, 0};
         if (peers[edge] == MPI_PROC_NULL) continue;
         const Piece piece = piece_of(static_cast<std::int32_t>(edge));
         if (const int error = site.block<CountKind>(buffer, piece.count, *piece.type, piece.offset,
-                                                    use, blocks[edge], needed))
+                                                    use, blocks[edge], need))
             return error;
     }
-    return site.present(buffer, needed);
+    return site.present(buffer, need);
 }
 
 /// Equal blocks, one after the other.

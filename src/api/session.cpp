@@ -131,8 +131,8 @@ int get_nth_pset(Thread& thread, Session session, Hints, Raw<int> n, InOut<int> 
         return refuse(thread, *session, MPI_ERR_ARG, "n",
                       "there is no process set number " + std::to_string(n.value));
     if (*length < 0) return refuse(thread, *session, MPI_ERR_ARG, "pset_len", "negative");
-    if (*length > 0 && name.value == nullptr)
-        return refuse(thread, *session, MPI_ERR_ARG, "pset_name", "a null pointer");
+    if (*length > 0 && !is_memory(name.value))
+        return refuse(thread, *session, MPI_ERR_ARG, "pset_name", no_memory(name.value));
     const std::string set = process_sets[static_cast<std::size_t>(n.value)];
     if (*length > 0) write_text(set, name.value, static_cast<std::size_t>(*length));
     *length = static_cast<int>(set.size()) + 1;

@@ -165,6 +165,26 @@ static void several(void) {
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
 }
 
+/* Empty arrays and buffers may have any address: Rust's are as small as an alignment. */
+static void nothing_anywhere(void) {
+    void* const four = (void*)(MPI_Aint)4;
+    MPI_Aint* const eight = (MPI_Aint*)(MPI_Aint)8;
+    int number = 7, index, count, flag, zero = 0;
+    MPI_Datatype empty;
+    OK(MPI_Waitall(0, four, four));
+    OK(MPI_Waitany(0, four, &index, MPI_STATUS_IGNORE));
+    OK(MPI_Testany(0, four, &index, &flag, MPI_STATUS_IGNORE));
+    OK(MPI_Waitsome(0, four, &count, four, four));
+    OK(MPI_Type_create_struct(0, four, eight, four, &empty));
+    OK(MPI_Type_free(&empty));
+    OK(MPI_Gatherv(four, 0, MPI_INT, four, &zero, &zero, MPI_INT, 0, MPI_COMM_SELF));
+    OK(MPI_Scatterv(four, &zero, &zero, MPI_INT, four, 0, MPI_INT, 0, MPI_COMM_SELF));
+    OK(MPI_Allgather(four, 0, MPI_INT, four, 0, MPI_INT, MPI_COMM_SELF));
+    OK(MPI_Reduce_local(four, four, 0, MPI_INT, MPI_SUM));
+    FAILS(MPI_Waitall(1, four, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    FAILS(MPI_Allgather(four, 1, MPI_INT, &number, 1, MPI_INT, MPI_COMM_SELF), MPI_ERR_BUFFER);
+}
+
 /* Constants that stand for addresses elsewhere, and null pointers, are no buffers and no arrays. */
 static void addresses(void) {
     int number = 0, count, indices[2];
@@ -204,6 +224,7 @@ static void addresses(void) {
     }
     OK(MPI_Group_free(&group));
     OK(MPI_Type_free(&gaps));
+    nothing_anywhere();
     for (int i = 0; i < 2; ++i) OK(MPI_Irecv(&number, 1, MPI_INT, 0, 0, comm, &requests[i]));
     FAILS(MPI_Waitsome(2, requests, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
     FAILS(MPI_Testsome(2, requests, &count, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG);

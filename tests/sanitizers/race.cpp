@@ -2,6 +2,7 @@
 /// Races that no message orders: a race detector finds each of them.
 ///
 ///     race after-send | callback | unordered-sends
+#include <chrono>
 #include <string_view>
 #include <thread>
 
@@ -13,15 +14,24 @@ namespace {
 
 int racy = 0;
 
-/// What the sender does after its send is not ordered before what the receiver does.
+void spend(std::chrono::microseconds time) {
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < time) {}
+}
+
+/// What the sender does after its send is not ordered before what the receiver does. A race detector may miss two
+/// accesses that happen at nearly the same time: so they are tried at several distances.
 void after_send() {
-    std::thread sender([] {
-        OK(MPI_Send(nullptr, 0, MPI_INT, 0, 1, MPI_COMM_SELF));
-        racy = 1;
-    });
-    OK(MPI_Recv(nullptr, 0, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
-    racy = 2;
-    sender.join();
+    for (int round = 0; round < 20; ++round) {
+        std::thread sender([] {
+            OK(MPI_Send(nullptr, 0, MPI_INT, 0, 1, MPI_COMM_SELF));
+            racy = 1;
+        });
+        OK(MPI_Recv(nullptr, 0, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        spend(std::chrono::microseconds(20 * round));
+        racy = 2;
+        sender.join();
+    }
 }
 
 void count(void*, void*, int*, MPI_Datatype*) { ++racy; }
