@@ -104,7 +104,7 @@ bool holds_with_limit(__rlimit_resource which, rlim_t bytes, const std::function
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-constexpr rlim_t terabytes = rlim_t{64} << 40;  ///< more than this process has, under sanitizers, too
+constexpr rlim_t terabytes = rlim_t{1024} << 40;  ///< more than this process has, under sanitizers, too
 
 TEST(Limits, what_fits_is_not_forbidden) {
     EXPECT_EQ(limit_that_forbids({}), "");
@@ -116,7 +116,7 @@ TEST(Limits, what_fits_is_not_forbidden) {
 TEST(Limits, a_limit_is_named) {
     EXPECT_TRUE(holds_with_limit(RLIMIT_AS, terabytes, [] {
         const std::string why = limit_that_forbids({.addresses = terabytes});
-        return why.find("this needs 67108864 MB of address space") == 0 && why.find("ulimit -v") != std::string::npos;
+        return why.find("this needs 1073741824 MB of address space") == 0 && why.find("ulimit -v") != std::string::npos;
     }));
     EXPECT_TRUE(holds_with_limit(RLIMIT_DATA, terabytes, [] {
         return limit_that_forbids({.data = terabytes}).find("ulimit -d") != std::string::npos;
