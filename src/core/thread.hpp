@@ -105,7 +105,7 @@ private:
 /// What recent waits have taught about how long the next one should spin (progress/wait.hpp).
 struct Patience {
     /// What it costs to sleep and to be woken: on a core that nobody else wants, so long a wait spins.
-    std::chrono::nanoseconds cost_of_sleep{100'000};
+    std::chrono::nanoseconds cost_of_sleep{120'000};
     std::uint32_t polls = 0;        ///< on a crowded core: polls worth doing before sleeping; 0: not learned yet
     std::uint32_t quick_offer = 0;  ///< ticks that offering the core takes when nobody takes it
     std::uint32_t answers = 0;      ///< within bursts on a crowded core, since one was in vain

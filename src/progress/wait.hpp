@@ -56,7 +56,8 @@ inline constexpr std::uint32_t most_polls = 256;    ///< before sleeping, on a c
 inline constexpr std::uint32_t fewest_polls = 16;
 inline constexpr std::uint32_t most_offers = 48;    ///< likewise
 inline constexpr std::uint32_t bursts_alone = 4;    ///< between two offers of a core that nobody wants
-inline constexpr std::chrono::nanoseconds least_cost_of_sleep{10'000}, most_cost_of_sleep{200'000};
+/// Bounds of what is believed of it; programs are out of step by a tenth of a millisecond all the time.
+inline constexpr std::chrono::nanoseconds least_cost_of_sleep{120'000}, most_cost_of_sleep{200'000};
 inline constexpr std::chrono::milliseconds watch_period{1};
 inline constexpr std::chrono::microseconds long_sleep{50};
 
