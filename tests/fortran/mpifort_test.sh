@@ -113,6 +113,8 @@ if [ -z "$other" ]; then
     exit 0
 fi
 rm -f ./*.mod f08 mpi fixed
+# What an earlier run has made in the same installation.
+find "$prefix" -depth -type d -path "*/heddle/fortran/$(basename "$other" | sed 's/-.*//')-*" -exec rm -r {} +
 HEDDLE_FC=$other "$mpifort" -c f08.f90 >messages 2>&1 && fail "modules of another compiler are used"
 grep -q 'heddle fortran --compiler' messages || fail "nothing says how to make the modules"
 "$prefix/bin/heddle" fortran --compiler "$other"
