@@ -4,8 +4,6 @@
 /// receives the answer of rank 1, which has been blocked in MPI_Recv all that time. The round trip as rank 0
 /// sees it, median over many, for each time; and the CPU time that rank 1 spent for each round.
 
-#include <ctime>
-
 #include "common.hpp"
 
 namespace {
@@ -15,12 +13,6 @@ constexpr const char* usage =
     "     --bytes B --level single|multiple\n2 ranks\n";
 
 constexpr int tag = 5;
-
-double cpu_seconds() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 void compute(double seconds) {
     const double start = bench::now();
@@ -57,9 +49,9 @@ void measure(long microseconds, int rounds, std::vector<char>& data) {
     const double seconds = 1e-6 * static_cast<double>(microseconds);
     round_trips(rounds / 10 + 1, seconds, data);  // for what is learned on the way
     MPI_Barrier(MPI_COMM_WORLD);
-    const double before = cpu_seconds();
+    const double before = bench::cpu_seconds();
     const std::vector<double> trips = round_trips(rounds, seconds, data);
-    double cpu = (cpu_seconds() - before) / rounds;
+    double cpu = (bench::cpu_seconds() - before) / rounds;
     if (bench::rank() == 1) MPI_Send(&cpu, 1, MPI_DOUBLE, 0, tag, MPI_COMM_WORLD);
     if (bench::rank() != 0) return;
     MPI_Recv(&cpu, 1, MPI_DOUBLE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -6,7 +6,6 @@
 /// the stamp is on return. Both ranks read CLOCK_MONOTONIC, so they must share a machine.
 
 #include <algorithm>
-#include <ctime>
 #include <thread>
 
 #include "common.hpp"
@@ -18,12 +17,6 @@ constexpr const char* usage =
     "          --level single|multiple\nany number of ranks from 2\n";
 
 constexpr int tag = 3;
-
-double cpu_seconds() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 void pause_for(double seconds) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
@@ -43,14 +36,14 @@ void send_stamp(int to) {
 /// CPU seconds this process used while it was blocked.
 double blocked(double seconds) {
     MPI_Barrier(MPI_COMM_WORLD);
-    const double before = cpu_seconds();
+    const double before = bench::cpu_seconds();
     if (bench::rank() == 0) {
         pause_for(seconds);
         for (int to = 1; to < bench::ranks(); ++to) send_stamp(to);
     } else {
         receive_stamp();
     }
-    return cpu_seconds() - before;
+    return bench::cpu_seconds() - before;
 }
 
 /// Seconds from each stamp to the return of MPI_Recv, on rank 1. Ranks above 1 stay blocked.
