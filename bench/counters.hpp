@@ -126,7 +126,8 @@ private:
 /// nothing is known. While a LockCounters lives and no other thread is inside MPI.
 inline std::vector<unsigned long long> lock_waits() {
     int index = -1, count = 0;
-    if (MPI_T_pvar_get_index("thread_lock_wait", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS) return {};
+    if (MPI_T_pvar_get_index("thread_lock_wait", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
+        return {};
     MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
     MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
     MPI_T_pvar_session_create(&session);

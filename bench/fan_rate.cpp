@@ -206,8 +206,10 @@ struct Extremes {
 
     /// Adds the sending thread that waited most between two readings, and the one that waited least. Those
     /// that do not send do not wait.
-    void add(const std::vector<unsigned long long>& before, std::vector<unsigned long long> after, int senders) {
-        for (std::size_t thread = 0; thread < before.size(); ++thread) after[thread] -= before[thread];
+    void add(const std::vector<unsigned long long>& before, std::vector<unsigned long long> after,
+             int senders) {
+        for (std::size_t thread = 0; thread < before.size(); ++thread)
+            after[thread] -= before[thread];
         std::sort(after.begin(), after.end(), std::greater<>());
         if (after.size() < static_cast<std::size_t>(senders)) return;
         most += static_cast<double>(after.front());

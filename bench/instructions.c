@@ -28,9 +28,9 @@ static int nothing(const void* buffer, int count, MPI_Datatype type, int peer, i
 static int (*volatile nothing_called)(const void*, int, MPI_Datatype, int, int, MPI_Comm,
                                       MPI_Request*) = nothing;
 
-#define LOOP(function, call)                                       \
-    __attribute__((noinline)) void function(int peer) {            \
-        for (int k = 0; k < WINDOW; ++k)                           \
+#define LOOP(function, call)                                                    \
+    __attribute__((noinline)) void function(int peer) {                         \
+        for (int k = 0; k < WINDOW; ++k)                                        \
             call(&byte, 0, MPI_CHAR, peer, DATA, MPI_COMM_WORLD, &requests[k]); \
     }
 

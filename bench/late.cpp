@@ -20,11 +20,12 @@ void compute(double seconds) {
 }
 
 void send(std::vector<char>& data) {
-    MPI_Send(data.data(), static_cast<int>(data.size()), MPI_CHAR, 1 - bench::rank(), tag, MPI_COMM_WORLD);
+    MPI_Send(data.data(), static_cast<int>(data.size()), MPI_CHAR, 1 - bench::rank(), tag,
+             MPI_COMM_WORLD);
 }
 void receive(std::vector<char>& data) {
-    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_CHAR, 1 - bench::rank(), tag, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
+    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_CHAR, 1 - bench::rank(), tag,
+             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /// Round trips in seconds, on rank 0.
@@ -55,10 +56,11 @@ void measure(long microseconds, int rounds, std::vector<char>& data) {
     if (bench::rank() == 1) MPI_Send(&cpu, 1, MPI_DOUBLE, 0, tag, MPI_COMM_WORLD);
     if (bench::rank() != 0) return;
     MPI_Recv(&cpu, 1, MPI_DOUBLE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    std::printf("partner waited %6ld us: round trip %8.2f us, CPU of the partner %8.2f us\n", microseconds,
-                bench::median(trips) * 1e6, cpu * 1e6);
-    std::printf("result bench=late waited_us=%ld bytes=%zu round_trip_us=%.3f partner_cpu_us=%.2f\n", microseconds,
-                data.size(), bench::median(trips) * 1e6, cpu * 1e6);
+    std::printf("partner waited %6ld us: round trip %8.2f us, CPU of the partner %8.2f us\n",
+                microseconds, bench::median(trips) * 1e6, cpu * 1e6);
+    std::printf(
+        "result bench=late waited_us=%ld bytes=%zu round_trip_us=%.3f partner_cpu_us=%.2f\n",
+        microseconds, data.size(), bench::median(trips) * 1e6, cpu * 1e6);
 }
 
 }  // namespace

@@ -38,8 +38,7 @@ static int pin(int n) {
 }
 
 static void await(_Atomic int* line, int value) {
-    while (atomic_load_explicit(line, memory_order_acquire) != value) {
-    }
+    while (atomic_load_explicit(line, memory_order_acquire) != value) {}
 }
 
 static void echo(_Atomic int* line) {
@@ -60,8 +59,7 @@ static double trips(_Atomic int* line) {
 }
 
 int main(void) {
-    _Atomic int* line =
-        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    _Atomic int* line = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     double best = 1;
     if (line == MAP_FAILED) return 1;
     const pid_t other = fork();

@@ -43,10 +43,11 @@ int main(int argc, char** argv) {
     MPI_Reduce(mine, most, KINDS, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(mine, sum, KINDS, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (me == 0)
-        printf("result bench=memory ranks=%d talk=%d rss_kib=%ld anon_kib=%ld file_kib=%ld "
-               "shmem_kib=%ld rss_kib_max=%ld\n",
-               ranks, talks, sum[TOTAL] / ranks, sum[ANON] / ranks, sum[FILES] / ranks,
-               sum[SHARED] / ranks, most[TOTAL]);
+        printf(
+            "result bench=memory ranks=%d talk=%d rss_kib=%ld anon_kib=%ld file_kib=%ld "
+            "shmem_kib=%ld rss_kib_max=%ld\n",
+            ranks, talks, sum[TOTAL] / ranks, sum[ANON] / ranks, sum[FILES] / ranks,
+            sum[SHARED] / ranks, most[TOTAL]);
     MPI_Finalize();
     return 0;
 }

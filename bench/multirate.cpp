@@ -83,7 +83,8 @@ std::vector<MPI_Comm> copies_of_world(std::size_t count, MPI_Info info) {
 /// World itself, or copies of it: one per pair. Others, if they allow overtaking.
 Comms make_comms(const Plan& plan) {
     Comms comms;
-    comms.control = plan.comm_per_pair ? copies_of_world(plan.pairs, MPI_INFO_NULL) : std::vector{MPI_COMM_WORLD};
+    comms.control = plan.comm_per_pair ? copies_of_world(plan.pairs, MPI_INFO_NULL)
+                                       : std::vector{MPI_COMM_WORLD};
     comms.data = comms.control;
     if (!plan.overtaking) return comms;
     MPI_Info info = MPI_INFO_NULL;
@@ -106,7 +107,12 @@ void free_comms(Comms& comms) {
 Pair make_pair(const Plan& plan, const Comms& comms, int i, bool sends) {
     const int peer = plan.threads ? (sends ? 1 : 0) : (sends ? plan.pairs + i : i);
     const int own = plan.comm_per_pair ? i : 0;
-    return {comms.data[own], comms.control[own], peer, i, plan.pairs + i, plan.any_tag ? MPI_ANY_TAG : i};
+    return {comms.data[own],
+            comms.control[own],
+            peer,
+            i,
+            plan.pairs + i,
+            plan.any_tag ? MPI_ANY_TAG : i};
 }
 
 bool told_to_stop(const Pair& pair) {

@@ -63,10 +63,10 @@ double rounds(const Case& c, Begin begin, Part part, End end) {
 double partitioned(const Case& c, std::vector<char>& data) {
     MPI_Request request;
     const auto init = bench::rank() == 0
-                          ? MPI_Psend_init(data.data(), c.total(), static_cast<MPI_Count>(c.size), MPI_CHAR, 1, tag,
-                                           MPI_COMM_WORLD, MPI_INFO_NULL, &request)
-                          : MPI_Precv_init(data.data(), c.total(), static_cast<MPI_Count>(c.size), MPI_CHAR, 0, tag,
-                                           MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        ? MPI_Psend_init(data.data(), c.total(), static_cast<MPI_Count>(c.size), MPI_CHAR, 1, tag,
+                         MPI_COMM_WORLD, MPI_INFO_NULL, &request)
+        : MPI_Precv_init(data.data(), c.total(), static_cast<MPI_Count>(c.size), MPI_CHAR, 0, tag,
+                         MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     if (init != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
     const double seconds = rounds(
         c, [&] { MPI_Start(&request); }, [&](int part) { MPI_Pready(part, request); },
@@ -77,7 +77,9 @@ double partitioned(const Case& c, std::vector<char>& data) {
 
 double plain(const Case& c, std::vector<char>& data) {
     std::vector<MPI_Request> requests(static_cast<std::size_t>(c.total()), MPI_REQUEST_NULL);
-    const auto place = [&](int part) { return data.data() + static_cast<std::size_t>(part) * c.size; };
+    const auto place = [&](int part) {
+        return data.data() + static_cast<std::size_t>(part) * c.size;
+    };
     const auto request = [&](int part) { return &requests[static_cast<std::size_t>(part)]; };
     const int bytes = static_cast<int>(c.size);
     return rounds(
@@ -87,7 +89,9 @@ double plain(const Case& c, std::vector<char>& data) {
             for (int part = 0; part < c.total(); ++part)
                 MPI_Irecv(place(part), bytes, MPI_CHAR, 0, part, MPI_COMM_WORLD, request(part));
         },
-        [&](int part) { MPI_Isend(place(part), bytes, MPI_CHAR, 1, part, MPI_COMM_WORLD, request(part)); },
+        [&](int part) {
+            MPI_Isend(place(part), bytes, MPI_CHAR, 1, part, MPI_COMM_WORLD, request(part));
+        },
         [&] { MPI_Waitall(c.total(), requests.data(), MPI_STATUSES_IGNORE); });
 }
 
@@ -112,10 +116,13 @@ int main(int argc, char** argv) {
     }
     if (bench::rank() == 0) {
         const double a = 1e6 * bench::median(with), b = 1e6 * bench::median(without);
-        std::printf("partitioned: %d threads, %d parts each, %zu B: %.2f us, plain messages %.2f us\n", c.threads,
-                    c.parts, c.size, a, b);
-        std::printf("result bench=partitioned threads=%d parts=%d size=%zu partitioned_us=%.3f plain_us=%.3f\n",
-                    c.threads, c.parts, c.size, a, b);
+        std::printf(
+            "partitioned: %d threads, %d parts each, %zu B: %.2f us, plain messages %.2f us\n",
+            c.threads, c.parts, c.size, a, b);
+        std::printf(
+            "result bench=partitioned threads=%d parts=%d size=%zu partitioned_us=%.3f "
+            "plain_us=%.3f\n",
+            c.threads, c.parts, c.size, a, b);
     }
     MPI_Finalize();
 }

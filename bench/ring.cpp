@@ -262,8 +262,8 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "ring PAIRS (1 to %d) [SECONDS]\n", instances / 2);
         return 2;
     }
-    void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                        -1, 0);
+    void* memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return 1;
     Shared& shared = *static_cast<Shared*>(memory);
     const pid_t other = fork();

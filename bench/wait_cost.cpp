@@ -78,9 +78,10 @@ void report(double seconds, const std::vector<double>& cpu, const std::vector<do
     const double worst = *std::max_element(ages.begin(), ages.end()) * 1e6;
     std::printf("wait cost: %d ranks blocked %.1f s: at most %.1f ms of CPU; wake-up %.1f us\n",
                 bench::ranks(), seconds, most, wake);
-    std::printf("result bench=wait_cost ranks=%d seconds=%.2f cpu_ms_max=%.2f cpu_ms_median=%.2f "
-                "wake_us=%.2f wake_us_max=%.2f\n",
-                bench::ranks(), seconds, most, bench::median(cpu) * 1e3, wake, worst);
+    std::printf(
+        "result bench=wait_cost ranks=%d seconds=%.2f cpu_ms_max=%.2f cpu_ms_median=%.2f "
+        "wake_us=%.2f wake_us_max=%.2f\n",
+        bench::ranks(), seconds, most, bench::median(cpu) * 1e3, wake, worst);
 }
 
 }  // namespace

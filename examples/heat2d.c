@@ -93,8 +93,8 @@ static void relax_rows(const Block* block, int from, int to) {
         const double *above = here - block->stride, *below = here + block->stride;
         double* out = cell(block, block->next, r, 0);
         for (int c = 0; c < block->columns; ++c)
-            out[c] = here[c] +
-                     0.2 * (above[c] + below[c] + here[c - 1] + here[c + 1] - 4.0 * here[c]);
+            out[c] =
+                here[c] + 0.2 * (above[c] + below[c] + here[c - 1] + here[c + 1] - 4.0 * here[c]);
     }
 }
 
@@ -114,16 +114,16 @@ static int part_begin(const Block* block, const Halo* halo, int side) {
 
 static int part_length(const Block* block, const Halo* halo, int side) {
     return begin_of(side_length(block, side), halo->thread + 1, halo->threads) -
-           part_begin(block, halo, side);
+        part_begin(block, halo, side);
 }
 
 /* Cell `k` of a side: its outermost own cell (depth 0), or the halo cell beyond it (depth 1). */
 static double* side_cell(const Block* block, int side, int k, int depth) {
     switch (side) {
-    case NORTH: return cell(block, block->now, -depth, k);
-    case SOUTH: return cell(block, block->now, block->rows - 1 + depth, k);
-    case WEST: return cell(block, block->now, k, -depth);
-    default: return cell(block, block->now, k, block->columns - 1 + depth);
+        case NORTH: return cell(block, block->now, -depth, k);
+        case SOUTH: return cell(block, block->now, block->rows - 1 + depth, k);
+        case WEST: return cell(block, block->now, k, -depth);
+        default: return cell(block, block->now, k, block->columns - 1 + depth);
     }
 }
 
@@ -157,8 +157,7 @@ static void exchange(const Block* block, Halo* halo) {
                   &requests[side]);
     for (int side = 0; side < SIDES; ++side) {
         const int begin = part_begin(block, halo, side), length = part_length(block, halo, side);
-        for (int k = 0; k < length; ++k)
-            halo->out[side][k] = *side_cell(block, side, begin + k, 0);
+        for (int k = 0; k < length; ++k) halo->out[side][k] = *side_cell(block, side, begin + k, 0);
         MPI_Isend(halo->out[side], length, MPI_DOUBLE, block->neighbour[side], tag_of(side, halo),
                   MPI_COMM_WORLD, &requests[SIDES + side]);
     }
@@ -166,8 +165,7 @@ static void exchange(const Block* block, Halo* halo) {
     for (int side = 0; side < SIDES; ++side) {
         const int begin = part_begin(block, halo, side), length = part_length(block, halo, side);
         if (block->neighbour[side] == MPI_PROC_NULL) continue; /* the edge stays as it is */
-        for (int k = 0; k < length; ++k)
-            *side_cell(block, side, begin + k, 1) = halo->in[side][k];
+        for (int k = 0; k < length; ++k) *side_cell(block, side, begin + k, 1) = halo->in[side][k];
     }
 }
 

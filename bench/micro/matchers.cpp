@@ -55,7 +55,8 @@ Envelope receive(Keys keys, std::int32_t i) {
     return pattern;
 }
 
-std::vector<Envelope> sequence(Keys keys, Order order, std::int64_t depth, Envelope (*what)(Keys, std::int32_t)) {
+std::vector<Envelope> sequence(Keys keys, Order order, std::int64_t depth,
+                               Envelope (*what)(Keys, std::int32_t)) {
     std::vector<std::int32_t> numbers(static_cast<std::size_t>(depth));
     std::iota(numbers.begin(), numbers.end(), 0);
     if (order == Order::reverse) std::reverse(numbers.begin(), numbers.end());
@@ -117,13 +118,17 @@ void add() {
                 // One key: whatever comes first is matched first.
                 if (keys == Keys::one && order != Order::in_order) continue;
                 const std::string name = std::string(key_names[static_cast<int>(keys)]) +
-                    (come_first ? "/unexpected/" : "/posted/") + std::string(order_names[static_cast<int>(order)]) +
-                    "/" + std::string(Matcher::name);
-                auto* added = benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-                    come_first ? unexpected<Matcher>(state, keys, order) : posted<Matcher>(state, keys, order);
-                });
+                    (come_first ? "/unexpected/" : "/posted/") +
+                    std::string(order_names[static_cast<int>(order)]) + "/" +
+                    std::string(Matcher::name);
+                auto* added =
+                    benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+                        come_first ? unexpected<Matcher>(state, keys, order)
+                                   : posted<Matcher>(state, keys, order);
+                    });
                 for (const std::int64_t depth : depths)
-                    if (Matcher::name == "hash" || order == Order::in_order || depth < depths[4]) added->Arg(depth);
+                    if (Matcher::name == "hash" || order == Order::in_order || depth < depths[4])
+                        added->Arg(depth);
             }
 }
 

@@ -44,7 +44,8 @@ public:
         busy_.store(static_cast<unsigned>(size()), std::memory_order_relaxed);
         begin(&job);
         // A2: pairs with R2; what the threads did is there.
-        while (const unsigned left = busy_.load(std::memory_order_acquire)) sleep_while(busy_, left);
+        while (const unsigned left = busy_.load(std::memory_order_acquire))
+            sleep_while(busy_, left);
     }
 
 private:

@@ -24,12 +24,15 @@ std::string ranks_text(std::int32_t ranks) {
 }  // namespace
 
 void print_collectives() {
-    fmt::print("Within one group; the first line that fits a call is taken. Sizes are those of the buffer, or of\n"
-               "one block where there is a block for everyone.\n\n");
+    fmt::print(
+        "Within one group; the first line that fits a call is taken. Sizes are those of the "
+        "buffer, or of\n"
+        "one block where there is a block for everyone.\n\n");
     fmt::print("{:<21}{:>10}{:>8}  {:<15}{}\n", "operation", "up to", "ranks", "algorithm", "why");
     for (const coll::Line& line : coll::selection_table())
-        fmt::print("{:<21}{:>10}{:>8}  {:<15}{}{}\n", coll::name_of(line.what), size_text(line.most_bytes),
-                   ranks_text(line.most_ranks), coll::name_of(line.algorithm), line.why,
+        fmt::print("{:<21}{:>10}{:>8}  {:<15}{}{}\n", coll::name_of(line.what),
+                   size_text(line.most_bytes), ranks_text(line.most_ranks),
+                   coll::name_of(line.algorithm), line.why,
                    line.needs_commutative ? " (commutative operations)" : "");
 }
 

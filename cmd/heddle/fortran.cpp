@@ -33,11 +33,14 @@ std::vector<std::string> words_of(const std::string& text) {
 /// Becomes the script that makes the modules; it lies beside their sources, in a build tree as well.
 void make_modules(const FortranOptions& wanted) {
     const fs::path bin = fs::canonical("/proc/self/exe").parent_path();
-    const fs::path sources = (bin / HEDDLE_DATADIR_FROM_BINDIR / "heddle/fortran").lexically_normal();
-    const fs::path folders = (bin / HEDDLE_LIBDIR_FROM_BINDIR / "heddle/fortran").lexically_normal();
+    const fs::path sources =
+        (bin / HEDDLE_DATADIR_FROM_BINDIR / "heddle/fortran").lexically_normal();
+    const fs::path folders =
+        (bin / HEDDLE_LIBDIR_FROM_BINDIR / "heddle/fortran").lexically_normal();
     const fs::path script = sources / "modules.sh";
     if (!fs::exists(script))
-        leave(fmt::format("{} is missing: Heddle was built without a Fortran compiler", script.native()));
+        leave(fmt::format("{} is missing: Heddle was built without a Fortran compiler",
+                          script.native()));
     std::vector<std::string> words{"sh", script};
     if (wanted.output.empty())
         words.insert(words.end(), {"--into", folders, "--sources", sources});

@@ -55,8 +55,9 @@ std::string library_version() {
 std::string membarrier() {
     const int refusal = sync::HeavyFences::refusal();
     if (refusal == 0) return "works";
-    return fmt::format("refused ({}): threads that wait wake up now and then, and no lock is biased",
-                       std::strerror(refusal));
+    return fmt::format(
+        "refused ({}): threads that wait wake up now and then, and no lock is biased",
+        std::strerror(refusal));
 }
 
 }  // namespace

@@ -98,15 +98,17 @@ void measure(const std::string& name, const LocksOptions& options) {
         times.push_back(passing.nanoseconds);
         slowest.push_back(passing.slowest);
     }
-    fmt::print("{:<14} {:>4} threads: passed on in {:.1f} ns, slowest thread {:.2f} of the mean\n", name,
-               options.threads, median(times), median(slowest));
-    fmt::print("result bench=locks lock={} threads={} lines={} passing_ns={:.2f} slowest={:.3f}\n", name,
-               options.threads, options.lines, median(times), median(slowest));
+    fmt::print("{:<14} {:>4} threads: passed on in {:.1f} ns, slowest thread {:.2f} of the mean\n",
+               name, options.threads, median(times), median(slowest));
+    fmt::print("result bench=locks lock={} threads={} lines={} passing_ns={:.2f} slowest={:.3f}\n",
+               name, options.threads, options.lines, median(times), median(slowest));
 }
 
 }  // namespace
 
-std::vector<std::string> known_locks() { return {path_lock_names().begin(), path_lock_names().end()}; }
+std::vector<std::string> known_locks() {
+    return {path_lock_names().begin(), path_lock_names().end()};
+}
 
 void measure_locks(LocksOptions options) {
     if (options.names.empty()) options.names = known_locks();

@@ -80,11 +80,15 @@ void add_bench(CLI::App& application) {
 }
 
 void add_fortran(CLI::App& application, FortranOptions& options) {
-    CLI::App* const command =
-        application.add_subcommand("fortran", "Make the modules mpi and mpi_f08 for another Fortran compiler");
-    command->add_option("--compiler", options.compiler, "The compiler, as HEDDLE_FC names it for mpifort")->required();
+    CLI::App* const command = application.add_subcommand(
+        "fortran", "Make the modules mpi and mpi_f08 for another Fortran compiler");
+    command
+        ->add_option("--compiler", options.compiler,
+                     "The compiler, as HEDDLE_FC names it for mpifort")
+        ->required();
     command->add_option("--output", options.output,
-                        "The folder for the module files (default: where mpifort looks for those of this compiler)");
+                        "The folder for the module files (default: where mpifort looks for those "
+                        "of this compiler)");
     command->callback([&options] { make_modules(options); });
 }
 

@@ -121,8 +121,9 @@ std::string impossible_placement(const Placement& placement, const std::vector<C
         return fmt::format("PE={}: a rank gets {} cores, since there are no more{}", wanted, least,
                            groups.size() > 1 ? " in its part of the machine" : "");
     if (wanted * static_cast<std::size_t>(ranks) > cores.size())
-        return fmt::format("PE={}: {} ranks would take {} cores, and {} may be used; ranks share them",
-                           wanted, ranks, wanted * static_cast<std::size_t>(ranks), cores.size());
+        return fmt::format(
+            "PE={}: {} ranks would take {} cores, and {} may be used; ranks share them", wanted,
+            ranks, wanted * static_cast<std::size_t>(ranks), cores.size());
     return {};
 }
 

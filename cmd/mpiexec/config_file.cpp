@@ -49,7 +49,8 @@ private:
     }
 
     char next(std::string_view problem) {
-        if (++at_ == line_.size()) throw Failure(exit_usage, fmt::format("{}: {}", where_, problem));
+        if (++at_ == line_.size())
+            throw Failure(exit_usage, fmt::format("{}: {}", where_, problem));
         return line_[at_];
     }
 
@@ -69,7 +70,8 @@ private:
 
 std::vector<std::string> read(const std::string& path) {
     std::ifstream file(path);
-    if (!file) throw Failure(exit_usage, fmt::format("-configfile {}: {}", path, error_text(errno)));
+    if (!file)
+        throw Failure(exit_usage, fmt::format("-configfile {}: {}", path, error_text(errno)));
     std::vector<std::string> all;
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
@@ -90,7 +92,8 @@ std::size_t find_option(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size() && words[i].size() > 1 && words[i][0] == '-';) {
         const std::string_view name =
             std::string_view(words[i]).substr(words[i].starts_with("--") ? 2 : 1);
-        if (name == option_name || (name.starts_with(option_name) && name[option_name.size()] == '='))
+        if (name == option_name ||
+            (name.starts_with(option_name) && name[option_name.size()] == '='))
             return i;
         const Option* option = mpiexec::find_option(name);
         i += 1 + (option == nullptr ? 0 : number_of_values(*option));
@@ -107,10 +110,12 @@ std::vector<std::string> with_config_file(const std::vector<std::string>& words)
     const std::size_t after = at + (equals == std::string::npos ? 2 : 1);
     if (after > words.size()) throw Failure(exit_usage, "-configfile needs FILE");
     if (after < words.size())
-        throw Failure(exit_usage,
-                      fmt::format("'{}' follows -configfile: the file says all that follows", words[after]));
+        throw Failure(
+            exit_usage,
+            fmt::format("'{}' follows -configfile: the file says all that follows", words[after]));
     std::vector<std::string> result(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
-    for (std::string& word : read(equals == std::string::npos ? words[at + 1] : words[at].substr(equals + 1)))
+    for (std::string& word :
+         read(equals == std::string::npos ? words[at + 1] : words[at].substr(equals + 1)))
         result.push_back(std::move(word));
     return result;
 }

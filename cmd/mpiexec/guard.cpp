@@ -125,8 +125,7 @@ void rename_process(const char (&name)[size]) {
     char* end = start;
     for (char** word = arguments_of_process; *word == end; ++word) end += std::strlen(*word) + 1;
     std::fill(start, end, '\0');
-    std::copy_n(name,
-                std::min<std::size_t>(size - 1, static_cast<std::size_t>(end - start - 1)),
+    std::copy_n(name, std::min<std::size_t>(size - 1, static_cast<std::size_t>(end - start - 1)),
                 start);
 }
 

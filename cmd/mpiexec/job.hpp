@@ -48,7 +48,7 @@ struct Job {
     int universe_size = 0;       ///< 0: the number of ranks
     double timeout_seconds = 0;  ///< 0: none
     bool tag_output = false;
-    bool raw_output = false;     ///< ranks write to the launcher's own descriptors
+    bool raw_output = false;  ///< ranks write to the launcher's own descriptors
     bool quiet = false;
     bool verbose = false;
 

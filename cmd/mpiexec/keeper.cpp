@@ -85,7 +85,8 @@ int Keeper::milliseconds_to_wait() const {
     if (!all_started() && !ending()) return 0;
     long long least = output_.milliseconds_to_wait();
     const long long now = now_ms();
-    for (const long long next : {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_}) {
+    for (const long long next :
+         {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_}) {
         if (next == never) continue;
         const long long left = std::clamp(next - now + 1, 0LL, 1'000'000'000LL);
         least = least < 0 ? left : std::min(least, left);
@@ -206,16 +207,18 @@ void Keeper::look_for_stranger() {
     stranger_at_ = now - started_at_ < last_look_ms ? now + (now - started_at_) : never;
     for (int rank = 0; rank < static_cast<int>(started_); ++rank)
         if (phase(rank) != Phase::before) return void(stranger_at_ = never);
-    const auto alive = std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.alive(); });
+    const auto alive =
+        std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.alive(); });
     if (alive == ranks_.end()) return;
     const std::string library = foreign_library(alive->pid);
     if (library.empty()) return;
     stranger_at_ = never;
     if (job_.quiet) return;
     output_.catch_up();
-    say(fmt::format("{} has loaded {}, the library of another MPI: its ranks do not find each other under this "
-                    "mpiexec; compile it with Heddle's mpicc, or start it with that library's mpiexec",
-                    name(static_cast<int>(alive - ranks_.begin())), library));
+    say(fmt::format(
+        "{} has loaded {}, the library of another MPI: its ranks do not find each other under this "
+        "mpiexec; compile it with Heddle's mpicc, or start it with that library's mpiexec",
+        name(static_cast<int>(alive - ranks_.begin())), library));
 }
 
 /// A rank that has ended can neither come to MPI_Init, which all must call, nor to a barrier.

@@ -41,8 +41,8 @@ private:
     enum class Phase { before, inside, after };  ///< of MPI_Init and MPI_Finalize
 
     static constexpr long long never = -1;
-    static constexpr long long grace_ms = 1500;         ///< between asking to end and killing
-    static constexpr long long first_look_ms = 50;      ///< for a program of another MPI
+    static constexpr long long grace_ms = 1500;     ///< between asking to end and killing
+    static constexpr long long first_look_ms = 50;  ///< for a program of another MPI
     static constexpr long long last_look_ms = 3000;
     static constexpr long long same_keypress_ms = 200;  ///< a signal may come to us by two ways
 
@@ -94,8 +94,8 @@ private:
     bool guard_gone_ = false;
     int exit_code_ = 0;
     long long timeout_at_ = never;
-    long long started_at_ = never;    ///< when all ranks were
-    long long stranger_at_ = never;   ///< when to look for another MPI's library
+    long long started_at_ = never;   ///< when all ranks were
+    long long stranger_at_ = never;  ///< when to look for another MPI's library
     long long kill_at_ = never;
     long long last_request_ = never;  ///< when the last signal to end came
 };

@@ -74,7 +74,9 @@ NodeMemory::NodeMemory(int ranks)
     if (board_ == MAP_FAILED) fail(platform::why_refused("mmap", errno));
 }
 
-std::string NodeMemory::name_for_ranks() const { return fmt::format("{}:{}", fd(), file_.token.text()); }
+std::string NodeMemory::name_for_ranks() const {
+    return fmt::format("{}:{}", fd(), file_.token.text());
+}
 
 NodeMemory::~NodeMemory() { ::munmap(board_, bytes_); }
 

@@ -207,7 +207,9 @@ void refuse_mca(const Parsing& at) {
 }
 
 /// with_config_file() has looked for it where it may stand.
-void read_already(const Parsing& at) { wrong(at, "it has to come before the first program, and once"); }
+void read_already(const Parsing& at) {
+    wrong(at, "it has to come before the first program, and once");
+}
 
 void show_later(const Parsing&) {}  // --help and --version: parse_command_line() looks at them
 
@@ -247,9 +249,10 @@ constexpr std::array table{
 
     Option{streams, "l prepend-rank tag-output", "", "start each line of output with '[rank] '",
            tag_output},
-    Option{streams, "raw-output", "",
-           "let ranks write to files and pipes themselves, when their buffers are full, and mix lines",
-           raw_output},
+    Option{
+        streams, "raw-output", "",
+        "let ranks write to files and pipes themselves, when their buffers are full, and mix lines",
+        raw_output},
     Option{streams, "stdin s", "RANK|all|none", "who gets standard input; default: rank 0",
            set_input},
 
@@ -261,8 +264,10 @@ constexpr std::array table{
            "each rank says what it has counted when it calls MPI_Finalize; "
            "'heddle info --counters' lists what there is",
            print_counters},
-    Option{other, "advice", "",
-           "each rank says what has slowed it down, and what would help, when it calls MPI_Finalize", print_advice},
+    Option{
+        other, "advice", "",
+        "each rank says what has slowed it down, and what would help, when it calls MPI_Finalize",
+        print_advice},
     Option{other, "initial-errhandler", "NAME",
            "what errors do until the program sets error handlers: mpi_errors_are_fatal (default), "
            "mpi_errors_abort, mpi_errors_return",

@@ -162,7 +162,8 @@ std::string help_section(std::string_view title, Section section) {
 
 std::size_t number_of_values(const Option& option) {
     if (option.values.empty()) return 0;
-    return 1 + static_cast<std::size_t>(std::count(option.values.begin(), option.values.end(), ' '));
+    return 1 +
+        static_cast<std::size_t>(std::count(option.values.begin(), option.values.end(), ' '));
 }
 
 Job parse_command_line(const std::vector<std::string>& arguments) {

@@ -39,7 +39,8 @@ struct PassedOn {
 
 class Output {
 public:
-    Output(EventLoop& loop, const Job& job) : loop_(loop), passed_on_(job), tagged_(job.tag_output) {}
+    Output(EventLoop& loop, const Job& job)
+        : loop_(loop), passed_on_(job), tagged_(job.tag_output) {}
 
     /// What a rank writes to: the ends of its pipes, or the launcher's own descriptors.
     struct Ends {
@@ -98,7 +99,7 @@ private:
     std::vector<std::unique_ptr<Stream>> streams_;
     std::deque<Piece> queue_;
     std::size_t queued_bytes_ = 0;
-    int awaited_ = -1;  ///< target that is watched for room
+    int awaited_ = -1;            ///< target that is watched for room
     std::array<bool, 3> lost_{};  ///< targets that take no more
     bool paused_ = false;
     bool failed_ = false;

@@ -11,7 +11,8 @@ namespace heddle::mpiexec {
 
 std::string foreign_library(pid_t pid) {
     // Names by which programs load Open MPI, and MPICH and its relatives.
-    constexpr std::array<std::string_view, 3> names{"/libmpi.so.40", "/libmpi.so.12", "/libmpich.so.12"};
+    constexpr std::array<std::string_view, 3> names{"/libmpi.so.40", "/libmpi.so.12",
+                                                    "/libmpich.so.12"};
     std::ifstream maps(fmt::format("/proc/{}/maps", pid));
     for (std::string line; std::getline(maps, line);)
         for (const std::string_view name : names)

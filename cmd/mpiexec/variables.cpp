@@ -45,7 +45,8 @@ std::string hint(const std::string& name) {
         return edit_distance(name, a) < edit_distance(name, b);
     };
     const std::string_view nearest = *std::min_element(knobs.begin(), knobs.end(), nearer);
-    if (edit_distance(name, nearest) > most_distance(name)) return "; heddle info --knobs lists those that are";
+    if (edit_distance(name, nearest) > most_distance(name))
+        return "; heddle info --knobs lists those that are";
     std::string meant(nearest);
     std::transform(meant.begin(), meant.end(), meant.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });

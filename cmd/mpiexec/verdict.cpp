@@ -50,7 +50,8 @@ Verdict judge_abort(const RankEnd& end) {
     return {code,
             end.abort_reason.empty()
                 ? fmt::format("{} called MPI_Abort with code {}", who, end.abort_code)
-                : fmt::format("{} ended the job with code {}: {}", who, end.abort_code, end.abort_reason),
+                : fmt::format("{} ended the job with code {}: {}", who, end.abort_code,
+                              end.abort_reason),
             true};
 }
 

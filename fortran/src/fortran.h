@@ -31,7 +31,8 @@
 
 /* ALIAS(mpi_send_, mpi_send__): the second name for the same code. */
 #define ALIAS(name, other) ALIAS_(name, other)
-#define ALIAS_(name, other) EXPORTED extern __typeof__(name) other __attribute__((weak, alias(#name)));
+#define ALIAS_(name, other) \
+    EXPORTED extern __typeof__(name) other __attribute__((weak, alias(#name)));
 
 /* ---- Sentinels ---- */
 
@@ -65,7 +66,8 @@ static inline int* or_no_errcodes(const MPI_Fint* codes) {
     return codes == &mpi_fortran_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : (int*)codes;
 }
 static inline MPI_Status* or_ignore(const MPI_Fint* status) {
-    const bool ignored = status == mpi_fortran_status_ignore_ || (void*)status == &mpi_f08_status_ignore_;
+    const bool ignored =
+        status == mpi_fortran_status_ignore_ || (void*)status == &mpi_f08_status_ignore_;
     return ignored ? MPI_STATUS_IGNORE : (MPI_Status*)status;
 }
 static inline MPI_Status* or_ignore_all(const MPI_Fint* statuses) {
@@ -82,14 +84,14 @@ enum { handle_constants = 4096 };
 static inline bool are_constants(MPI_Fint numbers) { return (unsigned)numbers < handle_constants; }
 static inline uintptr_t constant_in(MPI_Fint number) { return (unsigned)number; }
 
-#define HANDLE(name, Handle, X)                                                                   \
-    static inline Handle name##_in(MPI_Fint number) {                                             \
-        return LIKELY((unsigned)number < handle_constants) ? (Handle)(uintptr_t)(unsigned)number  \
-                                                           : PMPI_##X##_fromint(number);          \
-    }                                                                                             \
-    static inline MPI_Fint name##_out(Handle handle) {                                            \
-        return (uintptr_t)handle < handle_constants ? (MPI_Fint)(uintptr_t)handle                 \
-                                                    : PMPI_##X##_toint(handle);                   \
+#define HANDLE(name, Handle, X)                                                                  \
+    static inline Handle name##_in(MPI_Fint number) {                                            \
+        return LIKELY((unsigned)number < handle_constants) ? (Handle)(uintptr_t)(unsigned)number \
+                                                           : PMPI_##X##_fromint(number);         \
+    }                                                                                            \
+    static inline MPI_Fint name##_out(Handle handle) {                                           \
+        return (uintptr_t)handle < handle_constants ? (MPI_Fint)(uintptr_t)handle                \
+                                                    : PMPI_##X##_toint(handle);                  \
     }
 HANDLE(comm, MPI_Comm, Comm)
 HANDLE(type, MPI_Datatype, Type)
@@ -116,12 +118,14 @@ static inline int logical_in(MPI_Fint value) { return value != 0; }
 static inline MPI_Fint logical_out(int value) { return value != 0; }
 
 /* Places in arrays count from 1. */
-static inline MPI_Fint index_out(int place) { return place == MPI_UNDEFINED ? MPI_UNDEFINED : place + 1; }
+static inline MPI_Fint index_out(int place) {
+    return place == MPI_UNDEFINED ? MPI_UNDEFINED : place + 1;
+}
 
 /* Raises an error that the bindings find themselves, on MPI_COMM_SELF, and returns its code. */
 INTERNAL __attribute__((cold)) int fail(int error_class, const char* function, const char* text);
-INTERNAL __attribute__((cold)) int no_memory(const char* function);      /* for converted arguments */
-INTERNAL __attribute__((cold)) int no_partitions(const char* function);  /* of a section with gaps */
+INTERNAL __attribute__((cold)) int no_memory(const char* function); /* for converted arguments */
+INTERNAL __attribute__((cold)) int no_partitions(const char* function); /* of a section with gaps */
 
 /* ---- Arrays that C sees otherwise ---- */
 
@@ -157,7 +161,7 @@ INTERNAL int dimensions(MPI_Comm comm);
 
 /* ---- CHARACTER ---- */
 
-typedef size_t Length;  /* what gfortran (since 8) and flang pass after the other arguments */
+typedef size_t Length; /* what gfortran (since 8) and flang pass after the other arguments */
 
 /* A C string of a CHARACTER argument: without blanks at its end, and, for `trimmed`, at its begin. */
 typedef struct {
@@ -176,12 +180,12 @@ INTERNAL void string_out(char* text, Length length, const char* string);
 /* The parts of a C descriptor on which compilers agree. */
 typedef struct {
     char* base;
-    size_t element;  /* bytes of an element */
+    size_t element; /* bytes of an element */
     int version;
     signed char rank;
     char unused[3];
     struct {
-        ptrdiff_t lower, extent, stride;  /* the stride in bytes */
+        ptrdiff_t lower, extent, stride; /* the stride in bytes */
     } dimension[];
 } Descriptor;
 
@@ -198,7 +202,7 @@ static inline bool is_contiguous(const Descriptor* buffer) {
 /* A scalar, or an array of one dimension without gaps. */
 static inline bool is_plain(const Descriptor* buffer) {
     return buffer->rank == 0 ||
-           (buffer->rank == 1 && buffer->dimension[0].stride == (ptrdiff_t)buffer->element);
+        (buffer->rank == 1 && buffer->dimension[0].stride == (ptrdiff_t)buffer->element);
 }
 
 /* Elements of a datatype, where C finds them. */
@@ -207,13 +211,13 @@ typedef struct {
     MPI_Count count;
     MPI_Datatype type;
     int error;
-    bool made;  /* the datatype was made for a section */
+    bool made; /* the datatype was made for a section */
 } Elements;
 
 INTERNAL Elements elements_of_section(const Descriptor* buffer, MPI_Count count, MPI_Datatype type,
-                                    const char* function);
+                                      const char* function);
 static inline Elements elements_in(const Descriptor* buffer, MPI_Count count, MPI_Datatype type,
-                                 const char* function) {
+                                   const char* function) {
     if (LIKELY(is_contiguous(buffer)))
         return (Elements){or_bottom(buffer->base), count, type, MPI_SUCCESS, false};
     return elements_of_section(buffer, count, type, function);
@@ -225,7 +229,7 @@ static inline void leave_elements(Elements* elements) {
 /* A section that is copied: what a contiguous array of its elements would be. */
 typedef struct {
     void* base;
-    const Descriptor* section;  /* NULL: not copied */
+    const Descriptor* section; /* NULL: not copied */
 } Copy;
 
 INTERNAL Copy copy_of_section(const Descriptor* buffer);
@@ -233,7 +237,9 @@ static inline Copy copy_in(const Descriptor* buffer) {
     if (LIKELY(is_contiguous(buffer))) return (Copy){or_in_place(buffer->base), NULL};
     return copy_of_section(buffer);
 }
-static inline bool is_missing(const Copy* copy) { return copy->section != NULL && copy->base == NULL; }
+static inline bool is_missing(const Copy* copy) {
+    return copy->section != NULL && copy->base == NULL;
+}
 INTERNAL void pack_section(void* packed, const Descriptor* section);
 INTERNAL void unpack_section(const Descriptor* section, const void* packed);
 /* The call is over: its result goes back into the section, if it has one. */
@@ -276,7 +282,7 @@ void mpi_type_null_copy_fn_(void), mpi_type_dup_fn_(void), mpi_type_null_delete_
 void mpi_win_null_copy_fn_(void), mpi_win_dup_fn_(void), mpi_win_null_delete_fn_(void);
 void mpi_conversion_fn_null_(void), mpi_conversion_fn_null_c_(void);
 
-typedef void Procedure(void);  /* of Fortran, before its arguments are known */
+typedef void Procedure(void); /* of Fortran, before its arguments are known */
 
 /* A C callback that calls a procedure of Fortran, the same for the same procedure; NULL: there are too many.
  * MPI passes neither operations nor error handlers anything by which one C function could tell them apart. */

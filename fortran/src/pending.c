@@ -14,7 +14,7 @@
 typedef struct Item {
     struct Item* next;
     void* memory;
-    Descriptor* section;  /* NULL: only the memory is kept */
+    Descriptor* section; /* NULL: only the memory is kept */
     bool result;
 } Item;
 
@@ -52,7 +52,8 @@ static Pending* add(Pending* pending, Item item, bool persistent) {
 }
 
 Pending* add_section(Pending* pending, Copy* copy, bool result, bool persistent) {
-    const size_t size = sizeof(Descriptor) + (size_t)copy->section->rank * sizeof copy->section->dimension[0];
+    const size_t size =
+        sizeof(Descriptor) + (size_t)copy->section->rank * sizeof copy->section->dimension[0];
     Descriptor* section = memcpy(memory(size), copy->section, size);
     return add(pending, (Item){NULL, copy->base, section, result}, persistent);
 }

@@ -77,7 +77,8 @@ static int type_of_elements(const Descriptor* section, int rank, MPI_Count count
     }
     outcome = type_of_elements(section, rank - 1, rest, leaf, &parts[1]);
     if (outcome == MPI_SUCCESS) {
-        outcome = PMPI_Type_create_struct_c(2, (MPI_Count[]){1, 1}, (MPI_Count[]){0, rows * stride}, parts, type);
+        outcome = PMPI_Type_create_struct_c(2, (MPI_Count[]){1, 1}, (MPI_Count[]){0, rows * stride},
+                                            parts, type);
         PMPI_Type_free(&parts[1]);
     }
     PMPI_Type_free(&parts[0]);
@@ -85,8 +86,8 @@ static int type_of_elements(const Descriptor* section, int rank, MPI_Count count
 }
 
 /* Elements of `type`, `each` of which fill an element of the section. */
-static int type_of_whole(const Descriptor* section, MPI_Count count, MPI_Datatype type, MPI_Count each,
-                         MPI_Datatype* made) {
+static int type_of_whole(const Descriptor* section, MPI_Count count, MPI_Datatype type,
+                         MPI_Count each, MPI_Datatype* made) {
     const MPI_Count whole = count / each, rest = count % each;
     MPI_Datatype leaf, parts[2];
     int outcome = PMPI_Type_contiguous_c(each, type, &leaf);
@@ -99,8 +100,8 @@ static int type_of_whole(const Descriptor* section, MPI_Count count, MPI_Datatyp
     }
     outcome = PMPI_Type_contiguous_c(rest, type, &parts[1]);
     if (outcome == MPI_SUCCESS) {
-        outcome = PMPI_Type_create_struct_c(2, (MPI_Count[]){1, 1}, (MPI_Count[]){0, place_of(section, whole)},
-                                            parts, made);
+        outcome = PMPI_Type_create_struct_c(
+            2, (MPI_Count[]){1, 1}, (MPI_Count[]){0, place_of(section, whole)}, parts, made);
         PMPI_Type_free(&parts[1]);
     }
     PMPI_Type_free(&parts[0]);
@@ -109,16 +110,19 @@ static int type_of_whole(const Descriptor* section, MPI_Count count, MPI_Datatyp
 
 /* Which byte of a contiguous array each byte of the message is: the array holds the lowest byte of each place
  * first, then the next one, and so on, and is packed each time. */
-static int places_of_bytes(MPI_Count count, MPI_Datatype type, size_t span, size_t bytes, size_t* places) {
+static int places_of_bytes(MPI_Count count, MPI_Datatype type, size_t span, size_t bytes,
+                           size_t* places) {
     unsigned char* array = malloc(span + bytes);
     if (array == NULL) return MPI_ERR_NO_MEM;
     unsigned char* packed = array + span;
     int outcome = MPI_SUCCESS;
     memset(places, 0, bytes * sizeof *places);
-    for (unsigned shift = 0; outcome == MPI_SUCCESS && (shift == 0 || span >> shift != 0); shift += 8) {
+    for (unsigned shift = 0; outcome == MPI_SUCCESS && (shift == 0 || span >> shift != 0);
+         shift += 8) {
         for (size_t i = 0; i < span; ++i) array[i] = (unsigned char)(i >> shift);
         MPI_Count position = 0;
-        outcome = PMPI_Pack_c(array, count, type, packed, (MPI_Count)bytes, &position, MPI_COMM_SELF);
+        outcome =
+            PMPI_Pack_c(array, count, type, packed, (MPI_Count)bytes, &position, MPI_COMM_SELF);
         for (size_t i = 0; i < bytes; ++i) places[i] |= (size_t)packed[i] << shift;
     }
     free(array);
@@ -126,14 +130,15 @@ static int places_of_bytes(MPI_Count count, MPI_Datatype type, size_t span, size
 }
 
 /* Bytes at these places of the contiguous array, where they lie in the section. */
-static int type_of_bytes(const Descriptor* section, const size_t* places, size_t bytes, MPI_Datatype* made) {
+static int type_of_bytes(const Descriptor* section, const size_t* places, size_t bytes,
+                         MPI_Datatype* made) {
     MPI_Count* displacements = malloc(2 * (bytes + 1) * sizeof *displacements);
     if (displacements == NULL) return MPI_ERR_NO_MEM;
     MPI_Count* lengths = displacements + bytes + 1;
     size_t runs = 0;
     for (size_t i = 0; i < bytes; ++i) {
         const MPI_Count place = place_of(section, (ptrdiff_t)(places[i] / section->element)) +
-                                (MPI_Count)(places[i] % section->element);
+            (MPI_Count)(places[i] % section->element);
         if (runs > 0 && displacements[runs - 1] + lengths[runs - 1] == place) {
             ++lengths[runs - 1];
         } else {
@@ -158,11 +163,12 @@ static int bounds_of(MPI_Datatype type, Bounds* bounds) {
     return outcome == MPI_SUCCESS ? PMPI_Type_size_c(type, &bounds->size) : outcome;
 }
 
-static int type_of_any(const Descriptor* section, MPI_Count count, MPI_Datatype type, const Bounds* bounds,
-                       const char* function, MPI_Datatype* made) {
-    const MPI_Count first = bounds->true_lower + (bounds->extent < 0 ? (count - 1) * bounds->extent : 0);
+static int type_of_any(const Descriptor* section, MPI_Count count, MPI_Datatype type,
+                       const Bounds* bounds, const char* function, MPI_Datatype* made) {
+    const MPI_Count first =
+        bounds->true_lower + (bounds->extent < 0 ? (count - 1) * bounds->extent : 0);
     const MPI_Count last = bounds->true_lower + bounds->true_extent +
-                           (bounds->extent > 0 ? (count - 1) * bounds->extent : 0);
+        (bounds->extent > 0 ? (count - 1) * bounds->extent : 0);
     if (first < 0 || last > elements_in_all(section) * (MPI_Count)section->element)
         return fail(MPI_ERR_BUFFER, function, "the datatype reaches beyond the array section");
     const size_t bytes = (size_t)(count * bounds->size);
@@ -184,7 +190,7 @@ Elements elements_of_section(const Descriptor* section, MPI_Count count, MPI_Dat
     if (all.error != MPI_SUCCESS) return all;
     const MPI_Count element = (MPI_Count)section->element;
     const bool fills = bounds.extent > 0 && bounds.lower == 0 && element % bounds.extent == 0 &&
-                       bounds.true_lower >= 0 && bounds.true_lower + bounds.true_extent <= bounds.extent;
+        bounds.true_lower >= 0 && bounds.true_lower + bounds.true_extent <= bounds.extent;
     MPI_Datatype made;
     all.error = fills ? type_of_whole(section, count, type, element / bounds.extent, &made)
                       : type_of_any(section, count, type, &bounds, function, &made);

@@ -41,9 +41,13 @@ PREDEFINED(mpi_conversion_fn_null_c_)
 
 /* ---- Handles of mpi_f08 ---- */
 
-#define COMPARISONS(handle)                                                                       \
-    EXPORTED int mpi_fortran_equal_##handle##_(const MPI_Fint* a, const MPI_Fint* b) { return *a == *b; } \
-    EXPORTED int mpi_fortran_differ_##handle##_(const MPI_Fint* a, const MPI_Fint* b) { return *a != *b; }
+#define COMPARISONS(handle)                                                             \
+    EXPORTED int mpi_fortran_equal_##handle##_(const MPI_Fint* a, const MPI_Fint* b) {  \
+        return *a == *b;                                                                \
+    }                                                                                   \
+    EXPORTED int mpi_fortran_differ_##handle##_(const MPI_Fint* a, const MPI_Fint* b) { \
+        return *a != *b;                                                                \
+    }
 COMPARISONS(comm)
 COMPARISONS(datatype)
 COMPARISONS(errhandler)
@@ -62,7 +66,8 @@ int fail(int error_class, const char* function, const char* text) {
     char message[MPI_MAX_ERROR_STRING];
     snprintf(message, sizeof message, "%s: %s", function, text);
     int code = error_class;
-    if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS) PMPI_Add_error_string(code, message);
+    if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS)
+        PMPI_Add_error_string(code, message);
     PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
     return code;
 }
@@ -146,11 +151,11 @@ void string_out(char* text, Length length, const char* string) {
 
 /* ---- Statuses ---- */
 
-#define CONVERSION(name, From, To)                        \
-    EXPORTED int MPI_Status_##name(From* from, To* to) {  \
-        memcpy(to, from, sizeof(MPI_Status));             \
-        return MPI_SUCCESS;                               \
-    }                                                     \
+#define CONVERSION(name, From, To)                       \
+    EXPORTED int MPI_Status_##name(From* from, To* to) { \
+        memcpy(to, from, sizeof(MPI_Status));            \
+        return MPI_SUCCESS;                              \
+    }                                                    \
     ALIAS(MPI_Status_##name, PMPI_Status_##name)
 CONVERSION(c2f, const MPI_Status, MPI_Fint)
 CONVERSION(f2c, const MPI_Fint, MPI_Status)
@@ -164,23 +169,33 @@ CONVERSION(f082f, const MPI_F08_status, MPI_Fint)
 /* Nobody can ask before this runs. The types are those that gfortran and flang have on this processor, both. */
 __attribute__((constructor)) static void describe_fortran(void) {
     static const char* const facts[][2] = {
-        {"mpi_logical_size", "4"}, {"mpi_integer_size", "4"}, {"mpi_real_size", "4"},
+        {"mpi_logical_size", "4"},
+        {"mpi_integer_size", "4"},
+        {"mpi_real_size", "4"},
         {"mpi_double_precision_size", "8"},
-        {"mpi_logical1_supported", "true"}, {"mpi_logical2_supported", "true"},
-        {"mpi_logical4_supported", "true"}, {"mpi_logical8_supported", "true"},
+        {"mpi_logical1_supported", "true"},
+        {"mpi_logical2_supported", "true"},
+        {"mpi_logical4_supported", "true"},
+        {"mpi_logical8_supported", "true"},
         {"mpi_logical16_supported", "false"},
-        {"mpi_integer1_supported", "true"}, {"mpi_integer2_supported", "true"},
-        {"mpi_integer4_supported", "true"}, {"mpi_integer8_supported", "true"},
+        {"mpi_integer1_supported", "true"},
+        {"mpi_integer2_supported", "true"},
+        {"mpi_integer4_supported", "true"},
+        {"mpi_integer8_supported", "true"},
         {"mpi_integer16_supported", "true"},
-        {"mpi_real2_supported", "false"}, {"mpi_real4_supported", "true"}, {"mpi_real8_supported", "true"},
+        {"mpi_real2_supported", "false"},
+        {"mpi_real4_supported", "true"},
+        {"mpi_real8_supported", "true"},
         {"mpi_real16_supported", "true"},
-        {"mpi_complex4_supported", "false"}, {"mpi_complex8_supported", "true"},
-        {"mpi_complex16_supported", "true"}, {"mpi_complex32_supported", "true"},
+        {"mpi_complex4_supported", "false"},
+        {"mpi_complex8_supported", "true"},
+        {"mpi_complex16_supported", "true"},
+        {"mpi_complex32_supported", "true"},
         {"mpi_double_complex_supported", "true"},
     };
     MPI_Info info = MPI_INFO_NULL;
     if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info != MPI_INFO_NULL) {
-        PMPI_Info_free(&info);  /* somebody has told before */
+        PMPI_Info_free(&info); /* somebody has told before */
     } else if (PMPI_Info_create(&info) == MPI_SUCCESS) {
         for (size_t i = 0; i < sizeof facts / sizeof *facts; ++i)
             PMPI_Info_set(info, facts[i][0], facts[i][1]);
@@ -188,7 +203,7 @@ __attribute__((constructor)) static void describe_fortran(void) {
         PMPI_Info_free(&info);
     }
     for (int size = 1; size <= 8; size *= 2) {
-        const uint64_t yes = 1, no = 0;  /* of a LOGICAL of this size: its lowest byte comes first */
+        const uint64_t yes = 1, no = 0; /* of a LOGICAL of this size: its lowest byte comes first */
         uint64_t other_yes, other_no;
         int known = 0;
         PMPI_Abi_get_fortran_booleans(size, &other_yes, &other_no, &known);

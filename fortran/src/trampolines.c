@@ -22,7 +22,8 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static int place_for(Table* table, Procedure* procedure) {
     int place = 0;
     pthread_mutex_lock(&guard);
-    while (place < callbacks_of_a_kind && table->procedures[place] != NULL && table->procedures[place] != procedure)
+    while (place < callbacks_of_a_kind && table->procedures[place] != NULL &&
+           table->procedures[place] != procedure)
         ++place;
     if (place < callbacks_of_a_kind) table->procedures[place] = procedure;
     pthread_mutex_unlock(&guard);
@@ -30,8 +31,10 @@ static int place_for(Table* table, Procedure* procedure) {
 }
 
 /* Numbers of two octal digits, 00 to 77. */
-#define EIGHT(X, digit) X(digit##0) X(digit##1) X(digit##2) X(digit##3) X(digit##4) X(digit##5) X(digit##6) X(digit##7)
-#define ALL(X) EIGHT(X, 0) EIGHT(X, 1) EIGHT(X, 2) EIGHT(X, 3) EIGHT(X, 4) EIGHT(X, 5) EIGHT(X, 6) EIGHT(X, 7)
+#define EIGHT(X, digit) \
+    X(digit##0) X(digit##1) X(digit##2) X(digit##3) X(digit##4) X(digit##5) X(digit##6) X(digit##7)
+#define ALL(X) \
+    EIGHT(X, 0) EIGHT(X, 1) EIGHT(X, 2) EIGHT(X, 3) EIGHT(X, 4) EIGHT(X, 5) EIGHT(X, 6) EIGHT(X, 7)
 
 /* ---- Operations ---- */
 
@@ -43,20 +46,22 @@ static void call_operation(int place, void* in, void* inout, int* length, MPI_Da
     MPI_Fint datatype = type_out(*type);
     procedure(in, inout, length, &datatype);
 }
-static void call_large_operation(int place, void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
+static void call_large_operation(int place, void* in, void* inout, MPI_Count* length,
+                                 MPI_Datatype* type) {
     void (*procedure)(void*, void*, MPI_Count*, MPI_Fint*) =
         (void (*)(void*, void*, MPI_Count*, MPI_Fint*))large_operations.procedures[place];
     MPI_Fint datatype = type_out(*type);
     procedure(in, inout, length, &datatype);
 }
 
-#define OPERATION(n)                                                                       \
-    static void operation_##n(void* in, void* inout, int* length, MPI_Datatype* type) {    \
-        call_operation(0##n, in, inout, length, type);                                     \
+#define OPERATION(n)                                                                    \
+    static void operation_##n(void* in, void* inout, int* length, MPI_Datatype* type) { \
+        call_operation(0##n, in, inout, length, type);                                  \
     }
-#define LARGE_OPERATION(n)                                                                            \
-    static void large_operation_##n(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {   \
-        call_large_operation(0##n, in, inout, length, type);                                          \
+#define LARGE_OPERATION(n)                                                    \
+    static void large_operation_##n(void* in, void* inout, MPI_Count* length, \
+                                    MPI_Datatype* type) {                     \
+        call_large_operation(0##n, in, inout, length, type);                  \
     }
 ALL(OPERATION)
 ALL(LARGE_OPERATION)
@@ -80,18 +85,18 @@ MPI_User_function_c* large_operation_calling(Procedure* procedure) {
 
 typedef void Errhandler(MPI_Fint* handle, MPI_Fint* code);
 
-#define CALLBACK(name, Handle, n)                                             \
-    static void name##_errhandler_##n(Handle* handle, int* code, ...) {       \
-        MPI_Fint number = name##_out(*handle);                                \
-        ((Errhandler*)name##_errhandlers.procedures[0##n])(&number, code);    \
+#define CALLBACK(name, Handle, n)                                          \
+    static void name##_errhandler_##n(Handle* handle, int* code, ...) {    \
+        MPI_Fint number = name##_out(*handle);                             \
+        ((Errhandler*)name##_errhandlers.procedures[0##n])(&number, code); \
     }
-#define ERRHANDLERS(name, Handle, CALLBACKS, NAMES)                                             \
-    static Table name##_errhandlers;                                                            \
-    ALL(CALLBACKS)                                                                              \
-    Handle##_errhandler_function* name##_errhandler_calling(Procedure* procedure) {             \
-        static Handle##_errhandler_function* const callbacks[] = {ALL(NAMES)};                  \
-        const int place = place_for(&name##_errhandlers, procedure);                            \
-        return place < 0 ? NULL : callbacks[place];                                             \
+#define ERRHANDLERS(name, Handle, CALLBACKS, NAMES)                                 \
+    static Table name##_errhandlers;                                                \
+    ALL(CALLBACKS)                                                                  \
+    Handle##_errhandler_function* name##_errhandler_calling(Procedure* procedure) { \
+        static Handle##_errhandler_function* const callbacks[] = {ALL(NAMES)};      \
+        const int place = place_for(&name##_errhandlers, procedure);                \
+        return place < 0 ? NULL : callbacks[place];                                 \
     }
 #define COMM_CALLBACK(n) CALLBACK(comm, MPI_Comm, n)
 #define COMM_NAME(n) comm_errhandler_##n,

@@ -63,8 +63,8 @@ int get_fortran_info(Anytime&, Out<MPI_Info> result) {
 }
 
 int wrong_size(Anytime& caller, int size) {
-    return caller.fail(MPI_ERR_ARG, "argument logical_size: " + std::to_string(size) +
-                                        " is not 1, 2, 4, 8 or 16");
+    return caller.fail(
+        MPI_ERR_ARG, "argument logical_size: " + std::to_string(size) + " is not 1, 2, 4, 8 or 16");
 }
 
 bool is_logical_size(int size) noexcept {
@@ -86,7 +86,8 @@ int set_fortran_booleans(Anytime& caller, Raw<int> size, Array<void> yes, Array<
     return caller.fail(MPI_ERR_ABI, "the values of this LOGICAL have been set before");
 }
 
-int get_fortran_booleans(Anytime& caller, Raw<int> size, Array<void> yes, Array<void> no, Out<int> is_set) {
+int get_fortran_booleans(Anytime& caller, Raw<int> size, Array<void> yes, Array<void> no,
+                         Out<int> is_set) {
     if (!is_logical_size(size.value)) return wrong_size(caller, size.value);
     Fortran& all = fortran();
     std::lock_guard guard(all.lock);

@@ -24,7 +24,8 @@ std::string wrong_rank(std::int32_t rank, const Communicator* communicator) {
 
 std::string no_memory(const void* address) {
     if (address == nullptr) return "a null pointer";
-    if (const char* name = name_of_constant(address)) return std::string(name) + " is not allowed here";
+    if (const char* name = name_of_constant(address))
+        return std::string(name) + " is not allowed here";
     char text[48];
     std::snprintf(text, sizeof text, "%p is no address of memory", address);
     return text;

@@ -235,7 +235,8 @@ struct FilledStatus {
 template <class T>
 struct Array {
     static constexpr const char* name = "array";
-    static constexpr bool is_array = true;  ///< of no elements it may have any address (api/entry.hpp)
+    static constexpr bool is_array =
+        true;  ///< of no elements it may have any address (api/entry.hpp)
     T* value;
 
     Array(const auto&, T* raw) noexcept : value(raw) {}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Attributes of communicators and datatypes (MPI 5.0, 7.7).
 
+#include "objects/attributes.hpp"
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
 #include "api/type_attributes.hpp"
-#include "objects/attributes.hpp"
 
 namespace heddle::api {
 namespace {
@@ -67,8 +67,8 @@ template <Holds holds>
 int no_keyval(Thread& thread, Communicator* communicator, int keyval) {
     const std::string number = std::to_string(keyval);
     return refuse(thread, communicator, MPI_ERR_KEYVAL, keyval_name<holds>,
-                  keyval == MPI_KEYVAL_INVALID         ? "MPI_KEYVAL_INVALID"
-                  : objects::is_predefined_keyval(keyval)
+                  keyval == MPI_KEYVAL_INVALID ? "MPI_KEYVAL_INVALID"
+                      : objects::is_predefined_keyval(keyval)
                       ? number + " is predefined and cannot be changed"
                       : number + " is no key, or one that has been freed");
 }
@@ -77,8 +77,9 @@ template <Holds holds, class Copy, class Remove>
 int create_keyval(Thread& thread, Raw<Copy*> copy, Raw<Remove*> remove, Out<int> keyval,
                   Raw<void*> extra_state) {
     using Function = objects::Keyval::Function;
-    *keyval = thread.process->keyvals.add({holds, reinterpret_cast<Function>(copy.value),
-                                           reinterpret_cast<Function>(remove.value), extra_state.value});
+    *keyval =
+        thread.process->keyvals.add({holds, reinterpret_cast<Function>(copy.value),
+                                     reinterpret_cast<Function>(remove.value), extra_state.value});
     return MPI_SUCCESS;
 }
 
@@ -93,8 +94,12 @@ int free_keyval(Thread& thread, InOut<int> keyval) {
 /// A datatype, committed or not.
 struct AttributedType : Type {
     using Type::Type;
-    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS; }
-    std::string wrong(const Communicator*) const { return "no datatype, or one that has been freed"; }
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator*) const {
+        return "no datatype, or one that has been freed";
+    }
 };
 
 Communicator* raised_on(Comm comm) noexcept { return comm.object; }
@@ -126,7 +131,8 @@ int get_attr(Thread& thread, Object object, Raw<int> keyval, OutPointer value, O
     }
     if (thread.process->keyvals.find(keyval.value, holds) == nullptr)
         return no_keyval<holds>(thread, raised_on(object), keyval.value);
-    *flag = objects::get_attribute(*thread.process, holder(thread, object), keyval.value, *value.place);
+    *flag =
+        objects::get_attribute(*thread.process, holder(thread, object), keyval.value, *value.place);
     return MPI_SUCCESS;
 }
 

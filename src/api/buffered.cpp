@@ -96,7 +96,8 @@ int buffer_attach(Thread& thread, Raw<void*> memory, Raw<std::int64_t> size) {
 int comm_attach_buffer(Thread& thread, Comm comm, Raw<void*> memory, Raw<std::int64_t> size) {
     return attach_to({thread, comm.object}, memory.value, size.value);
 }
-int session_attach_buffer(Thread& thread, Session session, Raw<void*> memory, Raw<std::int64_t> size) {
+int session_attach_buffer(Thread& thread, Session session, Raw<void*> memory,
+                          Raw<std::int64_t> size) {
     return attach_to({thread, nullptr, session.object}, memory.value, size.value);
 }
 
@@ -118,7 +119,9 @@ int comm_flush_buffer(Thread& thread, Comm comm) { return flush_of({thread, comm
 int session_flush_buffer(Thread& thread, Session session) {
     return flush_of({thread, nullptr, session.object});
 }
-int buffer_iflush(Thread& thread, Out<MPI_Request> request) { return iflush_of({thread}, *request); }
+int buffer_iflush(Thread& thread, Out<MPI_Request> request) {
+    return iflush_of({thread}, *request);
+}
 int comm_iflush_buffer(Thread& thread, Comm comm, Out<MPI_Request> request) {
     return iflush_of({thread, comm.object}, *request);
 }
@@ -126,19 +129,22 @@ int session_iflush_buffer(Thread& thread, Session session, Out<MPI_Request> requ
     return iflush_of({thread, nullptr, session.object}, *request);
 }
 
-int bsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm) {
+int bsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag,
+          Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
     p2p::Shape shape;
     if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
-    return send_buffered(thread, *comm, p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank,
-                                                      tag.value));
+    return send_buffered(
+        thread, *comm,
+        p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank, tag.value));
 }
 
 /// Complete at once: the message is in the buffer.
-int ibsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag, Comm comm,
-           Out<MPI_Request> request) {
+int ibsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag,
+           Comm comm, Out<MPI_Request> request) {
     const int error = bsend(thread, buffer, count, type, dest, tag, comm);
-    if (error == MPI_SUCCESS) *request = reinterpret_cast<MPI_Request>(&engine_of(thread).completed_send());
+    if (error == MPI_SUCCESS)
+        *request = reinterpret_cast<MPI_Request>(&engine_of(thread).completed_send());
     return error;
 }
 

@@ -39,8 +39,10 @@ namespace {
 using coll::Collective;
 
 int barrier(const Site& site) {
-    if (site.inter()) coll::inter::barrier(site.schedule);
-    else coll::barrier(site.schedule);
+    if (site.inter())
+        coll::inter::barrier(site.schedule);
+    else
+        coll::barrier(site.schedule);
     return MPI_SUCCESS;
 }
 
@@ -51,8 +53,10 @@ int bcast(const Site& site, BcastBuffer buffer, Count count, Type type, Root roo
         if (const int error =
                 site.measure(buffer, count, type, 1, part.root ? Use::in : Use::out, data))
             return error;
-    if (site.inter()) coll::inter::bcast(site.schedule, data.address, data.bytes, root.rank);
-    else coll::bcast(site.schedule, data.address, data.bytes, root.rank);
+    if (site.inter())
+        coll::inter::bcast(site.schedule, data.address, data.bytes, root.rank);
+    else
+        coll::bcast(site.schedule, data.address, data.bytes, root.rank);
     return MPI_SUCCESS;
 }
 

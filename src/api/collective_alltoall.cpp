@@ -28,15 +28,15 @@ int alltoall(const Site& site, In in, Later<InCount> in_count, Later<InType> in_
     const bool in_place = site.in_place(in.address);
     const std::int32_t size = site.schedule.size;
     Data from, to;
-    if (const int error = site.measure(out, out_count, out_type, size,
-                                       in_place ? Use::in_out : Use::out, to))
+    if (const int error =
+            site.measure(out, out_count, out_type, size, in_place ? Use::in_out : Use::out, to))
         return error;
     if (!in_place)
         if (const int error = site.measure(in, in_count, in_type, size, Use::in, from))
             return error;
     if (const int error = site.apart(from.memory, to.memory)) return error;
-    return exchange(site, Collective::alltoall, in_place ? to.blocks() : from.blocks(),
-                    to.blocks(), in_place);
+    return exchange(site, Collective::alltoall, in_place ? to.blocks() : from.blocks(), to.blocks(),
+                    in_place);
 }
 
 int alltoallv(const Site& site, In in, Later<InCounts> in_counts,
@@ -49,8 +49,7 @@ int alltoallv(const Site& site, In in, Later<InCounts> in_counts,
                                     in_place ? Use::in_out : Use::out, to))
         return error;
     if (!in_place)
-        if (const int error =
-                site.list(in, in_counts, in_displacements, in_type, Use::in, from))
+        if (const int error = site.list(in, in_counts, in_displacements, in_type, Use::in, from))
             return error;
     if (const int error = site.apart(from, to)) return error;
     return exchange(site, Collective::alltoallv, Blocks(in_place ? to : from), Blocks(to),

@@ -64,9 +64,9 @@ private:
 #define HEDDLE_FORMS(plan) ::heddle::api::Forms<::heddle::coll::Collective::plan, plan>
 
 /// Arity and name of each form, and the function behind them.
-#define HEDDLE_COLLECTIVE(a1, X, a2, IX, a3, X_init, plan)  \
-    MPI_ENTRY(a1, X, HEDDLE_FORMS(plan)::blocking)          \
-    MPI_ENTRY(a2, IX, HEDDLE_FORMS(plan)::nonblocking)      \
+#define HEDDLE_COLLECTIVE(a1, X, a2, IX, a3, X_init, plan) \
+    MPI_ENTRY(a1, X, HEDDLE_FORMS(plan)::blocking)         \
+    MPI_ENTRY(a2, IX, HEDDLE_FORMS(plan)::nonblocking)     \
     MPI_ENTRY(a3, X_init, HEDDLE_FORMS(plan)::persistent)
 #define HEDDLE_COLLECTIVE_C(a1, X, a2, IX, a3, X_init, plan) \
     HEDDLE_COLLECTIVE(a1, X, a2, IX, a3, X_init, plan)       \

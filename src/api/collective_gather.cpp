@@ -46,7 +46,8 @@ int gather(const Site& site, In in, SendCountLater in_count, SendTypeLater in_ty
     if (part.member && !in_place)
         if (const int error = site.measure(in, in_count, in_type, 1, Use::in, mine)) return error;
     if (const int error = site.apart(mine.memory, all.memory)) return error;
-    return gather_blocks(site, Collective::gather, part, in_place, mine.block(), all.blocks(), root);
+    return gather_blocks(site, Collective::gather, part, in_place, mine.block(), all.blocks(),
+                         root);
 }
 
 int gatherv(const Site& site, In in, SendCountLater in_count, SendTypeLater in_type, Result out,
@@ -63,7 +64,8 @@ int gatherv(const Site& site, In in, SendCountLater in_count, SendTypeLater in_t
     if (part.member && !in_place)
         if (const int error = site.measure(in, in_count, in_type, 1, Use::in, mine)) return error;
     if (const int error = site.apart(own_of(site, part, all), mine.memory)) return error;
-    return gather_blocks(site, Collective::gatherv, part, in_place, mine.block(), Blocks(all), root);
+    return gather_blocks(site, Collective::gatherv, part, in_place, mine.block(), Blocks(all),
+                         root);
 }
 
 /// Likewise.
@@ -88,14 +90,14 @@ int scatter(const Site& site, In in, SendCountLater in_count, SendTypeLater in_t
     const bool in_place = part.root && site.in_place(out.address);
     Data all, mine;
     if (part.root)
-        if (const int error =
-                site.measure(in, in_count, in_type, site.schedule.size, Use::in, all))
+        if (const int error = site.measure(in, in_count, in_type, site.schedule.size, Use::in, all))
             return error;
     if (part.member && !in_place)
         if (const int error = site.measure(out, out_count, out_type, 1, Use::out, mine))
             return error;
     if (const int error = site.apart(all.memory, mine.memory)) return error;
-    return scatter_blocks(site, Collective::scatter, part, in_place, all.blocks(), mine.block(), root);
+    return scatter_blocks(site, Collective::scatter, part, in_place, all.blocks(), mine.block(),
+                          root);
 }
 
 int scatterv(const Site& site, In in, Later<InCounts> counts, Later<Displacements> displacements,
@@ -112,7 +114,8 @@ int scatterv(const Site& site, In in, Later<InCounts> counts, Later<Displacement
         if (const int error = site.measure(out, out_count, out_type, 1, Use::out, mine))
             return error;
     if (const int error = site.apart(own_of(site, part, all), mine.memory)) return error;
-    return scatter_blocks(site, Collective::scatterv, part, in_place, Blocks(all), mine.block(), root);
+    return scatter_blocks(site, Collective::scatterv, part, in_place, Blocks(all), mine.block(),
+                          root);
 }
 
 /// Likewise; `in_place`: this process's block is in its place. `taken`: memory of the result.
@@ -147,8 +150,8 @@ int allgatherv(const Site& site, In in, SendCountLater in_count, SendTypeLater i
                ReceiveTypeLater out_type) {
     const bool in_place = site.in_place(in.address);
     std::span<Block> all;
-    if (const int error = site.list(out, counts, displacements, out_type,
-                                    in_place ? Use::own_in : Use::out, all))
+    if (const int error =
+            site.list(out, counts, displacements, out_type, in_place ? Use::own_in : Use::out, all))
         return error;
     return allgather_blocks(site, in, in_count, in_type, in_place, Blocks(all),
                             own_of(site, {!site.inter(), true}, all));

@@ -12,7 +12,7 @@ using objects::Reduction;
 
 std::string undefined(const Reduction& reduction) {
     return std::string("argument op: ") + reduction.operation->name + " is not defined for " +
-           (reduction.type->name.empty() ? "a derived datatype" : reduction.type->name);
+        (reduction.type->name.empty() ? "a derived datatype" : reduction.type->name);
 }
 
 /// Sets the schedule's reduction.
@@ -41,8 +41,7 @@ int measure(const Site& site, In in, Count given, Result out, Count taken, Type 
                                            in_place ? Use::in_out : Use::out, packed, to))
             return error;
     if (part.member && !in_place)
-        if (const int error = site.measure(in, given, type, 1, Use::in, packed, from))
-            return error;
+        if (const int error = site.measure(in, given, type, 1, Use::in, packed, from)) return error;
     if (const int error = site.apart(from.memory, to.memory)) return error;
     operands = {in_place ? to.address : from.address, to.address};
     return MPI_SUCCESS;
@@ -83,8 +82,9 @@ int allreduce(const Site& site, In in, Result out, Count count, Type type, Op op
 
 int in_one_group(const Site& site) {
     if (!site.inter()) return MPI_SUCCESS;
-    return site.fail(MPI_ERR_COMM, "argument comm: ranks of an intercommunicator have no order "
-                                   "between them to combine in");
+    return site.fail(MPI_ERR_COMM,
+                     "argument comm: ranks of an intercommunicator have no order "
+                     "between them to combine in");
 }
 
 int scan(const Site& site, In in, Result out, Count count, Type type, Op op) {
@@ -134,15 +134,14 @@ int reduce_scatter_all(const Site& site, In in, Result out, Type type, Op op, Co
     return MPI_SUCCESS;
 }
 
-int reduce_scatter_block(const Site& site, In in, Result out, ResultCount count, Type type,
-                         Op op) {
+int reduce_scatter_block(const Site& site, In in, Result out, ResultCount count, Type type, Op op) {
     return reduce_scatter_all(site, in, out, type, op, [&](std::int32_t) { return count.value; });
 }
 
 int reduce_scatter(const Site& site, In in, Result out, ResultGroupCounts counts, Type type,
                    Op op) {
     return reduce_scatter_all(site, in, out, type, op,
-                          [&](std::int32_t rank) { return counts[rank]; });
+                              [&](std::int32_t rank) { return counts[rank]; });
 }
 
 template <class Buffer>

@@ -25,7 +25,8 @@ enum class Use : std::uint8_t {
 struct Data {
     std::byte* address = nullptr;
     std::uint64_t bytes = 0;  ///< of one block, as it travels
-    coll::Block memory{};     ///< what is surely touched of the program's: all, or the first byte where there are gaps
+    coll::Block
+        memory{};  ///< what is surely touched of the program's: all, or the first byte where there are gaps
 
     coll::Block block() const noexcept { return {address, bytes}; }
     coll::Blocks blocks() const noexcept { return {address, bytes}; }
@@ -67,7 +68,8 @@ struct Site {
     };
     template <class Buffer>
     int present(const Buffer& buffer, Need need) const {
-        if (is_memory(buffer.address) || !need.data || (buffer.address == nullptr && !need.memory)) [[likely]]
+        if (is_memory(buffer.address) || !need.data || (buffer.address == nullptr && !need.memory))
+            [[likely]]
             return MPI_SUCCESS;
         return fail(MPI_ERR_BUFFER,
                     std::string("argument ") + Buffer::name + ": " + no_memory(buffer.address));
@@ -98,8 +100,8 @@ struct Site {
     }
     /// The same where count and type have not been checked.
     template <class Buffer, class CountKind, class TypeKind>
-    int measure(const Buffer& buffer, const Later<CountKind>& count, const Later<TypeKind>& any_type,
-                std::int64_t blocks, Use use, Data& data) const {
+    int measure(const Buffer& buffer, const Later<CountKind>& count,
+                const Later<TypeKind>& any_type, std::int64_t blocks, Use use, Data& data) const {
         Later<TypeKind> type = any_type;
         if (const int error = count.check(thread, communicator)) return error;
         if (count.value == 0 && type.object == nullptr) type.let_pass(*thread.process);
@@ -186,9 +188,10 @@ struct Site {
             out.data < in.data + in.bytes;
         if (!overlap) [[likely]]
             return MPI_SUCCESS;
-        return fail(MPI_ERR_BUFFER, inter() ? "arguments sendbuf and recvbuf: they overlap"
-                                            : "arguments sendbuf and recvbuf: they overlap, and "
-                                              "neither is MPI_IN_PLACE");
+        return fail(MPI_ERR_BUFFER,
+                    inter() ? "arguments sendbuf and recvbuf: they overlap"
+                            : "arguments sendbuf and recvbuf: they overlap, and "
+                              "neither is MPI_IN_PLACE");
     }
     /// The same of lists; one by one, which finds a buffer that is passed twice.
     int apart(std::span<const coll::Block> in, std::span<const coll::Block> out) const {

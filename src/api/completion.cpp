@@ -17,9 +17,11 @@ int has_been_completed(Thread& thread) {
 namespace {
 
 /// What usual_request() did not find, among the others. Called last, so that the usual way needs no frame.
-[[gnu::cold, gnu::noinline]] int find_unusual_request(Thread& thread, MPI_Request handle, Request*& request) {
+[[gnu::cold, gnu::noinline]] int find_unusual_request(Thread& thread, MPI_Request handle,
+                                                      Request*& request) {
     auto* candidate = reinterpret_cast<Request*>(handle);
-    if (!engine_of(thread).is_request(candidate) || candidate->kind.load(relaxed) != core::Kind::request)
+    if (!engine_of(thread).is_request(candidate) ||
+        candidate->kind.load(relaxed) != core::Kind::request)
         return has_been_completed(thread);
     request = candidate;
     return MPI_SUCCESS;
@@ -100,7 +102,8 @@ int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) {
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Engine& engine = engine_of(thread);
     Request* active = active_of(&request);
-    if (active == nullptr || (!active->immortal && !engine.claim(thread, *active))) return MPI_ERR_REQUEST;
+    if (active == nullptr || (!active->immortal && !engine.claim(thread, *active)))
+        return MPI_ERR_REQUEST;
     int error = look_at_claimed(thread, *active, status);
     if (is_persistent(request)) {
         request.inner = nullptr;

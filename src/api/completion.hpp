@@ -20,18 +20,20 @@ int find_request(Thread& thread, MPI_Request handle, Request*& request);
 int has_been_completed(Thread& thread);
 /// The same without raising: nullptr for what is no request, MPI_REQUEST_NULL among it, or is one of very
 /// many.
-[[gnu::always_inline]] inline Request* usual_request(const Engine& engine, MPI_Request handle) noexcept {
+[[gnu::always_inline]] inline Request* usual_request(const Engine& engine,
+                                                     MPI_Request handle) noexcept {
     auto* candidate = reinterpret_cast<Request*>(handle);
-    return engine.is_usual_request(candidate) && candidate->kind.load(relaxed) == core::Kind::request
-               ? candidate
-               : nullptr;
+    return engine.is_usual_request(candidate) &&
+            candidate->kind.load(relaxed) == core::Kind::request
+        ? candidate
+        : nullptr;
 }
 
 inline bool is_persistent(const Request& request) noexcept {
     return request.operation == core::Operation::persistent_send ||
-           request.operation == core::Operation::persistent_receive ||
-           request.operation == core::Operation::persistent_schedule ||
-           request.operation == core::Operation::persistent_partitioned;
+        request.operation == core::Operation::persistent_receive ||
+        request.operation == core::Operation::persistent_schedule ||
+        request.operation == core::Operation::persistent_partitioned;
 }
 /// nullptr if there is nothing to wait for.
 inline Request* active_of(Request* request) noexcept {
@@ -40,7 +42,8 @@ inline Request* active_of(Request* request) noexcept {
 
 /// Whose error handler a failed request is raised by: nullptr if it belongs to none, or to one that is gone.
 inline Communicator* live(Communicator* communicator) noexcept {
-    return communicator != nullptr && communicator->is(core::Kind::communicator) ? communicator : nullptr;
+    return communicator != nullptr && communicator->is(core::Kind::communicator) ? communicator
+                                                                                 : nullptr;
 }
 
 /// Progress for the sake of these; offers the core now and then, since the caller asks in a loop.

@@ -27,7 +27,8 @@ const char* not_counted(const tool::Settings& settings, const tool::CounterInfo&
     if (counter.category == tool::Category::laboratory &&
         settings.critical_section == tool::Granularity::lock_free)
         return "no locks under HEDDLE_CRITICAL_SECTION=lock-free";
-    if (std::string_view(counter.name) == "match_time" && settings.match_timing == tool::Switch::off)
+    if (std::string_view(counter.name) == "match_time" &&
+        settings.match_timing == tool::Switch::off)
         return "HEDDLE_MATCH_TIMING=on measures it";
     return nullptr;
 }
@@ -48,8 +49,10 @@ public:
         for (std::size_t row = 0; row < columns_[0].values.size(); ++row) {
             if (!any_in(row)) continue;
             lines += aligned(rows_, row);
-            for (const Column& column : columns_)  // a thread may have come since the first was read
-                lines += "  " + aligned(column.title, row < column.values.size() ? column.values[row] : 0);
+            for (const Column& column :
+                 columns_)  // a thread may have come since the first was read
+                lines += "  " +
+                    aligned(column.title, row < column.values.size() ? column.values[row] : 0);
             lines += "\n";
         }
         return lines;
@@ -68,7 +71,8 @@ private:
     }
     static std::string aligned(std::string_view title, std::uint64_t value) {
         char text[64];
-        std::snprintf(text, sizeof text, "%*llu", static_cast<int>(title.size()), static_cast<unsigned long long>(value));
+        std::snprintf(text, sizeof text, "%*llu", static_cast<int>(title.size()),
+                      static_cast<unsigned long long>(value));
         return text;
     }
 
@@ -77,7 +81,8 @@ private:
 };
 
 bool any(const std::vector<std::uint64_t>& values) {
-    return std::any_of(values.begin(), values.end(), [](std::uint64_t value) { return value != 0; });
+    return std::any_of(values.begin(), values.end(),
+                       [](std::uint64_t value) { return value != 0; });
 }
 
 /// Those of instances must be asked for by name.
@@ -92,14 +97,18 @@ std::string selected_lines(objects::Process& process, const std::string& selecti
         // Reading them is not done for nothing: it goes through all instances for each.
         if (of_instances && !tool::Selection::selects(selection, counter.name, false)) continue;
         const auto which = static_cast<tool::CounterIndex>(i);
-        std::vector<std::uint64_t> values =
-            is_array(counter.kind) ? p2p::read_array(process, which) : std::vector<std::uint64_t>{sums[which]};
+        std::vector<std::uint64_t> values = is_array(counter.kind)
+            ? p2p::read_array(process, which)
+            : std::vector<std::uint64_t>{sums[which]};
         if (!tool::Selection::selects(selection, counter.name, any(values))) continue;
         if (const char* why = not_counted(process.settings, counter))
             lines += std::string("  ") + counter.name + ": not counted: " + why + "\n";
-        else if (of_instances) by_instance.add(counter, std::move(values));
-        else if (counter.kind == tool::CounterClass::thread_counter) by_thread.add(counter, std::move(values));
-        else lines += line(counter, values[0]);
+        else if (of_instances)
+            by_instance.add(counter, std::move(values));
+        else if (counter.kind == tool::CounterClass::thread_counter)
+            by_thread.add(counter, std::move(values));
+        else
+            lines += line(counter, values[0]);
     }
     return lines + by_thread.print() + by_instance.print();
 }

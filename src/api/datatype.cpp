@@ -43,7 +43,8 @@ struct NamedType : AnyType {
 
 int type_get_name(Thread& thread, NamedType type, Out<char> name, Out<int> length) {
     std::lock_guard guard(thread.process->set_up);
-    *length = write_text(type.null ? "MPI_DATATYPE_NULL" : type->name, name.place, MPI_MAX_OBJECT_NAME);
+    *length =
+        write_text(type.null ? "MPI_DATATYPE_NULL" : type->name, name.place, MPI_MAX_OBJECT_NAME);
     return MPI_SUCCESS;
 }
 

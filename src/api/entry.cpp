@@ -17,8 +17,10 @@ Process* process_here() noexcept {
 
 /// The thread if it is to enter the section that is a call.
 core::Thread* thread_to_enter() noexcept {
-    core::Thread* thread = objects::current_thread == nullptr ? objects::attached_thread() : nullptr;
-    return thread != nullptr && thread->process->life.load(acquire) == objects::Process::Life::initialized
+    core::Thread* thread =
+        objects::current_thread == nullptr ? objects::attached_thread() : nullptr;
+    return thread != nullptr &&
+            thread->process->life.load(acquire) == objects::Process::Life::initialized
         ? thread
         : nullptr;
 }
@@ -42,7 +44,8 @@ void pass_on_if_the_programs() {
 /// end. No handler of the program is called with objects that are the parent's.
 int refuse_in_child(const Process& process, std::string_view call) {
     for (const objects::Communicator* communicator : {process.self, process.world})
-        if (communicator->errhandler->action == objects::Errhandler::Action::give_back && call != "MPI_Abort")
+        if (communicator->errhandler->action == objects::Errhandler::Action::give_back &&
+            call != "MPI_Abort")
             return MPI_ERR_OTHER;
     return objects::fail_outside(call.data(), MPI_ERR_OTHER, objects::forked_text);
 }

@@ -69,7 +69,8 @@ template <class Again>
                          const char* argument, const std::string& detail);
 /// Thrown by who finds, off the short path, that a call's buffer lies where no memory can be.
 struct NoBuffer {
-    NoBuffer(objects::Communicator& of, const void* buffer) noexcept : communicator(of), address(buffer) {}
+    NoBuffer(objects::Communicator& of, const void* buffer) noexcept
+        : communicator(of), address(buffer) {}
     objects::Communicator& communicator;
     const void* address;
 };
@@ -81,7 +82,8 @@ struct NoBuffer {
     if (thread == nullptr ||
         thread->process->life.load(relaxed) != objects::Process::Life::initialized) [[unlikely]]
         thread = enter_first(call);
-    if (thread != nullptr) [[likely]] thread->call = call;
+    if (thread != nullptr) [[likely]]
+        thread->call = call;
     return thread;
 }
 
@@ -100,7 +102,8 @@ template <std::size_t i, class Arguments>
     using Kind = std::tuple_element_t<i, Arguments>;
     if constexpr (requires { std::get<0>(arguments).raised_on(); })
         if (objects::Session* session = std::get<0>(arguments).raised_on())
-            return refuse(thread, *session, error_class, Kind::name, std::get<i>(arguments).wrong(nullptr));
+            return refuse(thread, *session, error_class, Kind::name,
+                          std::get<i>(arguments).wrong(nullptr));
     return refuse(thread, communicator, error_class, std::get<i>(arguments));
 }
 
@@ -114,8 +117,13 @@ template <std::size_t i, class Arguments>
             none = std::get<i - 1>(arguments).value == 0;
     if constexpr (i + 1 < std::tuple_size_v<Arguments>) {
         const auto& next = std::get<i + 1>(arguments);
-        if constexpr (requires { next.operation_of_reduction; }) return false;
-        else if constexpr (requires { next.rank; next.null(); }) none = none || next.null();
+        if constexpr (requires { next.operation_of_reduction; })
+            return false;
+        else if constexpr (requires {
+                               next.rank;
+                               next.null();
+                           })
+            none = none || next.null();
     }
     return none;
 }
@@ -128,7 +136,9 @@ inline bool is_empty_array(const Arguments& arguments) noexcept {
         const auto& before = std::get<i - 1>(arguments);
         if constexpr (requires { before.is_array; } || requires { before.place; })
             return is_empty_array<i - 1>(arguments);
-        else if constexpr (requires { { before.value } -> std::convertible_to<std::int64_t>; })
+        else if constexpr (requires {
+                               { before.value } -> std::convertible_to<std::int64_t>;
+                           })
             return before.value == 0;
     }
     return false;
@@ -186,11 +196,13 @@ template <auto function, class... Raw>
             // The first argument that is wrong ends the fold with what refuse() answers.
             const bool wrong =
                 ((error = std::get<i>(arguments).error(communicator),
-                  __builtin_expect(error != MPI_SUCCESS, 0) && !let_pass<i>(*thread->process, arguments)
+                  __builtin_expect(error != MPI_SUCCESS, 0) &&
+                          !let_pass<i>(*thread->process, arguments)
                       ? (error = refuse_argument<i>(*thread, arguments, communicator, error), true)
                       : false) ||
                  ...);
-            if (wrong) [[unlikely]] return error;
+            if (wrong) [[unlikely]]
+                return error;
             return function(*thread, std::get<i>(arguments)...);
         } catch (...) {
             return caught(*thread);
@@ -232,9 +244,10 @@ int call_anytime(const char* name, Raw... raw) {
             const bool wrong =
                 ((error = std::get<i>(arguments).error(nullptr),
                   error != MPI_SUCCESS &&
-                      (error = caller.fail(error, "argument " +
-                                                      std::string(std::tuple_element_t<i, Arguments>::name) +
-                                                      ": " + std::get<i>(arguments).wrong(nullptr)),
+                      (error = caller.fail(
+                           error,
+                           "argument " + std::string(std::tuple_element_t<i, Arguments>::name) +
+                               ": " + std::get<i>(arguments).wrong(nullptr)),
                        true)) ||
                  ...);
             if (wrong) return error;
@@ -287,23 +300,23 @@ struct Parameter<Result(Parameters...), i> {
 #define HEDDLE_ALIAS(X) \
     extern "C" decltype(PMPI_##X) MPI_##X __attribute__((weak, alias("PMPI_" #X)));
 
-#define MPI_ENTRY(arity, X, ...)                                                          \
-    extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                        \
-        return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity);    \
-    }                                                                                     \
+#define MPI_ENTRY(arity, X, ...)                                                       \
+    extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                     \
+        return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity); \
+    }                                                                                  \
     HEDDLE_ALIAS(X)
 
-#define MPI_ENTRY_C(arity, X, ...)       \
-    MPI_ENTRY(arity, X, __VA_ARGS__)     \
+#define MPI_ENTRY_C(arity, X, ...)   \
+    MPI_ENTRY(arity, X, __VA_ARGS__) \
     MPI_ENTRY(arity, X##_c, __VA_ARGS__)
 
-#define MPI_ENTRY_ANYTIME(arity, X, ...)                                                          \
-    extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                                \
-        return ::heddle::api::call_anytime<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity);    \
-    }                                                                                             \
+#define MPI_ENTRY_ANYTIME(arity, X, ...)                                                       \
+    extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                             \
+        return ::heddle::api::call_anytime<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity); \
+    }                                                                                          \
     HEDDLE_ALIAS(X)
 
 /// A function without parameters.
-#define MPI_ENTRY_0(X, ...)                                                                       \
-    extern "C" int PMPI_##X(void) { return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X); }        \
+#define MPI_ENTRY_0(X, ...)                                                                \
+    extern "C" int PMPI_##X(void) { return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X); } \
     HEDDLE_ALIAS(X)

@@ -42,7 +42,8 @@ int given_level(const tool::Settings& settings, int level) noexcept {
 
 /// MPI_Init and MPI_Init_thread.
 int initialize(const char* call, int level) noexcept {
-    if (life() == Life::forked) return objects::fail_outside(call, MPI_ERR_OTHER, objects::forked_text);
+    if (life() == Life::forked)
+        return objects::fail_outside(call, MPI_ERR_OTHER, objects::forked_text);
     const platform::LibraryCode library_code;
     if (life() != Life::fresh)
         return objects::fail_outside(

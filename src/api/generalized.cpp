@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Generalized requests (MPI 5.0, 13.2).
 
+#include "p2p/generalized.hpp"
 #include "api/completion.hpp"
 #include "api/entry.hpp"
-#include "p2p/generalized.hpp"
 
 namespace heddle::api {
 namespace {
@@ -23,7 +23,8 @@ int grequest_start(Thread& thread, Raw<MPI_Grequest_query_function*> query,
 int grequest_complete(Thread& thread, Raw<MPI_Request> handle) {
     Request* request = nullptr;
     if (const int error = find_request(thread, handle.value, request)) return error;
-    if (request == nullptr || request->operation != core::Operation::generalized || request->completed())
+    if (request == nullptr || request->operation != core::Operation::generalized ||
+        request->completed())
         return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
                              "argument request: not a generalized request that is still active");
     if (const int error = p2p::complete_generalized(thread, *request))

@@ -110,7 +110,8 @@ int graph_neighbors_count(Thread& thread, Comm comm, Raw<int> rank, Out<int> cou
     return MPI_SUCCESS;
 }
 
-int graph_neighbors(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room, Array<int> neighbours) {
+int graph_neighbors(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room,
+                    Array<int> neighbours) {
     const TopologyCall call{thread, *comm};
     const Graph* graph = nullptr;
     if (const int error = call.find(graph)) return error;

@@ -37,8 +37,9 @@ int mark(Thread& thread, const objects::Group& group, std::span<const int> ranks
     for (const int rank : ranks) {
         if (rank < 0 || rank >= group.size()) return wrong_rank(thread, group, rank);
         if (marked[static_cast<std::size_t>(rank)])
-            return objects::fail(thread, nullptr, MPI_ERR_RANK,
-                                 "argument ranks: rank " + std::to_string(rank) + " is there twice");
+            return objects::fail(
+                thread, nullptr, MPI_ERR_RANK,
+                "argument ranks: rank " + std::to_string(rank) + " is there twice");
         marked[static_cast<std::size_t>(rank)] = true;
     }
     return MPI_SUCCESS;
@@ -47,7 +48,8 @@ int mark(Thread& thread, const objects::Group& group, std::span<const int> ranks
 /// `from`: the group that the new one comes from.
 int hand_out(Thread& thread, const objects::Group& from, Members members, MPI_Group& result) {
     Process& process = *thread.process;
-    result = objects::handle_of(process, objects::make_group(process, std::move(members), from.session));
+    result =
+        objects::handle_of(process, objects::make_group(process, std::move(members), from.session));
     return MPI_SUCCESS;
 }
 
@@ -70,8 +72,8 @@ int translate_ranks(Thread& thread, Group from, Raw<int> n, Array<const int> ran
     for (const int rank : wanted) {
         if (rank != MPI_PROC_NULL && (rank < 0 || rank >= from->size()))
             return wrong_rank(thread, *from, rank);
-        processes.push_back(rank == MPI_PROC_NULL ? -1
-                                                  : from->processes[static_cast<std::size_t>(rank)]);
+        processes.push_back(
+            rank == MPI_PROC_NULL ? -1 : from->processes[static_cast<std::size_t>(rank)]);
     }
     const Members found = objects::ranks_of(processes, to->processes);
     for (std::size_t i = 0; i < wanted.size(); ++i)
@@ -111,14 +113,16 @@ int exclude(Thread& thread, const objects::Group& group, std::span<const int> ra
 using Choose = int (*)(Thread&, const objects::Group&, std::span<const int>, MPI_Group&);
 
 template <Choose choose>
-int by_list(Thread& thread, Group group, Raw<int> n, Array<const int> ranks, Out<MPI_Group> result) {
+int by_list(Thread& thread, Group group, Raw<int> n, Array<const int> ranks,
+            Out<MPI_Group> result) {
     if (const int error = check_list(thread, n.value, ranks.value)) return error;
     return choose(thread, *group, {ranks.value, static_cast<std::size_t>(n.value)}, *result);
 }
 
 /// Triplets (first, last, stride) as the list that they stand for.
 template <Choose choose>
-int by_ranges(Thread& thread, Group group, Raw<int> n, Array<int[3]> ranges, Out<MPI_Group> result) {
+int by_ranges(Thread& thread, Group group, Raw<int> n, Array<int[3]> ranges,
+              Out<MPI_Group> result) {
     if (const int error = check_list(thread, n.value, ranges.value)) return error;
     std::vector<int> ranks;
     for (int i = 0; i < n.value; ++i) {
@@ -136,7 +140,8 @@ int by_ranges(Thread& thread, Group group, Raw<int> n, Array<int[3]> ranges, Out
 int group_free(Thread& thread, InOut<MPI_Group> group) {
     const Group found(*thread.process, *group);
     if (found.object == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_GROUP, "argument group: " + found.wrong(nullptr));
+        return objects::fail(thread, nullptr, MPI_ERR_GROUP,
+                             "argument group: " + found.wrong(nullptr));
     if (*group != MPI_GROUP_EMPTY) {
         found->take_handle();
         objects::drop(*thread.process, *found);

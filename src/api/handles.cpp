@@ -43,8 +43,10 @@ int to_int(core::Arena<T>& arena, Handle handle) noexcept {
 }
 template <class Handle, class T>
 Handle from_int(core::Arena<T>& arena, int number, Handle null) noexcept {
-    if (number >= 0 && static_cast<std::uintptr_t>(number) < first_number) return constant_handle<Handle>(number);
-    T* object = number < 0 ? nullptr : arena.numbered(static_cast<std::size_t>(number) - first_number);
+    if (number >= 0 && static_cast<std::uintptr_t>(number) < first_number)
+        return constant_handle<Handle>(number);
+    T* object =
+        number < 0 ? nullptr : arena.numbered(static_cast<std::size_t>(number) - first_number);
     return object == nullptr ? null : reinterpret_cast<Handle>(object);
 }
 
@@ -60,8 +62,8 @@ Handle process_from_int(int number, Handle null) noexcept {
     Process* process = process_here();
     if (process != nullptr) return from_int(process->*arena, number, null);
     return number >= 0 && static_cast<std::uintptr_t>(number) < first_number
-               ? constant_handle<Handle>(number)
-               : null;
+        ? constant_handle<Handle>(number)
+        : null;
 }
 
 /// Kinds without objects so far.
@@ -72,8 +74,8 @@ int constant_to_int(Handle handle) noexcept {
 template <class Handle>
 Handle constant_from_int(int number, Handle null) noexcept {
     return number >= 0 && static_cast<std::uintptr_t>(number) < first_number
-               ? constant_handle<Handle>(number)
-               : null;
+        ? constant_handle<Handle>(number)
+        : null;
 }
 
 /// The send that is always complete lies in no arena: the largest integer.
@@ -81,17 +83,20 @@ constexpr int completed_send = std::numeric_limits<int>::max();
 
 [[gnu::noinline]] int unusual_request_to_int(MPI_Request handle) noexcept {
     Process* process = process_here();
-    if (process != nullptr && handle == reinterpret_cast<MPI_Request>(&process->engine->completed_send()))
+    if (process != nullptr &&
+        handle == reinterpret_cast<MPI_Request>(&process->engine->completed_send()))
         return completed_send;
     return process_to_int<&Process::requests>(handle);
 }
 /// Fortran asks this about every request that it starts: the usual answer comes straight.
 int request_to_int(MPI_Request handle) noexcept {
     const core::Thread* thread = objects::current_thread;
-    if (thread == nullptr || thread->process == nullptr) [[unlikely]] return unusual_request_to_int(handle);
+    if (thread == nullptr || thread->process == nullptr) [[unlikely]]
+        return unusual_request_to_int(handle);
     const auto& arena = thread->process->requests;
     const auto* request = reinterpret_cast<const core::Request*>(handle);
-    if (!arena.contains(request)) [[unlikely]] return unusual_request_to_int(handle);
+    if (!arena.contains(request)) [[unlikely]]
+        return unusual_request_to_int(handle);
     return static_cast<int>(first_number + arena.number_of(request));
 }
 MPI_Request request_from_int(int number) noexcept {
@@ -117,17 +122,13 @@ MPI_Message message_from_int(int number) noexcept {
 
 using namespace heddle::api;
 
-#define HANDLE(X, Handle, to, from)                          \
-    extern "C" int PMPI_##X##_toint(Handle handle) {         \
-        return to;                                           \
-    }                                                        \
-    extern "C" Handle PMPI_##X##_fromint(int number) {       \
-        return from;                                         \
-    }                                                        \
-    HEDDLE_ALIAS(X##_toint)                                  \
+#define HANDLE(X, Handle, to, from)                                   \
+    extern "C" int PMPI_##X##_toint(Handle handle) { return to; }     \
+    extern "C" Handle PMPI_##X##_fromint(int number) { return from; } \
+    HEDDLE_ALIAS(X##_toint)                                           \
     HEDDLE_ALIAS(X##_fromint)
-#define IN_PROCESS(X, Handle, arena, null)                            \
-    HANDLE(X, Handle, process_to_int<&Process::arena>(handle),        \
+#define IN_PROCESS(X, Handle, arena, null)                     \
+    HANDLE(X, Handle, process_to_int<&Process::arena>(handle), \
            (process_from_int<&Process::arena, Handle>(number, null)))
 #define CONSTANTS_ONLY(X, Handle, null) \
     HANDLE(X, Handle, constant_to_int(handle), constant_from_int(number, null))

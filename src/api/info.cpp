@@ -15,14 +15,14 @@ struct Key : Text {
     using Text::Text;
     int error(const Communicator*) const noexcept {
         return !is_memory(value) || *value == '\0' || std::strlen(value) >= MPI_MAX_INFO_KEY
-                   ? MPI_ERR_INFO_KEY
-                   : MPI_SUCCESS;
+            ? MPI_ERR_INFO_KEY
+            : MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const {
         if (!is_memory(value)) return no_memory(value);
         if (*value == '\0') return "an empty key";
         return "a key of " + std::to_string(std::strlen(value)) + " characters, when " +
-               std::to_string(MPI_MAX_INFO_KEY - 1) + " are the most";
+            std::to_string(MPI_MAX_INFO_KEY - 1) + " are the most";
     }
 };
 
@@ -31,12 +31,12 @@ struct Value : Text {
     using Text::Text;
     int error(const Communicator*) const noexcept {
         return !is_memory(value) || std::strlen(value) >= MPI_MAX_INFO_VAL ? MPI_ERR_INFO_VALUE
-                                                                          : MPI_SUCCESS;
+                                                                           : MPI_SUCCESS;
     }
     std::string wrong(const Communicator*) const {
         if (!is_memory(value)) return no_memory(value);
         return "a value of " + std::to_string(std::strlen(value)) + " characters, when " +
-               std::to_string(MPI_MAX_INFO_VAL - 1) + " are the most";
+            std::to_string(MPI_MAX_INFO_VAL - 1) + " are the most";
     }
 };
 
@@ -98,7 +98,8 @@ int erase(Anytime& caller, Raw<MPI_Info> handle, Key key) {
         erased = info->erase(key.value);
     }
     if (erased) return MPI_SUCCESS;
-    return caller.fail(MPI_ERR_INFO_NOKEY, "argument key: there is no \"" + std::string(key.value) + "\"");
+    return caller.fail(MPI_ERR_INFO_NOKEY,
+                       "argument key: there is no \"" + std::string(key.value) + "\"");
 }
 
 /// A copy of the value: the lock is not held while the caller looks at it.
@@ -117,7 +118,8 @@ int get(Anytime& caller, Info info, Key key, Raw<int> room, Array<char> place, O
     return MPI_SUCCESS;
 }
 
-int get_string(Anytime& caller, Info info, Key key, InOut<int> length, Array<char> place, Out<int> flag) {
+int get_string(Anytime& caller, Info info, Key key, InOut<int> length, Array<char> place,
+               Out<int> flag) {
     if (*length < 0) return caller.fail(MPI_ERR_ARG, "argument buflen: negative");
     const auto value = look_up(*info, key.value);
     *flag = value.has_value();
@@ -150,7 +152,8 @@ int get_nthkey(Anytime& caller, Info info, Raw<int> n, Out<char> place) {
             key = info->entries[static_cast<std::size_t>(n.value)].first;
     }
     if (key.empty())  // no key is
-        return caller.fail(MPI_ERR_ARG, "argument n: there is no key number " + std::to_string(n.value));
+        return caller.fail(MPI_ERR_ARG,
+                           "argument n: there is no key number " + std::to_string(n.value));
     write_text(key, place.place, MPI_MAX_INFO_KEY);
     return MPI_SUCCESS;
 }

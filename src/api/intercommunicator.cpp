@@ -14,7 +14,8 @@ struct LocalComm : Comm {
     static constexpr const char* name = "local_comm";
     using Comm::Comm;
     int error(const Communicator* communicator) const noexcept {
-        return object != nullptr && object->remote != nullptr ? MPI_ERR_COMM : Comm::error(communicator);
+        return object != nullptr && object->remote != nullptr ? MPI_ERR_COMM
+                                                              : Comm::error(communicator);
     }
     std::string wrong(const Communicator* communicator) const {
         return object != nullptr ? "an intercommunicator" : Comm::wrong(communicator);
@@ -24,7 +25,8 @@ struct InterComm : Comm {
     static constexpr const char* name = "intercomm";
     using Comm::Comm;
     int error(const Communicator* communicator) const noexcept {
-        return object != nullptr && object->remote == nullptr ? MPI_ERR_COMM : Comm::error(communicator);
+        return object != nullptr && object->remote == nullptr ? MPI_ERR_COMM
+                                                              : Comm::error(communicator);
     }
     std::string wrong(const Communicator* communicator) const {
         return object != nullptr ? "not an intercommunicator" : Comm::wrong(communicator);
@@ -62,7 +64,8 @@ int create(Thread& thread, LocalComm local, LocalLeader leader, Raw<MPI_Comm> pe
     if (local->rank == leader.rank)
         route = route_to(thread, Comm(*thread.process, peer.value), remote_leader.value, tag.value);
     p2p::Part part;
-    if (const int error = p2p::introduce(thread, p2p::Circle(*local), leader.rank, route, part)) return error;
+    if (const int error = p2p::introduce(thread, p2p::Circle(*local), leader.rank, route, part))
+        return error;
     *result = make(thread, *local, std::move(part));
     return MPI_SUCCESS;
 }
@@ -70,7 +73,8 @@ int create(Thread& thread, LocalComm local, LocalLeader leader, Raw<MPI_Comm> pe
 int merge(Thread& thread, InterComm inter, Raw<int> high, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     p2p::Part part;
-    if (const int error = p2p::merge(thread, p2p::Circle(*inter), high.value != 0, part)) return error;
+    if (const int error = p2p::merge(thread, p2p::Circle(*inter), high.value != 0, part))
+        return error;
     *result = make(thread, *inter, std::move(part));
     return MPI_SUCCESS;
 }

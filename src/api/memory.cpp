@@ -21,9 +21,11 @@ std::size_t alignment_of(const Hints& hints) {
     std::lock_guard guard(objects::info_lock());
     if (const auto wanted = hints->get("mpi_minimum_memory_alignment")) {
         std::size_t bytes = 0;
-        const auto [end, problem] = std::from_chars(wanted->data(), wanted->data() + wanted->size(), bytes);
+        const auto [end, problem] =
+            std::from_chars(wanted->data(), wanted->data() + wanted->size(), bytes);
         constexpr std::size_t most = std::size_t{1} << 30;
-        if (problem == std::errc{} && bytes > alignment && bytes <= most) alignment = std::bit_ceil(bytes);
+        if (problem == std::errc{} && bytes > alignment && bytes <= most)
+            alignment = std::bit_ceil(bytes);
     }
     return alignment;
 }
@@ -32,7 +34,8 @@ int alloc_mem(Thread& thread, Raw<MPI_Aint> size, Hints hints, OutPointer place)
     if (size.value < 0)
         return objects::fail(thread, nullptr, MPI_ERR_ARG,
                              "argument size: " + std::to_string(size.value) + " is negative");
-    const int problem = posix_memalign(place.place, alignment_of(hints), static_cast<std::size_t>(size.value));
+    const int problem =
+        posix_memalign(place.place, alignment_of(hints), static_cast<std::size_t>(size.value));
     if (problem == 0) return MPI_SUCCESS;
     return objects::fail(thread, nullptr, MPI_ERR_NO_MEM,
                          "no memory for " + std::to_string(size.value) + " bytes");
@@ -76,10 +79,12 @@ extern "C" {
 
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp) {
     // As unsigned numbers, which wrap around.
-    return static_cast<MPI_Aint>(static_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(disp));
+    return static_cast<MPI_Aint>(static_cast<std::uintptr_t>(base) +
+                                 static_cast<std::uintptr_t>(disp));
 }
 MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2) {
-    return static_cast<MPI_Aint>(static_cast<std::uintptr_t>(addr1) - static_cast<std::uintptr_t>(addr2));
+    return static_cast<MPI_Aint>(static_cast<std::uintptr_t>(addr1) -
+                                 static_cast<std::uintptr_t>(addr2));
 }
 int PMPI_Pcontrol(const int, ...) { return MPI_SUCCESS; }
 

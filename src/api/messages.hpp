@@ -24,8 +24,9 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engi
 
 /// Size and layout of `count` elements. MPI_SUCCESS, or the error that was raised: no buffer, too large.
 /// The address of elements with gaps is still to be checked.
-[[gnu::always_inline]] inline int dense_shape_of(Thread& thread, Communicator& communicator, const void* buffer,
-                                           Count count, Type type, p2p::Shape& shape) {
+[[gnu::always_inline]] inline int dense_shape_of(Thread& thread, Communicator& communicator,
+                                                 const void* buffer, Count count, Type type,
+                                                 p2p::Shape& shape) {
     std::int64_t bytes = 0;
     if (__builtin_mul_overflow(count.value, type->size, &bytes)) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_COUNT,
@@ -39,19 +40,21 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engi
 /// Elements with gaps may have addresses relative to MPI_BOTTOM, which is a null pointer.
 inline int check_laid_out(Thread& thread, Communicator& communicator, const void* buffer,
                           const p2p::Shape& shape) {
-    if (shape.layout == nullptr || shape.bytes == 0 || is_memory_or_null(buffer)) return MPI_SUCCESS;
+    if (shape.layout == nullptr || shape.bytes == 0 || is_memory_or_null(buffer))
+        return MPI_SUCCESS;
     return refuse_buffer(thread, communicator, buffer);
 }
 /// All of it.
 inline int shape_of(Thread& thread, Communicator& communicator, const void* buffer, Count count,
                     Type type, p2p::Shape& shape) {
-    if (const int error = dense_shape_of(thread, communicator, buffer, count, type, shape)) return error;
+    if (const int error = dense_shape_of(thread, communicator, buffer, count, type, shape))
+        return error;
     return check_laid_out(thread, communicator, buffer, shape);
 }
 
 /// Hands a started request to the user.
-[[gnu::always_inline]] inline int hand_out(Thread& thread, Communicator& communicator, Request* request,
-                    MPI_Request& handle) {
+[[gnu::always_inline]] inline int hand_out(Thread& thread, Communicator& communicator,
+                                           Request* request, MPI_Request& handle) {
     if (request == nullptr) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
     request->kind.store(core::Kind::request, relaxed);

@@ -112,7 +112,8 @@ template <class Raw>
 bool may_be(Raw raw) noexcept {
     if constexpr (std::is_pointer_v<Raw>) {
         using Pointee = std::remove_pointer_t<Raw>;
-        if constexpr (std::is_void_v<Pointee>) return is_memory_or_null(raw);
+        if constexpr (std::is_void_v<Pointee>)
+            return is_memory_or_null(raw);
         else if constexpr (!std::is_function_v<Pointee>)
             if constexpr (requires { sizeof(Pointee); }) return is_memory_or_null(raw);
     }

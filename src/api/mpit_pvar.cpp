@@ -71,7 +71,9 @@ std::size_t element_count(const tool::CounterInfo& info) {
     const Process* here = process();
     if (here == nullptr) return 1;
     if (is_of_instances(info.kind)) return here->engine->instances();
-    return info.kind == CounterClass::thread_counter ? std::max(p2p::count_threads(*here), std::size_t{1}) : 1;
+    return info.kind == CounterClass::thread_counter
+        ? std::max(p2p::count_threads(*here), std::size_t{1})
+        : 1;
 }
 
 /// Since MPI_Init; 0 before. As many as the handle has.
@@ -165,7 +167,8 @@ int pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
         context = communicator->context;
     }
     const std::size_t elements = element_count(tool::counter_table()[place]);
-    *handle = reinterpret_cast<MPI_T_pvar_handle>(&pvars().handles.add(found, place, context, Elements(elements)));
+    *handle = reinterpret_cast<MPI_T_pvar_handle>(
+        &pvars().handles.add(found, place, context, Elements(elements)));
     *count = static_cast<int>(elements);
     return MPI_SUCCESS;
 }

@@ -19,7 +19,9 @@ struct Group {
 
     Group(Process& process, MPI_Group handle) noexcept
         : object(process.group(handle)), null(handle == MPI_GROUP_NULL) {}
-    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_GROUP : MPI_SUCCESS; }
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_GROUP : MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const {
         return null ? "MPI_GROUP_NULL" : "no group, or one that has been freed";
     }
@@ -34,7 +36,9 @@ struct Info {
 
     Info(const auto&, MPI_Info handle) noexcept
         : object(objects::find_info(handle)), null(handle == MPI_INFO_NULL) {}
-    int error(const Communicator*) const noexcept { return object == nullptr ? MPI_ERR_INFO : MPI_SUCCESS; }
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_INFO : MPI_SUCCESS;
+    }
     std::string wrong(const Communicator*) const {
         return null ? "MPI_INFO_NULL" : "no info object, or one that has been freed";
     }
@@ -91,8 +95,12 @@ struct Text {
     const char* value;
 
     Text(const auto&, const char* raw) noexcept : value(raw) {}
-    int error(const Communicator*) const noexcept { return is_memory(value) ? MPI_SUCCESS : MPI_ERR_ARG; }
-    std::string wrong(const Communicator*) const { return no_memory(value) + ", where text belongs"; }
+    int error(const Communicator*) const noexcept {
+        return is_memory(value) ? MPI_SUCCESS : MPI_ERR_ARG;
+    }
+    std::string wrong(const Communicator*) const {
+        return no_memory(value) + ", where text belongs";
+    }
 };
 
 /// The address of a pointer, which the standard declares as void*.
@@ -101,8 +109,12 @@ struct OutPointer {
     void** place;
 
     OutPointer(const auto&, void* raw) noexcept : place(static_cast<void**>(raw)) {}
-    int error(const Communicator*) const noexcept { return is_memory(place) ? MPI_SUCCESS : MPI_ERR_ARG; }
-    std::string wrong(const Communicator*) const { return no_memory(place) + ", where a result belongs"; }
+    int error(const Communicator*) const noexcept {
+        return is_memory(place) ? MPI_SUCCESS : MPI_ERR_ARG;
+    }
+    std::string wrong(const Communicator*) const {
+        return no_memory(place) + ", where a result belongs";
+    }
 };
 
 /// Writes text where a result of `room` characters belongs, cut if need be; answers its length.

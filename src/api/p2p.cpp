@@ -8,7 +8,8 @@
 namespace heddle::api {
 
 int refuse_buffer(Thread& thread, Communicator& communicator, const void* buffer) {
-    return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "argument buf: " + no_memory(buffer));
+    return objects::fail(thread, &communicator, MPI_ERR_BUFFER,
+                         "argument buf: " + no_memory(buffer));
 }
 
 Request* null_receive(Thread& thread) {
@@ -31,49 +32,54 @@ enum class Mode { standard, nonblocking, synchronous };
 
 /// Dense data take the fast path without a word on layouts.
 template <Mode mode>
-[[gnu::always_inline]] inline Request* start(Thread& thread, Communicator& communicator, const std::byte* data,
-                                             p2p::Shape shape, Dest dest, SendTag tag) {
+[[gnu::always_inline]] inline Request* start(Thread& thread, Communicator& communicator,
+                                             const std::byte* data, p2p::Shape shape, Dest dest,
+                                             SendTag tag) {
     Engine& engine = engine_of(thread);
     p2p::Outbound message =
         p2p::outbound(communicator, communicator.context, data, shape, dest.rank, tag.value);
     message.nonblocking = mode == Mode::nonblocking;
     return mode != Mode::synchronous ? engine.start_send(thread, message)
-                                  : engine.start_synchronous_send(thread, message);
+                                     : engine.start_synchronous_send(thread, message);
 }
 template <Mode mode>
 [[gnu::cold, gnu::noinline]] Request* start_laid_out(Thread& thread, Communicator& communicator,
-                                                     const std::byte* data, p2p::Shape shape, Dest dest,
-                                                     SendTag tag) {
+                                                     const std::byte* data, p2p::Shape shape,
+                                                     Dest dest, SendTag tag) {
     if (shape.bytes != 0 && !is_memory_or_null(data)) throw NoBuffer(communicator, data);
     return start<mode>(thread, communicator, data, shape, dest, tag);
 }
 
 template <Mode mode>
-[[gnu::always_inline]] inline int send(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest,
-                                       SendTag tag, Comm comm) {
+[[gnu::always_inline]] inline int send(Thread& thread, SendBuffer buffer, Count count, Type type,
+                                       Dest dest, SendTag tag, Comm comm) {
     if (dest.null()) return MPI_SUCCESS;
     p2p::Shape shape;
-    if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+    if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape))
+        return error;
     Request* request = shape.layout == nullptr
-                           ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
-                           : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
-    if (request == &engine_of(thread).completed_send()) [[likely]] return MPI_SUCCESS;
+        ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
+        : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
+    if (request == &engine_of(thread).completed_send()) [[likely]]
+        return MPI_SUCCESS;
     return p2p::finish(thread, *comm, request);
 }
 
 template <Mode mode>
-[[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest,
-                                        SendTag tag, Comm comm, Out<MPI_Request> result) {
+[[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type,
+                                        Dest dest, SendTag tag, Comm comm,
+                                        Out<MPI_Request> result) {
     Request* const completed = &engine_of(thread).completed_send();
     if (dest.null()) {
         *result = reinterpret_cast<MPI_Request>(completed);
         return MPI_SUCCESS;
     }
     p2p::Shape shape;
-    if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+    if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape))
+        return error;
     Request* request = shape.layout == nullptr
-                           ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
-                           : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
+        ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
+        : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
     if (request == completed) [[likely]] {
         *result = reinterpret_cast<MPI_Request>(request);
         return MPI_SUCCESS;
@@ -82,11 +88,13 @@ template <Mode mode>
 }
 
 /// (The address of elements with gaps is not checked: the short path has no register left for it.)
-[[gnu::always_inline]] inline int irecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
-          Comm comm, Out<MPI_Request> result) {
+[[gnu::always_inline]] inline int irecv(Thread& thread, ReceiveBuffer buffer, Count count,
+                                        Type type, Source source, ReceiveTag tag, Comm comm,
+                                        Out<MPI_Request> result) {
     if (source.null()) return hand_out(thread, *comm, null_receive(thread), *result);
     p2p::Shape shape;
-    if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
+    if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape))
+        return error;
     const p2p::Inbound receive =
         p2p::inbound(*comm, comm->context, buffer.address, shape, source.rank, tag.value);
     return hand_out(thread, *comm, engine_of(thread).start_receive(thread, receive), *result);
@@ -102,14 +110,15 @@ int finish_receive(Thread& thread, Communicator& communicator, Request* request,
     const int error = request->error;
     const std::uint64_t room = request->capacity;
     engine.free_request(thread, *request);
-    if (error == MPI_SUCCESS) [[likely]] return MPI_SUCCESS;
+    if (error == MPI_SUCCESS) [[likely]]
+        return MPI_SUCCESS;
     return objects::fail(thread, &communicator, error,
                          "the message is longer than the " + std::to_string(room) +
                              " bytes of the receive; what fits was delivered");
 }
 
-int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source, ReceiveTag tag,
-         Comm comm, Status status) {
+int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source,
+         ReceiveTag tag, Comm comm, Status status) {
     if (source.null()) {
         objects::set_null_status(status.place);
         return MPI_SUCCESS;
@@ -135,13 +144,13 @@ struct Exchange {
 
     Request* start_receive(Thread& thread) const {
         if (source.null()) return null_receive(thread);
-        return p2p::start_receive(thread, communicator, communicator.context, in, in_shape, source.rank,
-                                  in_tag.value);
+        return p2p::start_receive(thread, communicator, communicator.context, in, in_shape,
+                                  source.rank, in_tag.value);
     }
     Request* start_send(Thread& thread) const {
         if (dest.null()) return &engine_of(thread).completed_send();
-        return p2p::start_send(thread, communicator, communicator.context, out, out_shape, dest.rank,
-                               out_tag.value);
+        return p2p::start_send(thread, communicator, communicator.context, out, out_shape,
+                               dest.rank, out_tag.value);
     }
 };
 
@@ -149,38 +158,48 @@ int finish(Thread& thread, const Exchange& exchange, Status status) {
     Request* receive = exchange.start_receive(thread);
     Request* send = exchange.start_send(thread);
     const int sent = send == &engine_of(thread).completed_send()
-                         ? MPI_SUCCESS
-                         : p2p::finish(thread, exchange.communicator, send);
+        ? MPI_SUCCESS
+        : p2p::finish(thread, exchange.communicator, send);
     const int received = finish_receive(thread, exchange.communicator, receive, status);
     return sent != MPI_SUCCESS ? sent : received;
 }
 
 /// `kept`: what must live until both are complete.
-int start(Thread& thread, const Exchange& exchange, std::vector<std::byte> kept, MPI_Request& handle) {
+int start(Thread& thread, const Exchange& exchange, std::vector<std::byte> kept,
+          MPI_Request& handle) {
     Request* receive = exchange.start_receive(thread);
     Request* send = exchange.start_send(thread);
-    if (receive == nullptr || send == nullptr) return hand_out(thread, exchange.communicator, nullptr, handle);
+    if (receive == nullptr || send == nullptr)
+        return hand_out(thread, exchange.communicator, nullptr, handle);
     Request* const parts[] = {receive, send};
-    return hand_out(thread, exchange.communicator, p2p::join(thread, parts, std::move(kept)), handle);
+    return hand_out(thread, exchange.communicator, p2p::join(thread, parts, std::move(kept)),
+                    handle);
 }
 
-int sendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, Dest dest, SendTag out_tag,
-             ReceiveBuffer in, Count in_count, Type in_type, Source source, ReceiveTag in_tag, Comm comm,
-             Status status) {
+int sendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, Dest dest,
+             SendTag out_tag, ReceiveBuffer in, Count in_count, Type in_type, Source source,
+             ReceiveTag in_tag, Comm comm, Status status) {
     p2p::Shape sent, received;
-    if (const int error = shape_of(thread, *comm, out.address, out_count, out_type, sent)) return error;
-    if (const int error = shape_of(thread, *comm, in.address, in_count, in_type, received)) return error;
-    return finish(thread, {out.address, sent, dest, out_tag, in.address, received, source, in_tag, *comm}, status);
+    if (const int error = shape_of(thread, *comm, out.address, out_count, out_type, sent))
+        return error;
+    if (const int error = shape_of(thread, *comm, in.address, in_count, in_type, received))
+        return error;
+    return finish(thread,
+                  {out.address, sent, dest, out_tag, in.address, received, source, in_tag, *comm},
+                  status);
 }
 
-int isendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, Dest dest, SendTag out_tag,
-              ReceiveBuffer in, Count in_count, Type in_type, Source source, ReceiveTag in_tag, Comm comm,
-              Out<MPI_Request> handle) {
+int isendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, Dest dest,
+              SendTag out_tag, ReceiveBuffer in, Count in_count, Type in_type, Source source,
+              ReceiveTag in_tag, Comm comm, Out<MPI_Request> handle) {
     p2p::Shape sent, received;
-    if (const int error = shape_of(thread, *comm, out.address, out_count, out_type, sent)) return error;
-    if (const int error = shape_of(thread, *comm, in.address, in_count, in_type, received)) return error;
-    return start(thread, {out.address, sent, dest, out_tag, in.address, received, source, in_tag, *comm}, {},
-                 *handle);
+    if (const int error = shape_of(thread, *comm, out.address, out_count, out_type, sent))
+        return error;
+    if (const int error = shape_of(thread, *comm, in.address, in_count, in_type, received))
+        return error;
+    return start(thread,
+                 {out.address, sent, dest, out_tag, in.address, received, source, in_tag, *comm},
+                 {}, *handle);
 }
 
 /// The receive is posted first, and may be filled before the send has been read: hence a copy, packed.
@@ -195,8 +214,10 @@ int sendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type typ
     p2p::Shape shape;
     if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
     const std::vector<std::byte> copy = packed_copy(buffer.address, shape);
-    return finish(thread,
-                  {copy.data(), shape.bytes, dest, out_tag, buffer.address, shape, source, in_tag, *comm}, status);
+    return finish(
+        thread,
+        {copy.data(), shape.bytes, dest, out_tag, buffer.address, shape, source, in_tag, *comm},
+        status);
 }
 
 int isendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Dest dest,
@@ -206,7 +227,8 @@ int isendrecv_replace(Thread& thread, ReceiveBuffer buffer, Count count, Type ty
     if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape)) return error;
     std::vector<std::byte> copy = packed_copy(buffer.address, shape);
     const std::byte* out = copy.data();
-    return start(thread, {out, shape.bytes, dest, out_tag, buffer.address, shape, source, in_tag, *comm},
+    return start(thread,
+                 {out, shape.bytes, dest, out_tag, buffer.address, shape, source, in_tag, *comm},
                  std::move(copy), *handle);
 }
 

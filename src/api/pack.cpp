@@ -58,7 +58,8 @@ struct Move {
                             std::to_string(position) + " there are " +
                             std::to_string(room - position));
         if (bytes == 0) return MPI_SUCCESS;
-        if (!is_memory(packed)) return fail(MPI_ERR_BUFFER, "the packed buffer: " + no_memory(packed));
+        if (!is_memory(packed))
+            return fail(MPI_ERR_BUFFER, "the packed buffer: " + no_memory(packed));
         // A null pointer is MPI_BOTTOM, too; its data have addresses for displacements.
         constexpr auto page = static_cast<std::int64_t>(first_address);
         const bool at_bottom = elements == nullptr &&

@@ -22,7 +22,8 @@ int probe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Status statu
         objects::set_null_status(status.place);
         return MPI_SUCCESS;
     }
-    p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm), false);
+    p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm),
+                       false);
     progress::wait(engine_of(thread), thread, probed);
     objects::set_status(status.place, probed.outcome);
     return MPI_SUCCESS;
@@ -36,8 +37,10 @@ int iprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> fl
     }
     core::Outcome found{};
     *flag = engine_of(thread).probe(thread, pattern_of(comm, source, tag), in_order(comm), found);
-    if (*flag) objects::set_status(status.place, found);
-    else found_nothing(thread);
+    if (*flag)
+        objects::set_status(status.place, found);
+    else
+        found_nothing(thread);
     return MPI_SUCCESS;
 }
 
@@ -53,7 +56,8 @@ int mprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<MPI_Mes
         objects::set_null_status(status.place);
         return MPI_SUCCESS;
     }
-    p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm), true);
+    p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm),
+                       true);
     progress::wait(engine_of(thread), thread, probed);
     hand_out(*probed.message, comm, *message);
     objects::set_status(status.place, probed.outcome);
@@ -69,8 +73,8 @@ int improbe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> f
         return MPI_SUCCESS;
     }
     core::Outcome outcome{};
-    match::Message* found =
-        engine_of(thread).take_probed(thread, pattern_of(comm, source, tag), in_order(comm), outcome);
+    match::Message* found = engine_of(thread).take_probed(thread, pattern_of(comm, source, tag),
+                                                          in_order(comm), outcome);
     *flag = found != nullptr;
     if (found == nullptr) {
         *message = MPI_MESSAGE_NULL;
@@ -93,16 +97,19 @@ int start_matched(Thread& thread, ReceiveBuffer buffer, Count count, Type type, 
         auto* message = reinterpret_cast<match::Message*>(handle);
         if (handle == MPI_MESSAGE_NULL || !engine_of(thread).is_message(message) ||
             message->kind.load(relaxed) != core::Kind::message)
-            return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
-                                 handle == MPI_MESSAGE_NULL
-                                     ? "argument message: MPI_MESSAGE_NULL"
-                                     : "argument message: no message, or one that has been received");
+            return objects::fail(
+                thread, nullptr, MPI_ERR_REQUEST,
+                handle == MPI_MESSAGE_NULL
+                    ? "argument message: MPI_MESSAGE_NULL"
+                    : "argument message: no message, or one that has been received");
         auto* where = static_cast<Communicator*>(message->communicator);
         if (where->is(core::Kind::communicator)) communicator = where;
         p2p::Shape shape;
-        if (const int error = shape_of(thread, communicator != nullptr ? *communicator
-                                                               : objects::raised_without_object(*thread.process),
-                                       buffer.address, count, type, shape))
+        if (const int error =
+                shape_of(thread,
+                         communicator != nullptr ? *communicator
+                                                 : objects::raised_without_object(*thread.process),
+                         buffer.address, count, type, shape))
             return error;
         request = engine_of(thread).receive_matched(
             thread, *message, {{}, false, buffer.address, shape.bytes, communicator, shape.layout});
@@ -119,7 +126,8 @@ int imrecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, InOut<M
            Out<MPI_Request> handle) {
     Communicator* communicator = nullptr;
     Request* request = nullptr;
-    if (const int error = start_matched(thread, buffer, count, type, *message, communicator, request))
+    if (const int error =
+            start_matched(thread, buffer, count, type, *message, communicator, request))
         return error;
     *handle = reinterpret_cast<MPI_Request>(request);
     return MPI_SUCCESS;
@@ -129,7 +137,8 @@ int mrecv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, InOut<MP
           Status status) {
     Communicator* communicator = nullptr;
     Request* request = nullptr;
-    if (const int error = start_matched(thread, buffer, count, type, *message, communicator, request))
+    if (const int error =
+            start_matched(thread, buffer, count, type, *message, communicator, request))
         return error;
     p2p::wait_for(engine_of(thread), thread, *request);
     auto handle = reinterpret_cast<MPI_Request>(request);

@@ -29,7 +29,8 @@ int test(Thread& thread, InOut<MPI_Request> handle, Out<int> flag, Status status
     Request* active = active_of(request);
     *flag = active == nullptr || done_after_progress(thread, *active);
     if (active == nullptr) objects::set_empty_status(status.place);
-    return *flag && active != nullptr ? complete(thread, *handle, *request, status.place) : MPI_SUCCESS;
+    return *flag && active != nullptr ? complete(thread, *handle, *request, status.place)
+                                      : MPI_SUCCESS;
 }
 
 int request_get_status(Thread& thread, Raw<MPI_Request> handle, Out<int> flag, Status status) {
@@ -37,8 +38,10 @@ int request_get_status(Thread& thread, Raw<MPI_Request> handle, Out<int> flag, S
     if (const int error = find_request(thread, handle.value, request)) return error;
     Request* active = active_of(request);
     *flag = active == nullptr || done_after_progress(thread, *active);
-    if (active == nullptr) objects::set_empty_status(status.place);
-    else if (*flag) return look(*request, status.place);
+    if (active == nullptr)
+        objects::set_empty_status(status.place);
+    else if (*flag)
+        return look(*request, status.place);
     return MPI_SUCCESS;
 }
 
@@ -57,7 +60,8 @@ public:
     /// nullptr for `request`: there is nothing to complete.
     void complete(MPI_Request& handle, Request* request, MPI_Status* status) {
         int error = MPI_SUCCESS;
-        if (request == nullptr) objects::set_empty_status(status);
+        if (request == nullptr)
+            objects::set_empty_status(status);
         else
             error = complete_quietly(thread_, handle, *request, status,
                                      [this](Communicator* of) { note(of); });
@@ -85,7 +89,8 @@ int complete_all(Thread& thread, MPI_Request* handles, const Selection& selectio
                  MPI_Status* statuses) {
     Several several(thread);
     for (std::size_t i = 0; i < selection.size(); ++i)
-        several.complete(handles[i], selection.active[i] == nullptr ? nullptr : selection.requests[i],
+        several.complete(handles[i],
+                         selection.active[i] == nullptr ? nullptr : selection.requests[i],
                          at(statuses, i));
     return several.finish();
 }
@@ -120,7 +125,8 @@ int complete_any(Thread& thread, MPI_Request* handles, const Selection& selectio
     return MPI_SUCCESS;
 }
 
-int waitany(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> index, Status status) {
+int waitany(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> index,
+            Status status) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     if (!selection.any_active) {
@@ -144,8 +150,8 @@ int testany(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> in
     if (!selection.any_active) objects::set_empty_status(status.place);
     *index = MPI_UNDEFINED;
     return *flag && selection.any_active
-               ? complete_any(thread, handles.value, selection, *index, status.place)
-               : MPI_SUCCESS;
+        ? complete_any(thread, handles.value, selection, *index, status.place)
+        : MPI_SUCCESS;
 }
 
 int complete_some(Thread& thread, MPI_Request* handles, const Selection& selection, int& outcount,
@@ -166,8 +172,8 @@ int no_indices(Thread& thread) {
 }
 
 template <bool wait_for_one>
-int some(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> outcount, Array<int> indices,
-         Array<MPI_Status> statuses) {
+int some(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> outcount,
+         Array<int> indices, Array<MPI_Status> statuses) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     if (!selection.any_active) {
@@ -179,11 +185,12 @@ int some(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> outco
     if (wait_for_one) progress::wait(engine_of(thread), thread, any);
     if (any.contested) return has_been_completed(thread);
     if (!wait_for_one && !any.holds()) make_progress(thread, selection.active);
-    return complete_some(thread, handles.value, selection, *outcount, indices.value, statuses.value);
+    return complete_some(thread, handles.value, selection, *outcount, indices.value,
+                         statuses.value);
 }
 
-int request_get_status_all(Thread& thread, Count count, Array<const MPI_Request> handles, Out<int> flag,
-                           Array<MPI_Status> statuses) {
+int request_get_status_all(Thread& thread, Count count, Array<const MPI_Request> handles,
+                           Out<int> flag, Array<MPI_Status> statuses) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     p2p::AllRequests all(engine_of(thread), selection.active);
@@ -191,15 +198,17 @@ int request_get_status_all(Thread& thread, Count count, Array<const MPI_Request>
     for (std::size_t i = 0; *flag && i < selection.size(); ++i) {
         MPI_Status* status = at(statuses.value, i);
         int error = MPI_SUCCESS;
-        if (selection.active[i] == nullptr) objects::set_empty_status(status);
-        else error = look(*selection.requests[i], status);
+        if (selection.active[i] == nullptr)
+            objects::set_empty_status(status);
+        else
+            error = look(*selection.requests[i], status);
         if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
     }
     return MPI_SUCCESS;
 }
 
-int request_get_status_any(Thread& thread, Count count, Array<const MPI_Request> handles, Out<int> index,
-                           Out<int> flag, Status status) {
+int request_get_status_any(Thread& thread, Count count, Array<const MPI_Request> handles,
+                           Out<int> index, Out<int> flag, Status status) {
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     p2p::AnyRequest any(engine_of(thread), selection.active);
@@ -238,7 +247,8 @@ int request_free(Thread& thread, InOut<MPI_Request> handle) {
     Request* request = nullptr;
     if (const int error = find_request(thread, *handle, request)) return error;
     if (request == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_REQUEST, "argument request: MPI_REQUEST_NULL");
+        return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
+                             "argument request: MPI_REQUEST_NULL");
     *handle = MPI_REQUEST_NULL;
     return let_go(thread, *request);
 }
@@ -248,7 +258,8 @@ int cancel(Thread& thread, InOut<MPI_Request> handle) {
     if (const int error = find_request(thread, *handle, request)) return error;
     Request* active = active_of(request);
     if (active == nullptr)
-        return objects::fail(thread, nullptr, MPI_ERR_REQUEST, "argument request: no active request");
+        return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
+                             "argument request: no active request");
     return cancel_active(thread, *active);
 }
 

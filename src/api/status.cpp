@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What a status holds (MPI 5.0, 3.2.5 and 13.3), by functions.
 
-#include "api/entry.hpp"
 #include "objects/status.hpp"
+#include "api/entry.hpp"
 
 namespace heddle::api {
 namespace {
 
 using core::Thread;
 
-template <int MPI_Status::*field>
+template <int MPI_Status::* field>
 int get(Thread&, FilledStatus status, Out<int> value) {
     *value = (*status).*field;
     return MPI_SUCCESS;
 }
 
-template <int MPI_Status::*field>
+template <int MPI_Status::* field>
 int set(Thread&, Out<MPI_Status> status, Raw<int> value) {
     (*status).*field = value.value;
     return MPI_SUCCESS;

@@ -40,7 +40,8 @@ void Execution::prepare() {
         types_.push_back(const_cast<objects::Datatype*>(type));
     if (reduction.type != nullptr) types_.push_back(const_cast<objects::Datatype*>(reduction.type));
     for (objects::Datatype* type : types_) type->retain();
-    if (reduction.operation != nullptr) const_cast<objects::Operation*>(reduction.operation)->retain();
+    if (reduction.operation != nullptr)
+        const_cast<objects::Operation*>(reduction.operation)->retain();
     communicator.retain();
     prepared_ = true;
 }
@@ -152,7 +153,8 @@ void Execution::do_here(const Step& step) noexcept {
     try {
         do_locally(schedule, step);
     } catch (...) {
-        failure_.note(std::exchange(objects::left_callback(), false) ? MPI_ERR_OTHER : MPI_ERR_NO_MEM);
+        failure_.note(std::exchange(objects::left_callback(), false) ? MPI_ERR_OTHER
+                                                                     : MPI_ERR_NO_MEM);
     }
 }
 

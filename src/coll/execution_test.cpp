@@ -145,10 +145,12 @@ TEST(Execution, a_message_too_long_is_an_error_of_the_request) {
         MPI_Request request;
         for (int& each : data) each = 1 - rank;
         MPI_Ibcast(data, rank == 0 ? 20 : 10, MPI_INT, 0, MPI_COMM_WORLD, &request);
-        EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+        EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE),
+                  rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
         EXPECT_EQ(data[9], 1);
         EXPECT_EQ(data[10], 1 - rank);
-        MPI_Bcast_init(data, rank == 0 ? 20 : 10, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Bcast_init(data, rank == 0 ? 20 : 10, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &request);
         for (int round = 0; round < 3; ++round) {
             MPI_Status status;
             MPI_Start(&request);

@@ -110,8 +110,8 @@ void reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* out,
     for (std::size_t i = 0; i < blocks.size(); ++i)
         blocks[i] = {theirs == nullptr ? nullptr : theirs + starts[i] * each, bytes(i)};
     schedule.enter_group();
-    direct_scatter(schedule, Blocks(blocks),
-                   {out, bytes(static_cast<std::size_t>(schedule.rank))}, 0);
+    direct_scatter(schedule, Blocks(blocks), {out, bytes(static_cast<std::size_t>(schedule.rank))},
+                   0);
     schedule.leave_group();
 }
 

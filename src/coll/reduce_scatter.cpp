@@ -36,7 +36,8 @@ public:
             pivot_ = schedule.rank;  // whose operand may be overwritten, and is sent to nobody
             sum_ = mine;
         } else if (reuse) {
-            pivot_ = last_;  // the result lies on operands that others need, or that stay as they are
+            pivot_ =
+                last_;  // the result lies on operands that others need, or that stay as they are
             sum_ = schedule.scratch(count_ * extent_);
         } else {
             pivot_ = own && free_choice && last_ > 0 ? last_ - 1 : last_;
@@ -49,8 +50,9 @@ public:
         // In segments that stay in the cache between their arrival and their combination. Everybody has
         // as many: those of the largest piece.
         const auto others = static_cast<std::uint64_t>(std::max(last_, 1));
-        const std::uint64_t segment =
-            std::max<std::uint64_t>(most_bytes / others, fewest_bytes) / std::max<std::uint64_t>(extent_, 1) + 1;
+        const std::uint64_t segment = std::max<std::uint64_t>(most_bytes / others, fewest_bytes) /
+                std::max<std::uint64_t>(extent_, 1) +
+            1;
         std::uint64_t largest = 0;
         for (std::int32_t of = 0; of <= last_; ++of) largest = std::max(largest, length(of));
         operands_ = schedule_.scratch(std::min(segment, count_) * extent_ * others);

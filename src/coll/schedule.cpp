@@ -25,8 +25,8 @@ std::byte* Schedule::large_scratch(std::uint64_t bytes) {
     return memory;
 }
 
-std::byte* Schedule::packed(const objects::Datatype& type, std::byte* elements,
-                            std::uint64_t bytes, bool taken, bool given) {
+std::byte* Schedule::packed(const objects::Datatype& type, std::byte* elements, std::uint64_t bytes,
+                            bool taken, bool given) {
     std::byte* const memory = scratch(bytes);
     if (taken) pack(type, elements, memory, bytes);
     if (given && bytes != 0)
@@ -57,7 +57,8 @@ void Schedule::make_room_for_elements() {
     elements_ = step == 0 || one >= enough ? 1 : 1 + (enough - one) / step;
     const std::uint64_t others = (elements_ - 1) * step;
     const auto room = [&] {
-        const auto before = type.true_lower_bound - (type.extent < 0 ? static_cast<std::int64_t>(others) : 0);
+        const auto before =
+            type.true_lower_bound - (type.extent < 0 ? static_cast<std::int64_t>(others) : 0);
         constexpr auto most = static_cast<std::int64_t>(alignment);
         const std::int64_t shift = ((before % most) + most) % most;
         return scratch(one + others + alignment) + shift - before;

@@ -16,8 +16,8 @@ int all_agree(core::Thread& thread, const p2p::Circle& circle, bool& yes) {
         std::uint32_t theirs = 0;
         const std::int32_t before = (circle.me() - step + circle.size()) % circle.size();
         const std::int32_t after = (circle.me() + step) % circle.size();
-        if (const int error = p2p::exchange(thread, circle, &mine, sizeof mine, before, &theirs, sizeof theirs,
-                                            after, p2p::stage_agreement))
+        if (const int error = p2p::exchange(thread, circle, &mine, sizeof mine, before, &theirs,
+                                            sizeof theirs, after, p2p::stage_agreement))
             return error;
         mine &= theirs;
     }
@@ -54,7 +54,8 @@ bool wants_stage(const Schedule& schedule, std::uint64_t count) noexcept {
 int find_stage(core::Thread& thread, Schedule& schedule) {
     objects::Communicator& communicator = schedule.communicator;
     if (communicator.stage == objects::Communicator::stage_unknown)
-        if (const int error = agree_on_stage(thread, p2p::Circle(communicator), communicator.stage)) return error;
+        if (const int error = agree_on_stage(thread, p2p::Circle(communicator), communicator.stage))
+            return error;
     if (communicator.stage >= 0) schedule.stage = thread.process->node.stage(communicator.stage);
     return MPI_SUCCESS;
 }

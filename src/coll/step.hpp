@@ -26,15 +26,16 @@ inline objects::Communicator& way_of(const Schedule& schedule, const Step& step)
 
 inline core::Request* start_send(core::Thread& thread, const Schedule& schedule, const Step& step) {
     objects::Communicator& way = way_of(schedule, step);
-    return p2p::start_send(thread, way, way.context + 1, step.from, step.size, step.peer, schedule.tag);
+    return p2p::start_send(thread, way, way.context + 1, step.from, step.size, step.peer,
+                           schedule.tag);
 }
 
 template <class... Listener>
 core::Request* start_receive(core::Thread& thread, const Schedule& schedule, const Step& step,
                              Listener&... listener) {
     objects::Communicator& way = way_of(schedule, step);
-    return p2p::start_receive(thread, way, way.context + 1, step.to, step.size, step.peer, schedule.tag,
-                              listener...);
+    return p2p::start_receive(thread, way, way.context + 1, step.to, step.size, step.peer,
+                              schedule.tag, listener...);
 }
 
 /// Does what is neither a message nor a wait.

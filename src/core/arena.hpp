@@ -60,7 +60,8 @@ public:
     }
     bool in_later(const void* address) const noexcept {
         for (std::size_t i = listed_.load(acquire); i-- > 1;)  // A1; the last is the largest
-            if (chunks_[i].holds(address)) [[unlikely]] return true;
+            if (chunks_[i].holds(address)) [[unlikely]]
+                return true;
         return false;
     }
 
@@ -103,7 +104,8 @@ public:
     void trim() noexcept {
         std::lock_guard guard(mutex_);
         std::array<std::size_t, most_chunks> free{};
-        for (const T* object = free_; object != nullptr; object = object->next) ++free[chunk_of(object)];
+        for (const T* object = free_; object != nullptr; object = object->next)
+            ++free[chunk_of(object)];
         for (T* list = std::exchange(free_, nullptr); list != nullptr;) {
             T* next = list->next;
             const std::size_t chunk = chunk_of(list);
@@ -113,8 +115,7 @@ public:
         std::size_t listed = listed_.load(relaxed);
         for (std::size_t i = 0; i < listed; ++i)
             if (free[i] == chunks_[i].used()) chunks_[i].empty();
-        for (; listed > 1 && chunks_[listed - 1].used() == 0; --listed)
-            chunks_[listed - 1].close();
+        for (; listed > 1 && chunks_[listed - 1].used() == 0; --listed) chunks_[listed - 1].close();
         listed_.store(listed, release);
         filling_ = 0;
     }
@@ -150,7 +151,9 @@ private:
                 reinterpret_cast<std::uintptr_t>(memory.address());
             return offset < used_bytes.load(relaxed) && offset % sizeof(T) == 0;
         }
-        T* at(std::size_t index) const noexcept { return index < used() ? first() + index : nullptr; }
+        T* at(std::size_t index) const noexcept {
+            return index < used() ? first() + index : nullptr;
+        }
         bool full() const noexcept { return used() == count; }
         T* make() noexcept {
             const std::size_t index = used();
@@ -211,7 +214,8 @@ private:
         Chunk& chunk = chunks_[listed];
         const Chunk* before = listed == 0 ? nullptr : &chunks_[listed - 1];
         chunk.begin = before == nullptr ? 0 : before->begin + before->count;
-        chunk.count = std::min(before == nullptr ? first_count_ : 2 * before->count, most_ - chunk.begin);
+        chunk.count =
+            std::min(before == nullptr ? first_count_ : 2 * before->count, most_ - chunk.begin);
         if (chunk.count == 0) return false;
         while (!(chunk.memory = platform::reserve_addresses(chunk.count * sizeof(T)))) {
             if (chunk.count <= first_count_) return false;

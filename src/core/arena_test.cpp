@@ -120,8 +120,7 @@ TEST(Arena, uses_what_address_space_there_is) {
     constexpr std::size_t room = std::size_t{100} << 20;
     const auto fill = [] {
         static Arena<Thing> arena(std::size_t{1} << 26, large_chunk);
-        while (arena.take() != nullptr) {
-        }
+        while (arena.take() != nullptr) {}
         return arena.reserved() > room * 8 / 10 ? 0 : 1;
     };
     EXPECT_EQ(with_address_space(room, fill), 0);

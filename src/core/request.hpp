@@ -36,10 +36,10 @@ enum class Operation : std::uint8_t {
     persistent_schedule,
     persistent_partitioned,
     generalized,
-    schedule,  ///< a nonblocking collective (coll/execution.hpp)
-    join,      ///< complete when several operations are (p2p/join.hpp)
+    schedule,     ///< a nonblocking collective (coll/execution.hpp)
+    join,         ///< complete when several operations are (p2p/join.hpp)
     partitioned,  ///< a transfer of a partitioned message (part/partitioned.hpp)
-    flush,     ///< complete when buffered messages are on their way (p2p/buffered.hpp)
+    flush,        ///< complete when buffered messages are on their way (p2p/buffered.hpp)
 };
 
 /// What is known of a completed operation; becomes an MPI_Status.
@@ -59,9 +59,9 @@ struct alignas(cache_line) Request {
     std::uint64_t capacity = 0;  ///< bytes that fit into the buffer, or that are to be sent
     union {
         std::uint64_t bytes = 0;  ///< bytes that came
-        Request* before;          ///< while posted: in a matching queue, but for the first one there
+        Request* before;  ///< while posted: in a matching queue, but for the first one there
     };
-    std::uint64_t order = 0;     ///< post order among receives (match/matcher.hpp)
+    std::uint64_t order = 0;  ///< post order among receives (match/matcher.hpp)
     std::uint32_t context = 0;
     std::int32_t source = 0;  ///< wanted, then matched: rank in the communicator
     std::int32_t tag = 0;     ///< wanted, then matched
@@ -75,19 +75,19 @@ struct alignas(cache_line) Request {
     // Eight bytes that one store sets (clear_outcome()).
     std::int32_t error = 0;
     bool cancelled = false;
-    bool synchronous = false;              ///< send: completes when it is matched
-    bool immortal = false;                 ///< shared, never freed: the completed send
+    bool synchronous = false;  ///< send: completes when it is matched
+    bool immortal = false;     ///< shared, never freed: the completed send
     bool unused = false;
-    std::int32_t peer = 0;                 ///< the other process (rank in the world)
+    std::int32_t peer = 0;                          ///< the other process (rank in the world)
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
-    objects::Datatype* layout = nullptr;   ///< counted; good while laid_out
+    objects::Datatype* layout = nullptr;            ///< counted; good while laid_out
     union {
-        Request* inner = nullptr;          ///< the active operation of a persistent request
-        std::uint64_t remaining;           ///< of another one: bytes still to come, of a pipelined copy
+        Request* inner = nullptr;  ///< the active operation of a persistent request
+        std::uint64_t remaining;   ///< of another one: bytes still to come, of a pipelined copy
     };
-    void* extra = nullptr;                 ///< belongs to the operation's own file
-    bool any_tag = false;                  ///< a receive of no instance, or parts in several (p2p/join.hpp)
-    sync::Claims::Claimable claimable;     ///< by the one thread that completes it, or frees it
+    void* extra = nullptr;  ///< belongs to the operation's own file
+    bool any_tag = false;   ///< a receive of no instance, or parts in several (p2p/join.hpp)
+    sync::Claims::Claimable claimable;  ///< by the one thread that completes it, or frees it
 
     bool completed() const noexcept { return done.load(acquire); }  // A1: pairs with R1
 

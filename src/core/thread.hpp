@@ -35,9 +35,11 @@ class RequestPool {
 public:
     /// A request with nothing set but what its constructor sets; nullptr when memory has run out.
     Request* take(Arena<Request>& arena) noexcept {
-        if (free_ == nullptr) [[unlikely]] refill(arena);
+        if (free_ == nullptr) [[unlikely]]
+            refill(arena);
         Request* request = free_;
-        if (request == nullptr) [[unlikely]] return nullptr;
+        if (request == nullptr) [[unlikely]]
+            return nullptr;
         free_ = request->next;
         --count_;
         return request;
@@ -45,7 +47,8 @@ public:
     void give(Request& request, Arena<Request>& arena) noexcept {
         request.next = free_;
         free_ = &request;
-        if (++count_ > most_) [[unlikely]] spill(arena);
+        if (++count_ > most_) [[unlikely]]
+            spill(arena);
     }
     void drain(Arena<Request>& arena) noexcept;
     /// Keeps no free request from now on: what all threads share is the pool, in a section of `visitor`.
@@ -106,7 +109,8 @@ private:
 struct Patience {
     /// What it costs to sleep and to be woken: on a core that nobody else wants, so long a wait spins.
     std::chrono::nanoseconds cost_of_sleep{120'000};
-    std::uint32_t polls = 0;        ///< on a crowded core: polls worth doing before sleeping; 0: not learned yet
+    std::uint32_t polls =
+        0;  ///< on a crowded core: polls worth doing before sleeping; 0: not learned yet
     std::uint32_t quick_offer = 0;  ///< ticks that offering the core takes when nobody takes it
     std::uint32_t answers = 0;      ///< within bursts on a crowded core, since one was in vain
     bool crowded = false;           ///< other threads want this core: offer it after every poll
@@ -134,12 +138,12 @@ struct alignas(cache_line) Thread {
     /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
     /// since the thread is at hand where it is asked.
     std::int32_t exact_tags_from = 0;
-    std::uint8_t visits_from = 0;    ///< the instance to look at first, of several
-    std::uint32_t tests = 0;         ///< MPI_Test and its like that found nothing
-    std::uint32_t system_id = 0;     ///< the kernel's thread id
-    launch::Page* page = nullptr;    ///< of its process on the board; nullptr: there is none
-    Work* put_off = nullptr;         ///< a list; run by Engine::finish()
-    bool working = false;            ///< it is running the list: what is put off meanwhile is added
+    std::uint8_t visits_from = 0;  ///< the instance to look at first, of several
+    std::uint32_t tests = 0;       ///< MPI_Test and its like that found nothing
+    std::uint32_t system_id = 0;   ///< the kernel's thread id
+    launch::Page* page = nullptr;  ///< of its process on the board; nullptr: there is none
+    Work* put_off = nullptr;       ///< a list; run by Engine::finish()
+    bool working = false;          ///< it is running the list: what is put off meanwhile is added
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;
     tool::counters::Copying copying;

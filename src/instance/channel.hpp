@@ -21,13 +21,13 @@ struct Pending {
     match::Envelope envelope{};
     std::uint64_t stamp = 0;
     std::uint8_t kind = 0;
-    std::uint8_t prefix_bytes = 0;           ///< of the protocol's own fields
+    std::uint8_t prefix_bytes = 0;  ///< of the protocol's own fields
     std::byte prefix[transport::shm::inline_payload]{};
-    const std::byte* data = nullptr;         ///< the buffer; what follows the prefix stays the request's
-    objects::Datatype* layout = nullptr;     ///< of the buffer; nullptr: dense
-    std::uint64_t offset = 0;                ///< packed bytes that have gone before
+    const std::byte* data = nullptr;  ///< the buffer; what follows the prefix stays the request's
+    objects::Datatype* layout = nullptr;  ///< of the buffer; nullptr: dense
+    std::uint64_t offset = 0;             ///< packed bytes that have gone before
     std::uint64_t bytes = 0;
-    core::Request* completes = nullptr;      ///< done once the message is in the ring
+    core::Request* completes = nullptr;  ///< done once the message is in the ring
 };
 
 /// Its size is a power of two, which makes finding one by its number short.

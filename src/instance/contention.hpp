@@ -22,9 +22,11 @@ class Contention {
 public:
     [[gnu::cold, gnu::noinline]] void note(std::uint32_t context, std::int32_t tag) noexcept {
         for (Contended& one : most_)
-            if (one.times != 0 && one.context == context && one.tag == tag) return void(++one.times);
+            if (one.times != 0 && one.context == context && one.tag == tag)
+                return void(++one.times);
         Contended& least = *std::min_element(
-            most_.begin(), most_.end(), [](const Contended& a, const Contended& b) { return a.times < b.times; });
+            most_.begin(), most_.end(),
+            [](const Contended& a, const Contended& b) { return a.times < b.times; });
         least = {context, tag, least.times + 1};
     }
     const std::array<Contended, 2>& most() const noexcept { return most_; }

@@ -45,11 +45,12 @@ struct alignas(8 * cache_line) Instance {
     std::atomic<std::uint32_t> parked{0};
     match::Selected matcher;
     tool::counters::Receiving receiving;
-    std::uint64_t told_unexpected = 0;  ///< unexpected_bytes as of the last time that they were told (p2p/pressure.hpp)
+    std::uint64_t told_unexpected =
+        0;  ///< unexpected_bytes as of the last time that they were told (p2p/pressure.hpp)
     Contention inbox_waits;  ///< of threads that post receives, for `lock`
     /// On a line of their own: threads without the lock look at what is polled.
     alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used
-    std::atomic<Inlet*>* polled = nullptr;       ///< the listed ones
+    std::atomic<Inlet*>* polled = nullptr;        ///< the listed ones
     std::atomic<std::uint32_t> polled_count{0};
 
     // The outbox: held by whoever sends from here.
@@ -79,7 +80,8 @@ struct alignas(8 * cache_line) Instance {
     void unlist(Inlet& inlet) noexcept {
         const std::uint32_t last = polled_count.load(relaxed) - 1;
         for (std::uint32_t i = 0; i <= last; ++i)
-            if (polled[i].load(relaxed) == &inlet) polled[i].store(polled[last].load(relaxed), relaxed);
+            if (polled[i].load(relaxed) == &inlet)
+                polled[i].store(polled[last].load(relaxed), relaxed);
         inlet.listed.store(false, relaxed);
         polled_count.store(last, release);
     }

@@ -15,7 +15,8 @@ platform::Mapping reserved(std::size_t bytes) {
 
 std::uint32_t wanted(const transport::shm::Node& node, const tool::Settings& settings) {
     const std::size_t number = tool::number_of(settings.instances);
-    if (number <= node.instances()) return static_cast<std::uint32_t>(number == 0 ? node.instances() : number);
+    if (number <= node.instances())
+        return static_cast<std::uint32_t>(number == 0 ? node.instances() : number);
     throw std::runtime_error("HEDDLE_INSTANCES=" + std::to_string(number) + ": each of " +
                              std::to_string(node.processes()) + " ranks can have " +
                              std::to_string(node.instances()));
@@ -45,7 +46,8 @@ Pool::Pool(const transport::shm::Node& node, std::int32_t rank, const tool::Sett
 }
 
 void Pool::bind(Channel& channel, Instance& from, std::int32_t to) {
-    if (!node_.reach(static_cast<std::size_t>(rank_), static_cast<std::size_t>(to))) throw std::bad_alloc();
+    if (!node_.reach(static_cast<std::size_t>(rank_), static_cast<std::size_t>(to)))
+        throw std::bad_alloc();
     new (&channel) Channel;
     channel.process = to;
     bind_ring(channel, from);
@@ -60,12 +62,13 @@ void Pool::bind(Inlet& inlet, Instance& at, std::int32_t from) noexcept {
 }
 
 void Pool::bind_ring(Channel& channel, const Instance& from) noexcept {
-    node_.bind(channel.ring, static_cast<std::size_t>(rank_), static_cast<std::size_t>(channel.process),
-               from.number);
+    node_.bind(channel.ring, static_cast<std::size_t>(rank_),
+               static_cast<std::size_t>(channel.process), from.number);
 }
 
 void Pool::bind_ring(Inlet& inlet, const Instance& at) noexcept {
-    node_.bind(inlet.ring, static_cast<std::size_t>(inlet.process), static_cast<std::size_t>(rank_), at.number);
+    node_.bind(inlet.ring, static_cast<std::size_t>(inlet.process), static_cast<std::size_t>(rank_),
+               at.number);
 }
 
 bool Pool::bind_again() {

@@ -43,12 +43,14 @@ public:
     /// Throws std::bad_alloc if the rings to that process cannot be mapped.
     Channel& channel(Instance& from, std::int32_t to) {
         Channel& channel = from.channels[to];
-        if (channel.state == Channel::State::unbound) [[unlikely]] bind(channel, from, to);
+        if (channel.state == Channel::State::unbound) [[unlikely]]
+            bind(channel, from, to);
         return channel;
     }
     Inlet& inlet(Instance& at, std::int32_t from) noexcept {
         Inlet& inlet = at.inlets[from];
-        if (!inlet.bound) [[unlikely]] bind(inlet, at, from);
+        if (!inlet.bound) [[unlikely]]
+            bind(inlet, at, from);
         return inlet;
     }
 

@@ -17,13 +17,18 @@ constexpr std::uint32_t context = 2;
 
 class Assignment : public testing::Test {
 protected:
-    Assignment() : descriptor_(heddle::launch::create_node_file(heddle::launch::NodeFile::of(1, heddle::launch::Token::fresh()))), node_(*Node::map(descriptor_, 1)), pool(node_, 0, {}) {}
+    Assignment()
+        : descriptor_(heddle::launch::create_node_file(
+              heddle::launch::NodeFile::of(1, heddle::launch::Token::fresh()))),
+          node_(*Node::map(descriptor_, 1)),
+          pool(node_, 0, {}) {}
     ~Assignment() override { close(descriptor_); }
 
     /// Instances of `count` tags, a stride apart.
     std::size_t instances(int first, int stride, int count, std::uint32_t of_context = context) {
         std::set<int> numbers;
-        for (int i = 0; i < count; ++i) numbers.insert(pool.number_of(of_context, first + i * stride));
+        for (int i = 0; i < count; ++i)
+            numbers.insert(pool.number_of(of_context, first + i * stride));
         return numbers.size();
     }
 
@@ -36,7 +41,8 @@ protected:
 };
 
 TEST_F(Assignment, of_consecutive_tags_is_to_instances_of_their_own) {
-    for (int first = 0; first < 1 << 20; first += 64) ASSERT_EQ(instances(first, 1, 64), 64u) << first;
+    for (int first = 0; first < 1 << 20; first += 64)
+        ASSERT_EQ(instances(first, 1, 64), 64u) << first;
     for (int first = 0; first < 5000; ++first) EXPECT_EQ(instances(first, 1, 16), 16u) << first;
 }
 

@@ -23,14 +23,15 @@ namespace heddle::launch {
 inline constexpr std::size_t board_page_bytes = 4096;
 inline constexpr std::size_t blocked_entries = 24;
 inline constexpr const char* node_descriptor_variable = "HEDDLE_NODE_FD";
-inline constexpr std::uint64_t board_magic = 0x3165'6c64'6465'4821;  ///< another layout, another number
+inline constexpr std::uint64_t board_magic =
+    0x3165'6c64'6465'4821;  ///< another layout, another number
 
 /// Written by who makes the memory, before anybody else sees it.
 struct Header {
     std::uint64_t magic;
     std::uint64_t bytes;  ///< of the memory
     std::uint64_t ranks;
-    Token token;          ///< of the job
+    Token token;  ///< of the job
     bool operator==(const Header&) const = default;
 };
 
@@ -40,29 +41,31 @@ enum class Stage : std::uint32_t { started = 0, initialized = 1, finalized = 2, 
 
 /// One thread asleep inside an MPI call.
 struct Blocked {
-    std::atomic<std::uint32_t> owner;      ///< thread id of the sleeper, 0 when the entry is free
-    std::atomic<std::uint32_t> version;    ///< odd while the text is being written
-    std::atomic<std::int64_t> since_ns;    ///< CLOCK_MONOTONIC, nanoseconds
-    char text[112];                        ///< "MPI_Recv(source 1, tag 7, MPI_COMM_WORLD)", ends in NUL
+    std::atomic<std::uint32_t> owner;    ///< thread id of the sleeper, 0 when the entry is free
+    std::atomic<std::uint32_t> version;  ///< odd while the text is being written
+    std::atomic<std::int64_t> since_ns;  ///< CLOCK_MONOTONIC, nanoseconds
+    char text[112];  ///< "MPI_Recv(source 1, tag 7, MPI_COMM_WORLD)", ends in NUL
 };
 
 struct alignas(64) Page {
     std::atomic<Stage> stage;
-    std::atomic<std::uint32_t> pid;        ///< 0: no process has taken this rank's place yet
+    std::atomic<std::uint32_t> pid;  ///< 0: no process has taken this rank's place yet
     std::atomic<std::int32_t> abort_code;
-    std::atomic<std::uint32_t> recipe;     ///< tool::agreement(); 0: not known yet
+    std::atomic<std::uint32_t> recipe;  ///< tool::agreement(); 0: not known yet
     /// Where in the memory of the process a copy of `token` is, and its value: by them others know that a process
     /// id is that of this process to them, too (p2p/peer_memory.hpp). 0: not known yet.
     std::atomic<std::uint64_t> token_address;
     Token token;
     /// Why the kernel refuses membarrier to this process (errno); 0: it does not.
     std::atomic<std::int32_t> fences_refused;
-    char abort_reason[240];                ///< why the rank aborted, ends in NUL; empty: not known
+    char abort_reason[240];  ///< why the rank aborted, ends in NUL; empty: not known
     Blocked blocked[blocked_entries];
 };
 static_assert(sizeof(Page) <= board_page_bytes);
 
-inline constexpr std::size_t board_bytes(std::size_t ranks) noexcept { return (1 + ranks) * board_page_bytes; }
+inline constexpr std::size_t board_bytes(std::size_t ranks) noexcept {
+    return (1 + ranks) * board_page_bytes;
+}
 
 /// The page of `rank` in a board mapped at `node`.
 inline Page& board_page(void* node, std::size_t rank) noexcept {

@@ -42,7 +42,8 @@ void read_rank(Job& job) {
 /// them. Which rank they come from they may know.
 void keep_from_children(int node_descriptor) {
     const char* pmi = std::getenv("PMI_FD");
-    if (pmi != nullptr && platform::is_socket(std::atoi(pmi))) platform::close_on_exec(std::atoi(pmi));
+    if (pmi != nullptr && platform::is_socket(std::atoi(pmi)))
+        platform::close_on_exec(std::atoi(pmi));
     if (node_descriptor >= 0) platform::close_on_exec(node_descriptor);
     unsetenv("PMI_FD");
     unsetenv(node_descriptor_variable);
@@ -52,9 +53,10 @@ void keep_from_children(int node_descriptor) {
 int launcher_descriptor() {
     const int descriptor = number("PMI_FD");
     if (platform::is_socket(descriptor)) return descriptor;
-    throw std::runtime_error("PMI_FD=" + std::to_string(descriptor) +
-                             " is no connection to a launcher (something between it and this program has closed it, "
-                             "or the variable is of another program)");
+    throw std::runtime_error(
+        "PMI_FD=" + std::to_string(descriptor) +
+        " is no connection to a launcher (something between it and this program has closed it, "
+        "or the variable is of another program)");
 }
 
 Job alone() {
@@ -77,7 +79,8 @@ struct Handed {
     explicit Handed(const std::string& text) {
         const std::size_t colon = text.find(':');
         const char* const end = text.data() + std::min(colon, text.size());
-        const auto token_there = colon == std::string::npos ? std::nullopt : Token::from(text.substr(colon + 1));
+        const auto token_there =
+            colon == std::string::npos ? std::nullopt : Token::from(text.substr(colon + 1));
         if (!token_there || std::from_chars(text.data(), end, descriptor).ptr != end)
             throw std::runtime_error(std::string(node_descriptor_variable) + "=" + text +
                                      " is not what mpiexec of this version says");
@@ -93,14 +96,18 @@ Job by_descriptor(const std::string& text) {
     const Handed handed(text);
     const NodeFile file = NodeFile::of(job.size, handed.token);
     if (const std::string wrong = what_else(handed.descriptor, file); !wrong.empty())
-        throw std::runtime_error(
-            "descriptor " + std::to_string(handed.descriptor) + " is not the memory of the job that " +
-            node_descriptor_variable + " names: " + wrong +
-            " (something between mpiexec and this program has closed it, or the variable is of another program)");
-    const std::uint32_t before = claim_rank(handed.descriptor, file, static_cast<std::size_t>(job.rank));
+        throw std::runtime_error("descriptor " + std::to_string(handed.descriptor) +
+                                 " is not the memory of the job that " + node_descriptor_variable +
+                                 " names: " + wrong +
+                                 " (something between mpiexec and this program has closed it, or "
+                                 "the variable is of another program)");
+    const std::uint32_t before =
+        claim_rank(handed.descriptor, file, static_cast<std::size_t>(job.rank));
     if (before != 0) {
-        std::fprintf(stderr, "heddle: this program is a job of its own: rank %d of %d is process %u already\n",
-                     job.rank, job.size, before);
+        std::fprintf(
+            stderr,
+            "heddle: this program is a job of its own: rank %d of %d is process %u already\n",
+            job.rank, job.size, before);
         keep_from_children(handed.descriptor);
         return alone();
     }

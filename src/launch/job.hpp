@@ -16,10 +16,10 @@ class PmiClient;
 struct Job {
     int rank = 0;
     int size = 1;
-    int appnum = -1;                  ///< which of the launcher's programs this is; -1: not said
-    int node_descriptor = -1;         ///< shared memory of all ranks
-    bool board_is_read = false;       ///< the launcher reports what stands on the board
-    std::shared_ptr<PmiClient> pmi;   ///< to say good-bye to; empty if nobody listens
+    int appnum = -1;                 ///< which of the launcher's programs this is; -1: not said
+    int node_descriptor = -1;        ///< shared memory of all ranks
+    bool board_is_read = false;      ///< the launcher reports what stands on the board
+    std::shared_ptr<PmiClient> pmi;  ///< to say good-bye to; empty if nobody listens
 };
 
 /// Joins the job. Throws std::runtime_error with a sentence that says what is wrong, also when a

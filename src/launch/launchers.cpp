@@ -18,7 +18,8 @@ void refuse_those_with_another_protocol() {
                               {"PMI_PORT", "a PMI launcher that wants to be called back"}};
     for (const Sign& sign : signs)
         if (std::getenv(sign.variable) != nullptr)
-            throw std::runtime_error(std::string("started by ") + sign.launcher + ", as " + sign.variable +
+            throw std::runtime_error(std::string("started by ") + sign.launcher + ", as " +
+                                     sign.variable +
                                      " says, which is not supported; use Heddle's mpiexec");
 }
 
@@ -38,11 +39,14 @@ void refuse_srun_without_pmi() {
     const long step = number_in("SLURM_STEP_ID");
     const long tasks = number_in("SLURM_STEP_NUM_TASKS");
     if (step < 0 || step >= last_step || tasks < 2) return;
-    if (std::getenv("PMI_RANK") != nullptr) return;  // there was a PMI, which the rank has that started this one
+    if (std::getenv("PMI_RANK") != nullptr)
+        return;  // there was a PMI, which the rank has that started this one
     throw std::runtime_error(
         "started by srun as one of " + std::to_string(tasks) +
-        " tasks, without PMI, so that each would be alone; use 'srun --mpi=pmi2', or Heddle's mpiexec (to have " +
-        std::to_string(tasks) + " jobs of one rank each, take SLURM_STEP_NUM_TASKS out of the environment)");
+        " tasks, without PMI, so that each would be alone; use 'srun --mpi=pmi2', or Heddle's "
+        "mpiexec (to have " +
+        std::to_string(tasks) +
+        " jobs of one rank each, take SLURM_STEP_NUM_TASKS out of the environment)");
 }
 
 }  // namespace

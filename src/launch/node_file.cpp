@@ -20,7 +20,9 @@ Header header_of(const NodeFile& file, std::size_t bytes) noexcept {
     return {board_magic, bytes, file.ranks, file.token};
 }
 
-std::size_t least_bytes(const NodeFile& file) noexcept { return transport::shm::Layout::of(file.ranks).bytes(0); }
+std::size_t least_bytes(const NodeFile& file) noexcept {
+    return transport::shm::Layout::of(file.ranks).bytes(0);
+}
 
 /// Stages are a luxury.
 std::size_t most_bytes(const NodeFile& file) {
@@ -28,9 +30,12 @@ std::size_t most_bytes(const NodeFile& file) {
     using transport::shm::stages;
     const auto layout = transport::shm::Layout::of(file.ranks);
     const std::size_t room = platform::most_file_bytes();
-    if (const std::string why = platform::limit_that_forbids({.file = layout.bytes(0)}); !why.empty())
-        throw std::runtime_error("a job of " + std::to_string(file.ranks) + " ranks does not fit: " + why);
-    return layout.bytes(std::min(stages, (std::max(room, layout.stages) - layout.stages) / stage_bytes));
+    if (const std::string why = platform::limit_that_forbids({.file = layout.bytes(0)});
+        !why.empty())
+        throw std::runtime_error("a job of " + std::to_string(file.ranks) +
+                                 " ranks does not fit: " + why);
+    return layout.bytes(
+        std::min(stages, (std::max(room, layout.stages) - layout.stages) / stage_bytes));
 }
 
 }  // namespace
@@ -39,7 +44,8 @@ NodeFile NodeFile::of(int ranks, const Token& token) {
     constexpr std::size_t most = transport::shm::most_processes;
     const auto processes = static_cast<std::size_t>(ranks);
     if (processes > most)
-        throw std::runtime_error(std::to_string(ranks) + " ranks are too many for one machine: at most " +
+        throw std::runtime_error(std::to_string(ranks) +
+                                 " ranks are too many for one machine: at most " +
                                  std::to_string(most) + " can share memory");
     return {processes, token};
 }
@@ -50,7 +56,8 @@ int create_node_file(const NodeFile& file) {
     const int descriptor = platform::create_shared_memory("heddle-node", bytes, step);
     if (descriptor < 0) throw std::runtime_error(platform::why_refused(step, errno));
     const Header header = header_of(file, bytes);
-    if (pwrite(descriptor, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header)) return descriptor;
+    if (pwrite(descriptor, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header))
+        return descriptor;
     const int error = errno;
     close(descriptor);
     throw std::runtime_error(platform::why_refused("write", error));
@@ -59,8 +66,9 @@ int create_node_file(const NodeFile& file) {
 std::string what_else(int descriptor, const NodeFile& file) {
     const std::size_t bytes = platform::shared_memory_bytes(descriptor);
     if (bytes < least_bytes(file))
-        return errno == EBADF ? "it is not open"
-                              : "it is no memory of " + std::to_string(file.ranks) + " ranks of this version";
+        return errno == EBADF
+            ? "it is not open"
+            : "it is no memory of " + std::to_string(file.ranks) + " ranks of this version";
     Header found{};
     if (pread(descriptor, &found, sizeof found, 0) != static_cast<ssize_t>(sizeof found))
         return std::string("it cannot be read: ") + std::strerror(errno);
@@ -70,7 +78,9 @@ std::string what_else(int descriptor, const NodeFile& file) {
 int open_node_file(const std::string& path, const NodeFile& file) {
     const int descriptor = platform::open_shared_memory(path, least_bytes(file));
     if (descriptor < 0)
-        throw std::runtime_error(path + (errno == EINVAL ? " is something else" : std::string(": ") + std::strerror(errno)));
+        throw std::runtime_error(
+            path +
+            (errno == EINVAL ? " is something else" : std::string(": ") + std::strerror(errno)));
     const std::string wrong = what_else(descriptor, file);
     if (wrong.empty()) return descriptor;
     close(descriptor);
@@ -81,7 +91,8 @@ std::uint32_t claim_rank(int descriptor, const NodeFile& file, std::size_t rank)
     const platform::Mapping board = platform::map_shared(descriptor, board_bytes(file.ranks));
     if (!board) throw std::runtime_error(platform::why_refused("mmap", errno));
     std::uint32_t nobody = 0;
-    board_page(board.address(), rank).pid.compare_exchange_strong(nobody, static_cast<std::uint32_t>(getpid()));
+    board_page(board.address(), rank)
+        .pid.compare_exchange_strong(nobody, static_cast<std::uint32_t>(getpid()));
     return nobody;
 }
 

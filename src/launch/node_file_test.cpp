@@ -16,7 +16,7 @@ namespace {
 std::string path_of(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
 off_t bytes_of(int descriptor) {
-    struct stat status {};
+    struct stat status{};
     EXPECT_EQ(fstat(descriptor, &status), 0);
     return status.st_size;
 }
@@ -92,7 +92,8 @@ TEST(Token, is_read_as_it_is_printed) {
     const Token token = Token::fresh();
     EXPECT_EQ(Token::from(token.text()), token);
     EXPECT_NE(token, Token::fresh());
-    for (const char* text : {"", "0", "0123456789abcdef0123456789abcdeg", "0123456789abcdef0123456789abcdef0"})
+    for (const char* text :
+         {"", "0", "0123456789abcdef0123456789abcdeg", "0123456789abcdef0123456789abcdef0"})
         EXPECT_FALSE(Token::from(text)) << text;
 }
 

@@ -54,7 +54,8 @@ void PmiClient::abort(int code) noexcept {
     try {
         send("cmd=abort exitcode=" + std::to_string(code) + "\n");
         // Some launchers lose the word of a process that is gone when they come to read it.
-        for (char bytes[512]; waits_for_bytes(descriptor_, 5'000) && read(descriptor_, bytes, sizeof bytes) > 0;) {}
+        for (char bytes[512];
+             waits_for_bytes(descriptor_, 5'000) && read(descriptor_, bytes, sizeof bytes) > 0;) {}
     } catch (const std::exception&) {
         // The exit that follows tells it as well.
     }
@@ -65,7 +66,8 @@ std::string PmiClient::ask(const std::string& command, const std::string& expect
     const std::string reply = receive();
     const std::string rc = field(reply, "rc");
     if (field(reply, "cmd") != expected || (!rc.empty() && rc != "0"))
-        throw std::runtime_error("the launcher answered '" + reply + "' to '" + command + "' (PMI-1)");
+        throw std::runtime_error("the launcher answered '" + reply + "' to '" + command +
+                                 "' (PMI-1)");
     return reply;
 }
 
@@ -73,7 +75,9 @@ void PmiClient::send(const std::string& line) {
     for (std::size_t sent = 0; sent < line.size();) {
         const ssize_t n = write(descriptor_, line.data() + sent, line.size() - sent);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) throw std::runtime_error(std::string("cannot reach the launcher: ") + std::strerror(errno));
+        if (n <= 0)
+            throw std::runtime_error(std::string("cannot reach the launcher: ") +
+                                     std::strerror(errno));
         sent += static_cast<std::size_t>(n);
     }
 }

@@ -35,7 +35,8 @@ struct Whereabouts {
         };
         const auto read = Token::from(token_text);
         if (!read || !is_number(pid) || !is_number(descriptor))
-            throw std::runtime_error("rank 0 says '" + text + "' of its memory, which is not what this version says");
+            throw std::runtime_error("rank 0 says '" + text +
+                                     "' of its memory, which is not what this version says");
         token = *read;
         path = "/proc/" + pid + "/fd/" + descriptor;
     }
@@ -49,11 +50,13 @@ struct Whereabouts {
 void refuse_another_place(const platform::Place& rank_0) {
     const platform::Place here = platform::place_here();
     if (here.machine != rank_0.machine)
-        throw std::runtime_error("it runs on another machine than rank 0; ranks share memory, so all of them must "
-                                 "run on one machine");
+        throw std::runtime_error(
+            "it runs on another machine than rank 0; ranks share memory, so all of them must "
+            "run on one machine");
     if (here.pid_namespace != rank_0.pid_namespace)
-        throw std::runtime_error("it runs in another PID namespace (container) than rank 0, where it cannot find "
-                                 "rank 0's memory; Heddle's mpiexec hands it down");
+        throw std::runtime_error(
+            "it runs in another PID namespace (container) than rank 0, where it cannot find "
+            "rank 0's memory; Heddle's mpiexec hands it down");
 }
 
 NodeFile make(Job& job) {
@@ -72,8 +75,10 @@ NodeFile find(Job& job) {
 }
 
 void claim(const Job& job, const NodeFile& file) {
-    if (const std::uint32_t before = claim_rank(job.node_descriptor, file, static_cast<std::size_t>(job.rank)))
-        throw std::runtime_error("process " + std::to_string(before) + " has taken its place already");
+    if (const std::uint32_t before =
+            claim_rank(job.node_descriptor, file, static_cast<std::size_t>(job.rank)))
+        throw std::runtime_error("process " + std::to_string(before) +
+                                 " has taken its place already");
 }
 
 }  // namespace
@@ -86,7 +91,9 @@ void share_memory_by_pmi(Job& job) try {
     claim(job, file);
     job.pmi->barrier();  // rank 0 is still there to be opened until now
 } catch (const std::runtime_error& problem) {
-    abort(job, 1, "rank " + std::to_string(job.rank) + " cannot share memory with the others: " + problem.what());
+    abort(job, 1,
+          "rank " + std::to_string(job.rank) +
+              " cannot share memory with the others: " + problem.what());
 }
 
 }  // namespace heddle::launch

@@ -28,7 +28,8 @@ struct Token {
     /// 32 hexadecimal digits.
     std::string text() const {
         char digits[33];
-        std::snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(words[0]),
+        std::snprintf(digits, sizeof digits, "%016llx%016llx",
+                      static_cast<unsigned long long>(words[0]),
                       static_cast<unsigned long long>(words[1]));
         return digits;
     }

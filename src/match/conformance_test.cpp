@@ -44,7 +44,8 @@ public:
     bool cancel(int receive) { return erase(receives_, receive); }
     bool take(int message) { return erase(messages_, message); }
     bool is_posted(int receive) const {
-        return std::any_of(receives_.begin(), receives_.end(), [&](auto& e) { return e.number == receive; });
+        return std::any_of(receives_.begin(), receives_.end(),
+                           [&](auto& e) { return e.number == receive; });
     }
     const auto& messages() const { return messages_; }
     std::multiset<int> posted_numbers() const { return numbers(receives_); }
@@ -100,9 +101,12 @@ public:
         ASSERT_EQ(matcher_.posted_for(envelope), receive) << "looking changes nothing";
         ASSERT_EQ(number_of(receive), rule_.arrive(number, envelope)) << "arrival " << number;
         // The two ways of taking it out, in turn.
-        if (receive == nullptr) matcher_.keep(message);
-        else if (number % 2 == 0) matcher_.take_posted(*receive);
-        else ASSERT_EQ(matcher_.arrive(envelope), receive);
+        if (receive == nullptr)
+            matcher_.keep(message);
+        else if (number % 2 == 0)
+            matcher_.take_posted(*receive);
+        else
+            ASSERT_EQ(matcher_.arrive(envelope), receive);
     }
     void find(const Pattern& pattern, bool take) {
         Message* message = matcher_.find(pattern);
@@ -122,7 +126,8 @@ public:
     }
     /// Receives that were matched or cancelled before are tried, too.
     void cancel(int number) {
-        ASSERT_EQ(matcher_.cancel(receives_[static_cast<std::size_t>(number)]), rule_.cancel(number));
+        ASSERT_EQ(matcher_.cancel(receives_[static_cast<std::size_t>(number)]),
+                  rule_.cancel(number));
     }
     void raise(std::uint64_t least) {
         const std::uint64_t highest = matcher_.raise_order(least);
@@ -133,7 +138,8 @@ public:
     /// What is queued, in any order.
     void compare_queues() {
         std::multiset<int> posted, kept;
-        matcher_.each_posted([&](const core::Request& receive) { posted.insert(number_of(&receive)); });
+        matcher_.each_posted(
+            [&](const core::Request& receive) { posted.insert(number_of(&receive)); });
         matcher_.each_kept([&](const Message& message) { kept.insert(number_of(&message)); });
         ASSERT_EQ(posted, rule_.posted_numbers());
         ASSERT_EQ(kept, rule_.kept_numbers());
@@ -147,7 +153,8 @@ public:
         ASSERT_EQ(counters.most_unexpected_queue.value(), most_kept_);
         const match::Searching& total = matcher_.searches.total;
         ASSERT_GE(total.search_steps.value(), total.deepest_search.value());
-        ASSERT_GE(total.search_steps.value(), 2 * total.searches.value()) << "others are counted apart";
+        ASSERT_GE(total.search_steps.value(), 2 * total.searches.value())
+            << "others are counted apart";
     }
     int receives() const { return static_cast<int>(receives_.size()); }
     bool is_posted(int number) const { return rule_.is_posted(number); }
@@ -187,7 +194,9 @@ class MatcherConformance : public testing::Test {};
 
 struct Names {
     template <class M>
-    static std::string GetName(int) { return std::string(M::name); }
+    static std::string GetName(int) {
+        return std::string(M::name);
+    }
 };
 TYPED_TEST_SUITE(MatcherConformance, AsTypes<match::Matchers>::type, Names);
 
@@ -206,14 +215,19 @@ void random_steps(unsigned seed, int steps) {
         const std::int32_t source = below(sources), tag = below(tags);
         const std::int32_t wanted = wild != 0 && below(3) == 0 ? match::any_source : source;
         const auto kind = static_cast<unsigned>(below(100));
-        if (kind < posts) pair.post({context, wanted, tag});
-        else if (kind < 80) pair.arrive({context, source, tag});
-        else if (kind < 88) pair.find({context, wanted, below(2) == 0 ? match::any_tag : tag}, kind % 2 == 0);
-        else if (kind < 91) pair.take_any(random);
+        if (kind < posts)
+            pair.post({context, wanted, tag});
+        else if (kind < 80)
+            pair.arrive({context, source, tag});
+        else if (kind < 88)
+            pair.find({context, wanted, below(2) == 0 ? match::any_tag : tag}, kind % 2 == 0);
+        else if (kind < 91)
+            pair.take_any(random);
         else if (kind < 98 && pair.receives() > 0) {
             const int number = below(static_cast<unsigned>(pair.receives()));
             if (pair.is_posted(number) || number % 4 == 0) pair.cancel(number);
-        } else pair.raise(random() % 3000);
+        } else
+            pair.raise(random() % 3000);
         if (step % 64 == 0) pair.compare_queues();
         pair.compare_counters();
     }
@@ -235,7 +249,8 @@ TYPED_TEST(MatcherConformance, grows_and_shrinks) {
         }
         // Receives, likewise; half of them are cancelled.
         const int first = pair.receives();
-        for (int tag = 0; tag < most; ++tag) pair.post({2, tag % 3 == 0 ? match::any_source : 1, most * (round + 1) + tag});
+        for (int tag = 0; tag < most; ++tag)
+            pair.post({2, tag % 3 == 0 ? match::any_source : 1, most * (round + 1) + tag});
         for (int tag = 0; tag < most; tag += 2) pair.cancel(first + tag);
         for (int tag = 1; tag < most; tag += 2) pair.arrive({2, 1, most * (round + 1) + tag});
         ASSERT_NO_FATAL_FAILURE(pair.find({2, match::any_source, match::any_tag}, false));

@@ -12,7 +12,8 @@
 namespace heddle::match {
 
 HashMatcher::HashMatcher()
-    : HashMatcher(platform::ticks() * 0x9e3779b97f4a7c15U ^ reinterpret_cast<std::uintptr_t>(this)) {}
+    : HashMatcher(platform::ticks() * 0x9e3779b97f4a7c15U ^
+                  reinterpret_cast<std::uintptr_t>(this)) {}
 
 namespace {
 /// Of what is open at first, which nobody asks for.
@@ -20,13 +21,18 @@ constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::min();
 }  // namespace
 
 HashMatcher::HashMatcher(std::uint64_t seed, std::uint32_t most_buckets) noexcept
-    : exact_{{0, nobody, 0, 0, {}}, {}}, any_source_{0, nobody, 0, 0, {}}, hash_(seed),
-      posted_(hash_, most_buckets), kept_(hash_, most_buckets) {}
+    : exact_{{0, nobody, 0, 0, {}}, {}},
+      any_source_{0, nobody, 0, 0, {}},
+      hash_(seed),
+      posted_(hash_, most_buckets),
+      kept_(hash_, most_buckets) {}
 
 /// Puts the open queue away and opens that of another key, which may be empty.
 inline void HashMatcher::reopen_in_line(Key key) noexcept {
-    if (exact_.receives.first != nullptr) posted_.add(exact_.hash, exact_.receives);
-    else if (exact_.messages.first != nullptr) kept_.add(exact_.hash, exact_.messages);
+    if (exact_.receives.first != nullptr)
+        posted_.add(exact_.hash, exact_.receives);
+    else if (exact_.messages.first != nullptr)
+        kept_.add(exact_.hash, exact_.messages);
     const std::uint32_t hash = hash_(key);
     exact_.set(key, hash);
     exact_.receives.first = nullptr;
@@ -34,7 +40,8 @@ inline void HashMatcher::reopen_in_line(Key key) noexcept {
     if (posted_.empty() && kept_.empty()) return;
     std::uint64_t compared = 0;
     if (!posted_.empty()) exact_.receives = posted_.take(hash, key, compared);
-    if (exact_.receives.first == nullptr && !kept_.empty()) exact_.messages = kept_.take(hash, key, compared);
+    if (exact_.receives.first == nullptr && !kept_.empty())
+        exact_.messages = kept_.take(hash, key, compared);
     searches.note_lookup(key.context(), compared);
 }
 
@@ -93,7 +100,8 @@ Message* HashMatcher::take_first(core::Request& receive) noexcept {
 
 core::Request* HashMatcher::first_posted(Key key) noexcept {
     core::Request* first = open(key).receives.first;
-    if (any_source_receives_ == 0) [[likely]] return first;
+    if (any_source_receives_ == 0) [[likely]]
+        return first;
     core::Request* other = open_any_source(key.any_source()).receives.first;
     if (first == nullptr || other == nullptr) return first == nullptr ? other : first;
     return first->order < other->order ? first : other;
@@ -122,11 +130,13 @@ core::Request* HashMatcher::arrive_elsewhere(Key key) noexcept {
 }
 
 void HashMatcher::keep(Message& message) noexcept {
-    if (!exact_.is(message.envelope)) [[unlikely]] return keep_elsewhere(message);
+    if (!exact_.is(message.envelope)) [[unlikely]]
+        return keep_elsewhere(message);
     exact_.messages.append(message);
     message.arrived = ++order_;
     note_kept(counters);
-    if (index_ != nullptr) [[unlikely]] index_->note_kept(message);
+    if (index_ != nullptr) [[unlikely]]
+        index_->note_kept(message);
 }
 
 void HashMatcher::keep_elsewhere(Message& message) noexcept {
@@ -136,8 +146,10 @@ void HashMatcher::keep_elsewhere(Message& message) noexcept {
 
 void HashMatcher::take(Message& message) noexcept {
     const Key key(message.envelope);
-    if (exact_.is(key)) exact_.messages.remove(message);
-    else kept_.remove(hash_(key), message);
+    if (exact_.is(key))
+        exact_.messages.remove(message);
+    else
+        kept_.remove(hash_(key), message);
     note_taken(message);
 }
 
@@ -150,12 +162,14 @@ Message* HashMatcher::first_kept_with_wildcard(Key key) noexcept {
     std::uint64_t compared = 0;
     Message* first = nullptr;
     if (index_ == nullptr) index_ = index_kept();
-    if (index_ != nullptr) [[likely]] first = index_->find(key, compared);
+    if (index_ != nullptr) [[likely]]
+        first = index_->find(key, compared);
     else {
         const Pattern pattern{key.context(), key.source(), key.tag()};
         each_kept([&](Message& message) {
             ++compared;
-            if (accepts(pattern, message.envelope) && (first == nullptr || message.arrived < first->arrived))
+            if (accepts(pattern, message.envelope) &&
+                (first == nullptr || message.arrived < first->arrived))
                 first = &message;
         });
     }

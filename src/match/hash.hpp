@@ -32,8 +32,10 @@ public:
     HashMatcher& operator=(const HashMatcher&) = delete;
 
     Message* post(core::Request& receive, Pattern pattern) noexcept {
-        if (!exact_.is(pattern)) [[unlikely]] return post_elsewhere(receive, Key(pattern));
-        if (exact_.messages.first != nullptr) [[unlikely]] return take_first(receive);
+        if (!exact_.is(pattern)) [[unlikely]]
+            return post_elsewhere(receive, Key(pattern));
+        if (exact_.messages.first != nullptr) [[unlikely]]
+            return take_first(receive);
         receive.order = ++order_;
         exact_.receives.append(receive);
         counters.posted_receives.add();
@@ -46,7 +48,9 @@ public:
         return take_first_posted();
     }
 
-    core::Request* posted_for(const Envelope& envelope) noexcept { return first_posted(Key(envelope)); }
+    core::Request* posted_for(const Envelope& envelope) noexcept {
+        return first_posted(Key(envelope));
+    }
     void take_posted(core::Request& receive) noexcept;
     void keep(Message& message) noexcept;
     void take(Message& message) noexcept;
@@ -106,11 +110,13 @@ private:
     };
 
     Open& open(Key key) noexcept {
-        if (!exact_.is(key)) [[unlikely]] reopen(key);
+        if (!exact_.is(key)) [[unlikely]]
+            reopen(key);
         return exact_;
     }
     OpenPosted& open_any_source(Key key) noexcept {
-        if (!any_source_.is(key)) [[unlikely]] reopen_any_source(key);
+        if (!any_source_.is(key)) [[unlikely]]
+            reopen_any_source(key);
         return any_source_;
     }
     void reopen(Key key) noexcept;
@@ -128,7 +134,9 @@ private:
         counters.posted_receives.subtract();
         return first;
     }
-    bool keeps_nothing() const noexcept { return exact_.messages.first == nullptr && kept_.empty(); }
+    bool keeps_nothing() const noexcept {
+        return exact_.messages.first == nullptr && kept_.empty();
+    }
     Message* take_first(core::Request& receive) noexcept;
     void note_taken(Message& message) noexcept;
     core::Request* arrive_elsewhere(Key key) noexcept;
@@ -152,7 +160,8 @@ private:
     KeyHash hash_;
     Table<Posted<>> posted_;
     Table<Exact> kept_;
-    std::unique_ptr<WildcardIndex> index_;  ///< once somebody has asked for messages with a wildcard
+    std::unique_ptr<WildcardIndex>
+        index_;  ///< once somebody has asked for messages with a wildcard
 };
 static_assert(Matcher<HashMatcher>);
 

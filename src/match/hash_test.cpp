@@ -69,10 +69,13 @@ double depth_with(HashMatcher& matcher, const Envelopes& envelopes, bool from_an
         if (from_any_source) envelope.source = any_source;
         return envelope;
     };
-    for (const Envelope& envelope : envelopes) EXPECT_FALSE(traffic.post(matcher, pattern(envelope)));
-    for (std::size_t i = envelopes.size(); i-- > 0;) EXPECT_TRUE(traffic.arrive(matcher, envelopes[i]));
+    for (const Envelope& envelope : envelopes)
+        EXPECT_FALSE(traffic.post(matcher, pattern(envelope)));
+    for (std::size_t i = envelopes.size(); i-- > 0;)
+        EXPECT_TRUE(traffic.arrive(matcher, envelopes[i]));
     for (const Envelope& envelope : envelopes) EXPECT_FALSE(traffic.arrive(matcher, envelope));
-    for (std::size_t i = envelopes.size(); i-- > 0;) EXPECT_TRUE(traffic.post(matcher, pattern(envelopes[i])));
+    for (std::size_t i = envelopes.size(); i-- > 0;)
+        EXPECT_TRUE(traffic.post(matcher, pattern(envelopes[i])));
     return depth(matcher);
 }
 
@@ -111,7 +114,8 @@ TEST(HashMatcher, looks_at_one_entry_for_wildcards_among_many_messages) {
     for (int i = 0; i < messages; ++i) traffic.arrive(matcher, {2, i % 100, i});
     traffic.arrive(matcher, {4, 7, 7});
     for (int i = 0; i < 1'000; ++i) {
-        ASSERT_NE(matcher.find({4, any_source, any_tag}), nullptr) << "behind all those of another communicator";
+        ASSERT_NE(matcher.find({4, any_source, any_tag}), nullptr)
+            << "behind all those of another communicator";
         ASSERT_NE(matcher.find({2, i % 100, any_tag}), nullptr);
         ASSERT_NE(matcher.find({2, any_source, messages - 1 - i}), nullptr);
         ASSERT_EQ(matcher.find({2, any_source, messages + i}), nullptr);
@@ -128,8 +132,10 @@ TEST(HashMatcher, keys_with_equal_digits_and_strides_do_not_make_it_a_list) {
             return static_cast<int>(static_cast<unsigned>(i) << shift & 0x7fffffffU);
         };
         const Envelopes rows[] = {
-            row(count >> (shift > 15 ? shift - 15 : 0), [&](int i) { return Envelope{2, 1, up(i)}; }),
-            row(count >> (shift > 15 ? shift - 15 : 0), [&](int i) { return Envelope{2, up(i), 1}; }),
+            row(count >> (shift > 15 ? shift - 15 : 0),
+                [&](int i) { return Envelope{2, 1, up(i)}; }),
+            row(count >> (shift > 15 ? shift - 15 : 0),
+                [&](int i) { return Envelope{2, up(i), 1}; }),
             // Source and tag that cancel each other out in a sum, or in an exclusive or.
             row(count, [&](int i) { return Envelope{2, i, 1'000'000 - i}; }),
             row(count, [&](int i) { return Envelope{static_cast<std::uint32_t>(i), i, i}; }),
@@ -199,8 +205,10 @@ TEST(HashMatcher, takes_no_memory_for_few_keys) {
     HashMatcher matcher;
     Traffic traffic;
     for (int round = 0; round < 1'000; ++round) {
-        for (int key = 0; key < 7; ++key) ASSERT_FALSE(traffic.post(matcher, {2, 1, 1'000 * round + key}));
-        for (int key = 7; key-- > 0;) ASSERT_TRUE(traffic.arrive(matcher, {2, 1, 1'000 * round + key}));
+        for (int key = 0; key < 7; ++key)
+            ASSERT_FALSE(traffic.post(matcher, {2, 1, 1'000 * round + key}));
+        for (int key = 7; key-- > 0;)
+            ASSERT_TRUE(traffic.arrive(matcher, {2, 1, 1'000 * round + key}));
     }
     EXPECT_EQ(matcher.memory(), 0U);
 }
@@ -210,7 +218,8 @@ TEST(SourceMatcher, needs_memory_for_sources_that_have_something_queued) {
     Traffic traffic;
     for (int tag = 0; tag < 100'000; ++tag) ASSERT_FALSE(traffic.post(matcher, {2, tag % 5, tag}));
     EXPECT_EQ(matcher.memory(), 0U) << "few sources, however high";
-    for (int source = 0; source < 10'000; ++source) ASSERT_FALSE(traffic.post(matcher, {4, source << 16, 1}));
+    for (int source = 0; source < 10'000; ++source)
+        ASSERT_FALSE(traffic.post(matcher, {4, source << 16, 1}));
     EXPECT_GT(matcher.memory(), 0U);
     EXPECT_LE(matcher.memory(), 10'000U * 64);
 }

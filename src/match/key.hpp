@@ -21,7 +21,8 @@ public:
     Key(std::uint32_t context, std::int32_t source, std::int32_t tag) noexcept
         : from_(std::uint64_t{static_cast<std::uint32_t>(source)} << 32 | context),
           tag_(static_cast<std::uint32_t>(tag)) {}
-    explicit Key(const Envelope& envelope) noexcept : Key(envelope.context, envelope.source, envelope.tag) {}
+    explicit Key(const Envelope& envelope) noexcept
+        : Key(envelope.context, envelope.source, envelope.tag) {}
 
     std::uint32_t context() const noexcept { return static_cast<std::uint32_t>(from_); }
     std::int32_t source() const noexcept { return static_cast<std::int32_t>(from_ >> 32); }

@@ -37,7 +37,8 @@ inline void note_kept(tool::counters::Matching& counters) noexcept {
 template <class M>
 concept Matcher = std::default_initializable<M> &&
     requires(M matcher, core::Request& receive, Message& message, const Envelope& envelope,
-             std::uint64_t order, void (*visit_receive)(const core::Request&), void (*visit_message)(const Message&)) {
+             std::uint64_t order, void (*visit_receive)(const core::Request&),
+             void (*visit_message)(const Message&)) {
         { M::name } -> std::convertible_to<std::string_view>;  // the knob value selecting it
         /// The message that the receive, which holds this pattern, gets, taken out of the queue;
         /// nullptr: the receive is queued.

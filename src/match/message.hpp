@@ -27,8 +27,8 @@ using Pattern = Envelope;
 
 constexpr bool accepts(const Pattern& wanted, const Envelope& message) noexcept {
     return wanted.context == message.context &&
-           (wanted.source == any_source || wanted.source == message.source) &&
-           (wanted.tag == any_tag || wanted.tag == message.tag);
+        (wanted.source == any_source || wanted.source == message.source) &&
+        (wanted.tag == any_tag || wanted.tag == message.tag);
 }
 
 struct Message;
@@ -47,16 +47,16 @@ struct alignas(cache_line) Message {
     std::atomic<core::Kind> kind{core::Kind::none};  ///< message while an MPI_Message names it
     Envelope envelope{};
     std::uint64_t arrived = 0;  ///< grows with each message that the matcher keeps
-    Link exact;                 ///< among those with the same envelope, or of the same source (match/source.hpp)
-    Link arrival;               ///< among all of the matcher
-    std::int32_t peer = 0;      ///< sending process (rank in the world)
-    std::uint8_t protocol = 0;  ///< p2p::Kind
-    std::uint8_t instance = 0;  ///< where it arrived
-    std::uint8_t filed = 0;     ///< in which of the next three it is (match/wildcard_index.hpp)
-    Link any_source;            ///< among those with the same context and tag
-    Link any_tag;               ///< among those with the same context and source
-    Link any;                   ///< among those with the same context
-    std::uint64_t stamp = 0;    ///< send order among the messages of one sender
+    Link exact;    ///< among those with the same envelope, or of the same source (match/source.hpp)
+    Link arrival;  ///< among all of the matcher
+    std::int32_t peer = 0;         ///< sending process (rank in the world)
+    std::uint8_t protocol = 0;     ///< p2p::Kind
+    std::uint8_t instance = 0;     ///< where it arrived
+    std::uint8_t filed = 0;        ///< in which of the next three it is (match/wildcard_index.hpp)
+    Link any_source;               ///< among those with the same context and tag
+    Link any_tag;                  ///< among those with the same context and source
+    Link any;                      ///< among those with the same context
+    std::uint64_t stamp = 0;       ///< send order among the messages of one sender
     std::uint64_t length = 0;      ///< bytes of the whole message
     std::uint64_t sender = 0;      ///< the sender's request, in the sending process
     std::byte* payload = nullptr;  ///< copied payload: `small`, or owned

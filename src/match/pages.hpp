@@ -45,7 +45,8 @@ public:
     }
     /// Bytes besides this object.
     std::size_t memory() const noexcept {
-        return (only_ == &first_ ? 0 : room_ * sizeof(T)) + (pages_ == &only_ ? 0 : listed_ * sizeof(T*));
+        return (only_ == &first_ ? 0 : room_ * sizeof(T)) +
+            (pages_ == &only_ ? 0 : listed_ * sizeof(T*));
     }
 
 private:
@@ -54,7 +55,8 @@ private:
 
     static T* zeroes(std::uint32_t count) noexcept {
         void* memory = std::aligned_alloc(64, count * sizeof(T));
-        return memory == nullptr ? nullptr : static_cast<T*>(std::memset(memory, 0, count * sizeof(T)));
+        return memory == nullptr ? nullptr
+                                 : static_cast<T*>(std::memset(memory, 0, count * sizeof(T)));
     }
     bool enlarge_first() noexcept {
         const std::uint32_t room = room_ < few ? few : page;

@@ -26,7 +26,7 @@ struct Keys {
     /// Whether key() of these is this one, which leaves the same open.
     static bool is(Key key, std::uint32_t context, std::int32_t source, std::int32_t tag) noexcept {
         return (any_label || tag == key.tag()) && (any_sender || source == key.source()) &&
-               context == key.context();
+            context == key.context();
     }
 
 private:
@@ -58,7 +58,8 @@ struct Kept {
         return Keys<wild>::key(entry.envelope.context, entry.envelope.source, entry.envelope.tag);
     }
     static bool has_key(const Entry& entry, Key key) noexcept {
-        return Keys<wild>::is(key, entry.envelope.context, entry.envelope.source, entry.envelope.tag);
+        return Keys<wild>::is(key, entry.envelope.context, entry.envelope.source,
+                              entry.envelope.tag);
     }
 };
 
@@ -88,7 +89,8 @@ struct Queue {
 /// Calls visit(entry) for each, from the first to the last.
 template <class Lane, class Visit>
 void for_each(const Queue<Lane>& queue, Visit&& visit) {
-    for (typename Lane::Entry* at = queue.first; at != nullptr; at = at == queue.last ? nullptr : Lane::next(*at))
+    for (typename Lane::Entry* at = queue.first; at != nullptr;
+         at = at == queue.last ? nullptr : Lane::next(*at))
         visit(*at);
 }
 

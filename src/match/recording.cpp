@@ -48,7 +48,8 @@ std::string made_path(const std::string& directory, std::int32_t rank) {
 
 /// A link is not followed: in a directory that others may write to it could lead to any file of the user.
 std::FILE* open_new(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const int fd =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     return fd < 0 ? nullptr : ::fdopen(fd, "wb");
 }
 

@@ -47,7 +47,8 @@ Searching* SearchCounts::find(std::uint32_t context) {
     if (by_context_ == nullptr) by_context_ = std::make_unique<ByContext>();
     // Contexts come in pairs, the second of which is for collectives.
     Recent& recent = by_context_->recent[context / 2 % by_context_->recent.size()];
-    if (recent.context != context || recent.searches == nullptr) recent = {context, &by_context_->all[context]};
+    if (recent.context != context || recent.searches == nullptr)
+        recent = {context, &by_context_->all[context]};
     return recent.searches;
 }
 
@@ -85,7 +86,8 @@ void add_shallow_searches(tool::Values& sums) noexcept {
     const std::uint64_t shallow = sums[Index::searches_to_1];
     sums[Index::searches] += shallow;
     sums[Index::search_steps] += shallow;
-    if (shallow != 0) sums[Index::deepest_search] = std::max<std::uint64_t>(sums[Index::deepest_search], 1);
+    if (shallow != 0)
+        sums[Index::deepest_search] = std::max<std::uint64_t>(sums[Index::deepest_search], 1);
 }
 
 }  // namespace heddle::match

@@ -32,8 +32,10 @@ public:
     }
     /// A search in a table, which counts as one that looks at an entry even if the place is empty.
     void note_lookup(std::uint32_t context, std::uint64_t steps) noexcept {
-        if (context == context_ && steps <= 1) [[likely]] total.searches_to_1.add();
-        else note_uncommon(context, steps);
+        if (context == context_ && steps <= 1) [[likely]]
+            total.searches_to_1.add();
+        else
+            note_uncommon(context, steps);
     }
     void add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept;
 
@@ -43,7 +45,9 @@ public:
     void forget(std::uint32_t context) noexcept;
 
     /// Entries looked at so far, and the most that one search has looked at.
-    std::uint64_t steps() const noexcept { return total.search_steps.value() + total.searches_to_1.value(); }
+    std::uint64_t steps() const noexcept {
+        return total.search_steps.value() + total.searches_to_1.value();
+    }
     std::uint64_t deepest() const noexcept {
         const std::uint64_t deepest = total.deepest_search.value();
         return deepest == 0 && total.searches_to_1.value() != 0 ? 1 : deepest;
@@ -69,7 +73,7 @@ private:
     Searching* find(std::uint32_t context);
     [[gnu::noinline]] void note_uncommon(std::uint32_t context, std::uint64_t steps) noexcept;
 
-    std::uint32_t context_ = none;  ///< of the latest search
+    std::uint32_t context_ = none;   ///< of the latest search
     Searching* searches_ = nullptr;  ///< of this context; nullptr for want of memory
     std::uint64_t settled_ = 0;      ///< of total.searches_to_1, those that contexts know of
     std::unique_ptr<ByContext> by_context_;  ///< once something was searched for

@@ -10,7 +10,8 @@ using tool::CounterIndex;
 
 TEST(SearchCounts, tell_depths_by_powers_of_two) {
     match::SearchCounts counts;
-    for (const unsigned steps : {0U, 1U, 1U, 2U, 3U, 4U, 5U, 8U, 32'768U, 32'769U, 1'000'000U}) counts.note(2, steps);
+    for (const unsigned steps : {0U, 1U, 1U, 2U, 3U, 4U, 5U, 8U, 32'768U, 32'769U, 1'000'000U})
+        counts.note(2, steps);
     const match::Searching& counters = counts.total;
     EXPECT_EQ(counters.searches_to_1.value(), 2U);
     EXPECT_EQ(counters.searches_to_2.value(), 1U);
@@ -37,7 +38,8 @@ TEST(SearchCounts, tell_contexts_apart) {
     match::SearchCounts counts;
     constexpr std::uint32_t contexts = 100;
     for (std::uint32_t round = 1; round <= 3; ++round)
-        for (std::uint32_t context = 0; context < contexts; ++context) counts.note(context, round * (context + 1));
+        for (std::uint32_t context = 0; context < contexts; ++context)
+            counts.note(context, round * (context + 1));
     for (std::uint32_t context = 0; context < contexts; ++context)
         EXPECT_EQ(steps_in(counts, context), 6 * (context + 1)) << context;
     EXPECT_EQ(counts.steps(), 6U * contexts * (contexts + 1) / 2);

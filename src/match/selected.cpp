@@ -7,8 +7,10 @@ namespace {
 template <std::size_t i, class Others>
 void emplace_named(std::string_view name, Others& others) {
     if constexpr (i < std::variant_size_v<Others>) {
-        if (std::variant_alternative_t<i, Others>::name == name) others.template emplace<i>();
-        else emplace_named<i + 1>(name, others);
+        if (std::variant_alternative_t<i, Others>::name == name)
+            others.template emplace<i>();
+        else
+            emplace_named<i + 1>(name, others);
     }
 }
 

@@ -68,11 +68,14 @@ private:
     template <class Question>
     auto ask(Question&& question) -> decltype(question(standard)) {
         using Answer = decltype(question(standard));
-        if (other_ == nullptr) [[likely]] return question(standard);
+        if (other_ == nullptr) [[likely]]
+            return question(standard);
         return std::visit(
             [&](auto& engine) -> Answer {
-                if constexpr (std::is_same_v<decltype(engine), std::monostate&>) __builtin_unreachable();
-                else return question(engine);
+                if constexpr (std::is_same_v<decltype(engine), std::monostate&>)
+                    __builtin_unreachable();
+                else
+                    return question(engine);
             },
             *other_);
     }

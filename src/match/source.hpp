@@ -100,7 +100,9 @@ public:
         for_each(arrivals_, visit);
     }
     /// Bytes besides this object.
-    std::size_t memory() const noexcept { return posted_.memory() + any_source_.memory() + kept_.memory(); }
+    std::size_t memory() const noexcept {
+        return posted_.memory() + any_source_.memory() + kept_.memory();
+    }
 
 private:
     friend LinearSearch<SourceMatcher>;
@@ -109,7 +111,8 @@ private:
     using KeptFrom = Kept<&Message::exact, Wild::tag>;
 
     Queue<PostedFrom>& list_of(const core::Request& receive) noexcept {
-        return (receive.source == any_source ? any_source_ : posted_).of(receive.context, receive.source);
+        return (receive.source == any_source ? any_source_ : posted_)
+            .of(receive.context, receive.source);
     }
     Queue<KeptFrom>& list_of(const Message& message) noexcept {
         return kept_.of(message.envelope.context, message.envelope.source);

@@ -37,7 +37,8 @@ public:
 
     /// Puts in a queue that is not empty and whose key is not here.
     void add(std::uint32_t hash, const Queue<Lane>& queue) noexcept {
-        if (size_ >= full_) [[unlikely]] grow();
+        if (size_ >= full_) [[unlikely]]
+            grow();
         ++size_;
         Lane::before(*queue.first) = queue.last;
         put(hash, *queue.first);
@@ -53,12 +54,14 @@ public:
             const int i = std::countr_zero(hits) / 8;
             Entry* first = bucket.first[i];
             ++compared;
-            if (!Lane::has_key(*first, key)) [[unlikely]] continue;
+            if (!Lane::has_key(*first, key)) [[unlikely]]
+                continue;
             bucket.prints ^= std::uint64_t{print_of(hash)} << 8 * i;
             count_taken();
             return {first, Lane::before(*first)};
         }
-        if (bucket.chained == nullptr) [[likely]] return {};
+        if (bucket.chained == nullptr) [[likely]]
+            return {};
         std::uint64_t more = 0;  // as `compared` had better stay in a register
         const Queue<Lane> taken = take_chained(bucket, key, more);
         compared += more;
@@ -88,7 +91,9 @@ public:
     template <class Visit>
     void each(Visit&& visit) const {
         for (std::uint32_t i = 0; i < count_; ++i)
-            each_in(buckets_[i], [&](Entry& first, std::uint32_t) { visit(Queue<Lane>{&first, Lane::before(first)}); });
+            each_in(buckets_[i], [&](Entry& first, std::uint32_t) {
+                visit(Queue<Lane>{&first, Lane::before(first)});
+            });
     }
 
 private:
@@ -193,8 +198,10 @@ private:
 
     void count_taken() noexcept {
         --size_;
-        if (size_ >= few_) [[likely]] idle_ = 0;
-        else shrink_if_idle();
+        if (size_ >= few_) [[likely]]
+            idle_ = 0;
+        else
+            shrink_if_idle();
     }
     /// A program that fills the table again and again passes by here each time, fewer than few_ times.
     [[gnu::noinline]] void shrink_if_idle() noexcept {
@@ -203,13 +210,14 @@ private:
     }
 
     Pages<Bucket> buckets_;
-    std::size_t size_ = 0;  ///< queues
+    std::size_t size_ = 0;      ///< queues
     std::size_t full_ = slots;  ///< with as many, another bucket is wanted
     std::size_t few_ = 0;       ///< with fewer, the table is larger than need be
     std::size_t idle_ = 0;      ///< queues taken since there were so few
     std::uint32_t count_ = 1;   ///< buckets in use
     std::uint32_t mask_ = 1;    ///< least 2^k - 1 that is not less than count_
-    Bucket* looked_at_ = &buckets_[0];  ///< that of this hash: who does not find a queue often adds one
+    Bucket* looked_at_ =
+        &buckets_[0];  ///< that of this hash: who does not find a queue often adds one
     std::uint32_t looked_for_ = 0;
     const KeyHash& hash_;
     std::uint32_t most_;

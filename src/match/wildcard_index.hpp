@@ -70,7 +70,8 @@ private:
 class WildcardIndex {
 public:
     /// `kept`: the messages that are queued already, in whatever order.
-    WildcardIndex(const KeyHash& hash, std::uint32_t most_buckets, std::vector<Message*> kept) noexcept
+    WildcardIndex(const KeyHash& hash, std::uint32_t most_buckets,
+                  std::vector<Message*> kept) noexcept
         : any_source_(hash, most_buckets), any_tag_(hash, most_buckets), any_(hash, most_buckets) {
         std::ranges::sort(kept, {}, &Message::arrived);
         for (Message* message : kept) note_kept(*message);

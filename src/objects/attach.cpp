@@ -66,7 +66,8 @@ public:
     void give_back_ended() {
         std::lock_guard guard(lock_);
         std::erase_if(threads_, [](core::Thread* thread) {
-            if (syscall(SYS_tgkill, getpid(), thread->system_id, 0) == 0 || errno != ESRCH) return false;
+            if (syscall(SYS_tgkill, getpid(), thread->system_id, 0) == 0 || errno != ESRCH)
+                return false;
             give_back(*thread);
             return true;
         });

@@ -12,8 +12,9 @@ namespace heddle::objects {
 namespace {
 
 Attributes::iterator find(Attributes& attributes, int keyval) {
-    return std::find_if(attributes.begin(), attributes.end(),
-                        [&](const Attribute& attribute) { return attribute.key->number == keyval; });
+    return std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& attribute) {
+        return attribute.key->number == keyval;
+    });
 }
 
 /// Calls a function of the type that the key's kind of object has.
@@ -24,8 +25,8 @@ int call(const Keyval& key, Keyval::Function function, void* handle, Arguments..
             return call_program(reinterpret_cast<Comm*>(function), static_cast<MPI_Comm>(handle),
                                 arguments...);
         case Holds::datatype:
-            return call_program(reinterpret_cast<Type*>(function), static_cast<MPI_Datatype>(handle),
-                                arguments...);
+            return call_program(reinterpret_cast<Type*>(function),
+                                static_cast<MPI_Datatype>(handle), arguments...);
         case Holds::window:
             return call_program(reinterpret_cast<Win*>(function), static_cast<MPI_Win>(handle),
                                 arguments...);
@@ -47,9 +48,9 @@ int call_copy(Holder from, const Attribute& attribute, void*& value, int& flag) 
     flag = key.copy != nullptr;  // MPI_COMM_NULL_COPY_FN and the like
     if (key.copy == nullptr || key.copy == dup_function) return MPI_SUCCESS;
     flag = 0;
-    return call<MPI_Comm_copy_attr_function, MPI_Type_copy_attr_function, MPI_Win_copy_attr_function>(
-        key, key.copy, from.handle, key.number, key.extra_state, attribute.value,
-        static_cast<void*>(&value), &flag);
+    return call<MPI_Comm_copy_attr_function, MPI_Type_copy_attr_function,
+                MPI_Win_copy_attr_function>(key, key.copy, from.handle, key.number, key.extra_state,
+                                            attribute.value, static_cast<void*>(&value), &flag);
 }
 
 void put(Process& process, Holder object, Attribute attribute) {
@@ -150,8 +151,8 @@ bool is_predefined_keyval(int keyval) noexcept {
     return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE;
 }
 
-int set_attribute(Process& process, Holder object,
-                  const std::shared_ptr<const Keyval>& keyval, void* value) {
+int set_attribute(Process& process, Holder object, const std::shared_ptr<const Keyval>& keyval,
+                  void* value) {
     if (const int error = delete_attribute(process, object, keyval->number)) return error;
     put(process, object, {keyval, value});
     return MPI_SUCCESS;

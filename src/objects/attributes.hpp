@@ -76,11 +76,12 @@ private:
 /// What predefined keys give: the program gets the address of the value (MPI 5.0, 9.1.2).
 struct PredefinedAttributes {
     int tag_ub = 0x7fffffff;
-    int io = MPI_ANY_SOURCE;     ///< every process can do input and output
-    int host = MPI_PROC_NULL;    ///< none is special
-    int wtime_is_global = 1;     ///< one machine, one clock
+    int io = MPI_ANY_SOURCE;   ///< every process can do input and output
+    int host = MPI_PROC_NULL;  ///< none is special
+    int wtime_is_global = 1;   ///< one machine, one clock
     int universe_size = 1;
-    int appnum = MPI_UNDEFINED;  ///< which of mpiexec's programs this is; MPI_UNDEFINED: nobody said
+    int appnum =
+        MPI_UNDEFINED;  ///< which of mpiexec's programs this is; MPI_UNDEFINED: nobody said
 };
 
 /// Where the value of a predefined key lies; nullptr for keys that are no such, or that have no value.

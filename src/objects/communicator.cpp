@@ -12,7 +12,7 @@ namespace {
 
 struct Hint {
     const char* key;
-    Flag Hints::*value;
+    Flag Hints::* value;
 };
 constexpr Hint hints[] = {
     {"mpi_assert_no_any_tag", &Hints::no_any_tag},

@@ -59,23 +59,24 @@ struct Hints {
 /// Fields above the line are read by every message, and written only while the communicator is made,
 /// hints excepted.
 struct Communicator : core::Object {
-    std::uint32_t context = 0;      ///< of point-to-point; collectives use context + 1
-    std::int32_t rank = 0;          ///< of this process, in the local group
-    std::int32_t peers = 0;         ///< size of the group that messages go to (the remote one, if any)
+    std::uint32_t context = 0;  ///< of point-to-point; collectives use context + 1
+    std::int32_t rank = 0;      ///< of this process, in the local group
+    std::int32_t peers = 0;     ///< size of the group that messages go to (the remote one, if any)
     const std::int32_t* processes = nullptr;  ///< rank in that group -> rank in the world
-    Hints hints;                    ///< written by MPI_Comm_set_info, too
+    Hints hints;                              ///< written by MPI_Comm_set_info, too
     // ----
     Communicator* next = nullptr;
-    Group* group = nullptr;         ///< local group, counted
-    Group* remote = nullptr;        ///< of an intercommunicator, counted; nullptr: intracommunicator
+    Group* group = nullptr;   ///< local group, counted
+    Group* remote = nullptr;  ///< of an intercommunicator, counted; nullptr: intracommunicator
     std::atomic<Communicator*> local{nullptr};  ///< see local_communicator(); counted
-    Session* session = nullptr;     ///< that it comes from, counted; nullptr: the world model
+    Session* session = nullptr;        ///< that it comes from, counted; nullptr: the world model
     Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
     MPI_Comm handle = MPI_COMM_NULL;   ///< what the user calls it
     std::string name;                  ///< guarded likewise
     Attributes attributes;             ///< guarded likewise
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Comm_attach_buffer; guarded likewise
-    std::shared_ptr<const topo::Topology> topology;  ///< or none; set while the communicator is made
+    std::shared_ptr<const topo::Topology>
+        topology;                   ///< or none; set while the communicator is made
     std::uint32_t collectives = 0;  ///< collective calls so far: their tags, one thread at a time
     static constexpr std::int32_t stage_unknown = -2;
     std::int32_t stage = stage_unknown;  ///< a number, or -1: there is none (coll/stage.hpp)

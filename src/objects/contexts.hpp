@@ -25,7 +25,7 @@
 namespace heddle::objects {
 
 /// Context ids come in pairs: an even one for point-to-point, the odd one after it for collectives.
-inline constexpr std::uint32_t library_context = 0;  ///< of the library itself (MPI_Finalize)
+inline constexpr std::uint32_t library_context = 0;    ///< of the library itself (MPI_Finalize)
 inline constexpr std::uint32_t recycling_context = 1;  ///< likewise (p2p/recycling.hpp)
 inline constexpr std::uint32_t world_context = 2;
 inline constexpr std::uint32_t self_context = 4;

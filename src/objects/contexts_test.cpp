@@ -25,7 +25,8 @@ TEST(Contexts, of_all_processes_and_threads_differ) {
     constexpr int processes = 5;
     constexpr int threads = 3;
     std::vector<std::unique_ptr<Contexts>> all;
-    for (int rank = 0; rank < processes; ++rank) all.push_back(std::make_unique<Contexts>(rank, processes));
+    for (int rank = 0; rank < processes; ++rank)
+        all.push_back(std::make_unique<Contexts>(rank, processes));
     std::mutex lock;
     std::multiset<std::uint32_t> taken;
     std::vector<std::thread> takers;

@@ -75,8 +75,8 @@ public:
         const Wide padded = (bounds_.length() + unit - 1) / unit * unit;
         const Wide lower = marked_.any ? marked_.low : bounds_.low;
         const Wide extent = marked_.any ? marked_.length() : padded;
-        if (too_large_ || !fits(lower) || !fits(extent) || !fits(lower + extent) || !fits(data_.low) ||
-            !fits(data_.high) || !fits(data_.length()))
+        if (too_large_ || !fits(lower) || !fits(extent) || !fits(lower + extent) ||
+            !fits(data_.low) || !fits(data_.high) || !fits(data_.length()))
             return false;
         made.size = static_cast<std::int64_t>(size_);
         made.external_size = static_cast<std::int64_t>(external_size_);

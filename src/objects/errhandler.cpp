@@ -8,8 +8,8 @@
 
 namespace heddle::objects {
 
-Errhandler& make_errhandler(Process& process, Errhandler::Action action,
-                            Errhandler::For what, Errhandler::Function function) {
+Errhandler& make_errhandler(Process& process, Errhandler::Action action, Errhandler::For what,
+                            Errhandler::Function function) {
     Errhandler* handler = Process::make(process.errhandlers, core::Kind::errhandler);
     if (handler == nullptr) throw std::bad_alloc();
     handler->handles.store(1, relaxed);  // its reference is that of a handle

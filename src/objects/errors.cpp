@@ -142,9 +142,10 @@ void end_job(Process& process, int code, const std::string& reason) noexcept {
     page.abort_code.store(code, relaxed);
     std::snprintf(page.abort_reason, sizeof page.abort_reason, "%s", reason.c_str());
     page.stage.store(launch::Stage::aborted, release);
-    launch::abort(process.job, code,
-                  "rank " + std::to_string(process.rank()) + ": " +
-                      (reason.empty() ? "called MPI_Abort with code " + std::to_string(code) : reason));
+    launch::abort(
+        process.job, code,
+        "rank " + std::to_string(process.rank()) + ": " +
+            (reason.empty() ? "called MPI_Abort with code " + std::to_string(code) : reason));
 }
 
 int call_errhandler(Process& process, Errhandler& handler, void* object, int code,
@@ -208,7 +209,8 @@ int call_in_force(Process& process, Errhandler*& in_force, void* object, int cod
 
 int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
                     const std::string& detail) {
-    return call_in_force(*thread.process, communicator.errhandler, communicator.handle, code, detail);
+    return call_in_force(*thread.process, communicator.errhandler, communicator.handle, code,
+                         detail);
 }
 
 int call_errhandler(core::Thread& thread, Session& session, int code, const std::string& detail) {
@@ -231,9 +233,9 @@ int fail(core::Thread& thread, Communicator* communicator, int error_class,
         std::lock_guard guard(thread.process->set_up);  // for the name
         where = " on " + name_of(*communicator);
     }
-    return call_errhandler(thread,
-                           communicator == nullptr ? raised_without_object(*thread.process) : *communicator,
-                           error_class, sentence(thread.call, where, error_class, detail));
+    return call_errhandler(
+        thread, communicator == nullptr ? raised_without_object(*thread.process) : *communicator,
+        error_class, sentence(thread.call, where, error_class, detail));
 }
 
 int fail(core::Thread& thread, Communicator* communicator, int error_class, const char* detail) {

@@ -42,8 +42,8 @@ Group& make_group(Process& process, std::vector<std::int32_t> processes, Session
     if (group == nullptr) throw std::bad_alloc();
     group->handles.store(0, relaxed);
     const auto at = std::find(processes.begin(), processes.end(), process.rank());
-    group->rank = at == processes.end() ? MPI_UNDEFINED
-                                        : static_cast<std::int32_t>(at - processes.begin());
+    group->rank =
+        at == processes.end() ? MPI_UNDEFINED : static_cast<std::int32_t>(at - processes.begin());
     group->processes = std::move(processes);
     group->session = session;
     if (session != nullptr) session->retain();

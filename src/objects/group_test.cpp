@@ -38,16 +38,16 @@ TEST(Group, algebra_agrees_with_the_rule) {
         EXPECT_EQ(without(a, b), rest) << "seed " << seed;
         const Members ranks = ranks_of(a, b);
         for (std::size_t i = 0; i < a.size(); ++i) {
-            if (holds(b, a[i])) EXPECT_EQ(b[static_cast<std::size_t>(ranks[i])], a[i]) << "seed " << seed;
-            else EXPECT_EQ(ranks[i], MPI_UNDEFINED) << "seed " << seed;
+            if (holds(b, a[i]))
+                EXPECT_EQ(b[static_cast<std::size_t>(ranks[i])], a[i]) << "seed " << seed;
+            else
+                EXPECT_EQ(ranks[i], MPI_UNDEFINED) << "seed " << seed;
         }
         Members sorted_a = a;
         Members sorted_b = b;
         std::sort(sorted_a.begin(), sorted_a.end());
         std::sort(sorted_b.begin(), sorted_b.end());
-        const int expected = a == b                 ? MPI_IDENT
-                             : sorted_a == sorted_b ? MPI_SIMILAR
-                                                    : MPI_UNEQUAL;
+        const int expected = a == b ? MPI_IDENT : sorted_a == sorted_b ? MPI_SIMILAR : MPI_UNEQUAL;
         EXPECT_EQ(compared(a, b), expected) << "seed " << seed;
     }
 }

@@ -70,7 +70,9 @@ struct Reduction {
 
     Reduction() = default;
     Reduction(const Operation& on, const Datatype& of) noexcept
-        : operation(&on), type(&of), kernel(kernel_of(on.builtin, of)),
+        : operation(&on),
+          type(&of),
+          kernel(kernel_of(on.builtin, of)),
           packed(!of.contiguous && !is_predefined(of)),
           element_bytes(static_cast<std::uint64_t>(packed ? of.size : of.extent)) {}
 

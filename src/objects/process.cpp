@@ -25,14 +25,15 @@ std::atomic<Process*>& program() noexcept {
 constexpr std::size_t most_communicators = std::size_t{1} << 16;
 constexpr std::size_t most_datatypes = std::size_t{1} << 18;
 /// Besides what ranks share: what arenas reserve, and what they and everything else take of memory.
-constexpr std::size_t arena_addresses =
-    most_communicators * sizeof(Communicator) + most_datatypes * sizeof(Datatype) + 2 * core::large_chunk;
+constexpr std::size_t arena_addresses = most_communicators * sizeof(Communicator) +
+    most_datatypes * sizeof(Datatype) + 2 * core::large_chunk;
 constexpr std::size_t first_memory = std::size_t{4} << 20;
 /// Kept free for what a program is going to do with MPI: requests, messages, memory for collectives.
 constexpr std::size_t spare_memory = std::size_t{12} << 20;
 
 [[noreturn]] void does_not_fit(const launch::Job& job, const std::string& why) {
-    throw std::runtime_error("a job of " + std::to_string(job.size) + " ranks does not fit: " + why);
+    throw std::runtime_error("a job of " + std::to_string(job.size) +
+                             " ranks does not fit: " + why);
 }
 
 [[noreturn]] void fail_to_map(const launch::Job& job) {
@@ -52,10 +53,12 @@ void be_no_rank() noexcept {
 void look_at_limits(const launch::Job& job) {
     const auto processes = static_cast<std::size_t>(job.size);
     const auto layout = transport::shm::Layout::of(processes);
-    const std::size_t ends = processes * layout.instances * (sizeof(instance::Channel) + sizeof(instance::Inlet));
+    const std::size_t ends =
+        processes * layout.instances * (sizeof(instance::Channel) + sizeof(instance::Inlet));
     const std::size_t data = first_memory + spare_memory + ends;
     const std::string why = platform::limit_that_forbids(
-        {.addresses = layout.rings + 2 * processes * layout.pair_bytes + arena_addresses + data, .data = data});
+        {.addresses = layout.rings + 2 * processes * layout.pair_bytes + arena_addresses + data,
+         .data = data});
     if (!why.empty()) does_not_fit(job, why);
 }
 
@@ -63,7 +66,8 @@ void look_at_limits(const launch::Job& job) {
 transport::shm::Node map_node(const launch::Job& job) {
     look_at_limits(job);
     auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
-    if (!node || !node->map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()))
+    if (!node ||
+        !node->map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()))
         fail_to_map(job);
     return std::move(*node);
 }
@@ -107,7 +111,8 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
     make_predefined(*this);
     if (settings.line_buffering == tool::Switch::on) platform::print_line_by_line();
     // As launch::join() has put it there, where there is a job to be joined.
-    node.page(static_cast<std::size_t>(job.rank)).pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
+    node.page(static_cast<std::size_t>(job.rank))
+        .pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
     agree_on_recipe();
 }
 
@@ -118,16 +123,18 @@ void Process::agree_on_recipe() const {
     for (std::int32_t rank = 0; rank < job.size; ++rank) {
         const std::uint32_t theirs = node.page(static_cast<std::size_t>(rank)).recipe.load(seq_cst);
         if (theirs != 0 && theirs != mine)
-            throw std::runtime_error("rank " + std::to_string(job.rank) + " has " + tool::print_agreement(mine) +
-                                     ", rank " + std::to_string(rank) + " has " +
-                                     tool::print_agreement(theirs) + ": all ranks must have the same");
+            throw std::runtime_error(
+                "rank " + std::to_string(job.rank) + " has " + tool::print_agreement(mine) +
+                ", rank " + std::to_string(rank) + " has " + tool::print_agreement(theirs) +
+                ": all ranks must have the same");
     }
 }
 
 void Process::open() {
     std::lock_guard guard(set_up);
     if (uses_ == 0 && gave_memory_back_) {
-        if (!node.map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()) ||
+        if (!node.map_rings(static_cast<std::size_t>(job.rank),
+                            platform::addresses_are_limited()) ||
             !engine->bind_rings_again())
             fail_to_map(job);
         gave_memory_back_ = false;

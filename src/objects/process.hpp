@@ -190,7 +190,7 @@ private:
         return object != nullptr && object->has_handles() ? object : nullptr;
     }
 
-    int uses_ = 0;             ///< guarded by set_up
+    int uses_ = 0;                   ///< guarded by set_up
     bool gave_memory_back_ = false;  ///< likewise
     std::atomic<Life> world_life_{Life::fresh};
     std::atomic<Communicator*> named_world_{nullptr};  ///< by MPI_COMM_WORLD
@@ -201,7 +201,8 @@ extern constinit thread_local core::Thread* current_thread
     __attribute__((tls_model("initial-exec")));
 
 inline constexpr const char* forked_text =
-    "called in a process that was forked from an MPI process, which is no rank of the job; it may start other "
+    "called in a process that was forked from an MPI process, which is no rank of the job; it may "
+    "start other "
     "programs, or end";
 
 /// The process of the program, or nullptr while there is none.

@@ -16,8 +16,8 @@ inline bool is_wanted(const MPI_Status* status) noexcept {
 }
 
 /// Everything but MPI_ERROR, which only calls that complete several requests set (MPI 5.0, 3.2.5).
-inline void set_status(MPI_Status* status, std::int32_t source, std::int32_t tag, std::uint64_t bytes,
-                       bool cancelled) noexcept {
+inline void set_status(MPI_Status* status, std::int32_t source, std::int32_t tag,
+                       std::uint64_t bytes, bool cancelled) noexcept {
     if (!is_wanted(status)) return;
     status->MPI_SOURCE = source;
     status->MPI_TAG = tag;

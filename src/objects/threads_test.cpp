@@ -31,8 +31,8 @@ void ring(MPI_Comm comm, int what) {
     int got = -1;
     MPI_Comm_rank(comm, &me);
     MPI_Comm_size(comm, &size);
-    MPI_Sendrecv(&what, 1, MPI_INT, (me + 1) % size, what, &got, 1, MPI_INT, (me + size - 1) % size, what,
-                 comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&what, 1, MPI_INT, (me + 1) % size, what, &got, 1, MPI_INT, (me + size - 1) % size,
+                 what, comm, MPI_STATUS_IGNORE);
     ASSERT_EQ(got, what);
 }
 

@@ -17,10 +17,10 @@ namespace {
 using Index = tool::CounterIndex;
 
 // What stands out.
-constexpr std::uint64_t few = 1000;           ///< messages that say nothing yet
-constexpr std::uint64_t few_waits = 10;       ///< times that a thread waited for another, likewise
+constexpr std::uint64_t few = 1000;            ///< messages that say nothing yet
+constexpr std::uint64_t few_waits = 10;        ///< times that a thread waited for another, likewise
 constexpr std::uint64_t rare_full_rings = 20;  ///< messages for each that found its ring full
-constexpr std::uint64_t long_search = 8;      ///< entries
+constexpr std::uint64_t long_search = 8;       ///< entries
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
     return std::to_string((200 * part + whole) / (2 * whole)) + " %";
@@ -30,8 +30,12 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 class Adviser {
 public:
     explicit Adviser(const Findings& findings)
-        : settings_(findings.settings), counted_(findings.counted), contended_(findings.contended),
-          fences_(findings.fences), instances_(findings.instances), threads_(findings.threads) {}
+        : settings_(findings.settings),
+          counted_(findings.counted),
+          contended_(findings.contended),
+          fences_(findings.fences),
+          instances_(findings.instances),
+          threads_(findings.threads) {}
 
     std::vector<std::string> all() {
         about_locks();
@@ -47,14 +51,19 @@ public:
 
 private:
     std::uint64_t of(Index which) const noexcept { return counted_[which]; }
-    std::uint64_t received() const noexcept { return of(Index::received_messages) + of(Index::self_messages); }
+    std::uint64_t received() const noexcept {
+        return of(Index::received_messages) + of(Index::self_messages);
+    }
     std::uint64_t messages() const noexcept { return of(Index::sent_messages) + received(); }
 
     void about_locks() {
-        if (settings_.critical_section == tool::Granularity::lock_free || of(Index::lock_contended) == 0) return;
+        if (settings_.critical_section == tool::Granularity::lock_free ||
+            of(Index::lock_contended) == 0)
+            return;
         said_.push_back(
-            "threads waited " + std::to_string(of(Index::lock_wait) / 1'000'000) + " ms, added up, for locks of " +
-            "HEDDLE_CRITICAL_SECTION=" + tool::Choice<tool::Granularity>::print(settings_.critical_section) + ", " +
+            "threads waited " + std::to_string(of(Index::lock_wait) / 1'000'000) +
+            " ms, added up, for locks of " + "HEDDLE_CRITICAL_SECTION=" +
+            tool::Choice<tool::Granularity>::print(settings_.critical_section) + ", " +
             percent(of(Index::lock_contended),
                     of(Index::lock_acquisitions_main) + of(Index::lock_acquisitions_progress)) +
             " of which were not free; the default recipe has none");
@@ -65,8 +74,9 @@ private:
         std::uint64_t waits = 0;
         for (const Contention& one : contended_) waits += one.what.times;
         if (waits < few_waits) return;
-        std::sort(contended_.begin(), contended_.end(),
-                  [](const Contention& a, const Contention& b) { return a.what.times > b.what.times; });
+        std::sort(
+            contended_.begin(), contended_.end(),
+            [](const Contention& a, const Contention& b) { return a.what.times > b.what.times; });
         const Contention& most = contended_.front();
         const auto meets = [&](const Contention& other) {
             return other.instance == most.instance && other.what.tag != most.what.tag &&
@@ -76,36 +86,40 @@ private:
         const bool shared = other == contended_.end();
         const std::uint64_t times = most.what.times + (shared ? 0 : other->what.times);
         const std::string communicator = " on " + describe_context(most.what.context);
-        const std::string share =
-            percent(times, waits) + " of the " + std::to_string(waits) + " times that one waited for another, in " +
-            std::to_string(messages()) + " messages";
-        said_.push_back(
-            shared ? "threads share tag " + std::to_string(most.what.tag) + communicator + ": " + share +
-                    "; a tag of its own for each thread would remove that"
-                   : "threads with tags " + std::to_string(most.what.tag) + " and " +
-                    std::to_string(other->what.tag) + communicator + " go through one instance: " + share +
-                    "; consecutive tags go through different ones (there are " +
-                    std::to_string(instances_) + ")");
+        const std::string share = percent(times, waits) + " of the " + std::to_string(waits) +
+            " times that one waited for another, in " + std::to_string(messages()) + " messages";
+        said_.push_back(shared ? "threads share tag " + std::to_string(most.what.tag) +
+                                communicator + ": " + share +
+                                "; a tag of its own for each thread would remove that"
+                               : "threads with tags " + std::to_string(most.what.tag) + " and " +
+                                std::to_string(other->what.tag) + communicator +
+                                " go through one instance: " + share +
+                                "; consecutive tags go through different ones (there are " +
+                                std::to_string(instances_) + ")");
     }
 
     void about_any_tag() {
         if (threads_ < 2 || of(Index::most_any_tag_receives) == 0) return;
         said_.push_back(
-            "receives with MPI_ANY_TAG were posted: while one is, all threads match in one order, under one lock; "
-            "a tag, or a communicator of their own, for messages that any thread may take would confine that");
+            "receives with MPI_ANY_TAG were posted: while one is, all threads match in one order, "
+            "under one lock; "
+            "a tag, or a communicator of their own, for messages that any thread may take would "
+            "confine that");
     }
 
     void about_memory() {
         if (of(Index::withheld) == 0) return;
         said_.push_back(std::to_string(of(Index::withheld)) +
-                        " sends had to wait for their receives because a receiver was above HEDDLE_UNEXPECTED_LIMIT");
+                        " sends had to wait for their receives because a receiver was above "
+                        "HEDDLE_UNEXPECTED_LIMIT");
     }
 
     void about_rings() {
         const std::uint64_t sent = of(Index::sent_messages);
         if (sent < few || of(Index::ring_full) < sent / rare_full_rings) return;
         said_.push_back(percent(of(Index::ring_full), sent) +
-                        " of the messages sent found their ring full: they come faster than their receivers call MPI");
+                        " of the messages sent found their ring full: they come faster than their "
+                        "receivers call MPI");
     }
 
     void about_searches() {
@@ -119,7 +133,8 @@ private:
         const std::uint64_t early = of(Index::unexpected_messages);
         if (early < few || 2 * early < received()) return;
         said_.push_back(percent(early, received()) +
-                        " of the messages received came before their receives were posted, and were copied once more "
+                        " of the messages received came before their receives were posted, and "
+                        "were copied once more "
                         "for that; receives that are posted earlier would save it");
     }
 
@@ -127,11 +142,13 @@ private:
         if (fences_.empty()) return;
         const RefusedFences& first = fences_.front();
         const std::size_t others = fences_.size() - 1;
-        said_.push_back("the kernel refuses membarrier to rank " + std::to_string(first.rank) + " (" +
-                        std::strerror(first.error) + ")" +
-                        (others == 0 ? "" : " and to " + std::to_string(others) + " more") +
-                        ": threads that wait wake up now and then to see what they may have missed, and there are no "
-                        "biased locks; a container's or sandbox's filter that lets it pass would remove that");
+        said_.push_back(
+            "the kernel refuses membarrier to rank " + std::to_string(first.rank) + " (" +
+            std::strerror(first.error) + ")" +
+            (others == 0 ? "" : " and to " + std::to_string(others) + " more") +
+            ": threads that wait wake up now and then to see what they may have missed, and there "
+            "are no "
+            "biased locks; a container's or sandbox's filter that lets it pass would remove that");
     }
 
     const tool::Settings& settings_;
@@ -158,8 +175,8 @@ std::vector<RefusedFences> refused_fences(const objects::Process& process) {
 
 Findings findings_of(objects::Process& process) {
     Engine& engine = *process.engine;
-    return {process.settings, read_counters(process), engine.contended(), engine.instances(),
-            count_threads(process), refused_fences(process)};
+    return {process.settings,   read_counters(process), engine.contended(),
+            engine.instances(), count_threads(process), refused_fences(process)};
 }
 
 std::vector<std::string> advise(const Findings& findings) { return Adviser(findings).all(); }

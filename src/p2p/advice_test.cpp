@@ -28,7 +28,8 @@ struct Advice : ::testing::Test {
         const std::vector<std::string> said = p2p::advise(findings);
         ASSERT_EQ(said.size(), wanted.size()) << (said.empty() ? "" : said.back());
         for (std::size_t i = 0; i < said.size(); ++i)
-            for (const std::string& text : wanted[i]) EXPECT_NE(said[i].find(text), std::string::npos) << said[i];
+            for (const std::string& text : wanted[i])
+                EXPECT_NE(said[i].find(text), std::string::npos) << said[i];
     }
 };
 
@@ -46,7 +47,8 @@ TEST_F(Advice, names_ranks_without_membarrier) {
 
 TEST_F(Advice, names_the_tag_that_threads_share) {
     findings.contended = {{3, {world, 7, 20}}, {0, {world, 0, 980}}};
-    expect({{"threads share tag 0 on MPI_COMM_WORLD: 98 % of the 1000 times", "in 200000 messages", "a tag of its own"}});
+    expect({{"threads share tag 0 on MPI_COMM_WORLD: 98 % of the 1000 times", "in 200000 messages",
+             "a tag of its own"}});
 }
 
 TEST_F(Advice, names_tags_that_meet_in_an_instance) {
@@ -70,10 +72,11 @@ TEST_F(Advice, names_what_else_costs_time) {
     findings.counted[Index::searches] = 1000;
     findings.counted[Index::search_steps] = 50'000;
     findings.counted[Index::unexpected_messages] = 60'000;
-    const std::vector<std::vector<std::string>> others = {{"12 sends had to wait"},
-                                                          {"10 % of the messages sent found their ring full"},
-                                                          {"looked at 50 entries"},
-                                                          {"60 % of the messages received"}};
+    const std::vector<std::vector<std::string>> others = {
+        {"12 sends had to wait"},
+        {"10 % of the messages sent found their ring full"},
+        {"looked at 50 entries"},
+        {"60 % of the messages received"}};
     auto all = others;
     all.insert(all.begin(), {"MPI_ANY_TAG"});
     expect(all);

@@ -30,9 +30,9 @@ int gather_all(core::Thread& thread, const Circle& circle, std::int32_t tag, std
         const auto blocks = static_cast<std::uint64_t>(std::min(step, size - step));
         const std::int32_t before = (circle.me() - step + size) % size;
         const std::int32_t after = (circle.me() + step) % size;
-        if (const int error = exchange(thread, circle, from_me.data(), blocks * sizeof(T), before,
-                                       &from_me[static_cast<std::size_t>(step)], blocks * sizeof(T), after,
-                                       tag))
+        if (const int error =
+                exchange(thread, circle, from_me.data(), blocks * sizeof(T), before,
+                         &from_me[static_cast<std::size_t>(step)], blocks * sizeof(T), after, tag))
             return error;
     }
     all.resize(count);
@@ -42,7 +42,8 @@ int gather_all(core::Thread& thread, const Circle& circle, std::int32_t tag, std
 }
 
 /// The others hear of it when their requests complete; what tells them must not be lost.
-int tell_of_none(core::Thread& thread, const Circle& circle, const std::vector<core::Request*>& told) {
+int tell_of_none(core::Thread& thread, const Circle& circle,
+                 const std::vector<core::Request*>& told) {
     for (core::Request* send : told)
         if (send != nullptr && !send->immortal) (void)finish(thread, circle.communicator(), send);
     return none_left(thread, circle);
@@ -62,8 +63,9 @@ std::int32_t create_group_agreement(std::int32_t users_tag) noexcept {
     return tag == match::any_tag ? last_group_agreement : tag;
 }
 
-int agree_on_context(core::Thread& thread, const Circle& circle, std::span<const std::int32_t> members,
-                     std::int32_t me, std::int32_t tag, std::uint32_t& context) {
+int agree_on_context(core::Thread& thread, const Circle& circle,
+                     std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
+                     std::uint32_t& context) {
     thread.process->recycling->step(thread);
     if (me == 0) context = thread.process->contexts.take();
     if (const int error = broadcast(thread, circle, members, me, tag, &context, sizeof context))
@@ -80,18 +82,21 @@ int start_to_agree(core::Thread& thread, const Circle& circle, std::uint32_t& co
     if (circle.me() == 0) {
         context = thread.process->contexts.take();
         for (std::int32_t place = 1; place < circle.size(); ++place)
-            parts.push_back(start_send(thread, circle, &context, sizeof context, place, idup_agreement));
+            parts.push_back(
+                start_send(thread, circle, &context, sizeof context, place, idup_agreement));
         if (context == 0) return tell_of_none(thread, circle, parts);
     } else {
         parts.push_back(start_receive(thread, circle, &context, sizeof context, 0, idup_agreement));
     }
-    request = std::find(parts.begin(), parts.end(), nullptr) == parts.end() ? join(thread, parts, {}, &context)
-                                                                             : nullptr;
+    request = std::find(parts.begin(), parts.end(), nullptr) == parts.end()
+        ? join(thread, parts, {}, &context)
+        : nullptr;
     if (request != nullptr) return MPI_SUCCESS;
     return objects::fail(thread, &circle.communicator(), MPI_ERR_NO_MEM, "no memory for a request");
 }
 
-int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key, Part& part) {
+int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key,
+          Part& part) {
     thread.process->recycling->step(thread);
     objects::Contexts& contexts = thread.process->contexts;
     const SplitChoice mine{color, key, color == MPI_UNDEFINED ? 0 : contexts.take()};
@@ -103,9 +108,8 @@ int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::i
     std::vector<std::int32_t> members = everybody(circle);
     std::erase_if(members, [&](std::int32_t place) { return choice(place).color != color; });
     const std::int32_t first = members.front();
-    std::stable_sort(members.begin(), members.end(), [&](std::int32_t a, std::int32_t b) {
-        return choice(a).key < choice(b).key;
-    });
+    std::stable_sort(members.begin(), members.end(),
+                     [&](std::int32_t a, std::int32_t b) { return choice(a).key < choice(b).key; });
     for (const std::int32_t place : members)
         (circle.is_local(place) ? part.local : part.remote).push_back(circle.process(place));
     const bool one_sided = circle.is_inter() && part.remote.empty();

@@ -32,8 +32,9 @@ std::int32_t create_group_agreement(std::int32_t users_tag) noexcept;
 
 /// The context of a new communicator of `members` (places in the circle, by new rank), of whom the
 /// caller is number `me`. Raises an error if there is none left.
-int agree_on_context(core::Thread& thread, const Circle& circle, std::span<const std::int32_t> members,
-                     std::int32_t me, std::int32_t tag, std::uint32_t& context);
+int agree_on_context(core::Thread& thread, const Circle& circle,
+                     std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
+                     std::uint32_t& context);
 
 /// The same for everyone in the circle, without waiting: `context`, which must stay where it is, is
 /// there when the request is complete.
@@ -48,7 +49,8 @@ struct Part {
 };
 /// Those with the caller's color, which may be MPI_UNDEFINED, by (key, rank). In an intercommunicator
 /// there is no part without processes of both groups.
-int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key, Part& part);
+int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key,
+          Part& part);
 
 /// The processes of both groups of an intercommunicator, of which those that say `high` come later.
 int merge(core::Thread& thread, const Circle& circle, bool high, Part& part);

@@ -66,8 +66,10 @@ private:
         free_places_ &= free_places_ - 1;
         return static_cast<std::size_t>(place);
     }
-    void tell(transport::shm::BlockedNotice& notice, std::uint32_t context, const Context& one) const noexcept {
-        notice.tell(one.place, context, one.place == shared_place ? earliest_of_others() : one.earliest());
+    void tell(transport::shm::BlockedNotice& notice, std::uint32_t context,
+              const Context& one) const noexcept {
+        notice.tell(one.place, context,
+                    one.place == shared_place ? earliest_of_others() : one.earliest());
     }
     /// Among contexts without a place of their own.
     std::uint64_t earliest_of_others() const noexcept {

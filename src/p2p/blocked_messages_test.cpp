@@ -36,7 +36,8 @@ TEST(BlockedMessages, the_earliest_of_a_context_counts) {
 TEST(BlockedMessages, contexts_without_a_place_of_their_own_share_one) {
     BlockedNotice notice{};
     BlockedMessages blocked;
-    for (std::uint32_t context = 0; context < places + 2; ++context) blocked.add(notice, 10 + context, context);
+    for (std::uint32_t context = 0; context < places + 2; ++context)
+        blocked.add(notice, 10 + context, context);
     EXPECT_FALSE(notice.may_precede(0, 10));
     EXPECT_TRUE(notice.may_precede(places, 100));
     EXPECT_TRUE(notice.may_precede(1000, 100)) << "it may be one of those that share";
@@ -47,7 +48,8 @@ TEST(BlockedMessages, contexts_without_a_place_of_their_own_share_one) {
         EXPECT_FALSE(blocked.remove(notice, 10 + context, context));
     EXPECT_FALSE(notice.may_precede(1000, 100));
     // Places are free again.
-    for (std::uint32_t context = 100; context < 100 + places; ++context) blocked.add(notice, 10, context);
+    for (std::uint32_t context = 100; context < 100 + places; ++context)
+        blocked.add(notice, 10, context);
     EXPECT_FALSE(notice.may_precede(1000, 100));
 }
 

@@ -49,8 +49,10 @@ std::byte* BsendBuffer::reserve(std::uint64_t bytes) {
 
 void BsendBuffer::release(Turn& turn, Piece& piece) noexcept {
     std::lock_guard guard(lock_);
-    if (automatic_) std::free(piece.data);
-    else used_.erase(static_cast<std::uint64_t>(piece.data - static_cast<std::byte*>(memory_)));
+    if (automatic_)
+        std::free(piece.data);
+    else
+        used_.erase(static_cast<std::uint64_t>(piece.data - static_cast<std::byte*>(memory_)));
     --pieces_;
     std::erase_if(flushes_, [&](Flush& flush) {
         if (flush.latest < piece.number || --flush.pieces != 0) return false;
@@ -75,8 +77,10 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
     Engine& engine = *thread.process->engine;
     core::Request* request = engine.start_send(thread, copy);
     Turn turn(thread);
-    if (request == nullptr || request->immortal) release(turn, *piece);
-    else listen(turn, *request, *piece.release());
+    if (request == nullptr || request->immortal)
+        release(turn, *piece);
+    else
+        listen(turn, *request, *piece.release());
     engine.finish(turn);
     return request != nullptr;
 }

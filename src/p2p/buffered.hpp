@@ -56,8 +56,8 @@ private:
 
     std::mutex lock_;
     std::map<std::uint64_t, std::uint64_t> used_;  ///< offset -> bytes, at least one each
-    std::uint64_t latest_ = 0;  ///< number of the latest piece
-    std::uint64_t pieces_ = 0;  ///< that hold a message
+    std::uint64_t latest_ = 0;                     ///< number of the latest piece
+    std::uint64_t pieces_ = 0;                     ///< that hold a message
     std::vector<Flush> flushes_;
 };
 

@@ -21,7 +21,8 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
 
 Meeting meeting(std::string_view string, std::span<const std::int32_t> processes) noexcept {
     std::uint64_t hash = mixed(string.size());
-    for (const char character : string) hash = mixed(hash + static_cast<unsigned char>(character) + 1);
+    for (const char character : string)
+        hash = mixed(hash + static_cast<unsigned char>(character) + 1);
     for (const std::int32_t process : processes)
         hash = mixed(hash + static_cast<std::uint32_t>(process) + 0x100);
     return {static_cast<std::uint32_t>(hash >> 32) | objects::tagged_context,
@@ -33,7 +34,8 @@ int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
     const Meeting place = meeting(string, group.processes);
     const Circle circle(for_errors, place.context, group);
     part.local = group.processes;
-    return agree_on_context(thread, circle, everybody(circle), circle.me(), place.tag, part.context);
+    return agree_on_context(thread, circle, everybody(circle), circle.me(), place.tag,
+                            part.context);
 }
 
 Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::int32_t leader,

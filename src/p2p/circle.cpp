@@ -27,7 +27,8 @@ Circle::Circle(objects::Communicator& communicator)
     if (!local_first) me_ += first_;
 }
 
-Circle::Circle(objects::Communicator& for_errors, std::uint32_t context, const objects::Group& group)
+Circle::Circle(objects::Communicator& for_errors, std::uint32_t context,
+               const objects::Group& group)
     : communicator_(for_errors),
       context_(context),
       processes_(group.processes),
@@ -36,19 +37,21 @@ Circle::Circle(objects::Communicator& for_errors, std::uint32_t context, const o
 
 core::Request* start_send(core::Thread& thread, const Circle& circle, const void* data,
                           std::uint64_t bytes, std::int32_t to, std::int32_t tag) {
-    return thread.process->engine->start_send(thread, {{circle.context(), circle.me(), tag},
-                                                       circle.process(to),
-                                                       static_cast<const std::byte*>(data),
-                                                       bytes});
+    return thread.process->engine->start_send(thread,
+                                              {{circle.context(), circle.me(), tag},
+                                               circle.process(to),
+                                               static_cast<const std::byte*>(data),
+                                               bytes});
 }
 
 core::Request* start_receive(core::Thread& thread, const Circle& circle, void* data,
                              std::uint64_t bytes, std::int32_t from, std::int32_t tag) {
-    return thread.process->engine->start_receive(thread, {{circle.context(), from, tag},
-                                                          false,
-                                                          static_cast<std::byte*>(data),
-                                                          bytes,
-                                                          &circle.communicator()});
+    return thread.process->engine->start_receive(thread,
+                                                 {{circle.context(), from, tag},
+                                                  false,
+                                                  static_cast<std::byte*>(data),
+                                                  bytes,
+                                                  &circle.communicator()});
 }
 
 int send(core::Thread& thread, const Circle& circle, const void* data, std::uint64_t bytes,
@@ -63,7 +66,8 @@ int receive(core::Thread& thread, const Circle& circle, void* data, std::uint64_
 }
 
 int exchange(core::Thread& thread, const Circle& circle, const void* out, std::uint64_t out_bytes,
-             std::int32_t to, void* in, std::uint64_t in_bytes, std::int32_t from, std::int32_t tag) {
+             std::int32_t to, void* in, std::uint64_t in_bytes, std::int32_t from,
+             std::int32_t tag) {
     core::Request* receive = start_receive(thread, circle, in, in_bytes, from, tag);
     core::Request* send = start_send(thread, circle, out, out_bytes, to, tag);
     const int sent = finish(thread, circle.communicator(), send);
@@ -74,16 +78,20 @@ int exchange(core::Thread& thread, const Circle& circle, const void* out, std::u
 int broadcast(core::Thread& thread, const Circle& circle, std::span<const std::int32_t> members,
               std::int32_t me, std::int32_t tag, void* data, std::uint64_t bytes) {
     const auto size = static_cast<std::int32_t>(members.size());
-    const auto place_of = [&](std::int32_t member) { return members[static_cast<std::size_t>(member)]; };
+    const auto place_of = [&](std::int32_t member) {
+        return members[static_cast<std::size_t>(member)];
+    };
     std::int32_t step = 1;
     for (; step < size; step *= 2) {
         if ((me & step) == 0) continue;
-        if (const int error = receive(thread, circle, data, bytes, place_of(me - step), tag)) return error;
+        if (const int error = receive(thread, circle, data, bytes, place_of(me - step), tag))
+            return error;
         break;
     }
     for (step /= 2; step >= 1; step /= 2) {
         if (me + step >= size) continue;
-        if (const int error = send(thread, circle, data, bytes, place_of(me + step), tag)) return error;
+        if (const int error = send(thread, circle, data, bytes, place_of(me + step), tag))
+            return error;
     }
     return MPI_SUCCESS;
 }

@@ -62,7 +62,8 @@ int receive(core::Thread& thread, const Circle& circle, void* data, std::uint64_
             std::int32_t from, std::int32_t tag);
 /// Both at once.
 int exchange(core::Thread& thread, const Circle& circle, const void* out, std::uint64_t out_bytes,
-             std::int32_t to, void* in, std::uint64_t in_bytes, std::int32_t from, std::int32_t tag);
+             std::int32_t to, void* in, std::uint64_t in_bytes, std::int32_t from,
+             std::int32_t tag);
 
 /// What members.front() has at `data` to the others, along a binomial tree. `members` are places in the
 /// circle, of which the caller's is number `me`.

@@ -35,7 +35,8 @@ public:
         const std::uint64_t scaled = (ticks << 10) / ((bytes + 15) >> 4);  // per 16 bytes
         const std::uint64_t before = known.load(relaxed);
         // The best seen counts, slowly forgotten: most disturbances only make a copy slower.
-        known.store(before == 0 || scaled < before ? scaled : before + (scaled - before) / 16, relaxed);
+        known.store(before == 0 || scaled < before ? scaled : before + (scaled - before) / 16,
+                    relaxed);
     }
 
 private:

@@ -46,14 +46,19 @@ std::vector<Contention> Engine::contended() {
     const auto add = [&](std::uint8_t instance, const instance::Contended& what) {
         if (what.times == 0) return;
         const auto at = std::find_if(all.begin(), all.end(), [&](const Contention& one) {
-            return one.instance == instance && one.what.context == what.context && one.what.tag == what.tag;
+            return one.instance == instance && one.what.context == what.context &&
+                one.what.tag == what.tag;
         });
-        if (at == all.end()) all.push_back({instance, what});
-        else at->what.times += what.times;
+        if (at == all.end())
+            all.push_back({instance, what});
+        else
+            at->what.times += what.times;
     };
     for (std::size_t i = 0; i < pool_.size(); ++i) {
-        for (const instance::Contended& what : pool_[i].inbox_waits.most()) add(pool_[i].number, what);
-        for (const instance::Contended& what : pool_[i].outbox_waits.most()) add(pool_[i].number, what);
+        for (const instance::Contended& what : pool_[i].inbox_waits.most())
+            add(pool_[i].number, what);
+        for (const instance::Contended& what : pool_[i].outbox_waits.most())
+            add(pool_[i].number, what);
     }
     return all;
 }
@@ -92,9 +97,11 @@ tool::Values read_counters(objects::Process& process) {
 
 std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
                            std::uint32_t context) {
-    objects::attach(process);  // who takes locks of instances is one of its threads (sync/lone_thread.hpp)
+    objects::attach(
+        process);  // who takes locks of instances is one of its threads (sync/lone_thread.hpp)
     tool::Values values;
-    for (const std::uint32_t one : {context, context + 1}) process.engine->add_counted_in(values, one);
+    for (const std::uint32_t one : {context, context + 1})
+        process.engine->add_counted_in(values, one);
     match::add_shallow_searches(values);
     return values[tool::counter_table()[static_cast<std::size_t>(which)].whole];
 }
@@ -110,7 +117,8 @@ std::vector<std::uint64_t> read_array(objects::Process& process, tool::CounterIn
     const tool::CounterInfo& info = tool::counter_table()[static_cast<std::size_t>(which)];
     std::vector<std::uint64_t> values;
     if (tool::is_of_instances(info.kind)) {
-        for (std::size_t i = 0; i < engine.instances(); ++i) values.push_back(engine.counted_by(i)[info.whole]);
+        for (std::size_t i = 0; i < engine.instances(); ++i)
+            values.push_back(engine.counted_by(i)[info.whole]);
     } else {
         for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i)
             values.push_back(engine.counted_for(*thread, which));

@@ -47,8 +47,9 @@ public:
     /// Answers how many stay. What `match` throws leaves its message and those after it in here.
     template <class Match>
     std::size_t release(Match&& match) {
-        std::stable_sort(messages_.begin(), messages_.end(),
-                         [](const One& a, const One& b) { return a.message->stamp < b.message->stamp; });
+        std::stable_sort(messages_.begin(), messages_.end(), [](const One& a, const One& b) {
+            return a.message->stamp < b.message->stamp;
+        });
         std::vector<std::pair<std::int32_t, std::uint32_t>> waiting;  // sender, context; rarely any
         const Gone gone{messages_};
         for (One& one : messages_) {
@@ -60,14 +61,15 @@ public:
             one.message = nullptr;
         }
         return static_cast<std::size_t>(
-            std::count_if(messages_.begin(), messages_.end(), [](const One& one) { return one.message != nullptr; }));
+            std::count_if(messages_.begin(), messages_.end(),
+                          [](const One& one) { return one.message != nullptr; }));
     }
 
     /// Whether one that was sent before is in here.
     bool precede(std::int32_t sender, std::uint32_t context, std::uint64_t stamp) const noexcept {
         return std::any_of(messages_.begin(), messages_.end(), [&](const One& one) {
-            return one.message != nullptr && one.message->stamp < stamp && one.message->peer == sender &&
-                one.message->envelope.context == context;
+            return one.message != nullptr && one.message->stamp < stamp &&
+                one.message->peer == sender && one.message->envelope.context == context;
         });
     }
     template <class Visit>
@@ -77,7 +79,8 @@ public:
     /// Bit i: there are some of contexts i modulo 64.
     std::uint64_t contexts() const noexcept {
         std::uint64_t contexts = 0;
-        for (const One& one : messages_) contexts |= std::uint64_t{1} << (one.message->envelope.context & 63);
+        for (const One& one : messages_)
+            contexts |= std::uint64_t{1} << (one.message->envelope.context & 63);
         return contexts;
     }
 

@@ -33,7 +33,8 @@ std::string describe_context(std::uint32_t context) {
         return "partitioned, " + describe_context(context & ~objects::partitioned_context & ~1U);
     context &= ~objects::local_group_context;
     const bool collective = context % 2 != 0;
-    return (collective ? "collective, communicator " : "communicator ") + std::to_string(context / 2);
+    return (collective ? "collective, communicator " : "communicator ") +
+        std::to_string(context / 2);
 }
 
 void describe_pattern(const match::Pattern& pattern, char* text, std::size_t bytes) {
@@ -43,20 +44,23 @@ void describe_pattern(const match::Pattern& pattern, char* text, std::size_t byt
 
 void describe_request(Engine& engine, const core::Request& request, char* text, std::size_t bytes) {
     switch (request.operation) {
-        case core::Operation::receive: return describe_pattern(engine.pattern_of(request), text, bytes);
+        case core::Operation::receive:
+            return describe_pattern(engine.pattern_of(request), text, bytes);
         case core::Operation::send:
             std::snprintf(text, bytes, "(dest %d%s, tag %d, %llu bytes, %s%s)", request.peer,
                           engine.is_self(request.peer) ? ", to itself" : "", request.tag,
                           static_cast<unsigned long long>(request.capacity),
                           describe_context(request.context).c_str(),
-                          engine.is_under_pressure(request.peer) ? "; above HEDDLE_UNEXPECTED_LIMIT there" : "");
+                          engine.is_under_pressure(request.peer)
+                              ? "; above HEDDLE_UNEXPECTED_LIMIT there"
+                              : "");
             return;
         case core::Operation::flush:
             std::snprintf(text, bytes, "(buffered messages wait for their receives)");
             return;
         case core::Operation::partitioned:
-            std::snprintf(text, bytes, "(partitioned, other rank %d, tag %d, %s)", request.source, request.tag,
-                          describe_context(request.context).c_str());
+            std::snprintf(text, bytes, "(partitioned, other rank %d, tag %d, %s)", request.source,
+                          request.tag, describe_context(request.context).c_str());
             return;
         case core::Operation::schedule:
             std::snprintf(text, bytes, "(nonblocking or persistent, %s)",

@@ -93,7 +93,8 @@ public:
 
     /// Starts a send. The answer is completed_send() if it is already over, which holds nothing, or
     /// a request to wait for and free; nullptr when memory has run out.
-    [[gnu::always_inline]] core::Request* start_send(core::Thread& thread, const Outbound& message) {
+    [[gnu::always_inline]] core::Request* start_send(core::Thread& thread,
+                                                     const Outbound& message) {
         if (message.bytes < inline_below_ && message.process != rank_ && message.layout == nullptr)
             [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
@@ -101,11 +102,10 @@ public:
                 [[likely]]
                 return &completed_send_;
         }
-        return start_send_slowly(thread, message.envelope.context, message.envelope.source,
-                                 message.envelope.tag, message.process, message.data,
-                                 {message.bytes, message.layout},
-                                 message.nonblocking ? Sending::nonblocking : Sending::blocking,
-                                 message.communicator);
+        return start_send_slowly(
+            thread, message.envelope.context, message.envelope.source, message.envelope.tag,
+            message.process, message.data, {message.bytes, message.layout},
+            message.nonblocking ? Sending::nonblocking : Sending::blocking, message.communicator);
     }
     /// The same; complete only when the message has been matched.
     core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
@@ -122,8 +122,10 @@ public:
     [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread,
                                                         const Inbound& inbound) {
         core::Request* receive = new_receive(thread, inbound);
-        if (receive == nullptr) [[unlikely]] return nullptr;
-        if (receive->any_tag) [[unlikely]] return post_slowly(thread, *receive, inbound.allow_overtaking);
+        if (receive == nullptr) [[unlikely]]
+            return nullptr;
+        if (receive->any_tag) [[unlikely]]
+            return post_slowly(thread, *receive, inbound.allow_overtaking);
         instance::Instance& instance = pool_.of(inbound.pattern.context, inbound.pattern.tag);
         receive->instance = instance.number;
         lock(instance, inbound.pattern);
@@ -200,7 +202,8 @@ public:
         thread.requests.give(request, requests_);
     }
     /// True for one of the threads that complete or free copies of the same handle.
-    [[nodiscard, gnu::always_inline]] bool claim(core::Thread& thread, core::Request& request) noexcept {
+    [[nodiscard, gnu::always_inline]] bool claim(core::Thread& thread,
+                                                 core::Request& request) noexcept {
         return claims_.claim(thread.claims, request.claimable);
     }
     sync::Claims& claims() noexcept { return claims_; }
@@ -243,7 +246,8 @@ public:
     /// there are none.
     void count_composed(int change) noexcept {
         // Relaxed: a thread that sees the count go to zero needs nothing of what went before.
-        if (composed_.fetch_add(static_cast<std::uint32_t>(change), relaxed) == 1 && change == -1) tell_end();
+        if (composed_.fetch_add(static_cast<std::uint32_t>(change), relaxed) == 1 && change == -1)
+            tell_end();
     }
     bool all_composed_over() const noexcept { return composed_.load(relaxed) == 0; }
 
@@ -260,8 +264,8 @@ public:
     }
     Instances instance_of(const match::Pattern& pattern) const noexcept {
         return pattern.tag == match::any_tag
-                   ? all
-                   : Instances{1} << pool_.home_of(pattern.context, pattern.tag);
+            ? all
+            : Instances{1} << pool_.home_of(pattern.context, pattern.tag);
     }
     /// Progress on these instances, or the first of them that has something, and on whatever stands at the
     /// door; true if there was any. Cheap when nothing came.
@@ -297,7 +301,8 @@ public:
     void count_thread(int change) noexcept;
     /// For core::Thread.
     std::int32_t exact_tags_from() const noexcept {
-        const bool watched = in_laboratory() || tool::matching_is_watched(settings_) || platform::races_are_sought();
+        const bool watched =
+            in_laboratory() || tool::matching_is_watched(settings_) || platform::races_are_sought();
         return watched ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
     }
     sync::locks::Visitor* visitor_for(core::Thread& thread) {
@@ -326,22 +331,26 @@ private:
     /// Its number in a sequence, if it has one; else a stamp.
     struct Numbered {
         std::uint64_t number;
-        std::atomic<std::uint64_t>* stamps;  ///< where the processor's counter does not order threads
+        std::atomic<std::uint64_t>*
+            stamps;  ///< where the processor's counter does not order threads
         std::uint64_t operator()() const noexcept {
             if (number != 0) return number;
             // Relaxed: a thread that synchronised with another after its send gets a later one.
             return stamps == nullptr ? Clock()() : stamps->fetch_add(1, relaxed) + 1;
         }
     };
-    Numbered numbered(std::uint64_t number = 0) noexcept { return {number, counts_stamps_ ? &stamps_ : nullptr}; }
+    Numbered numbered(std::uint64_t number = 0) noexcept {
+        return {number, counts_stamps_ ? &stamps_ : nullptr};
+    }
     /// `known_cells`: how many cells the message takes, where that is known beforehand. `stamp`: asked
     /// once there is room.
     template <std::size_t known_cells = 0, class Stamp = Clock>
     [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
                                      const Outbound& message, Kind kind, const void* prefix,
                                      std::uint32_t prefix_bytes, Stamp stamp = {}) {
-        const std::size_t cells =
-            known_cells != 0 ? known_cells : transport::shm::cells_for(prefix_bytes + message.bytes);
+        const std::size_t cells = known_cells != 0
+            ? known_cells
+            : transport::shm::cells_for(prefix_bytes + message.bytes);
         const auto way = instance.outbox.lock(thread.token);
         instance::Channel& channel = instance.channels[message.process];
         transport::shm::Cell* cell = nullptr;
@@ -401,32 +410,36 @@ private:
                                                    std::int32_t process, const std::byte* data,
                                                    Shape shape, Sending how,
                                                    objects::Communicator* communicator);
-    core::Request* start_send_by(core::Thread& thread, instance::Instance& instance, const Outbound& message,
-                                 bool synchronous, std::uint64_t number);
+    core::Request* start_send_by(core::Thread& thread, instance::Instance& instance,
+                                 const Outbound& message, bool synchronous, std::uint64_t number);
     void start_protocol(Turn& turn, instance::Instance& instance, core::Request& send,
                         const Outbound& message, std::uint64_t number);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
     /// Sends or queues; `completes` is done once the message is in the ring. `number`: in a sequence.
-    void post_or_queue(instance::Instance& instance, const Outbound& message, Kind kind, const void* prefix,
-                       std::uint32_t prefix_bytes, core::Request* completes, Turn& turn,
-                       std::uint64_t number = 0);
+    void post_or_queue(instance::Instance& instance, const Outbound& message, Kind kind,
+                       const void* prefix, std::uint32_t prefix_bytes, core::Request* completes,
+                       Turn& turn, std::uint64_t number = 0);
     void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                  const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
-    void let_go_of_send(core::Thread& thread, core::Request& send, const Outbound& message) noexcept;
-    void hand_over(instance::Instance& instance, instance::Channel& channel, transport::shm::Cell& cell,
-                   std::size_t cells, const Outbound& message, Kind kind, const void* prefix,
-                   std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept;
+    void let_go_of_send(core::Thread& thread, core::Request& send,
+                        const Outbound& message) noexcept;
+    void hand_over(instance::Instance& instance, instance::Channel& channel,
+                   transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
+                   Kind kind, const void* prefix, std::uint32_t prefix_bytes,
+                   std::uint64_t stamp) noexcept;
     static instance::Pending pending_of(const Outbound& message, Kind kind, const void* prefix,
                                         std::uint32_t prefix_bytes, core::Request* completes,
                                         std::uint64_t stamp) noexcept;
     void queue(instance::Instance& instance, instance::Channel& channel,
                const instance::Pending& what);
     transport::shm::BlockedNotice& notice_for(std::int32_t process) const noexcept {
-        return node_.blocked_notice(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process));
+        return node_.blocked_notice(static_cast<std::size_t>(rank_),
+                                    static_cast<std::size_t>(process));
     }
     transport::shm::BlockedNotice& notice_from(std::int32_t process) const noexcept {
-        return node_.blocked_notice(static_cast<std::size_t>(process), static_cast<std::size_t>(rank_));
+        return node_.blocked_notice(static_cast<std::size_t>(process),
+                                    static_cast<std::size_t>(rank_));
     }
     void after_queueing();
     bool flush_held(Turn& turn, instance::Instance& instance);
@@ -458,9 +471,11 @@ private:
     /// instance is locked.
     [[gnu::always_inline]] core::Request* match(instance::Instance& instance,
                                                 match::Envelope envelope) noexcept {
-        if (wildcards_.any()) [[unlikely]] return match_watched(instance, envelope);
+        if (wildcards_.any()) [[unlikely]]
+            return match_watched(instance, envelope);
         core::Request* receive = instance.matcher.standard.arrive(envelope);
-        if (receive != nullptr) [[likely]] receive->source = envelope.source;
+        if (receive != nullptr) [[likely]]
+            receive->source = envelope.source;
         return receive;
     }
     core::Request* match_with_wildcards(instance::Instance& instance,
@@ -482,8 +497,8 @@ private:
     void note_taken(instance::Instance& instance, const match::Message& message);
     void consume(Turn& turn, core::Request& receive, match::Message& message);
     Pull take_announced(core::Request& receive, match::Message& message) noexcept;
-    core::Request* consume_taken(core::Thread& thread, instance::Instance& instance, core::Request& receive,
-                                 match::Message& message);
+    core::Request* consume_taken(core::Thread& thread, instance::Instance& instance,
+                                 core::Request& receive, match::Message& message);
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
     void free_message(match::Message& message) noexcept;
     static void count_received(instance::Instance& instance, std::uint64_t bytes) noexcept {
@@ -524,7 +539,8 @@ private:
     /// After what was done that makes true what may be waited for.
     void tell_end() {
         sync::ProcessFence::light();  // F1: pairs with the heavy fence after await_end()
-        if (awaiting_end_.load(relaxed) != 0) [[unlikely]] tell_ends();
+        if (awaiting_end_.load(relaxed) != 0) [[unlikely]]
+            tell_ends();
     }
     void tell_ends();
 
@@ -537,7 +553,8 @@ private:
     Post post_in_section(core::Thread& thread, instance::Instance& way, const Outbound& message,
                          std::uint64_t number);
     core::Request* start_send_in_section(core::Thread& thread, instance::Instance& way,
-                                         const Outbound& message, bool synchronous, std::uint64_t number);
+                                         const Outbound& message, bool synchronous,
+                                         std::uint64_t number);
     bool poll_own_first(core::Thread& thread);
     bool poll_in_section(core::Thread& thread, std::size_t number);
     core::Request* post_exactly(core::Thread& thread, core::Request& receive);
@@ -558,7 +575,8 @@ private:
         if (!instance.used) [[unlikely]]
             first_use(instance);
     }
-    [[gnu::cold, gnu::noinline]] static void lock_contended(instance::Instance& instance, std::uint32_t context,
+    [[gnu::cold, gnu::noinline]] static void lock_contended(instance::Instance& instance,
+                                                            std::uint32_t context,
                                                             std::int32_t tag) {
         instance.lock.lock();
         instance.receiving.inbox_contended.add();
@@ -578,7 +596,8 @@ private:
     void each_inlet(Visit&& visit) {
         for_each(used(), [&](instance::Instance& instance) {
             const std::uint32_t count = instance.polled_count.load(relaxed);
-            for (std::uint32_t i = 0; i < count; ++i) visit(instance, *instance.polled[i].load(relaxed));
+            for (std::uint32_t i = 0; i < count; ++i)
+                visit(instance, *instance.polled[i].load(relaxed));
         });
     }
     Instances used() const noexcept { return used_.load(acquire); }
@@ -600,7 +619,8 @@ private:
     std::uint64_t next_order() noexcept;
     match::Message* lowest(const match::Pattern& pattern);
     match::Message* earliest(const match::Pattern& pattern);
-    match::Message* earliest_in_order(Turn& turn, const Everything& everything, const match::Pattern& pattern);
+    match::Message* earliest_in_order(Turn& turn, const Everything& everything,
+                                      const match::Pattern& pattern);
     void match_taken_out(Turn& turn, instance::Instance& instance, match::Message& message);
     void defer_unexpected(const match::Envelope& first);
     core::Request* post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking);
@@ -641,7 +661,7 @@ private:
     std::vector<Watcher> watchers_;
 
     const std::unique_ptr<match::Recording> recording_;  ///< nullptr: nothing is recorded
-    const std::unique_ptr<Laboratory> laboratory_;  ///< nullptr in the default recipe
+    const std::unique_ptr<Laboratory> laboratory_;       ///< nullptr in the default recipe
 
     PeerMemory peer_memory_;
     CopyChoice copy_choice_;

@@ -16,7 +16,9 @@ namespace heddle::p2p {
 BusyContexts Engine::busy_contexts(core::Thread& thread) {
     BusyContexts busy;
     for (std::int32_t from = 0; from < static_cast<std::int32_t>(node_.processes()); ++from)
-        busy.unknown = !notice_from(from).each([&](std::uint32_t context) { busy.found.push_back(context); }) || busy.unknown;
+        busy.unknown = !notice_from(from).each(
+                           [&](std::uint32_t context) { busy.found.push_back(context); }) ||
+            busy.unknown;
     const auto add = [&](std::uint32_t context) { busy.found.push_back(context); };
     Turn turn(thread);
     if (is_sequenced()) match_all_that_came(turn);
@@ -26,12 +28,14 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
         const auto add_receive = [&](const core::Request& receive) { add(receive.context); };
         for_each(used(), [&](instance::Instance& instance) {
             instance.matcher.each_posted(add_receive);
-            instance.matcher.each_kept([&](const match::Message& message) { add(message.envelope.context); });
+            instance.matcher.each_kept(
+                [&](const match::Message& message) { add(message.envelope.context); });
         });
         wildcards_.each_posted(add_receive);
         deferred_.each([&](const match::Message& message) { add(message.envelope.context); });
         for (std::size_t home = 0; is_sequenced() && home < pool_.size(); ++home)
-            laboratory_->each_early(home, [&](const match::Message& early) { add(early.envelope.context); });
+            laboratory_->each_early(
+                home, [&](const match::Message& early) { add(early.envelope.context); });
     });
     std::sort(busy.found.begin(), busy.found.end());
     busy.found.erase(std::unique(busy.found.begin(), busy.found.end()), busy.found.end());

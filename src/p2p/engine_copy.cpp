@@ -50,7 +50,8 @@ bool Engine::may_read(const Pull& pull, std::uint64_t bytes) {
     using SingleCopy = tool::Settings::SingleCopy;
     if (pull.address == unreadable || settings_.single_copy == SingleCopy::never) return false;
     if (!peer_memory_.reachable(pull.process)) return false;
-    return settings_.single_copy == SingleCopy::always || copy_choice_.choose(bytes) == Way::single_copy;
+    return settings_.single_copy == SingleCopy::always ||
+        copy_choice_.choose(bytes) == Way::single_copy;
 }
 
 /// Whether a sender is likely to have time to help. Where this process has sends that are still to be taken,
@@ -77,7 +78,8 @@ bool Engine::read_and_unpack(const Pull& pull, std::uint64_t bytes) {
     std::array<std::byte, 16384> packed;
     for (std::uint64_t from = 0; from < bytes; from += packed.size()) {
         const std::uint64_t piece = std::min<std::uint64_t>(packed.size(), bytes - from);
-        if (!peer_memory_.read(pull.process, packed.data(), pull.address + from, piece)) return false;
+        if (!peer_memory_.read(pull.process, packed.data(), pull.address + from, piece))
+            return false;
         scatter(*pull.receive, from, packed.data(), piece);
     }
     return true;
@@ -115,7 +117,8 @@ bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
 
     std::uint64_t copied = 0;
     for (SharedCopy::Piece piece = copy->take(); piece.bytes != 0; piece = copy->take()) {
-        if (!peer_memory_.read(pull.process, buffer + piece.from, pull.address + piece.from, piece.bytes))
+        if (!peer_memory_.read(pull.process, buffer + piece.from, pull.address + piece.from,
+                               piece.bytes))
             pull.receive->error = MPI_ERR_INTERN;  // the sender is gone, and the job with it
         copied += piece.bytes;
     }
@@ -175,7 +178,8 @@ void Engine::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t 
     const std::uint64_t bytes = copy.length;
     if (fields.undone != no_piece) {
         make_room(turn.undone);
-        return turn.undone.push_back({process, instance.number, fields.sender, fields.number, fields.undone});
+        return turn.undone.push_back(
+            {process, instance.number, fields.sender, fields.number, fields.undone});
     }
     give_shared_copy(copy, fields.number);
     if (fields.last == 0) return;
@@ -189,7 +193,8 @@ void Engine::finish_sharing(Turn& turn, const Undone& undone) {
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
     const auto piece = copy.piece_at(undone.from);
-    if (!peer_memory_.read(undone.process, receive.buffer + piece.from, copy.source + piece.from, piece.bytes))
+    if (!peer_memory_.read(undone.process, receive.buffer + piece.from, copy.source + piece.from,
+                           piece.bytes))
         receive.error = MPI_ERR_INTERN;  // the sender is gone, and the job with it
     const bool last = copy.done(piece.bytes);
     give_shared_copy(copy, undone.number);

@@ -20,8 +20,11 @@ namespace {
 /// Work that is put off may want sections of its own: in this one, it is put off further.
 class SectionWithoutWork {
 public:
-    SectionWithoutWork(core::Thread& thread, sync::locks::Visitor* visitor, Section section, std::size_t object)
-        : thread_(thread), working_(std::exchange(thread.working, true)), section_(visitor, section, object) {}
+    SectionWithoutWork(core::Thread& thread, sync::locks::Visitor* visitor, Section section,
+                       std::size_t object)
+        : thread_(thread),
+          working_(std::exchange(thread.working, true)),
+          section_(visitor, section, object) {}
     ~SectionWithoutWork() { thread_.working = working_; }
     SectionWithoutWork(const SectionWithoutWork&) = delete;
     SectionWithoutWork& operator=(const SectionWithoutWork&) = delete;
@@ -69,7 +72,8 @@ Post Engine::post_in_section(core::Thread& thread, instance::Instance& way, cons
 
 /// In the section of the outbox.
 core::Request* Engine::start_send_in_section(core::Thread& thread, instance::Instance& way,
-                                             const Outbound& message, bool synchronous, std::uint64_t number) {
+                                             const Outbound& message, bool synchronous,
+                                             std::uint64_t number) {
     core::Request* send = nullptr;
     {
         const SectionWithoutWork section(thread, thread.visitor, Section::outbox, way.number);
@@ -80,16 +84,19 @@ core::Request* Engine::start_send_in_section(core::Thread& thread, instance::Ins
     return send;
 }
 
-core::Request* Engine::send_in_laboratory(core::Thread& thread, const Outbound& message, Sending how) {
+core::Request* Engine::send_in_laboratory(core::Thread& thread, const Outbound& message,
+                                          Sending how) {
     instance::Instance& home = pool_.home(message.envelope.context, message.envelope.tag);
     std::uint64_t number = 0;
     instance::Instance* way = &home;
     if (laboratory_->sequenced && message.process != rank_) {
         // The number before the instance: who takes both has them in the order of its sends.
-        number = may_overtake(message) ? in_no_sequence : laboratory_->take_number(home.number, message.process);
+        number = may_overtake(message) ? in_no_sequence
+                                       : laboratory_->take_number(home.number, message.process);
         way = &pool_[laboratory_->choose(thread)];
     }
-    if (how != Sending::synchronous && message.process != rank_ && message.bytes <= settings_.eager_limit) {
+    if (how != Sending::synchronous && message.process != rank_ &&
+        message.bytes <= settings_.eager_limit) {
         if (how == Sending::nonblocking && thread.visitor != nullptr)
             return send_with_request(thread, message, *way, number);
         if (post_in_section(thread, *way, message, number) == Post::done) return &completed_send_;
@@ -120,10 +127,12 @@ core::Request* Engine::send_with_request(core::Thread& thread, const Outbound& m
     return send;
 }
 
-void Engine::count_reference(core::Thread& thread, objects::Communicator& communicator, int change) {
-    const InSection section(laboratory_->locked_counts ? thread.visitor : nullptr, Section::reference_count,
-                            communicator.context);
-    communicator.references.fetch_add(static_cast<std::uint32_t>(change), relaxed);  // the caller has one, too
+void Engine::count_reference(core::Thread& thread, objects::Communicator& communicator,
+                             int change) {
+    const InSection section(laboratory_->locked_counts ? thread.visitor : nullptr,
+                            Section::reference_count, communicator.context);
+    communicator.references.fetch_add(static_cast<std::uint32_t>(change),
+                                      relaxed);  // the caller has one, too
 }
 
 /// A receive that goes to the instance of its tag, past the short way.
@@ -134,7 +143,8 @@ core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive
     if (thread.visitor != nullptr) {
         thread.visitor->productive(2);  // made, and freed by the call that waits for it
         sync::Slot* nobody = nullptr;
-        receive.waiter.compare_exchange_strong(nobody, laboratory_->completions().as_waiter(), release, relaxed);
+        receive.waiter.compare_exchange_strong(nobody, laboratory_->completions().as_waiter(),
+                                               release, relaxed);
     }
     {
         const InSection section(thread.visitor, Section::inbox, home.number);
@@ -153,16 +163,19 @@ core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive
 match::Message* Engine::post_watched(instance::Instance& instance, core::Request& receive) {
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     if (recording_ != nullptr) recording_->post(pattern);
-    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.searches(), pattern.context);
+    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.searches(),
+                          pattern.context);
     match::Message* message = instance.matcher.post(receive, pattern);
     if (message != nullptr) note_taken(instance, *message);
     return message;
 }
 
 /// Instance locked.
-core::Request* Engine::match_watched(instance::Instance& instance, match::Envelope envelope) noexcept {
+core::Request* Engine::match_watched(instance::Instance& instance,
+                                     match::Envelope envelope) noexcept {
     if (recording_ != nullptr) recording_->arrive(envelope);
-    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.searches(), envelope.context);
+    const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.searches(),
+                          envelope.context);
     return match_with_wildcards(instance, envelope);
 }
 
@@ -243,8 +256,10 @@ bool Engine::poll_in_laboratory(core::Thread& thread) {
 /// not wait for the lock either (section 6.2).
 void Engine::test_in_laboratory(core::Thread& thread) {
     const InSection section(thread.visitor, Section::progress, 0, sync::locks::Limit::of_tests);
-    if (section.gave_up()) thread.visitor->counters.lock_given_up.add();
-    else poll_own_first(thread);
+    if (section.gave_up())
+        thread.visitor->counters.lock_given_up.add();
+    else
+        poll_own_first(thread);
 }
 
 bool Engine::poll_own_first(core::Thread& thread) {
@@ -252,8 +267,10 @@ bool Engine::poll_own_first(core::Thread& thread) {
     const std::size_t own = laboratory_->own(thread);
     const Instances others = (used() | backlogged()) & ~(Instances{1} << own);
     bool moved = poll_in_section(thread, own);
-    for (Instances left = std::rotr(others, static_cast<int>(own)); left != 0 && !moved; left &= left - 1)
-        moved = poll_in_section(thread, (static_cast<std::size_t>(std::countr_zero(left)) + own) % 64);
+    for (Instances left = std::rotr(others, static_cast<int>(own)); left != 0 && !moved;
+         left &= left - 1)
+        moved =
+            poll_in_section(thread, (static_cast<std::size_t>(std::countr_zero(left)) + own) % 64);
     if (!moved) poll_all(thread);
     if (laboratory_->serial) laboratory_->progress.unlock();
     return moved;
@@ -264,7 +281,8 @@ bool Engine::poll_in_section(core::Thread& thread, std::size_t number) {
     const bool something = instance.something_came() || instance.backlog.load(relaxed) != 0;
     bool moved = false;
     {
-        const SectionWithoutWork section(thread, something ? thread.visitor : nullptr, Section::inbox, number);
+        const SectionWithoutWork section(thread, something ? thread.visitor : nullptr,
+                                         Section::inbox, number);
         moved = poll(thread, Instances{1} << number);
     }
     Turn turn(thread);

@@ -47,7 +47,8 @@ void Engine::mark_used(instance::Instance& instance) {
 void Engine::list_all_rung(const Everything& everything) {
     auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
     // What was sent before anything that has been seen here has been announced, if it was to be.
-    if (rung.load(seq_cst) == 0) [[likely]] return;
+    if (rung.load(seq_cst) == 0) [[likely]]
+        return;
     for_each(rung.exchange(0, seq_cst), [&](instance::Instance& instance) {
         everything.include(instance);
         list_rung(instance);
@@ -106,7 +107,8 @@ bool Engine::drain_only(Turn& turn, const Everything& everything) {
 bool Engine::may_be_preceded(const match::Message& message) noexcept {
     transport::shm::BlockedNotice& notice = notice_from(message.peer);
     const auto ask = [&] { return notice.may_precede(message.envelope.context, message.stamp); };
-    if (!ask()) [[likely]] return false;
+    if (!ask()) [[likely]]
+        return false;
     notice.watch();
     return ask();
 }
@@ -119,7 +121,8 @@ bool Engine::may_be_preceded(const match::Message& message) noexcept {
 /// latest stamp of the first, until one finds nothing. Before each of them it is asked what is blocked, so
 /// that the last one finds what was published just before that.
 void Engine::drain_in_order(Turn& turn, const Everything& everything) {
-    if (deferred_.empty() && drain_only(turn, everything)) [[likely]] return;
+    if (deferred_.empty() && drain_only(turn, everything)) [[likely]]
+        return;
     const NoteOfDeferred note(*this);
     take_out_of_rings(turn, everything, ~std::uint64_t{0});
     if (deferred_.empty()) return;
@@ -135,10 +138,13 @@ void Engine::drain_in_order(Turn& turn, const Everything& everything) {
 
 /// A message that was taken out of its ring in turn. Instance locked.
 void Engine::match_taken_out(Turn& turn, instance::Instance& instance, match::Message& message) {
-    assert(is_sequenced() || !deferred_.precede(message.peer, message.envelope.context, message.stamp));
+    assert(is_sequenced() ||
+           !deferred_.precede(message.peer, message.envelope.context, message.stamp));
     make_room(turn.pulls);
-    if (core::Request* receive = match(instance, message.envelope)) consume(turn, *receive, message);
-    else keep(turn, instance, message);
+    if (core::Request* receive = match(instance, message.envelope))
+        consume(turn, *receive, message);
+    else
+        keep(turn, instance, message);
 }
 
 void Engine::restore_order(Turn& turn) {
@@ -146,7 +152,8 @@ void Engine::restore_order(Turn& turn) {
     const bool were_deferred = any_deferred_.load(relaxed);
     {
         const Everything everything(*this);
-        node_.door(static_cast<std::size_t>(rank_)).withdrawn.store(0, seq_cst);  // before it is asked again
+        node_.door(static_cast<std::size_t>(rank_))
+            .withdrawn.store(0, seq_cst);  // before it is asked again
         drain_in_order(turn, everything);
     }
     if (!were_deferred) return;
@@ -180,7 +187,8 @@ match::Message* Engine::earliest_in_order(Turn& turn, const Everything& everythi
     drain_in_order(turn, everything);
     for (match::Message* first = earliest(pattern); first != nullptr;) {
         const match::Envelope envelope = first->envelope;
-        if (may_be_preceded(*first) || deferred_.precede(first->peer, envelope.context, first->stamp)) {
+        if (may_be_preceded(*first) ||
+            deferred_.precede(first->peer, envelope.context, first->stamp)) {
             defer_unexpected(envelope);
             first = earliest(pattern);
             continue;
@@ -188,7 +196,8 @@ match::Message* Engine::earliest_in_order(Turn& turn, const Everything& everythi
         // What was blocked until just before the question is in the rings now.
         drain_in_order(turn, everything);
         match::Message* now = earliest(pattern);
-        if (now == first && !deferred_.precede(first->peer, envelope.context, first->stamp)) return first;
+        if (now == first && !deferred_.precede(first->peer, envelope.context, first->stamp))
+            return first;
         first = now;
     }
     return nullptr;
@@ -209,7 +218,8 @@ void Engine::defer_unexpected(const match::Envelope& first) {
 }
 
 /// A receive that belongs to no instance, or a recipe of the laboratory.
-core::Request* Engine::post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking) {
+core::Request* Engine::post_slowly(core::Thread& thread, core::Request& receive,
+                                   bool allow_overtaking) {
     receive.any_tag = receive.tag == match::any_tag;
     if (platform::races_are_sought()) core::causality::posted(receive);
     if (receive.any_tag) return post_any_tag(thread, receive, !allow_overtaking && !is_sequenced());
@@ -242,7 +252,9 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
 /// An order above all that was posted, and below all that will be. Everything locked.
 std::uint64_t Engine::next_order() noexcept {
     std::uint64_t order = wildcards_.latest_order;
-    const auto raise = [&](instance::Instance& instance) { order = instance.matcher.raise_order(order); };
+    const auto raise = [&](instance::Instance& instance) {
+        order = instance.matcher.raise_order(order);
+    };
     for_each(used(), raise);
     ++order;
     for_each(used(), raise);
@@ -260,8 +272,10 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
     match::Message* message = nullptr;
     const auto look = [&] {
         if (message == nullptr) return;
-        if (message->peer != rank_) core::causality::after_other_processes();
-        else core::causality::after(reinterpret_cast<const void*>(message->sender));
+        if (message->peer != rank_)
+            core::causality::after_other_processes();
+        else
+            core::causality::after(reinterpret_cast<const void*>(message->sender));
         found = {message->envelope.source, message->envelope.tag, 0, false, message->length};
         if (!take) return;
         if (recording_ != nullptr) recording_->take(pattern);

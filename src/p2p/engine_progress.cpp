@@ -25,22 +25,29 @@ bool has_short_ways(const tool::Settings& settings) noexcept {
 
 Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
                core::Arena<core::Request>& requests, tool::Settings settings)
-    : node_(node), rank_(rank), settings_(settings),
-      counts_stamps_(settings.stamps == tool::Stamps::automatic ? !platform::ticks_order_threads()
-                                                                : settings.stamps == tool::Stamps::counter),
-      inline_below_(has_short_ways(settings) && !counts_stamps_ ? transport::shm::inline_payload + 1 : 0),
+    : node_(node),
+      rank_(rank),
+      settings_(settings),
+      counts_stamps_(settings.stamps == tool::Stamps::automatic
+                         ? !platform::ticks_order_threads()
+                         : settings.stamps == tool::Stamps::counter),
+      inline_below_(has_short_ways(settings) && !counts_stamps_ ? transport::shm::inline_payload + 1
+                                                                : 0),
       at_once_below_(has_short_ways(settings) && !counts_stamps_ ? settings.eager_limit + 1 : 0),
-      requests_(requests), pool_(node, rank, settings),
+      requests_(requests),
+      pool_(node, rank, settings),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
                 node.door(static_cast<std::size_t>(rank)).under_pressure),
       blocked_(node.processes()),
-      recording_(settings.record.empty() ? nullptr
-                                         : std::make_unique<match::Recording>(
-                                               settings.record, rank, static_cast<std::int32_t>(node.processes()))),
+      recording_(settings.record.empty()
+                     ? nullptr
+                     : std::make_unique<match::Recording>(
+                           settings.record, rank, static_cast<std::int32_t>(node.processes()))),
       laboratory_(tool::in_laboratory(settings)
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
-      peer_memory_(node, rank), messages_(most_messages, core::large_chunk),
+      peer_memory_(node, rank),
+      messages_(most_messages, core::large_chunk),
       pending_(most_pending) {
     agree_on_fences();
     completed_send_.operation = core::Operation::send;
@@ -111,7 +118,8 @@ bool Engine::visit_in_turn(core::Thread& thread, Instances which) {
 
 void Engine::poll_all(core::Thread& thread) {
     bool moved = false;
-    for_each(in_progress(), [&](instance::Instance& instance) { moved |= visit(thread, instance); });
+    for_each(in_progress(),
+             [&](instance::Instance& instance) { moved |= visit(thread, instance); });
     end_poll(thread, moved);
     if (may_release_deferred()) [[unlikely]] {
         Turn turn(thread);
@@ -315,14 +323,16 @@ Engine::Instances Engine::announce_backlog(core::Thread& thread) {
 }
 
 bool Engine::something_to_do(core::Thread& thread, Instances announced) {
-    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 || may_release_deferred();
+    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
+        may_release_deferred();
     for_each(used(),
              [&](instance::Instance& instance) { found = found || instance.something_came(); });
     if (found || all_handed_over()) return found;
     Turn turn(thread);
     finish_after(turn, [&] {
-        for_each(backlogged(),
-                 [&](instance::Instance& instance) { found = flush_backlog(turn, instance) || found; });
+        for_each(backlogged(), [&](instance::Instance& instance) {
+            found = flush_backlog(turn, instance) || found;
+        });
     });
     return found || (backlogged() & ~announced) != 0;
 }
@@ -343,8 +353,9 @@ void free_completed(Engine& engine, core::Thread& thread, core::Request& request
 
 /// Of which session the send is; nullptr: of the world model.
 const objects::Session* owner_of(const core::Request& request) noexcept {
-    return request.operation == core::Operation::join ? session_of_join(request)
-                                                      : static_cast<const objects::Session*>(request.extra);
+    return request.operation == core::Operation::join
+        ? session_of_join(request)
+        : static_cast<const objects::Session*>(request.extra);
 }
 
 bool still_sends(const core::Request& request) noexcept {

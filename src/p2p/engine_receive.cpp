@@ -30,14 +30,16 @@ Fields fields_of(const transport::shm::Cell& cell) noexcept {
 void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Message& message) {
     Turn turn(thread);
     finish_after(turn, [&] {
-        if (is_announced(message)) pull(turn, take_announced(receive, message));
-        else consume(turn, receive, message);
+        if (is_announced(message))
+            pull(turn, take_announced(receive, message));
+        else
+            consume(turn, receive, message);
     });
 }
 
 /// The message was just taken out of its queue. Instance locked; not any more when it returns.
-core::Request* Engine::consume_taken(core::Thread& thread, instance::Instance& instance, core::Request& receive,
-                                     match::Message& message) {
+core::Request* Engine::consume_taken(core::Thread& thread, instance::Instance& instance,
+                                     core::Request& receive, match::Message& message) {
     note_taken(instance, message);
     instance.lock.unlock();
     consume_now(thread, receive, message);
@@ -104,20 +106,22 @@ core::Request* Engine::match_with_wildcards(instance::Instance& instance,
                                             match::Envelope envelope) noexcept {
     core::Request* receive = instance.matcher.posted_for(envelope);
     const std::uint64_t before = receive == nullptr ? ~std::uint64_t{0} : receive->order;
-    if (core::Request* wildcard = wildcards_.take_for(envelope, before)) receive = wildcard;
-    else if (receive != nullptr) instance.matcher.take_posted(*receive);
+    if (core::Request* wildcard = wildcards_.take_for(envelope, before))
+        receive = wildcard;
+    else if (receive != nullptr)
+        instance.matcher.take_posted(*receive);
     if (receive == nullptr) return nullptr;
     receive->source = envelope.source;
     receive->tag = envelope.tag;
     return receive;
 }
 
-
 /// Instance locked.
 void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                      const transport::shm::Cell& cell) {
     const auto kind = static_cast<Kind>(cell.kind);
-    if (is_control(kind)) [[unlikely]] return deliver_control(turn, instance, inlet.process, cell);
+    if (is_control(kind)) [[unlikely]]
+        return deliver_control(turn, instance, inlet.process, cell);
     assert(is_sequenced() || !deferred_.precede(inlet.process, cell.context, cell.stamp));
     if (kind != Kind::eager) [[unlikely]]
         return deliver_announced(turn, instance, inlet.process, cell);
@@ -144,7 +148,8 @@ void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::in
     }
     const auto fields = fields_of<RendezvousFields>(cell);
     count_received(instance, fields.length);
-    turn.pulls.push_back({receive, process, instance.number, fields.sender, fields.address, fields.length});
+    turn.pulls.push_back(
+        {receive, process, instance.number, fields.sender, fields.address, fields.length});
 }
 
 void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
@@ -161,7 +166,9 @@ void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int3
             turn.shares.push_back({process, instance.number, fields.sender, fields.number});
             break;
         }
-        case Kind::shared: end_sharing(turn, instance, process, fields_of<SharedFields>(cell)); break;
+        case Kind::shared:
+            end_sharing(turn, instance, process, fields_of<SharedFields>(cell));
+            break;
         default: receive_data(turn, cell); break;
     }
 }
@@ -193,8 +200,9 @@ match::Message& Engine::new_message(std::uint8_t instance, std::int32_t process,
 void Engine::keep_payload(match::Message& message, const std::byte* data, Shape shape) {
     message.length = shape.bytes;
     if (shape.bytes == 0) return;
-    message.payload = shape.bytes <= sizeof message.small ? message.small
-                                                          : static_cast<std::byte*>(std::malloc(shape.bytes));
+    message.payload = shape.bytes <= sizeof message.small
+        ? message.small
+        : static_cast<std::byte*>(std::malloc(shape.bytes));
     if (message.payload == nullptr) {
         message.payload = message.small;
         free_message(message);
@@ -211,8 +219,7 @@ void Engine::free_message(match::Message& message) noexcept {
 
 match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t process,
                                 std::uint8_t instance) {
-    match::Message& message =
-        new_message(instance, process, {cell.context, cell.source, cell.tag});
+    match::Message& message = new_message(instance, process, {cell.context, cell.source, cell.tag});
     message.stamp = cell.stamp;
     message.protocol = cell.kind;
     switch (static_cast<Kind>(cell.kind)) {
@@ -239,10 +246,12 @@ void Engine::keep(Turn& turn, instance::Instance& instance, match::Message& mess
     instance.matcher.keep(message);
     instance.receiving.unexpected_bytes.add(footprint(message));
     pressure_.note(instance.told_unexpected, instance.receiving.unexpected_bytes.value());
-    tool::raise(tool::Event::unexpected_message, {message.envelope.source, message.envelope.tag,
-                                                  static_cast<std::int64_t>(message.length)});
+    tool::raise(
+        tool::Event::unexpected_message,
+        {message.envelope.source, message.envelope.tag, static_cast<std::int64_t>(message.length)});
     // A watcher that was not here yet searches this instance, locked, after it came.
-    if (watching_.load(relaxed) == 0) [[likely]] return;
+    if (watching_.load(relaxed) == 0) [[likely]]
+        return;
     std::lock_guard guard(watchers_lock_);
     for (const Watcher& watcher : watchers_)
         if (match::accepts(watcher.pattern, message.envelope)) turn.wake(*watcher.slot);
@@ -278,7 +287,8 @@ void Engine::consume(Turn& turn, core::Request& receive, match::Message& message
 Pull Engine::take_announced(core::Request& receive, match::Message& message) noexcept {
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
-    const Pull pull{&receive, message.peer, message.instance, message.sender, message.address, message.length};
+    const Pull pull{&receive,       message.peer,    message.instance,
+                    message.sender, message.address, message.length};
     free_message(message);
     return pull;
 }

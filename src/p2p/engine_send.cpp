@@ -24,10 +24,11 @@ void Engine::notify(std::int32_t process, const instance::Instance& instance) no
 }
 
 core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t context,
-                                         std::int32_t source, std::int32_t tag, std::int32_t process,
-                                         const std::byte* data, Shape shape, Sending how,
-                                         objects::Communicator* communicator) {
-    const Outbound message{{context, source, tag}, process, data, shape.bytes, shape.layout, 0, communicator};
+                                         std::int32_t source, std::int32_t tag,
+                                         std::int32_t process, const std::byte* data, Shape shape,
+                                         Sending how, objects::Communicator* communicator) {
+    const Outbound message{{context, source, tag}, process, data,        shape.bytes,
+                           shape.layout,           0,       communicator};
     const bool synchronous = how == Sending::synchronous;
     if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
         post(thread, pool_.of(context, tag), message, Kind::eager, nullptr, 0) == Post::done)
@@ -39,7 +40,8 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
 
 /// Starts a send through this instance.
 core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& instance,
-                                     const Outbound& message, bool synchronous, std::uint64_t number) {
+                                     const Outbound& message, bool synchronous,
+                                     std::uint64_t number) {
     core::Request* send = take_request(thread);
     if (send == nullptr) return nullptr;
     send->operation = core::Operation::send;
@@ -71,8 +73,10 @@ core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& i
 }
 
 /// Nothing of the send has left.
-void Engine::let_go_of_send(core::Thread& thread, core::Request& send, const Outbound& message) noexcept {
-    if (message.process != rank_ && message.bytes > settings_.eager_limit) announced_.fetch_sub(1, relaxed);
+void Engine::let_go_of_send(core::Thread& thread, core::Request& send,
+                            const Outbound& message) noexcept {
+    if (message.process != rank_ && message.bytes > settings_.eager_limit)
+        announced_.fetch_sub(1, relaxed);
     free_request(thread, send);
 }
 
@@ -88,11 +92,12 @@ void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Requ
         const RendezvousFields fields{
             address, send.laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
             message.bytes};
-        post_or_queue(instance, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous, &fields,
-                      sizeof fields, nullptr, turn, number);
+        post_or_queue(instance, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
+                      &fields, sizeof fields, nullptr, turn, number);
     } else if (send.synchronous) {
         const SenderField field{address};
-        post_or_queue(instance, message, Kind::eager_sync, &field, sizeof field, nullptr, turn, number);
+        post_or_queue(instance, message, Kind::eager_sync, &field, sizeof field, nullptr, turn,
+                      number);
     } else {
         post_or_queue(instance, message, Kind::eager, nullptr, 0, &send, turn, number);
     }
@@ -109,11 +114,13 @@ void Engine::post_or_queue(instance::Instance& instance, const Outbound& message
         const bool open = channel.state == instance::Channel::State::open;
         if (transport::shm::Cell* cell = open ? channel.ring.reserve(cells) : nullptr) {
             if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
-            hand_over(instance, channel, *cell, cells, message, kind, prefix, prefix_bytes, stamp());
+            hand_over(instance, channel, *cell, cells, message, kind, prefix, prefix_bytes,
+                      stamp());
             if (completes != nullptr) turn.complete(*completes);
             return;
         }
-        queue(instance, channel, pending_of(message, kind, prefix, prefix_bytes, completes, stamp()));
+        queue(instance, channel,
+              pending_of(message, kind, prefix, prefix_bytes, completes, stamp()));
         instance.backlog_counters.ring_full.add();
         if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
         flush_held(turn, instance);  // room may have come meanwhile
@@ -138,9 +145,10 @@ instance::Pending Engine::pending_of(const Outbound& message, Kind kind, const v
 }
 
 /// Writes the message into its cells, and hands them over. Outbox held.
-void Engine::hand_over(instance::Instance& instance, instance::Channel& channel, transport::shm::Cell& cell,
-                       std::size_t cells, const Outbound& message, Kind kind, const void* prefix,
-                       std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept {
+void Engine::hand_over(instance::Instance& instance, instance::Channel& channel,
+                       transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
+                       Kind kind, const void* prefix, std::uint32_t prefix_bytes,
+                       std::uint64_t stamp) noexcept {
     write(cell, message, kind, prefix, prefix_bytes, stamp);
     channel.ring.publish(cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
@@ -157,7 +165,8 @@ void Engine::after_queueing() {
 
 void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                      const void* fields, std::uint32_t bytes) {
-    post_or_queue(pool_[instance], {no_envelope, process, nullptr, 0}, kind, fields, bytes, nullptr, turn);
+    post_or_queue(pool_[instance], {no_envelope, process, nullptr, 0}, kind, fields, bytes, nullptr,
+                  turn);
 }
 
 void Engine::open_channel(core::Thread& thread, instance::Instance& instance,
@@ -174,8 +183,8 @@ void Engine::queue(instance::Instance& instance, instance::Channel& channel,
     *pending = what;
     try {
         if (!is_control(static_cast<Kind>(what.kind)))
-            blocked_[static_cast<std::size_t>(channel.process)].add(notice_for(channel.process), what.stamp,
-                                                                    what.envelope.context);
+            blocked_[static_cast<std::size_t>(channel.process)].add(
+                notice_for(channel.process), what.stamp, what.envelope.context);
     } catch (...) {
         pending_.give(pending);
         throw;
@@ -231,15 +240,17 @@ bool Engine::flush(Turn& turn, instance::Instance& instance, instance::Channel& 
 /// The first pending message of the channel, or one fragment of it. Outbox held.
 bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
     instance::Pending& pending = *channel.first;
-    if (is_under_pressure(channel.process)) [[unlikely]] withhold(instance, pending);
+    if (is_under_pressure(channel.process)) [[unlikely]]
+        withhold(instance, pending);
     const bool streamed = pending.kind == static_cast<std::uint8_t>(Kind::data);
     const std::uint64_t bytes = streamed ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
     const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
     transport::shm::Cell* cell = channel.ring.reserve_in_spite(cells);
     if (cell == nullptr) return false;
-    hand_over(instance, channel, *cell, cells,
-              {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
-              static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
+    hand_over(
+        instance, channel, *cell, cells,
+        {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
+        static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
     if (streamed && bytes < pending.bytes) {
         pending.offset += bytes;
         pending.bytes -= bytes;
@@ -252,8 +263,8 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
     channel.first = pending.next;
     if (channel.first == nullptr) channel.last = nullptr;
     if (!is_control(static_cast<Kind>(pending.kind)) &&
-        blocked_[static_cast<std::size_t>(channel.process)].remove(notice_for(channel.process), pending.stamp,
-                                                                   pending.envelope.context))
+        blocked_[static_cast<std::size_t>(channel.process)].remove(
+            notice_for(channel.process), pending.stamp, pending.envelope.context))
         node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
     if (streamed) announced_.fetch_sub(1, relaxed);
     if (pending.completes != nullptr) turn.complete(*pending.completes);
@@ -271,12 +282,14 @@ void Engine::withhold(instance::Instance& instance, instance::Pending& pending) 
     SenderField field{reinterpret_cast<std::uint64_t>(pending.completes)};
     if (synchronous) std::memcpy(&field, pending.prefix, sizeof field);
     const RendezvousFields fields{
-        field.sender, pending.layout != nullptr ? unreadable : reinterpret_cast<std::uint64_t>(pending.data),
+        field.sender,
+        pending.layout != nullptr ? unreadable : reinterpret_cast<std::uint64_t>(pending.data),
         pending.bytes};
     pending.completes = nullptr;
     pending.kind = static_cast<std::uint8_t>(fits ? Kind::eager_sync : Kind::rendezvous);
     pending.prefix_bytes = fits ? sizeof field : sizeof fields;
-    std::memcpy(pending.prefix, fits ? static_cast<const void*>(&field) : &fields, pending.prefix_bytes);
+    std::memcpy(pending.prefix, fits ? static_cast<const void*>(&field) : &fields,
+                pending.prefix_bytes);
     instance.backlog_counters.withheld.add();
     if (fits) return;
     announced_.fetch_add(1, relaxed);

@@ -23,20 +23,23 @@ std::vector<unsigned char> pattern(std::size_t bytes, unsigned seed) {
 }
 
 void send(const std::vector<unsigned char>& data, int to, int tag) {
-    ASSERT_EQ(MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD),
-              MPI_SUCCESS);
+    ASSERT_EQ(
+        MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD),
+        MPI_SUCCESS);
 }
 
 void expect(std::size_t bytes, unsigned seed, int from, int tag) {
     std::vector<unsigned char> got(bytes, 0xee);
     MPI_Status status;
-    ASSERT_EQ(MPI_Recv(got.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD, &status),
-              MPI_SUCCESS);
+    ASSERT_EQ(
+        MPI_Recv(got.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD, &status),
+        MPI_SUCCESS);
     EXPECT_EQ(status.MPI_TAG, tag);
     EXPECT_EQ(got, pattern(bytes, seed));
 }
 
-constexpr std::size_t sizes[] = {0, 1, 31, 32, 33, 64, 96, 97, 1000, 4096, 8192, 8193, 70000, 1 << 20};
+constexpr std::size_t sizes[] = {0,  1,    31,   32,   33,   64,    96,
+                                 97, 1000, 4096, 8192, 8193, 70000, 1 << 20};
 
 TEST(Engine, every_size_goes_both_ways) {
     run_job(2, 1, [](int rank, int) {
@@ -97,25 +100,28 @@ TEST(Engine, a_full_ring_holds_nobody_up) {
 TEST(Engine, both_sides_copy_many_large_messages_at_once) {
     run_job(2, 2, [](int rank, int thread) {
         constexpr int count = 12;  // more than can be shared at a time
-        const auto size = [](int i) { return std::size_t{300'000} + static_cast<std::size_t>(i) * 77'777; };
+        const auto size = [](int i) {
+            return std::size_t{300'000} + static_cast<std::size_t>(i) * 77'777;
+        };
         for (int round = 0; round < 3; ++round) {
             std::vector<std::vector<unsigned char>> out(count), in(count);
             std::vector<MPI_Request> requests(2 * count);
             for (int i = 0; i < count; ++i) {
                 const auto number = static_cast<std::size_t>(i);
                 in[number].resize(size(i));
-                MPI_Irecv(in[number].data(), static_cast<int>(size(i)), MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD,
-                          &requests[number]);
+                MPI_Irecv(in[number].data(), static_cast<int>(size(i)), MPI_BYTE, 1 - rank, thread,
+                          MPI_COMM_WORLD, &requests[number]);
             }
             for (int i = 0; i < count; ++i) {
                 const auto number = static_cast<std::size_t>(i);
                 out[number] = pattern(size(i), static_cast<unsigned>(i + thread * 20));
-                MPI_Isend(out[number].data(), static_cast<int>(size(i)), MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD,
-                          &requests[count + number]);
+                MPI_Isend(out[number].data(), static_cast<int>(size(i)), MPI_BYTE, 1 - rank, thread,
+                          MPI_COMM_WORLD, &requests[count + number]);
             }
             MPI_Waitall(2 * count, requests.data(), MPI_STATUSES_IGNORE);
             for (int i = 0; i < count; ++i)
-                EXPECT_EQ(in[static_cast<std::size_t>(i)], pattern(size(i), static_cast<unsigned>(i + thread * 20)));
+                EXPECT_EQ(in[static_cast<std::size_t>(i)],
+                          pattern(size(i), static_cast<unsigned>(i + thread * 20)));
         }
     });
 }

@@ -12,16 +12,19 @@ namespace heddle::p2p {
 class Engine::Everything {
 public:
     explicit Everything(Engine& engine) : engine_(engine), alone_(engine.lone_thread_.enter()) {
-        if (alone_) [[likely]] return;
+        if (alone_) [[likely]]
+            return;
         engine_.wildcards_.lock.lock();  // so that no instance comes into use meanwhile
-        engine_.for_each(engine_.used(), [](instance::Instance& instance) { instance.lock.lock(); });
+        engine_.for_each(engine_.used(),
+                         [](instance::Instance& instance) { instance.lock.lock(); });
     }
     ~Everything() {
         if (alone_) [[likely]] {
             engine_.lone_thread_.exit();
             return;
         }
-        engine_.for_each(engine_.used(), [](instance::Instance& instance) { instance.lock.unlock(); });
+        engine_.for_each(engine_.used(),
+                         [](instance::Instance& instance) { instance.lock.unlock(); });
         engine_.wildcards_.lock.unlock();
     }
     Everything(const Everything&) = delete;

@@ -19,13 +19,15 @@ public:
     bool holds() const {
         if (owner_ != Engine::everybody) return !engine_.has_abandoned_sends(thread_, owner_);
         return engine_.all_composed_over() && engine_.all_handed_over() &&
-               !engine_.has_abandoned_sends(thread_, owner_);
+            !engine_.has_abandoned_sends(thread_, owner_);
     }
     Engine::Instances instances() const noexcept { return Engine::all; }
     Engine::Instances likely_instances() const noexcept { return Engine::all; }
     void announce(sync::Slot* slot) const {
-        if (slot != nullptr) engine_.await_end(*slot);
-        else engine_.unawait_end(thread_.slot);
+        if (slot != nullptr)
+            engine_.await_end(*slot);
+        else
+            engine_.unawait_end(thread_.slot);
     }
     void describe(char* text, std::size_t bytes) const {
         std::snprintf(text, bytes, "%s",
@@ -48,7 +50,9 @@ void wait_for_end(core::Thread& thread, Engine::Owner owner) {
 
 }  // namespace
 
-void hand_over(core::Thread& thread, const objects::Session* session) { wait_for_end(thread, session); }
+void hand_over(core::Thread& thread, const objects::Session* session) {
+    wait_for_end(thread, session);
+}
 
 void hand_over_everything(core::Thread& thread) { wait_for_end(thread, Engine::everybody); }
 
@@ -59,8 +63,8 @@ int say_goodbye(core::Thread& thread) {
     for (std::int32_t step = 1, round = 0; step < world.peers; step *= 2, ++round) {
         const std::int32_t next = (world.rank + step) % world.peers;
         const std::int32_t before = (world.rank - step + world.peers) % world.peers;
-        const int error = exchange(thread, world, objects::library_context, nullptr, 0, next, nullptr,
-                                   0, before, round);
+        const int error = exchange(thread, world, objects::library_context, nullptr, 0, next,
+                                   nullptr, 0, before, round);
         if (error != MPI_SUCCESS) return error;
     }
     // Nobody depends on this process any more: what is still on its way answers operations that their

@@ -76,9 +76,10 @@ struct Collector {
 
 }  // namespace
 
-core::Request* start_generalized(Engine& engine, core::Thread& thread, MPI_Grequest_query_function* query,
-                                 MPI_Grequest_free_function* free, MPI_Grequest_cancel_function* cancel,
-                                 void* extra_state) {
+core::Request* start_generalized(Engine& engine, core::Thread& thread,
+                                 MPI_Grequest_query_function* query,
+                                 MPI_Grequest_free_function* free,
+                                 MPI_Grequest_cancel_function* cancel, void* extra_state) {
     auto functions = std::make_unique<Functions>(query, free, cancel, extra_state);
     core::Request* request = engine.take_request(thread);
     if (request == nullptr) return nullptr;

@@ -9,9 +9,10 @@
 namespace heddle::p2p {
 
 /// nullptr when memory has run out.
-core::Request* start_generalized(Engine& engine, core::Thread& thread, MPI_Grequest_query_function* query,
-                                 MPI_Grequest_free_function* free, MPI_Grequest_cancel_function* cancel,
-                                 void* extra_state);
+core::Request* start_generalized(Engine& engine, core::Thread& thread,
+                                 MPI_Grequest_query_function* query,
+                                 MPI_Grequest_free_function* free,
+                                 MPI_Grequest_cancel_function* cancel, void* extra_state);
 // They call the user's functions and answer their error codes. The request is freed by whoever comes
 // last: who says that it is complete, or who collects or lets go of it.
 

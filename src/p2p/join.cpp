@@ -107,7 +107,9 @@ int error_of_join(const core::Request& whole) noexcept {
     return needed != nullptr && *needed == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-const objects::Session* session_of_join(const core::Request& whole) noexcept { return join_of(whole).session; }
+const objects::Session* session_of_join(const core::Request& whole) noexcept {
+    return join_of(whole).session;
+}
 
 bool join_still_sends(const core::Request& whole) noexcept {
     const std::vector<core::Request*>& parts = join_of(whole).parts();

@@ -11,7 +11,8 @@ Laboratory::Laboratory(const tool::Settings& settings, std::size_t instances, st
     : sections(settings.critical_section == tool::Granularity::lock_free
                    ? nullptr
                    : std::make_unique<sync::locks::Sections>(
-                         settings.critical_section, tool::Choice<tool::LockProtocol>::print(settings.lock),
+                         settings.critical_section,
+                         tool::Choice<tool::LockProtocol>::print(settings.lock),
                          std::chrono::nanoseconds(settings.test_limit))),
       locked_counts(settings.reference_counts == tool::ReferenceCounts::locked),
       sequenced(tool::needs_sequence(settings.assignment)),
@@ -54,7 +55,8 @@ std::uint64_t Laboratory::counted_for(const core::Thread& thread, tool::CounterI
     const tool::counters::Laboratory& counters = at->second->counters;
     switch (which) {
         case tool::CounterIndex::thread_lock_acquisitions:
-            return counters.lock_acquisitions_main.value() + counters.lock_acquisitions_progress.value();
+            return counters.lock_acquisitions_main.value() +
+                counters.lock_acquisitions_progress.value();
         case tool::CounterIndex::thread_lock_contended: return counters.lock_contended.value();
         default: return counters.lock_wait.value();
     }
@@ -66,7 +68,8 @@ std::size_t Laboratory::own(const core::Thread& thread) const noexcept {
 
 std::size_t Laboratory::choose(const core::Thread& thread) noexcept {
     if (assignment_ == tool::Assignment::dedicated) return own(thread);
-    return turn_.fetch_add(1, relaxed) % instances_;  // relaxed: nothing follows from another's turn
+    return turn_.fetch_add(1, relaxed) %
+        instances_;  // relaxed: nothing follows from another's turn
 }
 
 }  // namespace heddle::p2p

@@ -34,7 +34,7 @@ namespace heddle::p2p {
 
 /// The messages of one sender to one home.
 struct Sequence {
-    std::uint64_t next = 1;                        ///< number of the message to be matched next
+    std::uint64_t next = 1;  ///< number of the message to be matched next
     std::map<std::uint64_t, match::Message*> early;
 };
 
@@ -46,10 +46,10 @@ public:
     Laboratory(const tool::Settings& settings, std::size_t instances, std::size_t processes);
 
     const std::unique_ptr<sync::locks::Sections> sections;  ///< nullptr: nothing is locked
-    const bool locked_counts;  ///< references are counted in a section
-    const bool sequenced;  ///< senders choose instances
-    const bool serial;     ///< one thread makes progress at a time
-    sync::Mutex progress;  ///< held by that thread
+    const bool locked_counts;                               ///< references are counted in a section
+    const bool sequenced;                                   ///< senders choose instances
+    const bool serial;                                      ///< one thread makes progress at a time
+    sync::Mutex progress;                                   ///< held by that thread
 
     /// Hears of requests for which no other listener does.
     Listener& completions() noexcept { return completions_; }

@@ -21,15 +21,20 @@ struct Offer {
     std::int32_t count;
 };
 
-int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes, void* in,
-             std::uint64_t in_bytes) {
+int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes,
+             void* in, std::uint64_t in_bytes) {
     Engine& engine = *thread.process->engine;
-    core::Request* receive = engine.start_receive(
-        thread, {{route.context, route.their_source, route.tag}, false, static_cast<std::byte*>(in), in_bytes,
-                 route.for_errors});
-    core::Request* send =
-        engine.start_send(thread, {{route.context, route.my_source, route.tag}, route.process,
-                                   static_cast<const std::byte*>(out), out_bytes});
+    core::Request* receive = engine.start_receive(thread,
+                                                  {{route.context, route.their_source, route.tag},
+                                                   false,
+                                                   static_cast<std::byte*>(in),
+                                                   in_bytes,
+                                                   route.for_errors});
+    core::Request* send = engine.start_send(thread,
+                                            {{route.context, route.my_source, route.tag},
+                                             route.process,
+                                             static_cast<const std::byte*>(out),
+                                             out_bytes});
     const int sent = finish(thread, *route.for_errors, send);
     const int received = finish(thread, *route.for_errors, receive);
     return sent != MPI_SUCCESS ? sent : received;
@@ -45,14 +50,17 @@ int meet(core::Thread& thread, const objects::Members& members, const Route& wit
     if (with.for_errors == nullptr) return with.error;
     objects::Contexts& contexts = thread.process->contexts;
     const Offer mine{MPI_SUCCESS, contexts.take(), static_cast<std::int32_t>(members.size())};
-    if (const int error = exchange(thread, with, &mine, sizeof mine, &offer, sizeof offer)) return error;
+    if (const int error = exchange(thread, with, &mine, sizeof mine, &offer, sizeof offer))
+        return error;
     remote.resize(static_cast<std::size_t>(offer.count));
-    if (const int error = exchange(thread, with, members.data(), bytes_of(mine.count), remote.data(),
-                                   bytes_of(offer.count)))
+    if (const int error = exchange(thread, with, members.data(), bytes_of(mine.count),
+                                   remote.data(), bytes_of(offer.count)))
         return error;
     const bool i_choose = thread.process->rank() < with.process;
-    if (!i_choose) contexts.give_back(mine.context);
-    else offer.context = mine.context;
+    if (!i_choose)
+        contexts.give_back(mine.context);
+    else
+        offer.context = mine.context;
     if (!objects::intersected(members, remote).empty()) offer.error = MPI_ERR_GROUP;
     return MPI_SUCCESS;
 }
@@ -62,17 +70,19 @@ int fail(core::Thread& thread, const Circle& circle, int error) {
                          error == MPI_ERR_GROUP
                              ? "a process is in both groups"
                              : "the local leader could not meet the remote one: " +
-                                   std::string(objects::class_text(error)));
+                                 std::string(objects::class_text(error)));
 }
 
 }  // namespace
 
 Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag) noexcept {
-    return {&peer, peer.context + 1, tag, leaders + peer.rank, leaders + leader, peer.processes[leader], 0};
+    return {
+        &peer, peer.context + 1, tag, leaders + peer.rank, leaders + leader, peer.processes[leader],
+        0};
 }
 
-int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader, const Route& route,
-              Part& part) {
+int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader,
+              const Route& route, Part& part) {
     thread.process->recycling->step(thread);
     const std::int32_t size = circle.size();
     const std::int32_t me = (circle.me() - local_leader + size) % size;

@@ -9,7 +9,8 @@ bool claim(core::Request& request, sync::Slot* waiter) noexcept {
     for (;;) {
         sync::Slot* expected = waiter;
         // A3: pairs with R3; the listener is complete as an object.
-        if (!request.waiter.compare_exchange_strong(expected, nullptr, acq_rel, relaxed)) return false;
+        if (!request.waiter.compare_exchange_strong(expected, nullptr, acq_rel, relaxed))
+            return false;
         if (request.completed()) return true;
         request.waiter.store(waiter, release);  // R3
         sync::ProcessFence::heavy();            // F2: pairs with F1 in Turn::complete()

@@ -36,8 +36,8 @@ TEST(Listener, both_halves_of_an_isendrecv_complete_it) {
             std::vector<unsigned char> in(out.size());
             MPI_Request request;
             MPI_Status status;
-            ASSERT_EQ(MPI_Isendrecv(out.data(), bytes, MPI_BYTE, 1 - rank, thread, in.data(), bytes, MPI_BYTE,
-                                    1 - rank, thread, MPI_COMM_WORLD, &request),
+            ASSERT_EQ(MPI_Isendrecv(out.data(), bytes, MPI_BYTE, 1 - rank, thread, in.data(), bytes,
+                                    MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD, &request),
                       MPI_SUCCESS);
             if (round % 2 == 0) {
                 MPI_Wait(&request, &status);
@@ -62,11 +62,11 @@ TEST(Listener, a_freed_isendrecv_completes_all_the_same) {
             std::vector<unsigned char> of_first(first.size());
             std::vector<unsigned char> of_second(second.size());
             MPI_Request request;
-            MPI_Isendrecv(first.data(), long_message, MPI_BYTE, rank, sent, of_second.data(), long_message,
-                          MPI_BYTE, rank, received, MPI_COMM_WORLD, &request);
+            MPI_Isendrecv(first.data(), long_message, MPI_BYTE, rank, sent, of_second.data(),
+                          long_message, MPI_BYTE, rank, received, MPI_COMM_WORLD, &request);
             MPI_Request_free(&request);
-            MPI_Sendrecv(second.data(), long_message, MPI_BYTE, rank, received, of_first.data(), long_message,
-                         MPI_BYTE, rank, sent, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(second.data(), long_message, MPI_BYTE, rank, received, of_first.data(),
+                         long_message, MPI_BYTE, rank, sent, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             EXPECT_EQ(of_first, first);
             EXPECT_EQ(of_second, second);
         }
@@ -87,11 +87,13 @@ TEST(Listener, buffered_messages_leave_and_every_flush_ends) {
         for (int round = 0; round < 100; ++round) {
             const int bytes = round % 3 == 0 ? short_message : long_message;
             auto out = pattern(bytes, 2 * round + rank);
-            ASSERT_EQ(MPI_Bsend(out.data(), bytes, MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD), MPI_SUCCESS);
+            ASSERT_EQ(MPI_Bsend(out.data(), bytes, MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD),
+                      MPI_SUCCESS);
             if (round % 2 == 0) MPI_Buffer_iflush(&flushes.emplace_back());
             std::fill(out.begin(), out.end(), static_cast<unsigned char>(0));
             std::vector<unsigned char> in(out.size());
-            MPI_Recv(in.data(), bytes, MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(in.data(), bytes, MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
             EXPECT_EQ(in, pattern(bytes, 2 * round + 1 - rank));
         }
         // Not before: a flush waits for what the other threads of this process have sent, too.
@@ -108,7 +110,8 @@ TEST(Agreement, threads_make_communicators_at_once) {
         // Each thread its parent: messages of world's own context with a tag for each thread.
         MPI_Group group;
         MPI_Comm_group(MPI_COMM_WORLD, &group);
-        ASSERT_EQ(MPI_Comm_create_group(MPI_COMM_WORLD, group, thread, &parents[rank][thread]), MPI_SUCCESS);
+        ASSERT_EQ(MPI_Comm_create_group(MPI_COMM_WORLD, group, thread, &parents[rank][thread]),
+                  MPI_SUCCESS);
         MPI_Group_free(&group);
         MPI_Comm parent = parents[rank][thread];
         for (int round = 0; round < 20; ++round) {
@@ -127,8 +130,8 @@ TEST(Agreement, threads_make_communicators_at_once) {
                 MPI_Comm_rank(comm, &me);
                 MPI_Comm_size(comm, &size);
                 const int what = thread * 1000 + round;
-                MPI_Sendrecv(&what, 1, MPI_INT, (me + 1) % size, 0, &got, 1, MPI_INT, (me + size - 1) % size, 0,
-                             comm, MPI_STATUS_IGNORE);
+                MPI_Sendrecv(&what, 1, MPI_INT, (me + 1) % size, 0, &got, 1, MPI_INT,
+                             (me + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
                 EXPECT_EQ(got, what);
                 MPI_Comm_free(&comm);
             }

@@ -17,8 +17,9 @@
 namespace heddle::p2p {
 
 /// A message of `bytes` to `dest` (a rank of the communicator, not MPI_PROC_NULL).
-inline Outbound outbound(objects::Communicator& communicator, std::uint32_t context, const void* data,
-                         Shape shape, std::int32_t dest, std::int32_t tag) noexcept {
+inline Outbound outbound(objects::Communicator& communicator, std::uint32_t context,
+                         const void* data, Shape shape, std::int32_t dest,
+                         std::int32_t tag) noexcept {
     return {{context, communicator.rank, tag},
             communicator.processes[dest],
             static_cast<const std::byte*>(data),
@@ -28,8 +29,8 @@ inline Outbound outbound(objects::Communicator& communicator, std::uint32_t cont
             &communicator};
 }
 
-inline Inbound inbound(objects::Communicator& communicator, std::uint32_t context, void* data, Shape shape,
-                       std::int32_t source, std::int32_t tag) noexcept {
+inline Inbound inbound(objects::Communicator& communicator, std::uint32_t context, void* data,
+                       Shape shape, std::int32_t source, std::int32_t tag) noexcept {
     return {{context, source, tag},
             communicator.hints.allow_overtaking,
             static_cast<std::byte*>(data),

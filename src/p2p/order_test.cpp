@@ -57,8 +57,10 @@ TEST(Order, of_each_sending_thread) {
     Watchdog watchdog("order of each sending thread");
     run_job(2, threads, [&](int rank, int thread) {
         for (int i = 0; i < each; ++i) {
-            if (rank == 0) send(i, thread);
-            else ASSERT_EQ(receive(thread), i);
+            if (rank == 0)
+                send(i, thread);
+            else
+                ASSERT_EQ(receive(thread), i);
             if (i % 1024 == 0) watchdog.progress();
         }
     });
@@ -75,8 +77,10 @@ TEST(Order, of_each_sending_thread_into_receives_posted_ahead) {
                 int& value = values[static_cast<std::size_t>(i)];
                 MPI_Request& request = requests[static_cast<std::size_t>(i)];
                 value = rank == 0 ? round * window + i : -1;
-                if (rank == 0) MPI_Isend(&value, 1, MPI_INT, 1, thread, MPI_COMM_WORLD, &request);
-                else MPI_Irecv(&value, 1, MPI_INT, 0, thread, MPI_COMM_WORLD, &request);
+                if (rank == 0)
+                    MPI_Isend(&value, 1, MPI_INT, 1, thread, MPI_COMM_WORLD, &request);
+                else
+                    MPI_Irecv(&value, 1, MPI_INT, 0, thread, MPI_COMM_WORLD, &request);
             }
             MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
             for (int i = 0; i < window; ++i)
@@ -98,8 +102,10 @@ TEST(Order, of_sizes_that_take_different_protocols) {
             const int size = sizes[random() % sizes.size()];
             data[0] = rank == 0 ? i : -1;
             MPI_Status status;
-            if (rank == 0) MPI_Send(data.data(), size, MPI_INT, 1, 0, MPI_COMM_WORLD);
-            else MPI_Recv(data.data(), 20'000, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+            if (rank == 0)
+                MPI_Send(data.data(), size, MPI_INT, 1, 0, MPI_COMM_WORLD);
+            else
+                MPI_Recv(data.data(), 20'000, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
             ASSERT_EQ(data[0], i);
             watchdog.progress();
         }
@@ -135,7 +141,8 @@ public:
     template <class Send>
     bool pass(int thread, Send&& send_number) {
         int now = turn_.load(std::memory_order_acquire);
-        for (int spins = 0; now % threads_ != thread && next_.load(std::memory_order_relaxed) < count_;) {
+        for (int spins = 0;
+             now % threads_ != thread && next_.load(std::memory_order_relaxed) < count_;) {
             // Without yielding, this thread sees the store as soon as it can be seen.
             if (yielding || ++spins % 512 == 0) std::this_thread::yield();
             now = turn_.load(std::memory_order_acquire);
@@ -161,7 +168,8 @@ enum class Receives { blocking, posted_ahead, piled_up };
 
 /// What a wildcard receive of rank 1 sees must be 0, 1, 2, ... in this order.
 template <class Turnstile>
-void ordered_senders(Turnstile turnstile, int threads, int count, Receives receives, const char* what) {
+void ordered_senders(Turnstile turnstile, int threads, int count, Receives receives,
+                     const char* what) {
     Watchdog watchdog(what);
     std::atomic<int> sent{0}, received{0};
     run_job(2, threads, [&](int rank, int thread) {
@@ -174,8 +182,7 @@ void ordered_senders(Turnstile turnstile, int threads, int count, Receives recei
                     std::this_thread::yield();
                 send(number, static_cast<int>(random() % 200));
                 sent.store(number + 1, std::memory_order_release);
-            })) {
-            }
+            })) {}
             return;
         }
         if (thread != 0) return;
@@ -205,7 +212,8 @@ void ordered_senders(Turnstile turnstile, int threads, int count, Receives recei
 }
 
 constexpr int numbers = 400'000 / slower;
-constexpr int handed_over = numbers / 8;  // beside other programs each turn may take a turn of the scheduler
+constexpr int handed_over =
+    numbers / 8;  // beside other programs each turn may take a turn of the scheduler
 
 TEST(Order, of_threads_behind_a_mutex_blocking) {
     ordered_senders(ByMutex(numbers), 3, numbers, Receives::blocking, "mutex, blocking");
@@ -217,13 +225,16 @@ TEST(Order, of_threads_behind_a_mutex_piled_up) {
     ordered_senders(ByMutex(numbers), 3, numbers, Receives::piled_up, "mutex, piled up");
 }
 TEST(Order, of_threads_that_pass_a_flag_spinning) {
-    ordered_senders(ByFlag<false>(2, handed_over), 2, handed_over, Receives::blocking, "flag, spinning");
+    ordered_senders(ByFlag<false>(2, handed_over), 2, handed_over, Receives::blocking,
+                    "flag, spinning");
 }
 TEST(Order, of_threads_that_pass_a_flag_spinning_posted_ahead) {
-    ordered_senders(ByFlag<false>(2, handed_over), 2, handed_over, Receives::posted_ahead, "flag, posted ahead");
+    ordered_senders(ByFlag<false>(2, handed_over), 2, handed_over, Receives::posted_ahead,
+                    "flag, posted ahead");
 }
 TEST(Order, of_threads_that_pass_a_flag_yielding) {
-    ordered_senders(ByFlag<true>(3, handed_over / 2), 3, handed_over / 2, Receives::blocking, "flag, yielding");
+    ordered_senders(ByFlag<true>(3, handed_over / 2), 3, handed_over / 2, Receives::blocking,
+                    "flag, yielding");
 }
 
 TEST(Order, of_messages_that_wait_for_room_in_a_ring) {
@@ -239,7 +250,8 @@ TEST(Order, of_messages_that_wait_for_room_in_a_ring) {
                 const auto at = static_cast<std::size_t>(i);
                 if (rank == 0) {
                     values[at] = i;
-                    MPI_Isend(&values[at], 1, MPI_INT, 1, i < many ? 0 : i, MPI_COMM_WORLD, &requests[at]);
+                    MPI_Isend(&values[at], 1, MPI_INT, 1, i < many ? 0 : i, MPI_COMM_WORLD,
+                              &requests[at]);
                     continue;
                 }
                 while (sent.load(std::memory_order_acquire) <= round) std::this_thread::yield();
@@ -280,9 +292,13 @@ Plan make_plan(std::mt19937& random, int count) {
     for (int message = 0; message < count; ++message) {
         const int tag = plan.sends[static_cast<std::size_t>(message)];
         std::size_t at = 0;
-        while (at < wanted.size() && (gets[at] != -1 || (wanted[at] != tag && wanted[at] != MPI_ANY_TAG))) ++at;
-        if (at == wanted.size()) left.push_back(message);
-        else gets[at] = message;
+        while (at < wanted.size() &&
+               (gets[at] != -1 || (wanted[at] != tag && wanted[at] != MPI_ANY_TAG)))
+            ++at;
+        if (at == wanted.size())
+            left.push_back(message);
+        else
+            gets[at] = message;
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (gets[i] == -1) continue;  // nothing is left for it: it is not posted
@@ -316,7 +332,8 @@ TEST(Order, of_exact_receives_and_wildcards_as_the_plain_rule_says) {
                     MPI_Request request;
                     MPI_Irecv(&value, 1, MPI_INT, 0, i % 20, other, &request);
                     int done = 0;
-                    for (int test = 0; test < 10; ++test) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+                    for (int test = 0; test < 10; ++test)
+                        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
                     MPI_Cancel(&request);
                     MPI_Wait(&request, MPI_STATUS_IGNORE);
                 }
@@ -331,10 +348,11 @@ TEST(Order, of_exact_receives_and_wildcards_as_the_plain_rule_says) {
             for (std::size_t i = 0; i < count; ++i) {
                 if (rank == 0) {
                     values[i] = static_cast<int>(i);
-                    MPI_Isend(&values[i], 1, MPI_INT, 1, plan.sends[i], MPI_COMM_WORLD, &requests[i]);
+                    MPI_Isend(&values[i], 1, MPI_INT, 1, plan.sends[i], MPI_COMM_WORLD,
+                              &requests[i]);
                 } else {
-                    MPI_Irecv(&values[i], 1, MPI_INT, i % 2 == 0 ? 0 : MPI_ANY_SOURCE, plan.receives[i],
-                              MPI_COMM_WORLD, &requests[i]);
+                    MPI_Irecv(&values[i], 1, MPI_INT, i % 2 == 0 ? 0 : MPI_ANY_SOURCE,
+                              plan.receives[i], MPI_COMM_WORLD, &requests[i]);
                 }
             }
             MPI_Waitall(static_cast<int>(count), requests.data(), MPI_STATUSES_IGNORE);
@@ -343,8 +361,10 @@ TEST(Order, of_exact_receives_and_wildcards_as_the_plain_rule_says) {
                 std::_Exit(1);
             }
             // Without this, the next round's first messages could meet this round's last receives.
-            if (rank == 1) MPI_Send(&round, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
-            else MPI_Recv(&round, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (rank == 1)
+                MPI_Send(&round, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+            else
+                MPI_Recv(&round, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             watchdog.progress();
         }
         over.store(true);
@@ -359,7 +379,8 @@ void many_wildcards(int threads, int communicators, int each, const char* what) 
     std::vector<std::atomic<int>> seen(static_cast<std::size_t>(threads * each));
     run_job(2, threads, [&](int rank, int thread) {
         const int group = thread % communicators;
-        const MPI_Comm comm = group == 0 ? MPI_COMM_WORLD : other_world(static_cast<std::uint32_t>(group));
+        const MPI_Comm comm =
+            group == 0 ? MPI_COMM_WORLD : other_world(static_cast<std::uint32_t>(group));
         std::minstd_rand random(static_cast<unsigned>(thread) + 1);
         std::vector<int> latest(static_cast<std::size_t>(threads), -1);
         for (int i = 0; i < each; ++i) {
@@ -370,7 +391,8 @@ void many_wildcards(int threads, int communicators, int each, const char* what) 
                 continue;
             }
             std::array<int, 2> message{};
-            MPI_Recv(message.data(), 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE);
+            MPI_Recv(message.data(), 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
+                     MPI_STATUS_IGNORE);
             int& last = latest[static_cast<std::size_t>(message[0])];
             if (message[0] % communicators != group || message[1] <= last) {
                 std::fprintf(stderr, "thread %d got message %d of thread %d after %d\n", thread,
@@ -401,11 +423,15 @@ TEST(Order, of_wildcards_while_other_threads_answer_the_door) {
         if (thread == 0) {
             std::minstd_rand random(9);
             for (int i = 0; i < count; ++i) {
-                if (rank == 0) send(i, static_cast<int>(random() % 64));
-                else if (const int got = receive(MPI_ANY_TAG); got != i) wrong_order(got, i);
+                if (rank == 0)
+                    send(i, static_cast<int>(random() % 64));
+                else if (const int got = receive(MPI_ANY_TAG); got != i)
+                    wrong_order(got, i);
                 if (i % 64 == 0) {  // a pause, in which rings become cold
-                    if (rank == 1) MPI_Send(&i, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
-                    else MPI_Recv(&i, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                    if (rank == 1)
+                        MPI_Send(&i, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+                    else
+                        MPI_Recv(&i, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                     watchdog.progress();
                 }
             }
@@ -415,10 +441,14 @@ TEST(Order, of_wildcards_while_other_threads_answer_the_door) {
         const MPI_Comm other = other_world(static_cast<std::uint32_t>(thread));
         for (int i = 0;; ++i) {
             int value = over.load() ? finished : i;
-            if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, i % 64, other);
-            else MPI_Recv(&value, 1, MPI_INT, 0, i % 64, other, MPI_STATUS_IGNORE);
-            if (rank == 1) MPI_Send(&value, 1, MPI_INT, 0, i % 64, other);
-            else MPI_Recv(&value, 1, MPI_INT, 1, i % 64, other, MPI_STATUS_IGNORE);
+            if (rank == 0)
+                MPI_Send(&value, 1, MPI_INT, 1, i % 64, other);
+            else
+                MPI_Recv(&value, 1, MPI_INT, 0, i % 64, other, MPI_STATUS_IGNORE);
+            if (rank == 1)
+                MPI_Send(&value, 1, MPI_INT, 0, i % 64, other);
+            else
+                MPI_Recv(&value, 1, MPI_INT, 1, i % 64, other, MPI_STATUS_IGNORE);
             if (value == finished) break;
         }
     });
@@ -433,8 +463,10 @@ TEST(Order, of_wildcards_while_other_threads_come_and_go) {
         std::minstd_rand random(5);
         const auto exchange = [&] {
             for (int i = 0; i < count; ++i) {
-                if (rank == 0) send(i, static_cast<int>(random() % 64));
-                else if (const int got = receive(MPI_ANY_TAG); got != i) wrong_order(got, i);
+                if (rank == 0)
+                    send(i, static_cast<int>(random() % 64));
+                else if (const int got = receive(MPI_ANY_TAG); got != i)
+                    wrong_order(got, i);
                 if (i % 64 == 0) watchdog.progress();
             }
         };
@@ -445,8 +477,10 @@ TEST(Order, of_wildcards_while_other_threads_come_and_go) {
             const MPI_Comm other = other_world(1);
             for (unsigned i = 0; i < number % 8; ++i) {
                 int value = -1;
-                MPI_Sendrecv(&i, 1, MPI_UNSIGNED, 1, static_cast<int>(number + i) % 64, &value, 1, MPI_INT, 1,
-                             i % 2 == 0 ? MPI_ANY_TAG : static_cast<int>(number + i) % 64, other, MPI_STATUS_IGNORE);
+                MPI_Sendrecv(&i, 1, MPI_UNSIGNED, 1, static_cast<int>(number + i) % 64, &value, 1,
+                             MPI_INT, 1,
+                             i % 2 == 0 ? MPI_ANY_TAG : static_cast<int>(number + i) % 64, other,
+                             MPI_STATUS_IGNORE);
                 if (value != static_cast<int>(i)) wrong_order(value, static_cast<int>(i));
             }
         };

@@ -8,7 +8,8 @@
 namespace heddle::p2p {
 
 PeerMemory::PeerMemory(const transport::shm::Node& node, std::int32_t rank)
-    : node_(node), token_(platform::reserve(sizeof(launch::Token))),
+    : node_(node),
+      token_(platform::reserve(sizeof(launch::Token))),
       known_(std::make_unique<std::atomic<Known>[]>(node.processes())) {
     if (!token_) throw std::bad_alloc();
     platform::wipe_on_fork(token_);
@@ -29,10 +30,12 @@ bool PeerMemory::find_out(std::int32_t process) noexcept {
 bool PeerMemory::has_its_token(std::int32_t process) const noexcept {
     const std::uint64_t address = page(process).token_address.load(acquire);  // A1
     launch::Token found;
-    return address != 0 && read(process, &found, address, sizeof found) && found == page(process).token;
+    return address != 0 && read(process, &found, address, sizeof found) &&
+        found == page(process).token;
 }
 
-bool PeerMemory::read(std::int32_t process, void* to, std::uint64_t from, std::uint64_t bytes) const noexcept {
+bool PeerMemory::read(std::int32_t process, void* to, std::uint64_t from,
+                      std::uint64_t bytes) const noexcept {
     return platform::copy_from_process(pid_of(process), to, from, bytes);
 }
 

@@ -30,15 +30,18 @@ public:
     /// Whether memory of `process` can be copied. The first time that is found out by a system call.
     bool reachable(std::int32_t process) noexcept {
         const Known known = known_[static_cast<std::size_t>(process)].load(relaxed);
-        if (known == Known::not_asked) [[unlikely]] return find_out(process);
+        if (known == Known::not_asked) [[unlikely]]
+            return find_out(process);
         return known == Known::reachable && is_there(process);
     }
     /// The kernel has refused a copy: no more of them with this process.
     void give_up(std::int32_t process) noexcept { note(process, Known::unreachable); }
 
     /// Of a process that is reachable. False if the kernel refuses; a part may have been copied then.
-    bool read(std::int32_t process, void* to, std::uint64_t from, std::uint64_t bytes) const noexcept;
-    bool write(std::int32_t process, std::uint64_t to, const void* from, std::uint64_t bytes) const noexcept;
+    bool read(std::int32_t process, void* to, std::uint64_t from,
+              std::uint64_t bytes) const noexcept;
+    bool write(std::int32_t process, std::uint64_t to, const void* from,
+               std::uint64_t bytes) const noexcept;
 
 private:
     enum class Known : std::uint8_t { not_asked, reachable, unreachable };
@@ -54,10 +57,13 @@ private:
     launch::Page& page(std::int32_t process) const noexcept {
         return node_.page(static_cast<std::size_t>(process));
     }
-    int pid_of(std::int32_t process) const noexcept { return static_cast<int>(page(process).pid.load(relaxed)); }
+    int pid_of(std::int32_t process) const noexcept {
+        return static_cast<int>(page(process).pid.load(relaxed));
+    }
 
     const transport::shm::Node& node_;
-    const platform::Mapping token_;  ///< a page of its own, which children that are forked find empty
+    const platform::Mapping
+        token_;  ///< a page of its own, which children that are forked find empty
     const std::unique_ptr<std::atomic<Known>[]> known_;
 };
 

@@ -15,7 +15,8 @@ using launch::Stage;
 /// Three processes, all of them this one, as far as process ids say.
 struct PeerMemoryTest : ::testing::Test {
     static transport::shm::Node make_node() {
-        const int descriptor = launch::create_node_file(launch::NodeFile::of(3, launch::Token::fresh()));
+        const int descriptor =
+            launch::create_node_file(launch::NodeFile::of(3, launch::Token::fresh()));
         auto node = transport::shm::Node::map(descriptor, 3);
         close(descriptor);
         return node.value();

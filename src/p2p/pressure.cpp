@@ -29,12 +29,16 @@ void Pressure::set_limit(std::uint64_t limit) noexcept {
 
 void Pressure::tell(std::uint64_t& told, std::uint64_t now) {
     std::lock_guard guard(lock_);
-    if (limit_ == 0) set_limit(std::max<std::uint64_t>(platform::memory_of_process(processes_) / part_of_memory, 1));
+    if (limit_ == 0)
+        set_limit(
+            std::max<std::uint64_t>(platform::memory_of_process(processes_) / part_of_memory, 1));
     held_ += now - told;
     told = now;
     // Relaxed: a sender that sees it late sends a few more messages.
-    if (held_ > limit_) mark_.store(transport::shm::pressure, relaxed);
-    else if (held_ <= limit_ / 2) mark_.store(0, relaxed);
+    if (held_ > limit_)
+        mark_.store(transport::shm::pressure, relaxed);
+    else if (held_ <= limit_ / 2)
+        mark_.store(0, relaxed);
 }
 
 }  // namespace heddle::p2p

@@ -39,7 +39,8 @@ public:
     /// An instance's messages hold `now` bytes; `told`: as of the last time that it told.
     void note(std::uint64_t& told, std::uint64_t now) {
         const std::uint64_t step = step_.load(relaxed);
-        if (now - told + step < 2 * step) [[likely]] return;  // differs by less than a step
+        if (now - told + step < 2 * step) [[likely]]
+            return;  // differs by less than a step
         tell(told, now);
     }
 

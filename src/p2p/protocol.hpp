@@ -61,8 +61,9 @@ struct ShareFields {
 struct SharedFields {
     std::uint64_t sender;
     std::uint64_t number;
-    std::uint64_t last;    ///< 1: the sender copied the last piece, and its send is complete
-    std::uint64_t undone;  ///< where a piece begins that the sender took and could not copy; ~0: none
+    std::uint64_t last;  ///< 1: the sender copied the last piece, and its send is complete
+    std::uint64_t
+        undone;  ///< where a piece begins that the sender took and could not copy; ~0: none
 };
 
 /// The data path answers in one word.

@@ -39,18 +39,27 @@ struct Recipe {
 };
 
 /// Else it is printed byte by byte.
-void PrintTo(const Recipe& recipe, std::ostream* out) { *out << recipe.granularity << ' ' << recipe.lock; }
+void PrintTo(const Recipe& recipe, std::ostream* out) {
+    *out << recipe.granularity << ' ' << recipe.lock;
+}
 
 std::vector<Recipe> recipes() {
     std::vector<Recipe> all;
     for (const char* lock : {"mutex", "ticket", "hmcs", "p-hmcs-mcs"}) {
         all.push_back({"global", lock, {}});
         all.push_back({"brief-global", lock, {{"HEDDLE_TEST_LIMIT", "2000"}}});
-        all.push_back({"per-object", lock, {{"HEDDLE_REQUEST_POOLS", "common"}, {"HEDDLE_REFERENCE_COUNTS", "locked"}}});
+        all.push_back(
+            {"per-object",
+             lock,
+             {{"HEDDLE_REQUEST_POOLS", "common"}, {"HEDDLE_REFERENCE_COUNTS", "locked"}}});
     }
     all.push_back({"per-object", "mcs", {{"HEDDLE_ASSIGNMENT", "round-robin"}}});
-    all.push_back({"brief-global", "mutex", {{"HEDDLE_ASSIGNMENT", "dedicated"}, {"HEDDLE_PROGRESS", "serial"}}});
-    all.push_back({"global", "p-mcs-hmcs", {{"HEDDLE_ASSIGNMENT", "communicator"}, {"HEDDLE_TEST_LIMIT", "2000"}}});
+    all.push_back({"brief-global",
+                   "mutex",
+                   {{"HEDDLE_ASSIGNMENT", "dedicated"}, {"HEDDLE_PROGRESS", "serial"}}});
+    all.push_back({"global",
+                   "p-mcs-hmcs",
+                   {{"HEDDLE_ASSIGNMENT", "communicator"}, {"HEDDLE_TEST_LIMIT", "2000"}}});
     return all;
 }
 
@@ -86,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Sections, ::testing::ValuesIn(recipes()), name
 
 /// By all threads of the caller's process.
 std::uint64_t locks_taken() {
-    const heddle::tool::Values values = heddle::p2p::read_counters(*heddle::objects::attached_thread()->process);
+    const heddle::tool::Values values =
+        heddle::p2p::read_counters(*heddle::objects::attached_thread()->process);
     return values[heddle::tool::CounterIndex::lock_acquisitions_main] +
         values[heddle::tool::CounterIndex::lock_acquisitions_progress];
 }
@@ -101,16 +111,19 @@ TEST_P(Sections, let_threads_exchange_messages_both_ways) {
         std::array<MPI_Request, 2 * window> requests;
         for (int round = 0; round < rounds; ++round) {
             for (std::size_t i = 0; i < window; ++i)
-                MPI_Irecv(&in[i], 1, MPI_INT, 1 - rank, tag_of(thread, 0), MPI_COMM_WORLD, &requests[i]);
+                MPI_Irecv(&in[i], 1, MPI_INT, 1 - rank, tag_of(thread, 0), MPI_COMM_WORLD,
+                          &requests[i]);
             for (std::size_t i = 0; i < window; ++i) {
                 out[i] = round * window + static_cast<int>(i);
-                MPI_Isend(&out[i], 1, MPI_INT, 1 - rank, tag_of(thread, 0), MPI_COMM_WORLD, &requests[window + i]);
+                MPI_Isend(&out[i], 1, MPI_INT, 1 - rank, tag_of(thread, 0), MPI_COMM_WORLD,
+                          &requests[window + i]);
             }
             MPI_Waitall(2 * window, requests.data(), MPI_STATUSES_IGNORE);
             EXPECT_EQ(in, out);
             watchdog.progress();
         }
-        EXPECT_GE(locks_taken(), static_cast<std::uint64_t>(rounds));  // the recipe is what it is said to be
+        EXPECT_GE(locks_taken(),
+                  static_cast<std::uint64_t>(rounds));  // the recipe is what it is said to be
     });
 }
 
@@ -121,11 +134,13 @@ TEST_P(Sections, let_threads_test_while_others_wait) {
         for (int round = 0; round < rounds / 4; ++round) {
             MPI_Request request;
             if (rank == 0) {
-                MPI_Isend(large.data(), 5000, MPI_INT, 1, tag_of(thread, 1), MPI_COMM_WORLD, &request);
+                MPI_Isend(large.data(), 5000, MPI_INT, 1, tag_of(thread, 1), MPI_COMM_WORLD,
+                          &request);
                 MPI_Wait(&request, MPI_STATUS_IGNORE);
             } else {
                 std::vector<int> got(5000, -1);
-                MPI_Irecv(got.data(), 5000, MPI_INT, 0, tag_of(thread, 1), MPI_COMM_WORLD, &request);
+                MPI_Irecv(got.data(), 5000, MPI_INT, 0, tag_of(thread, 1), MPI_COMM_WORLD,
+                          &request);
                 for (int done = 0; done == 0;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
                 EXPECT_EQ(got, large);
             }
@@ -144,12 +159,14 @@ TEST_P(Sections, let_threads_probe) {
             MPI_Send(&value, 1, MPI_INT, 1 - rank, tag_of(thread, 2), MPI_COMM_WORLD);
             MPI_Status status;
             MPI_Probe(1 - rank, tag_of(thread, 2), MPI_COMM_WORLD, &status);
-            MPI_Recv(&got, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(&got, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
             EXPECT_EQ(got, value);
             watchdog.progress();
         }
         MPI_Comm anything = heddle::testing::other_world(1);
-        for (int round = 0; round < rounds / 4; ++round) MPI_Send(&round, 1, MPI_INT, 1 - rank, thread, anything);
+        for (int round = 0; round < rounds / 4; ++round)
+            MPI_Send(&round, 1, MPI_INT, 1 - rank, thread, anything);
         for (int round = 0; round < rounds / 4; ++round) {
             MPI_Message message;
             int got = -1;
@@ -178,7 +195,8 @@ TEST_P(Sections, let_threads_cancel) {
             MPI_Wait(&request, &status);
             MPI_Test_cancelled(&status, &was_cancelled);
             if (was_cancelled != 0)
-                MPI_Recv(&got, 1, MPI_INT, 1 - rank, tag_of(thread, 3), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                MPI_Recv(&got, 1, MPI_INT, 1 - rank, tag_of(thread, 3), MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
             EXPECT_EQ(got, value);
             watchdog.progress();
         }

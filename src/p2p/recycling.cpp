@@ -18,7 +18,9 @@ constexpr std::int32_t letter_tag = 0;
 }  // namespace
 
 Recycling::Recycling(objects::Contexts& contexts, std::int32_t rank)
-    : contexts_(contexts), rank_(rank), letters_(std::make_shared<BsendBuffer>(MPI_BUFFER_AUTOMATIC, 0)) {}
+    : contexts_(contexts),
+      rank_(rank),
+      letters_(std::make_shared<BsendBuffer>(MPI_BUFFER_AUTOMATIC, 0)) {}
 
 Recycling::~Recycling() = default;
 
@@ -64,10 +66,11 @@ void Recycling::send(core::Thread& thread, std::int32_t to, Kind kind,
 /// A letter that cannot be sent for want of memory withholds its ids.
 void Recycling::post(core::Thread& thread, std::int32_t to, const Letter& letter) {
     if (to == rank_) return handle(thread, to, letter);
-    (void)letters_->send(thread, {{objects::recycling_context, rank_, letter_tag},
-                                  to,
-                                  reinterpret_cast<const std::byte*>(&letter),
-                                  offsetof(Letter, entries) + letter.count * sizeof(Entry)});
+    (void)letters_->send(thread,
+                         {{objects::recycling_context, rank_, letter_tag},
+                          to,
+                          reinterpret_cast<const std::byte*>(&letter),
+                          offsetof(Letter, entries) + letter.count * sizeof(Entry)});
 }
 
 bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter) {
@@ -76,9 +79,10 @@ bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter
     core::Outcome found{};
     match::Message* message = engine.take_probed(thread, pattern, false, found);
     if (message == nullptr) return false;
-    core::Request* request = engine.receive_matched(
-        thread, *message,
-        {pattern, false, reinterpret_cast<std::byte*>(&letter), sizeof letter, thread.process->world});
+    core::Request* request =
+        engine.receive_matched(thread, *message,
+                               {pattern, false, reinterpret_cast<std::byte*>(&letter),
+                                sizeof letter, thread.process->world});
     if (request == nullptr) return false;
     wait_for(engine, thread, *request);  // the payload came with the message
     engine.free_request(thread, *request);
@@ -89,8 +93,10 @@ bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter
 void Recycling::handle(core::Thread& thread, std::int32_t from, const Letter& letter) {
     if (letter.kind == Kind::look) return look(thread, from, letter);
     for (std::uint32_t i = 0; i < letter.count; ++i) {
-        if (letter.kind == Kind::left) note_departure(from, letter.entries[i]);
-        else note_found(letter.entries[i]);
+        if (letter.kind == Kind::left)
+            note_departure(from, letter.entries[i]);
+        else
+            note_found(letter.entries[i]);
     }
 }
 
@@ -110,7 +116,8 @@ void Recycling::ask(core::Thread& thread) {
         departure.missing = static_cast<std::int32_t>(departure.members.size());
         departure.empty = true;
         ++departure.looks;
-        for (const std::int32_t member : departure.members) questions[member].push_back({context, 0});
+        for (const std::int32_t member : departure.members)
+            questions[member].push_back({context, 0});
     }
     asked_ = ready_.size();
     ready_.clear();
@@ -125,8 +132,9 @@ void Recycling::look(core::Thread& thread, std::int32_t owner, const Letter& let
     std::vector<std::uint32_t> gone;
     for (std::uint32_t i = 0; i < answer.count; ++i) {
         const auto contexts = objects::contexts_of(answer.entries[i].context);
-        answer.entries[i].value = std::none_of(contexts.begin(), contexts.end(),
-                                               [&](std::uint32_t context) { return busy.holds(context); });
+        answer.entries[i].value =
+            std::none_of(contexts.begin(), contexts.end(),
+                         [&](std::uint32_t context) { return busy.holds(context); });
         gone.insert(gone.end(), contexts.begin(), contexts.end());
     }
     engine.forget(gone);

@@ -90,11 +90,11 @@ private:
     std::mutex left_lock_;
     std::map<std::int32_t, std::vector<Entry>> left_;  ///< by owner, to be sent
 
-    std::mutex lock_;  ///< guards what follows
+    std::mutex lock_;                       ///< guards what follows
     std::shared_ptr<BsendBuffer> letters_;  ///< on their way
     std::unordered_map<std::uint32_t, Departure> departures_;
     std::vector<std::uint32_t> ready_;  ///< all members have left, and are to be asked
-    std::size_t asked_ = 0;             ///< ids whose members have been asked and have not all answered
+    std::size_t asked_ = 0;  ///< ids whose members have been asked and have not all answered
 };
 
 }  // namespace heddle::p2p

@@ -38,8 +38,10 @@ TEST(Recycling, gives_ids_back_after_all_have_freed) {
     run_job(3, 1, [](int, int) {
         for (int i = 0; i < rounds && !::testing::Test::HasFatalFailure(); ++i) {
             MPI_Comm made = MPI_COMM_NULL;
-            if (i % 2 == 0) MPI_Comm_dup(MPI_COMM_WORLD, &made);
-            else MPI_Comm_split(MPI_COMM_WORLD, 0, i % 3, &made);
+            if (i % 2 == 0)
+                MPI_Comm_dup(MPI_COMM_WORLD, &made);
+            else
+                MPI_Comm_split(MPI_COMM_WORLD, 0, i % 3, &made);
             ring(made, i);
             MPI_Comm_free(&made);
         }
@@ -53,12 +55,15 @@ TEST(Recycling, is_safe_while_threads_make_and_free_at_once) {
         MPI_Group world = MPI_GROUP_NULL;
         MPI_Comm parent = MPI_COMM_NULL;
         MPI_Comm_group(MPI_COMM_WORLD, &world);
-        MPI_Comm_create_from_group(world, tag.c_str(), MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &parent);
+        MPI_Comm_create_from_group(world, tag.c_str(), MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                   &parent);
         for (int i = 0; i < rounds / 20 && !::testing::Test::HasFatalFailure(); ++i) {
             MPI_Comm made = MPI_COMM_NULL;
             // Every process is the first member in turn, and sometimes alone.
-            if (i % 8 == 0) MPI_Comm_split(parent, rank, 0, &made);
-            else MPI_Comm_split(parent, 0, (rank + i) % 3, &made);
+            if (i % 8 == 0)
+                MPI_Comm_split(parent, rank, 0, &made);
+            else
+                MPI_Comm_split(parent, 0, (rank + i) % 3, &made);
             ring(made, thread * rounds + i);
             MPI_Comm_free(&made);
         }
@@ -82,8 +87,10 @@ TEST(Recycling, withholds_an_id_whose_message_nobody_received) {
             MPI_Comm_dup(MPI_COMM_WORLD, &made);
             const std::uint32_t context = here().communicator(made)->context;
             ASSERT_NE(context, lost);
-            if (i == 0) first = context;
-            else if (context == first) ++seen_twice;
+            if (i == 0)
+                first = context;
+            else if (context == first)
+                ++seen_twice;
             ring(made, i);
             MPI_Comm_free(&made);
         }

@@ -67,7 +67,8 @@ struct Turn {
     void complete(core::Request& request) noexcept {
         request.done.store(true, release);  // R1: pairs with A1 in Request::completed()
         sync::ProcessFence::light();        // F1: pairs with the heavy fence in progress/lot.hpp
-        if (sync::Slot* waiter = request.waiter.load(relaxed)) [[unlikely]] tell(request, waiter);
+        if (sync::Slot* waiter = request.waiter.load(relaxed)) [[unlikely]]
+            tell(request, waiter);
     }
     /// Wakes a thread, or has a listener do what it does (p2p/listener.hpp).
     void tell(core::Request& request, sync::Slot* waiter) noexcept;

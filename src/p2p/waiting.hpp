@@ -33,13 +33,16 @@ private:
 
 class OneRequest {
 public:
-    OneRequest(Engine& engine, core::Request& request) noexcept : engine_(engine), request_(request) {}
+    OneRequest(Engine& engine, core::Request& request) noexcept
+        : engine_(engine), request_(request) {}
 
     bool holds() const noexcept { return request_.completed() || contested; }
     Instances likely_instances() const noexcept { return engine_.instance_of(request_); }
     Instances instances() const noexcept { return engine_.instance_of(request_); }
     void announce(sync::Slot* slot) noexcept { contested = !announcement_.make(request_, slot); }
-    void describe(char* text, std::size_t bytes) const { describe_request(engine_, request_, text, bytes); }
+    void describe(char* text, std::size_t bytes) const {
+        describe_request(engine_, request_, text, bytes);
+    }
 
     bool contested = false;  ///< another thread waits for it: the program has copied a handle
 
@@ -62,7 +65,8 @@ public:
         return all;
     }
 
-    bool contested = false;  ///< another thread waits for one of them: the program has copied a handle
+    bool contested =
+        false;  ///< another thread waits for one of them: the program has copied a handle
 
 protected:
     static bool is_complete(const core::Request* request) noexcept {
@@ -82,9 +86,7 @@ public:
         return first_ == requests_.size() || contested;
     }
     /// After holds() was false.
-    Instances likely_instances() const noexcept {
-        return engine_.instance_of(*requests_[first_]);
-    }
+    Instances likely_instances() const noexcept { return engine_.instance_of(*requests_[first_]); }
     /// The last one that is missing: messages of one stream come in order, so that the thread wakes
     /// once and not for each.
     void announce(sync::Slot* slot) noexcept {

@@ -9,7 +9,8 @@ namespace heddle::p2p {
 
 void Wildcards::append(core::Request& receive, bool ordered) noexcept {
     std::lock_guard guard(list_lock_);
-    receive.synchronous = ordered;  // remembered for note_taken(); receives have no other use for it
+    receive.synchronous =
+        ordered;  // remembered for note_taken(); receives have no other use for it
     posted_.raise_order(receive.order - 1);
     posted_.post(receive, {receive.context, receive.source, match::any_tag});
     if (ordered) count_reason(receive.context, +1);
@@ -71,7 +72,8 @@ void Wildcards::count_reason(std::uint32_t context, int change) noexcept {
 void Wildcards::set_filter(std::uint32_t place) noexcept {
     const std::uint64_t bit = std::uint64_t{1} << place;
     const std::uint64_t filter = filter_.load(relaxed);
-    filter_.store(ordered_[place] != 0 || (deferred_ & bit) != 0 ? filter | bit : filter & ~bit, relaxed);
+    filter_.store(ordered_[place] != 0 || (deferred_ & bit) != 0 ? filter | bit : filter & ~bit,
+                  relaxed);
 }
 
 void Wildcards::add_to_count(int change) noexcept {

@@ -66,7 +66,7 @@ public:
     void add_to(tool::Values& sums, std::uint32_t context);
     void forget(std::uint32_t context) noexcept;
 
-    std::uint64_t latest_order = 0;  ///< of the wildcards so far; guarded by `lock`
+    std::uint64_t latest_order = 0;     ///< of the wildcards so far; guarded by `lock`
     tool::counters::Ordering counters;  ///< receives: guarded by list_lock_; deferred: by all locks
 
 private:

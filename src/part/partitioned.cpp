@@ -25,8 +25,8 @@ std::uint32_t context_of_parts(const objects::Communicator& communicator) noexce
 
 // --- both ends ---
 
-End::End(core::Thread& thread, objects::Communicator& communicator, const Side& side, std::int32_t peer,
-         std::int32_t tag)
+End::End(core::Thread& thread, objects::Communicator& communicator, const Side& side,
+         std::int32_t peer, std::int32_t tag)
     : process_(*thread.process), communicator_(communicator), side_(side), peer_(peer), tag_(tag) {
     communicator_.retain();
     side_.type->retain();
@@ -56,7 +56,8 @@ core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
     request->capacity = bytes_of_partition() * static_cast<std::uint64_t>(side_.partitions);
     request->communicator = &communicator_;
     error_.store(MPI_SUCCESS, relaxed);
-    left_.store(parts, relaxed);  // published with what is started, or by the program to its threads
+    left_.store(parts,
+                relaxed);  // published with what is started, or by the program to its threads
     whole_ = request;
     users_.fetch_add(1, relaxed);
     return request;
@@ -80,18 +81,19 @@ void End::let_go(core::Thread& thread, core::Request& request) noexcept {
 
 // --- the sender ---
 
-Sender::Sender(core::Thread& thread, objects::Communicator& communicator, const Side& side, std::int32_t peer,
-               std::int32_t tag)
+Sender::Sender(core::Thread& thread, objects::Communicator& communicator, const Side& side,
+               std::int32_t peer, std::int32_t tag)
     : End(thread, communicator, side, peer, tag),
       ready_(std::make_unique<Partition[]>(static_cast<std::size_t>(side.partitions))),
       first_tag_(process_.partition_tags.take(side.partitions)) {}
 
 bool Sender::pair(core::Thread& thread) {
-    const Terms terms{static_cast<std::uint64_t>(side_.partitions), bytes_of_partition(), first_tag_};
+    const Terms terms{static_cast<std::uint64_t>(side_.partitions), bytes_of_partition(),
+                      first_tag_};
     std::vector<std::byte> kept(sizeof terms);
     std::memcpy(kept.data(), &terms, sizeof terms);
-    core::Request* send = p2p::start_send(thread, communicator_, context_of_terms(communicator_), kept.data(),
-                                          sizeof terms, peer_, tag_);
+    core::Request* send = p2p::start_send(thread, communicator_, context_of_terms(communicator_),
+                                          kept.data(), sizeof terms, peer_, tag_);
     if (send == nullptr) return false;
     // A join keeps the bytes; its first part would be the receive.
     core::Request* const parts[] = {&thread.process->engine->completed_send(), send};
@@ -140,8 +142,8 @@ Receiver::Receiver(core::Thread& thread, objects::Communicator& communicator, co
 
 bool Receiver::pair(core::Thread& thread) {
     users_.fetch_add(1, relaxed);
-    if (p2p::start_receive(thread, communicator_, context_of_terms(communicator_), &terms_, sizeof terms_, peer_,
-                           tag_, *this) != nullptr)
+    if (p2p::start_receive(thread, communicator_, context_of_terms(communicator_), &terms_,
+                           sizeof terms_, peer_, tag_, *this) != nullptr)
         return true;
     leave();
     return false;
@@ -152,8 +154,10 @@ void Receiver::completed(p2p::Turn& turn, core::Request& message) noexcept {
     p2p::Engine& engine = *turn.thread.process->engine;
     if ((message.context & 1) == 0) {
         engine.free_request(turn.thread, message);
-        if ((state_.fetch_or(terms_here, acq_rel) & wanted) != 0) turn.put_off(*this);
-        else leave();
+        if ((state_.fetch_or(terms_here, acq_rel) & wanted) != 0)
+            turn.put_off(*this);
+        else
+            leave();
         return;
     }
     const auto part = static_cast<std::size_t>(message.tag - terms_.first_tag);
@@ -184,7 +188,7 @@ void Receiver::start(core::Thread& thread, core::Request& request) {
 /// Whether the sender's partitions begin and end between elements of this side.
 bool Receiver::takes_elements() const noexcept {
     return side_.type->contiguous ||
-           (side_.type->size != 0 && terms_.bytes % static_cast<std::uint64_t>(side_.type->size) == 0);
+        (side_.type->size != 0 && terms_.bytes % static_cast<std::uint64_t>(side_.type->size) == 0);
 }
 
 /// What the terms ask for, of this side; false: it does not fit.
@@ -219,8 +223,9 @@ void Receiver::post(core::Thread& thread) noexcept {
                 data = side_.data + static_cast<std::int64_t>(from / size) * side_.type->extent;
                 shape.layout = side_.type;
             }
-            if (p2p::start_receive(thread, communicator_, context_of_parts(communicator_), data, shape, peer_,
-                                   terms_.first_tag + static_cast<std::int32_t>(part), *this) != nullptr)
+            if (p2p::start_receive(thread, communicator_, context_of_parts(communicator_), data,
+                                   shape, peer_, terms_.first_tag + static_cast<std::int32_t>(part),
+                                   *this) != nullptr)
                 continue;
             error_.store(MPI_ERR_NO_MEM, relaxed);
             ++over_at_once;
@@ -235,7 +240,8 @@ void Receiver::post(core::Thread& thread) noexcept {
 bool Receiver::arrived(std::int64_t partition) const noexcept {
     if ((state_.load(acquire) & (terms_here | wanted)) != terms_here) return false;
     // Without bytes to go by, partitions are dealt out evenly.
-    const std::uint64_t each = terms_.bytes != 0 ? terms_.bytes : static_cast<std::uint64_t>(side_.partitions);
+    const std::uint64_t each =
+        terms_.bytes != 0 ? terms_.bytes : static_cast<std::uint64_t>(side_.partitions);
     const std::uint64_t mine = terms_.bytes != 0 ? bytes_of_partition() : parts_;
     const std::uint64_t from = static_cast<std::uint64_t>(partition) * mine;
     for (std::uint64_t part = from / each; part < parts_ && part * each < from + mine; ++part) {

@@ -25,8 +25,9 @@ int membarrier(int command) noexcept {
 }  // namespace
 
 int register_heavy_fences() noexcept {
-    for (const int command : {MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED,
-                              MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL_EXPEDITED})
+    for (const int command :
+         {MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED,
+          MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL_EXPEDITED})
         if (const int error = membarrier(command); error != 0) return error;
     return 0;
 }

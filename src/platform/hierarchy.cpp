@@ -19,8 +19,10 @@ Level groups_of(const Machine& machine, hwloc_obj_type_t type, std::size_t proce
         const hwloc_obj_t at = hwloc.get_obj_by_depth(machine.topology, depth, group);
         if (at == nullptr) return level;
         if (at->cpuset == nullptr) continue;
-        for (int p = hwloc.bitmap_next(at->cpuset, -1); p >= 0; p = hwloc.bitmap_next(at->cpuset, p))
-            if (static_cast<std::size_t>(p) < processors) level[static_cast<std::size_t>(p)] = group;
+        for (int p = hwloc.bitmap_next(at->cpuset, -1); p >= 0;
+             p = hwloc.bitmap_next(at->cpuset, p))
+            if (static_cast<std::size_t>(p) < processors)
+                level[static_cast<std::size_t>(p)] = group;
     }
 }
 

@@ -18,7 +18,8 @@ constexpr std::uint64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t limit_of(int which) noexcept {
     rlimit limit{};
-    if (getrlimit(static_cast<__rlimit_resource>(which), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    if (getrlimit(static_cast<__rlimit_resource>(which), &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY)
         return no_limit;
     return std::min<std::uint64_t>(limit.rlim_cur, no_limit);
 }
@@ -27,7 +28,8 @@ std::uint64_t limit_of(int which) noexcept {
 std::uint64_t used(const char* name) {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
-        if (line.rfind(name, 0) == 0) return std::strtoull(line.c_str() + line.find(':') + 1, nullptr, 10) << 10;
+        if (line.rfind(name, 0) == 0)
+            return std::strtoull(line.c_str() + line.find(':') + 1, nullptr, 10) << 10;
     return 0;
 }
 
@@ -42,8 +44,8 @@ std::string sentence(const Kind& kind, std::uint64_t wanted, std::uint64_t left)
     const auto megabytes = [](std::uint64_t bytes, std::uint64_t up) {
         return std::to_string((bytes + up) >> 20) + " MB";
     };
-    return "this needs " + megabytes(wanted, (1 << 20) - 1) + " of " + kind.what + ", of which ulimit " +
-        kind.option + " allows " + megabytes(left, 0);
+    return "this needs " + megabytes(wanted, (1 << 20) - 1) + " of " + kind.what +
+        ", of which ulimit " + kind.option + " allows " + megabytes(left, 0);
 }
 
 std::uint64_t left_of(std::uint64_t limit, const char* used_name) {
@@ -57,7 +59,9 @@ std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
     std::string text;
     std::uint64_t number = 0;
     if (!(file >> text)) return otherwise;
-    return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? number : otherwise;
+    return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{}
+        ? number
+        : otherwise;
 }
 
 /// Of a control group and those around it, which are its folder and the folders around that. Those that are
@@ -79,9 +83,13 @@ std::size_t most_file_bytes() noexcept { return limit_of(RLIMIT_FSIZE); }
 bool addresses_are_limited() noexcept { return limit_of(RLIMIT_AS) != no_limit; }
 
 std::string limit_that_forbids(const Wanted& wanted) {
-    std::string why = sentence({"address space", "-v"}, wanted.addresses, left_of(limit_of(RLIMIT_AS), "VmSize"));
-    if (why.empty()) why = sentence({"private memory", "-d"}, wanted.data, left_of(limit_of(RLIMIT_DATA), "VmData"));
-    if (why.empty()) why = sentence({"shared memory in a file", "-f"}, wanted.file, limit_of(RLIMIT_FSIZE));
+    std::string why =
+        sentence({"address space", "-v"}, wanted.addresses, left_of(limit_of(RLIMIT_AS), "VmSize"));
+    if (why.empty())
+        why = sentence({"private memory", "-d"}, wanted.data,
+                       left_of(limit_of(RLIMIT_DATA), "VmData"));
+    if (why.empty())
+        why = sentence({"shared memory in a file", "-f"}, wanted.file, limit_of(RLIMIT_FSIZE));
     return why;
 }
 
@@ -111,7 +119,8 @@ std::uint64_t memory_of_control_groups(std::uint64_t otherwise, const std::strin
 std::uint64_t memory_of_process(std::size_t processes) {
     const std::uint64_t machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    return std::min({memory_of_control_groups(machine) / processes, limit_of(RLIMIT_AS), limit_of(RLIMIT_DATA)});
+    return std::min({memory_of_control_groups(machine) / processes, limit_of(RLIMIT_AS),
+                     limit_of(RLIMIT_DATA)});
 }
 
 }  // namespace heddle::platform

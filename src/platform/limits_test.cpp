@@ -62,7 +62,8 @@ TEST_F(ControlGroups, the_least_of_those_around_it_counts) {
 }
 
 TEST_F(ControlGroups, version_1_has_a_hierarchy_for_memory) {
-    write("/proc/self/cgroup", "11:cpu,cpuacct:/other\n4:hugetlb,memory:/sge/17\n1:name=systemd:/sge/17\n");
+    write("/proc/self/cgroup",
+          "11:cpu,cpuacct:/other\n4:hugetlb,memory:/sge/17\n1:name=systemd:/sge/17\n");
     write("/sys/fs/cgroup/memory/other/memory.limit_in_bytes", "10\n");
     write("/sys/fs/cgroup/memory/sge/17/memory.limit_in_bytes", "9223372036854771712\n");
     EXPECT_EQ(memory(), all);
@@ -104,7 +105,8 @@ bool holds_with_limit(__rlimit_resource which, rlim_t bytes, const std::function
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-constexpr rlim_t terabytes = rlim_t{1024} << 40;  ///< more than this process has, under sanitizers, too
+constexpr rlim_t terabytes = rlim_t{1024}
+    << 40;  ///< more than this process has, under sanitizers, too
 
 TEST(Limits, what_fits_is_not_forbidden) {
     EXPECT_EQ(limit_that_forbids({}), "");
@@ -116,7 +118,8 @@ TEST(Limits, what_fits_is_not_forbidden) {
 TEST(Limits, a_limit_is_named) {
     EXPECT_TRUE(holds_with_limit(RLIMIT_AS, terabytes, [] {
         const std::string why = limit_that_forbids({.addresses = terabytes});
-        return why.find("this needs 1073741824 MB of address space") == 0 && why.find("ulimit -v") != std::string::npos;
+        return why.find("this needs 1073741824 MB of address space") == 0 &&
+            why.find("ulimit -v") != std::string::npos;
     }));
     EXPECT_TRUE(holds_with_limit(RLIMIT_DATA, terabytes, [] {
         return limit_that_forbids({.data = terabytes}).find("ulimit -d") != std::string::npos;
@@ -133,7 +136,8 @@ TEST(Limits, memory_follows_them) {
     EXPECT_GT(free, 1u << 20);
     EXPECT_LE(memory_of_process(4), free / 4);
     for (const auto which : {RLIMIT_AS, RLIMIT_DATA})
-        EXPECT_TRUE(holds_with_limit(which, free / 2, [=] { return memory_of_process(1) == free / 2; }));
+        EXPECT_TRUE(
+            holds_with_limit(which, free / 2, [=] { return memory_of_process(1) == free / 2; }));
 }
 
 }  // namespace

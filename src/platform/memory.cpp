@@ -33,13 +33,13 @@ bool Mapping::open(std::size_t bytes) noexcept {
 }
 
 Mapping map_shared(int descriptor, std::size_t bytes) noexcept {
-    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                         descriptor, 0);
+    void* address =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
     return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
 }
 
 std::optional<SharedObject> SharedObject::of(int descriptor) noexcept {
-    struct stat status {};
+    struct stat status{};
     if (fstat(descriptor, &status) != 0) return std::nullopt;
     SharedObject object;
     object.descriptor_ = descriptor;
@@ -50,7 +50,7 @@ std::optional<SharedObject> SharedObject::of(int descriptor) noexcept {
 }
 
 bool SharedObject::is_there() const noexcept {
-    struct stat status {};
+    struct stat status{};
     if (fstat(descriptor_, &status) != 0) return false;
     if (status.st_dev == device_ && status.st_ino == number_) return true;
     errno = EBADF;
@@ -59,14 +59,14 @@ bool SharedObject::is_there() const noexcept {
 
 void SharedObject::drop_pages(std::size_t offset, std::size_t bytes) const noexcept {
     if (is_there())
-        fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                  static_cast<off_t>(bytes));
+        fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
 Mapping SharedObject::map(std::size_t offset, std::size_t bytes) const noexcept {
     if (!is_there()) return {};
-    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_,
-                         static_cast<off_t>(offset));
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                         descriptor_, static_cast<off_t>(offset));
     return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
 }
 
@@ -77,13 +77,16 @@ void wipe_on_fork(const Mapping& mapping) noexcept {
 namespace {
 
 Mapping private_memory(std::size_t bytes, int protection) noexcept {
-    void* address = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* address =
+        mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes, true};
 }
 
 }  // namespace
 
-Mapping reserve(std::size_t bytes) noexcept { return private_memory(bytes, PROT_READ | PROT_WRITE); }
+Mapping reserve(std::size_t bytes) noexcept {
+    return private_memory(bytes, PROT_READ | PROT_WRITE);
+}
 
 Mapping reserve_addresses(std::size_t bytes) noexcept { return private_memory(bytes, PROT_NONE); }
 

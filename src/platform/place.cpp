@@ -15,7 +15,7 @@ std::string boot_id() {
 }
 
 std::string pid_namespace() {
-    struct stat status {};
+    struct stat status{};
     return stat("/proc/self/ns/pid", &status) == 0 ? std::to_string(status.st_ino) : "-";
 }
 

@@ -25,7 +25,8 @@ void unlike_any_other(unsigned char* to, std::size_t bytes) noexcept {
         std::memcpy(state, given, sizeof state);
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
-    state[0] ^= static_cast<std::uint64_t>(now.tv_nsec) << 32 ^ static_cast<std::uint64_t>(getpid());
+    state[0] ^=
+        static_cast<std::uint64_t>(now.tv_nsec) << 32 ^ static_cast<std::uint64_t>(getpid());
     for (std::size_t i = 0; i < bytes; ++i) {
         state[0] = mixed(state[0] + state[1] + i);
         to[i] = static_cast<unsigned char>(state[0]);

@@ -37,7 +37,7 @@ bool enlarge(int descriptor, std::size_t bytes) noexcept {
 
 /// 0: it is no plain file, or empty.
 std::size_t bytes_of_plain_file(int descriptor) noexcept {
-    struct stat status {};
+    struct stat status{};
     const bool plain = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     return plain ? static_cast<std::size_t>(status.st_size) : 0;
 }
@@ -53,7 +53,8 @@ std::string limit_of(int error) {
                                 {EFBIG, RLIMIT_FSIZE, 1024, " KiB, ulimit -f"}};
     for (const Limit& one : limits) {
         rlimit limit{};
-        if (one.error == error && getrlimit(one.resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        if (one.error == error && getrlimit(one.resource, &limit) == 0 &&
+            limit.rlim_cur != RLIM_INFINITY)
             return " (at most " + std::to_string(limit.rlim_cur / one.unit) + one.text + ")";
     }
     return {};
@@ -86,7 +87,8 @@ int create_shared_memory(const char* name, std::size_t bytes, const char*& step)
     step = "ftruncate";
     const bool large = enlarge(descriptor, bytes);
     if (large) step = "fcntl(F_ADD_SEALS)";
-    if (large && fcntl(descriptor, F_ADD_SEALS, size_is_settled | F_SEAL_SEAL) == 0) return descriptor;
+    if (large && fcntl(descriptor, F_ADD_SEALS, size_is_settled | F_SEAL_SEAL) == 0)
+        return descriptor;
     const int error = errno;
     close(descriptor);
     errno = error;
@@ -99,7 +101,9 @@ std::string why_refused(const char* step, int error) {
 
 std::size_t shared_memory_bytes(int descriptor) noexcept {
     const int seals = fcntl(descriptor, F_GET_SEALS);  // -1 for what is no shared memory
-    return seals >= 0 && (seals & size_is_settled) == size_is_settled ? bytes_of_plain_file(descriptor) : 0;
+    return seals >= 0 && (seals & size_is_settled) == size_is_settled
+        ? bytes_of_plain_file(descriptor)
+        : 0;
 }
 
 int open_shared_memory(const std::string& path, std::size_t least_bytes) noexcept {
@@ -115,7 +119,7 @@ int open_shared_memory(const std::string& path, std::size_t least_bytes) noexcep
 void close_on_exec(int descriptor) noexcept { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
 bool is_socket(int descriptor) noexcept {
-    struct stat status {};
+    struct stat status{};
     return fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 

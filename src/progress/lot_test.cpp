@@ -17,8 +17,8 @@ using heddle::relaxed;
 using heddle::release;
 using heddle::seq_cst;
 using heddle::sync::Naps;
-using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
 using heddle::testing::SimulationOptions;
 using heddle::testing::try_seeds;
 
@@ -91,8 +91,10 @@ struct Process {
                 return lot.leave(me, leading);
             }
             leading = leading || lot.try_lead();
-            if (leading) lead(me, naps);
-            else me.slot.sleep(naps);
+            if (leading)
+                lead(me, naps);
+            else
+                me.slot.sleep(naps);
         }
     }
 };
@@ -103,7 +105,8 @@ std::string hand_the_lead_over(std::uint64_t seeds, SimulationOptions options) {
         for (Thread& thread : process->threads)
             simulation.thread([p = process.get(), &thread, &simulation] {
                 for (int round = 0; round < 3; ++round) {
-                    for (unsigned busy = simulation.random(30); busy > 0; --busy) SimulatedWorld::pause();
+                    for (unsigned busy = simulation.random(30); busy > 0; --busy)
+                        SimulatedWorld::pause();
                     if (!thread.holds()) p->park(thread);
                     ++thread.wanted;
                 }
@@ -113,7 +116,8 @@ std::string hand_the_lead_over(std::uint64_t seeds, SimulationOptions options) {
             std::array<int, waiters> left{3, 3, 3};
             for (int all = 3 * static_cast<int>(waiters); all > 0;) {
                 const std::size_t to = simulation.random(waiters);
-                for (unsigned pause = simulation.random(30); pause > 0; --pause) SimulatedWorld::pause();
+                for (unsigned pause = simulation.random(30); pause > 0; --pause)
+                    SimulatedWorld::pause();
                 if (left[to] == 0) continue;
                 p->send(to);
                 --left[to];
@@ -124,10 +128,13 @@ std::string hand_the_lead_over(std::uint64_t seeds, SimulationOptions options) {
     });
 }
 
-TEST(Lot, somebody_leads_as_long_as_threads_are_parked) { EXPECT_EQ(hand_the_lead_over(4000, {}), ""); }
+TEST(Lot, somebody_leads_as_long_as_threads_are_parked) {
+    EXPECT_EQ(hand_the_lead_over(4000, {}), "");
+}
 
 TEST(Lot, without_fences_a_thread_sleeps_on) {
-    EXPECT_NE(hand_the_lead_over(4000, {.heavy_fences = false}).find("everybody sleeps"), std::string::npos);
+    EXPECT_NE(hand_the_lead_over(4000, {.heavy_fences = false}).find("everybody sleeps"),
+              std::string::npos);
 }
 
 }  // namespace

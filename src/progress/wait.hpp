@@ -48,14 +48,15 @@ concept Condition = requires(C condition, sync::Slot* slot, char* text, std::siz
     { condition.describe(text, bytes) } -> std::same_as<void>;
 };
 
-inline constexpr std::uint32_t burst = 64;          ///< polls between two offers of the core
+inline constexpr std::uint32_t burst = 64;                ///< polls between two offers of the core
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
 inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
-inline constexpr std::uint32_t turn = 2048;         ///< answers within bursts, on a crowded core
-inline constexpr std::uint32_t most_polls = 256;    ///< before sleeping, on a crowded core
+inline constexpr std::uint32_t turn = 2048;       ///< answers within bursts, on a crowded core
+inline constexpr std::uint32_t most_polls = 256;  ///< before sleeping, on a crowded core
 inline constexpr std::uint32_t fewest_polls = 16;
-inline constexpr std::uint32_t most_offers = 48;    ///< likewise
-inline constexpr std::uint32_t bursts_alone = 4;    ///< between two offers of a core that nobody wants
+inline constexpr std::uint32_t most_offers = 48;  ///< likewise
+inline constexpr std::uint32_t bursts_alone =
+    4;  ///< between two offers of a core that nobody wants
 /// Bounds of what is believed of it; programs are out of step by a tenth of a millisecond all the time.
 inline constexpr std::chrono::nanoseconds least_cost_of_sleep{120'000}, most_cost_of_sleep{200'000};
 inline constexpr std::chrono::milliseconds watch_period{1};
@@ -83,8 +84,10 @@ template <class Engine, Condition C>
 bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
     for (std::uint32_t polls = 1; !condition.holds(); ++polls) {
         engine.poll_in_laboratory(thread);
-        if (thread.patience.crowded || engine.short_of_cores() || polls % burst == 0) offer_core(thread.patience);
-        else platform::pause();
+        if (thread.patience.crowded || engine.short_of_cores() || polls % burst == 0)
+            offer_core(thread.patience);
+        else
+            platform::pause();
     }
     return true;
 }
@@ -107,10 +110,12 @@ private:
 
 /// A sleep that began to be prepared at `start`, and began at `asleep`, was ended at `rung` and is over.
 inline void learn_cost_of_sleep(core::Patience& patience, std::chrono::nanoseconds start,
-                                std::chrono::nanoseconds asleep, std::chrono::nanoseconds rung) noexcept {
+                                std::chrono::nanoseconds asleep,
+                                std::chrono::nanoseconds rung) noexcept {
     if (rung < asleep) return;  // nobody woke it
     const std::chrono::nanoseconds cost = (asleep - start) + (sync::Native::now() - rung);
-    patience.cost_of_sleep = std::clamp((3 * patience.cost_of_sleep + cost) / 4, least_cost_of_sleep, most_cost_of_sleep);
+    patience.cost_of_sleep = std::clamp((3 * patience.cost_of_sleep + cost) / 4,
+                                        least_cost_of_sleep, most_cost_of_sleep);
 }
 
 /// True if the condition came to hold within the thread's patience.
@@ -126,7 +131,8 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
         // After a turn of answers the others on this core have theirs.
-        const bool brief = crowded && (!engine.company().expected() || patience.answers % turn == turn - 1);
+        const bool brief =
+            crowded && (!engine.company().expected() || patience.answers % turn == turn - 1);
         std::uint32_t more = burst;  // but other instances must have their turn
         bool anything = false;
         for (std::uint32_t left = brief ? 1 : burst; left > 0; --left) {
@@ -189,12 +195,15 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps) 
         engine.lot().set_leader_asleep(true);
         const bool watching = engine.cool_idle();
         const auto announced = engine.announce_backlog(thread);
-        sync::NodeFence::heavy_before_sleep();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
+        sync::NodeFence::
+            heavy_before_sleep();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
         bool rang = true;
         if (!engine.something_to_do(thread, announced) && !condition.holds()) {
             const std::chrono::nanoseconds asleep = sync::Native::now();
-            if (watching) bell.sleep_for(watch_period);
-            else rang = bell.sleep(naps);
+            if (watching)
+                bell.sleep_for(watch_period);
+            else
+                rang = bell.sleep(naps);
             thread.progress.wakeups.add();
             learn_cost_of_sleep(thread.patience, start, asleep, bell.rung_at());
         }
@@ -211,7 +220,10 @@ template <class Engine, Condition C>
 class Place {
 public:
     Place(Engine& engine, core::Thread& thread, C& condition)
-        : engine_(engine), thread_(thread), condition_(condition), instances_(condition.instances()) {
+        : engine_(engine),
+          thread_(thread),
+          condition_(condition),
+          instances_(condition.instances()) {
         engine_.add_parked(instances_, +1);
         thread_.progress.parks.add();
         tool::raise(tool::Event::thread_parks, {thread_.system_id});
@@ -271,8 +283,10 @@ void wait(Engine& engine, core::Thread& thread, C&& condition) {
     const auto before = std::chrono::steady_clock::now();
     park(engine, thread, condition);
     std::uint32_t& polls = thread.patience.polls;
-    if (std::chrono::steady_clock::now() - before > long_sleep) polls = std::max(fewest_polls, polls / 2);
-    else polls = std::min(most_polls, polls * 2);
+    if (std::chrono::steady_clock::now() - before > long_sleep)
+        polls = std::max(fewest_polls, polls / 2);
+    else
+        polls = std::min(most_polls, polls * 2);
 }
 
 }  // namespace heddle::progress

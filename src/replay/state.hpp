@@ -31,7 +31,8 @@ public:
     core::Request* arrive(const match::Envelope& envelope) noexcept {
         if (wildcards_.counters.posted_receives.value() == 0) return engine_.arrive(envelope);
         core::Request* const exact = engine_.posted_for(envelope);
-        core::Request* const wildcard = wildcards_.posted_for({envelope.context, envelope.source, match::any_tag});
+        core::Request* const wildcard =
+            wildcards_.posted_for({envelope.context, envelope.source, match::any_tag});
         if (wildcard != nullptr && (exact == nullptr || wildcard->order < exact->order)) {
             wildcards_.take_posted(*wildcard);
             return wildcard;
@@ -51,7 +52,9 @@ public:
     }
 
     /// Entries looked at so far.
-    std::uint64_t steps() const noexcept { return engine_.searches.steps() + wildcards_.searches.steps(); }
+    std::uint64_t steps() const noexcept {
+        return engine_.searches.steps() + wildcards_.searches.steps();
+    }
 
 private:
     Engine engine_, wildcards_;

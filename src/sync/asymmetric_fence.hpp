@@ -48,11 +48,14 @@ public:
         return state == State::available || (state == State::not_asked && find_out());
     }
     /// Why they are not available (errno); 0: they are.
-    static int refusal() noexcept { return available() ? 0 : refusal_.load(std::memory_order_relaxed); }
+    static int refusal() noexcept {
+        return available() ? 0 : refusal_.load(std::memory_order_relaxed);
+    }
 
     /// What a fence of platform/heavy_fence.hpp answered: true if it was one.
     static bool passed(int error) noexcept {
-        if (error != 0) [[unlikely]] give_up(error);
+        if (error != 0) [[unlikely]]
+            give_up(error);
         return error == 0;
     }
     /// Instead of a fence: until the stores that others had on their way are there.
@@ -73,7 +76,8 @@ struct AsymmetricFence {
     static bool available() noexcept { return HeavyFences::available(); }
     static void light() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
     static void heavy() noexcept {
-        if (!heavy_before_sleep()) [[unlikely]] HeavyFences::wait_for_stores();
+        if (!heavy_before_sleep()) [[unlikely]]
+            HeavyFences::wait_for_stores();
     }
     /// False if it was no fence, so that the sleep is to be a nap.
     static bool heavy_before_sleep() noexcept {

@@ -29,7 +29,8 @@ public:
     /// One for each thread.
     struct Token {
         typename World::template Atom<const void*> inside{nullptr};
-        tool::Counter* contended = nullptr;  ///< of the thread: times that a lock was not free at once
+        tool::Counter* contended =
+            nullptr;  ///< of the thread: times that a lock was not free at once
     };
     enum class Way : std::uint8_t { biased, mutex, waited };
 
@@ -39,7 +40,8 @@ public:
             World::Fence::light();           // F1: pairs with F2
             // Relaxed: what the section reads was written by this thread, or by a holder of mutex_
             // before this thread held it and became the owner.
-            if (owner_.load(relaxed) == &me) [[likely]] return Way::biased;
+            if (owner_.load(relaxed) == &me) [[likely]]
+                return Way::biased;
             me.inside.store(nullptr, relaxed);  // nothing was touched
         }
         // A lock that nobody has the bias of is taken right here.
@@ -47,7 +49,8 @@ public:
             lock_slowly(me);
             return Way::waited;
         }
-        if (owner_.load(relaxed) != nullptr) [[unlikely]] revoke();
+        if (owner_.load(relaxed) != nullptr) [[unlikely]]
+            revoke();
         return Way::mutex;
     }
 
@@ -61,9 +64,12 @@ public:
             me.inside.store(nullptr, release);  // R1: pairs with A1 in revoke()
             return;
         }
-        if (way == Way::waited) [[unlikely]] after_waiting();
-        if (last_ != &me) [[unlikely]] see_another(me);
-        else if (++streak_ == patience_) [[unlikely]] give_bias(me);
+        if (way == Way::waited) [[unlikely]]
+            after_waiting();
+        if (last_ != &me) [[unlikely]]
+            see_another(me);
+        else if (++streak_ == patience_) [[unlikely]]
+            give_bias(me);
         mutex_.unlock();
     }
 
@@ -78,8 +84,8 @@ private:
 
     [[gnu::noinline]] void revoke() noexcept {
         Token& owner = *owner_.load(relaxed);
-        owner_.store(nullptr, relaxed);  // ordered by F2
-        World::Fence::heavy();           // F2: pairs with F1
+        owner_.store(nullptr, relaxed);                             // ordered by F2
+        World::Fence::heavy();                                      // F2: pairs with F1
         while (owner.inside.load(acquire) == this) World::yield();  // A1: pairs with R1
         if (patience_ < most_patience) patience_ *= 2;
         streak_ = 0;
@@ -111,7 +117,8 @@ class BasicBiasedHold {
 public:
     using Lock = BasicBiasedLock<World>;
 
-    BasicBiasedHold(Lock& lock, typename Lock::Token& me) noexcept : lock_(lock), me_(me), way_(lock.lock(me)) {}
+    BasicBiasedHold(Lock& lock, typename Lock::Token& me) noexcept
+        : lock_(lock), me_(me), way_(lock.lock(me)) {}
     ~BasicBiasedHold() { lock_.unlock(me_, way_); }
     BasicBiasedHold(const BasicBiasedHold&) = delete;
     BasicBiasedHold& operator=(const BasicBiasedHold&) = delete;

@@ -13,8 +13,8 @@
 
 namespace {
 
-using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
 using heddle::testing::SimulationOptions;
 using heddle::testing::try_seeds;
 
@@ -46,7 +46,8 @@ std::string revoke(std::uint64_t seeds, SimulationOptions options, int others) {
                 World::Section& section = w->sections[0];
                 auto& token = w->tokens[static_cast<std::size_t>(thread)];
                 for (int round = 0; round < (thread == 0 ? 60 : 3); ++round) {
-                    for (unsigned i = thread == 0 ? 0 : simulation.random(80); i > 0; --i) SimulatedWorld::yield();
+                    for (unsigned i = thread == 0 ? 0 : simulation.random(80); i > 0; --i)
+                        SimulatedWorld::yield();
                     section.pass(token);
                 }
             });
@@ -64,45 +65,55 @@ TEST(BiasedLock, excludes_where_there_is_no_heavy_fence) {
 }
 
 TEST(BiasedLock, without_its_fence_lets_two_in) {
-    EXPECT_NE(revoke(5000, {.heavy_fences = false}, 1).find("two threads are in the section"), std::string::npos);
+    EXPECT_NE(revoke(5000, {.heavy_fences = false}, 1).find("two threads are in the section"),
+              std::string::npos);
 }
 
 TEST(BiasedLock, tokens_serve_several_locks_and_several_threads_one_after_another) {
-    EXPECT_EQ(try_seeds(1500, {}, [](Simulation& simulation) {
-        auto world = std::make_unique<World>();
-        for (int thread = 0; thread < 3; ++thread)
-            simulation.thread([w = world.get(), thread, &simulation] {
-                auto& token = w->tokens[static_cast<std::size_t>(thread)];
-                for (int round = 0; round < 40; ++round) {
-                    // Each thread has a favourite, in spells.
-                    const auto favourite = static_cast<std::size_t>(thread % 2);
-                    w->sections[simulation.random(12) == 0 ? 1 - favourite : favourite].pass(token);
-                }
-            });
-        return world;
-    }), "");
+    EXPECT_EQ(
+        try_seeds(
+            1500, {},
+            [](Simulation& simulation) {
+                auto world = std::make_unique<World>();
+                for (int thread = 0; thread < 3; ++thread)
+                    simulation.thread([w = world.get(), thread, &simulation] {
+                        auto& token = w->tokens[static_cast<std::size_t>(thread)];
+                        for (int round = 0; round < 40; ++round) {
+                            // Each thread has a favourite, in spells.
+                            const auto favourite = static_cast<std::size_t>(thread % 2);
+                            w->sections[simulation.random(12) == 0 ? 1 - favourite : favourite]
+                                .pass(token);
+                        }
+                    });
+                return world;
+            }),
+        "");
     // A token is handed on when its thread ends: the bias that it had stays with it.
-    EXPECT_EQ(try_seeds(1000, {}, [](Simulation& simulation) {
-        struct Heirs : World {
-            SimulatedWorld::Atom<std::uint32_t> ended{0};
-        };
-        auto world = std::make_unique<Heirs>();
-        simulation.thread([w = world.get()] {
-            for (int i = 0; i < 20; ++i) w->sections[0].pass(w->tokens[0]);
-            w->ended.store(1, heddle::release);
-        });
-        simulation.thread([w = world.get()] {
-            while (w->ended.load(heddle::acquire) == 0) SimulatedWorld::yield();
-            for (int i = 0; i < 20; ++i) w->sections[static_cast<std::size_t>(i % 2)].pass(w->tokens[0]);
-        });
-        simulation.thread([w = world.get(), &simulation] {
-            for (int i = 0; i < 4; ++i) {
-                for (unsigned j = simulation.random(100); j > 0; --j) SimulatedWorld::yield();
-                w->sections[0].pass(w->tokens[1]);
-            }
-        });
-        return world;
-    }), "");
+    EXPECT_EQ(try_seeds(1000, {},
+                        [](Simulation& simulation) {
+                            struct Heirs : World {
+                                SimulatedWorld::Atom<std::uint32_t> ended{0};
+                            };
+                            auto world = std::make_unique<Heirs>();
+                            simulation.thread([w = world.get()] {
+                                for (int i = 0; i < 20; ++i) w->sections[0].pass(w->tokens[0]);
+                                w->ended.store(1, heddle::release);
+                            });
+                            simulation.thread([w = world.get()] {
+                                while (w->ended.load(heddle::acquire) == 0) SimulatedWorld::yield();
+                                for (int i = 0; i < 20; ++i)
+                                    w->sections[static_cast<std::size_t>(i % 2)].pass(w->tokens[0]);
+                            });
+                            simulation.thread([w = world.get(), &simulation] {
+                                for (int i = 0; i < 4; ++i) {
+                                    for (unsigned j = simulation.random(100); j > 0; --j)
+                                        SimulatedWorld::yield();
+                                    w->sections[0].pass(w->tokens[1]);
+                                }
+                            });
+                            return world;
+                        }),
+              "");
 }
 
 TEST(BiasedLock, of_real_threads) {

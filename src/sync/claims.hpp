@@ -30,7 +30,8 @@ public:
     class Token {
     private:
         friend BasicClaims;
-        typename World::template Atom<const Token*> mark{nullptr};  ///< of things that it may claim by a look
+        typename World::template Atom<const Token*> mark{
+            nullptr};  ///< of things that it may claim by a look
         typename World::template Atom<std::uint32_t> inside{0};
     };
     /// What is claimed.
@@ -60,7 +61,8 @@ public:
         me.inside.store(1, relaxed);  // ordered by F1
         World::Fence::light();        // F1: pairs with F2
         const Token* mark = thing.mark.load(relaxed);
-        if (mark == nullptr || mark != me.mark.load(relaxed)) [[unlikely]] return claim_slowly(me, thing);
+        if (mark == nullptr || mark != me.mark.load(relaxed)) [[unlikely]]
+            return claim_slowly(me, thing);
         thing.mark.store(nullptr, relaxed);
         me.inside.store(0, release);  // R1: pairs with A1
         return true;
@@ -72,7 +74,8 @@ private:
         end_marks();
         const Token* mark = thing.mark.load(relaxed);
         // Acquire for what an earlier claim did; release for the next.
-        return mark != nullptr && thing.mark.compare_exchange_strong(mark, nullptr, acq_rel, relaxed);
+        return mark != nullptr &&
+            thing.mark.compare_exchange_strong(mark, nullptr, acq_rel, relaxed);
     }
     void end_marks() noexcept {
         std::lock_guard guard(lock_);

@@ -15,8 +15,8 @@
 namespace {
 
 using heddle::sync::Claims;
-using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
 using heddle::testing::SimulationOptions;
 using heddle::testing::try_seeds;
 
@@ -38,7 +38,8 @@ struct World {
     World(int threads) {
         for (int thread = 0; thread < threads; ++thread)
             tokens.push_back(std::make_unique<SimulatedClaims::Token>());
-        for (int thing = 0; thing < threads * each; ++thing) things.push_back(std::make_unique<Thing>());
+        for (int thing = 0; thing < threads * each; ++thing)
+            things.push_back(std::make_unique<Thing>());
     }
     void claim(std::size_t thread, std::size_t thing) {
         if (!claims.claim(*tokens[thread], things[thing]->claimable)) return;
@@ -50,7 +51,8 @@ struct World {
             SimulatedClaims::mark(*tokens[thread], things[thread * each + i]->claimable);
             made.fetch_add(1, heddle::acq_rel);
         }
-        while (made.load(heddle::acquire) != static_cast<int>(things.size())) SimulatedWorld::yield();
+        while (made.load(heddle::acquire) != static_cast<int>(things.size()))
+            SimulatedWorld::yield();
         for (std::size_t i = 0; i < things.size(); ++i) claim(thread, i);
         claims.leave(*tokens[thread]);
     }
@@ -64,7 +66,8 @@ std::unique_ptr<World> people(Simulation& simulation, int threads) {
 }
 
 std::string crowd(std::uint64_t seeds, SimulationOptions options, int threads) {
-    return try_seeds(seeds, options, [&](Simulation& simulation) { return people(simulation, threads); });
+    return try_seeds(seeds, options,
+                     [&](Simulation& simulation) { return people(simulation, threads); });
 }
 
 TEST(Claims, one_thread_has_each_thing) {

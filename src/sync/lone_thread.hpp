@@ -23,8 +23,8 @@ template <class World = Native>
 class BasicLoneThread {
 public:
     void arrive() noexcept {
-        threads_.fetch_add(1, relaxed);  // ordered by F2
-        World::Fence::heavy();           // F2: pairs with F1
+        threads_.fetch_add(1, relaxed);                     // ordered by F2
+        World::Fence::heavy();                              // F2: pairs with F1
         while (inside_.load(acquire) != 0) World::yield();  // A1: pairs with R1
     }
     void leave() noexcept { threads_.fetch_sub(1, release); }  // R2: pairs with A2
@@ -36,7 +36,8 @@ public:
         if (threads_.load(relaxed) != 1 || !World::Fence::available()) return false;
         inside_.store(1, relaxed);  // ordered by F1
         World::Fence::light();      // F1: pairs with F2
-        if (threads_.load(acquire) == 1) [[likely]] return true;  // A2: pairs with R2
+        if (threads_.load(acquire) == 1) [[likely]]
+            return true;  // A2: pairs with R2
         exit();
         return false;
     }

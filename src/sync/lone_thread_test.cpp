@@ -13,8 +13,8 @@
 
 namespace {
 
-using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
 using heddle::testing::SimulationOptions;
 using heddle::testing::try_seeds;
 
@@ -32,8 +32,10 @@ struct World {
         alone += is_alone;
         Simulation::point();
         --inside;
-        if (is_alone) lone_thread.exit();
-        else mutex.unlock();
+        if (is_alone)
+            lone_thread.exit();
+        else
+            mutex.unlock();
     }
     void live(int rounds) {
         lone_thread.arrive();
@@ -67,7 +69,8 @@ TEST(LoneThread, is_never_alone_where_there_is_no_heavy_fence) {
 }
 
 TEST(LoneThread, without_its_fence_lets_two_in) {
-    EXPECT_NE(crowd(5000, {.heavy_fences = false}, 2).find("two threads are in the section"), std::string::npos);
+    EXPECT_NE(crowd(5000, {.heavy_fences = false}, 2).find("two threads are in the section"),
+              std::string::npos);
 }
 
 TEST(LoneThread, is_alone_again_when_the_others_have_gone) {
@@ -94,8 +97,10 @@ TEST(LoneThread, of_real_threads) {
             const bool alone = lone_thread.enter();
             if (!alone) mutex.lock();
             ++sum;
-            if (alone) lone_thread.exit();
-            else mutex.unlock();
+            if (alone)
+                lone_thread.exit();
+            else
+                mutex.unlock();
         }
         lone_thread.leave();
     };

@@ -29,7 +29,8 @@ public:
         return word_.load(relaxed) == 0 && word_.exchange(1, acquire) == 0;
     }
     void lock() noexcept {
-        if (!try_lock()) [[unlikely]] lock_slowly();
+        if (!try_lock()) [[unlikely]]
+            lock_slowly();
     }
     /// False if the lock was not free for `limit`; zero or less: one try.
     bool lock_for(std::chrono::nanoseconds limit) noexcept {
@@ -38,7 +39,8 @@ public:
     void unlock() noexcept {
         word_.store(0, release);  // R1: pairs with A1
         World::Fence::light();    // F1: pairs with F2; the store above before the load below
-        if (sleepers_.load(relaxed) != 0) [[unlikely]] World::wake_one(word_);
+        if (sleepers_.load(relaxed) != 0) [[unlikely]]
+            World::wake_one(word_);
     }
 
 private:
@@ -48,7 +50,8 @@ private:
             if (try_lock()) return;
         }
         sleepers_.fetch_add(1, relaxed);  // F2 orders it
-        World::Fence::heavy_before_sleep();  // F2: pairs with F1; the count above before the try below
+        World::Fence::
+            heavy_before_sleep();  // F2: pairs with F1; the count above before the try below
         while (!try_lock()) World::wait(word_, 1);
         sleepers_.fetch_sub(1, relaxed);  // too large a count costs a needless wake-up only
     }
@@ -56,13 +59,16 @@ private:
     /// a wake-up that came too late for this one is not lost.
     [[gnu::noinline]] bool lock_slowly_for(std::chrono::nanoseconds limit) noexcept {
         const std::chrono::nanoseconds start = World::now();
-        sleepers_.fetch_add(1, relaxed);  // F2 orders it
+        sleepers_.fetch_add(1, relaxed);     // F2 orders it
         World::Fence::heavy_before_sleep();  // F2
         bool locked = try_lock();
         while (!locked) {
             const std::chrono::nanoseconds left = limit - (World::now() - start);
             if (left.count() <= 0) break;
-            World::wait_for(word_, 1, World::Fence::available() ? left : std::min<std::chrono::nanoseconds>(left, fallback_nap));
+            World::wait_for(word_, 1,
+                            World::Fence::available()
+                                ? left
+                                : std::min<std::chrono::nanoseconds>(left, fallback_nap));
             locked = try_lock();
         }
         sleepers_.fetch_sub(1, relaxed);

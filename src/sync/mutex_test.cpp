@@ -11,8 +11,8 @@
 
 namespace {
 
-using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
 using heddle::testing::try_seeds;
 
 struct Section {
@@ -57,7 +57,8 @@ TEST(Mutex, loses_no_wake_up_for_ever_where_there_is_no_heavy_fence) {
 }
 
 TEST(Mutex, without_its_fence_loses_a_wake_up) {
-    EXPECT_NE(contend(2000, {.heavy_fences = false}, 2).find("everybody sleeps"), std::string::npos);
+    EXPECT_NE(contend(2000, {.heavy_fences = false}, 2).find("everybody sleeps"),
+              std::string::npos);
 }
 
 TEST(Mutex, of_real_threads) {

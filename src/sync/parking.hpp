@@ -54,11 +54,14 @@ public:
         if (word_.exchange(awake, seq_cst) == asleep) World::wake_one(word_);
     }
     /// When it was last rung for a sleeper, on the clock of World::now().
-    std::chrono::nanoseconds rung_at() const noexcept { return std::chrono::nanoseconds(rung_at_.load(relaxed)); }
+    std::chrono::nanoseconds rung_at() const noexcept {
+        return std::chrono::nanoseconds(rung_at_.load(relaxed));
+    }
     /// By a process whom fences of others do not reach, before it makes any work visible: rings of it may be
     /// missed from now on, and whoever sleeps already is woken to hear of that.
     void expect_missed_rings() noexcept {
-        unfenced_.store(1, seq_cst);  // B3: pairs with B4, as B2 with B1 for a sleeper who has not seen it
+        unfenced_.store(
+            1, seq_cst);  // B3: pairs with B4, as B2 with B1 for a sleeper who has not seen it
         ring();
     }
 
@@ -85,7 +88,8 @@ public:
     void sleep(Naps& naps) noexcept {
         std::uint32_t expected = running;
         // A1: pairs with R1; what the signaller did is visible when sleep() returns.
-        if (!word_.compare_exchange_strong(expected, asleep, acq_rel, acquire)) return naps.start_over();
+        if (!word_.compare_exchange_strong(expected, asleep, acq_rel, acquire))
+            return naps.start_over();
         while (word_.load(acquire) == asleep) {
             if (!World::Fence::available()) return World::wait_for(word_, asleep, naps.next());
             World::wait(word_, asleep);

@@ -15,8 +15,8 @@ using heddle::relaxed;
 using heddle::release;
 using heddle::seq_cst;
 using heddle::sync::Naps;
-using heddle::testing::Simulation;
 using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
 using heddle::testing::SimulationOptions;
 using heddle::testing::try_seeds;
 
@@ -70,14 +70,16 @@ std::string wait_for_requests(std::uint64_t seeds, SimulationOptions options, bo
             int number = 0;
             for (Request& request : b->requests) {
                 request.wait(at_bell);
-                if (request.result != ++number) Simulation::fail("woken before the result was there");
+                if (request.result != ++number)
+                    Simulation::fail("woken before the result was there");
                 b->next.store(static_cast<std::uint32_t>(number), release);
             }
         });
         simulation.thread([b = both.get()] {
             int number = 0;
             for (Request& request : b->requests) {
-                while (b->next.load(acquire) != static_cast<std::uint32_t>(number)) SimulatedWorld::yield();
+                while (b->next.load(acquire) != static_cast<std::uint32_t>(number))
+                    SimulatedWorld::yield();
                 request.complete(++number);
             }
         });
@@ -94,7 +96,9 @@ std::string wait_for_requests(std::uint64_t seeds, SimulationOptions options, bo
 }
 
 TEST(Slot, no_completion_is_slept_through) { EXPECT_EQ(wait_for_requests(3000, {}, false), ""); }
-TEST(Slot, no_completion_is_slept_through_at_the_bell) { EXPECT_EQ(wait_for_requests(3000, {}, true), ""); }
+TEST(Slot, no_completion_is_slept_through_at_the_bell) {
+    EXPECT_EQ(wait_for_requests(3000, {}, true), "");
+}
 TEST(Slot, no_completion_is_slept_through_for_ever_where_there_is_no_heavy_fence) {
     const SimulationOptions options{.heavy_fences = false, .fences_available = false};
     EXPECT_EQ(wait_for_requests(1000, options, false), "");
@@ -132,7 +136,8 @@ std::string sleep_at_the_door(std::uint64_t seeds, SimulationOptions options, bo
                 if (say_so) d->bell.expect_missed_rings();
                 for (std::uint32_t i = 0; i < each; ++i) {
                     d->send(sender);
-                    for (unsigned pause = simulation.random(20); pause > 0; --pause) SimulatedWorld::pause();
+                    for (unsigned pause = simulation.random(20); pause > 0; --pause)
+                        SimulatedWorld::pause();
                 }
             });
         simulation.thread([d = door.get()] {
@@ -161,7 +166,8 @@ TEST(Doorbell, no_message_is_slept_through_for_ever_where_there_is_no_heavy_fenc
     EXPECT_EQ(sleep_at_the_door(1000, {.heavy_fences = false, .fences_available = false}), "");
 }
 TEST(Doorbell, without_the_fence_a_message_is_slept_through) {
-    EXPECT_NE(sleep_at_the_door(5000, {.heavy_fences = false}).find("everybody sleeps"), std::string::npos);
+    EXPECT_NE(sleep_at_the_door(5000, {.heavy_fences = false}).find("everybody sleeps"),
+              std::string::npos);
 }
 
 TEST(Doorbell, no_message_of_senders_is_slept_through_for_ever_who_come_without_fences) {

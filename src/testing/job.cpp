@@ -33,7 +33,8 @@ void run_rank(objects::Process& process, int threads, const std::function<void(i
 }  // namespace
 
 MPI_Comm other_world(std::uint32_t number) {
-    objects::Process& process = *objects::attached_thread()->process;  // also between calls that are sections
+    objects::Process& process =
+        *objects::attached_thread()->process;  // also between calls that are sections
     auto* twin = objects::Process::make(process.communicators, core::Kind::communicator);
     twin->context = 1000 + 2 * number;
     twin->rank = process.world->rank;
@@ -46,7 +47,8 @@ MPI_Comm other_world(std::uint32_t number) {
 }
 
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body) {
-    const int descriptor = launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh()));
+    const int descriptor =
+        launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh()));
     const auto node = transport::shm::Node::map_all(descriptor, static_cast<std::size_t>(ranks));
     if (!node) throw std::runtime_error("no shared memory for the test");
     std::vector<std::unique_ptr<objects::Process>> processes;

@@ -88,7 +88,8 @@ public:
     void switch_to(Fiber& other, [[maybe_unused]] bool for_good) {
 #if defined(__SANITIZE_ADDRESS__)
         void* fake = nullptr;
-        __sanitizer_start_switch_fiber(for_good ? nullptr : &fake, other.bottom(), other.stack_ == nullptr ? other.bytes_ : stack_bytes);
+        __sanitizer_start_switch_fiber(for_good ? nullptr : &fake, other.bottom(),
+                                       other.stack_ == nullptr ? other.bytes_ : stack_bytes);
 #endif
 #if defined(__SANITIZE_THREAD__)
         __tsan_switch_to_fiber(other.sanitizer_, 0);
@@ -169,7 +170,8 @@ Simulation::Simulation(std::uint64_t seed, Options options)
 Simulation::~Simulation() = default;
 
 void Simulation::thread(std::function<void()> body) {
-    fibers_.push_back(std::make_unique<Fiber>(*this, static_cast<int>(fibers_.size()), std::move(body)));
+    fibers_.push_back(
+        std::make_unique<Fiber>(*this, static_cast<int>(fibers_.size()), std::move(body)));
 }
 
 std::string Simulation::run() {
@@ -202,15 +204,17 @@ std::string Simulation::report(const std::string& what) {
     for (const Event& event : trace_) {
         text += "  thread " + std::to_string(event.fiber) + " " + event.what;
         if (event.word != nullptr)
-            text += " w" + std::to_string(number_of(event.word)) + " " + std::to_string(event.value);
+            text +=
+                " w" + std::to_string(number_of(event.word)) + " " + std::to_string(event.value);
         text += "\n";
     }
     for (const auto& fiber : fibers_)
         text += "  thread " + std::to_string(fiber->number) +
-                (fiber->state == Fiber::State::over     ? " is over"
-                 : fiber->state == Fiber::State::asleep ? " sleeps on w" + std::to_string(number_of(fiber->sleeps_on))
-                                                        : " runs") +
-                "\n";
+            (fiber->state == Fiber::State::over ? " is over"
+                 : fiber->state == Fiber::State::asleep
+                 ? " sleeps on w" + std::to_string(number_of(fiber->sleeps_on))
+                 : " runs") +
+            "\n";
     return text;
 }
 
@@ -224,8 +228,9 @@ Fiber* Simulation::choose(bool not_me) {
     Fiber* chosen = nullptr;
     unsigned count = 0;
     for (auto& fiber : fibers_) {
-        const bool wakes_by_itself = fiber->state == Fiber::State::asleep && fiber->sleeps_on != nullptr &&
-                                     (fiber->limited || options_.spurious_wakeups) && random(8) == 0;
+        const bool wakes_by_itself = fiber->state == Fiber::State::asleep &&
+            fiber->sleeps_on != nullptr && (fiber->limited || options_.spurious_wakeups) &&
+            random(8) == 0;
         if (wakes_by_itself) {
             fiber->state = Fiber::State::ready;
             fiber->sleeps_on = nullptr;
@@ -281,14 +286,18 @@ std::uint64_t Simulation::load(const void* word, std::size_t bytes, const char* 
     schedule();
     std::uint64_t value = 0;
     const auto& buffer = running_->buffer;
-    const auto own = std::find_if(buffer.rbegin(), buffer.rend(), [&](auto& s) { return s.word == word; });
-    if (own != buffer.rend()) value = own->value;
-    else std::memcpy(&value, word, bytes);
+    const auto own =
+        std::find_if(buffer.rbegin(), buffer.rend(), [&](auto& s) { return s.word == word; });
+    if (own != buffer.rend())
+        value = own->value;
+    else
+        std::memcpy(&value, word, bytes);
     note(what, word, value);
     return value;
 }
 
-void Simulation::store(void* word, std::size_t bytes, std::uint64_t value, bool at_once, const char* what) {
+void Simulation::store(void* word, std::size_t bytes, std::uint64_t value, bool at_once,
+                       const char* what) {
     schedule();
     running_->buffer.push_back({word, bytes, value});
     if (at_once) running_->drain();
@@ -299,7 +308,9 @@ void Simulation::before_update(const void*, const char*) {
     schedule();
     running_->drain();
 }
-void Simulation::after_update(const void* word, std::uint64_t value) { note("update", word, value); }
+void Simulation::after_update(const void* word, std::uint64_t value) {
+    note("update", word, value);
+}
 
 void Simulation::light() { schedule(); }
 
@@ -310,7 +321,8 @@ void Simulation::heavy() {
     for (auto& fiber : fibers_) fiber->drain();
 }
 
-void Simulation::wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, bool limited) {
+void Simulation::wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                      bool limited) {
     schedule();
     running_->drain();
     if (word.load(relaxed) != expected) return note("wait, not", &word, word.load(relaxed));
@@ -327,7 +339,8 @@ void Simulation::wake_one(const std::atomic<std::uint32_t>& word) {
     Fiber* chosen = nullptr;
     unsigned count = 0;
     for (auto& fiber : fibers_)
-        if (fiber->state == Fiber::State::asleep && fiber->sleeps_on == &word && random(++count) == 0)
+        if (fiber->state == Fiber::State::asleep && fiber->sleeps_on == &word &&
+            random(++count) == 0)
             chosen = fiber.get();
     note("wake", &word, chosen == nullptr ? 0 : static_cast<std::uint64_t>(chosen->number));
     if (chosen == nullptr) return;

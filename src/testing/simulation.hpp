@@ -36,8 +36,8 @@ namespace heddle::testing {
 class Fiber;
 
 struct SimulationOptions {
-    bool heavy_fences = true;       ///< false: a heavy fence does nothing (to be found out)
-    bool fences_available = true;   ///< false: what Fence::available() answers; waits time out
+    bool heavy_fences = true;      ///< false: a heavy fence does nothing (to be found out)
+    bool fences_available = true;  ///< false: what Fence::available() answers; waits time out
     bool spurious_wakeups = false;
     std::uint64_t most_steps = 2'000'000;
 };
@@ -64,7 +64,9 @@ public:
     static Simulation* current() noexcept;
     static void fail(const char* what);  ///< holds nothing: its caller never returns
     /// Not one of the primitives' own: a point where others may run.
-    static void point() { if (Simulation* s = current()) s->schedule(); }
+    static void point() {
+        if (Simulation* s = current()) s->schedule();
+    }
     unsigned random(unsigned below) noexcept { return static_cast<unsigned>(random_() % below); }
 
     std::uint64_t load(const void* word, std::size_t bytes, const char* what);
@@ -127,7 +129,8 @@ public:
     }
     void store(T value, std::memory_order order = seq_cst) {
         if (Simulation* s = Simulation::current())
-            s->store(&value_, sizeof(T), to_bits(value), order == seq_cst, order == seq_cst ? "store!" : "store");
+            s->store(&value_, sizeof(T), to_bits(value), order == seq_cst,
+                     order == seq_cst ? "store!" : "store");
         else
             value_.store(value, relaxed);
     }
@@ -146,8 +149,10 @@ public:
     T fetch_and(T bits, std::memory_order = seq_cst) {
         return update("and", [&](T old) { return static_cast<T>(old & bits); });
     }
-    bool compare_exchange_strong(T& expected, T value, std::memory_order, std::memory_order = relaxed) {
-        const T old = update("compare-exchange", [&](T was) { return was == expected ? value : was; });
+    bool compare_exchange_strong(T& expected, T value, std::memory_order,
+                                 std::memory_order = relaxed) {
+        const T old =
+            update("compare-exchange", [&](T was) { return was == expected ? value : was; });
         if (old == expected) return true;
         expected = old;
         return false;
@@ -191,13 +196,18 @@ struct SimulatedWorld {
             const Simulation* s = Simulation::current();
             return s == nullptr || s->options().fences_available;
         }
-        static void light() noexcept { if (Simulation* s = Simulation::current()) s->light(); }
-        static void heavy() noexcept { if (Simulation* s = Simulation::current()) s->heavy(); }
+        static void light() noexcept {
+            if (Simulation* s = Simulation::current()) s->light();
+        }
+        static void heavy() noexcept {
+            if (Simulation* s = Simulation::current()) s->heavy();
+        }
         static void heavy_before_sleep() noexcept { heavy(); }
     };
 
     static void wait(Atom<std::uint32_t>& word, std::uint32_t expected) noexcept {
-        if (Simulation* s = Simulation::current()) s->wait(word.word(), expected, !Fence::available());
+        if (Simulation* s = Simulation::current())
+            s->wait(word.word(), expected, !Fence::available());
     }
     template <class Duration>
     static void wait_for(Atom<std::uint32_t>& word, std::uint32_t expected, Duration) noexcept {
@@ -208,7 +218,9 @@ struct SimulatedWorld {
     }
     static void pause() noexcept { Simulation::point(); }
     static constexpr int pauses_before_offer = 8;
-    static void yield() noexcept { if (Simulation* s = Simulation::current()) s->yield(); }
+    static void yield() noexcept {
+        if (Simulation* s = Simulation::current()) s->yield();
+    }
     /// A step takes a nanosecond.
     static std::chrono::nanoseconds now() noexcept {
         Simulation::point();
@@ -221,7 +233,8 @@ struct SimulatedWorld {
         return s == nullptr ? 0 : static_cast<unsigned>(s->running()) % 8;
     }
     static const platform::Hierarchy& hierarchy() {
-        static const platform::Hierarchy two_levels{{{0, 0, 1, 1, 2, 2, 3, 3}, {0, 0, 0, 0, 1, 1, 1, 1}}};
+        static const platform::Hierarchy two_levels{
+            {{0, 0, 1, 1, 2, 2, 3, 3}, {0, 0, 0, 0, 1, 1, 1, 1}}};
         return two_levels;
     }
 };

@@ -30,9 +30,10 @@ struct Item {
 /// The rule.
 struct TypeMap {
     std::vector<Item> items;
-    std::vector<std::int64_t> lower_marks, upper_marks;  ///< of MPI_Type_create_resized: they decide alone
+    std::vector<std::int64_t> lower_marks,
+        upper_marks;  ///< of MPI_Type_create_resized: they decide alone
     std::vector<std::int64_t> lower_bounds, upper_bounds;  ///< of the types inside
-    bool padded = false;                                   ///< to the alignment, at the end: a structure
+    bool padded = false;  ///< to the alignment, at the end: a structure
 
     std::int64_t size() const {
         std::int64_t sum = 0;

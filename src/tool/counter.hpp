@@ -14,7 +14,9 @@ namespace heddle::tool {
 
 class Counter {
 public:
-    [[gnu::always_inline]] void add(std::uint64_t what = 1) noexcept { platform::add_alone(value_, what); }
+    [[gnu::always_inline]] void add(std::uint64_t what = 1) noexcept {
+        platform::add_alone(value_, what);
+    }
     [[gnu::always_inline]] void subtract(std::uint64_t what = 1) noexcept { add(-what); }
     void raise_to(std::uint64_t least) noexcept {
         if (value() < least) value_.store(least, std::memory_order_relaxed);

@@ -16,12 +16,17 @@ constexpr std::array<CounterInfo, counter_count> make_table() noexcept {
 #define MOST(name, unit, doc) LINE(most, name, unit, doc)
 #define COMM_LEVEL(name, unit, doc) LINE(communicator_level, name, unit, doc)
 #define THREAD_COUNTER(name, unit, doc) LINE(thread_counter, name, unit, doc)
-#define INSTANCE(kind, name, unit, doc)                                                                 \
-    table[next++] = {"instance_" #name,           #unit, "In each instance: " doc, \
-                     CounterClass::instance_##kind, here,  CounterIndex::name};
-#define COMM(kind, name, unit, doc)                                                                  \
-    table[next++] = {"comm_" #name,                      #unit, "Of the communicator: " doc,         \
-                     CounterClass::communicator_##kind, here,  CounterIndex::name};
+#define INSTANCE(kind, name, unit, doc)                                                          \
+    table[next++] = {                                                                            \
+        "instance_" #name, #unit, "In each instance: " doc, CounterClass::instance_##kind, here, \
+        CounterIndex::name};
+#define COMM(kind, name, unit, doc)                     \
+    table[next++] = {"comm_" #name,                     \
+                     #unit,                             \
+                     "Of the communicator: " doc,       \
+                     CounterClass::communicator_##kind, \
+                     here,                              \
+                     CounterIndex::name};
 #include "tool/all.def"
 #undef LINE
     return table;

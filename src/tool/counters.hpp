@@ -23,15 +23,22 @@ namespace counters {
 #define LEVEL(name, unit, doc) Counter name;
 #define MOST(name, unit, doc) Counter name;
 #define END_CATEGORY(Type, name) \
-    };
+    }                            \
+    ;
 #include "tool/all.def"
 }  // namespace counters
 
 enum class CounterClass : std::uint8_t {
-    counter, level, most,
+    counter,
+    level,
+    most,
     thread_counter,
-    instance_counter, instance_level, instance_most,
-    communicator_counter, communicator_level, communicator_most,
+    instance_counter,
+    instance_level,
+    instance_most,
+    communicator_counter,
+    communicator_level,
+    communicator_most,
 };
 
 /// The place of each in the table. Those of communicators, threads and instances come by their own ways (p2p/counters.hpp).
@@ -52,13 +59,16 @@ struct CounterInfo {
     const char* doc;
     CounterClass kind;
     Category category;
-    CounterIndex whole;  ///< of an instance's or communicator's: the process's counter; of others: itself
+    CounterIndex
+        whole;  ///< of an instance's or communicator's: the process's counter; of others: itself
 };
 
 inline bool is_of_instances(CounterClass kind) noexcept {
     return kind >= CounterClass::instance_counter && kind <= CounterClass::instance_most;
 }
-inline bool is_of_communicators(CounterClass kind) noexcept { return kind >= CounterClass::communicator_counter; }
+inline bool is_of_communicators(CounterClass kind) noexcept {
+    return kind >= CounterClass::communicator_counter;
+}
 /// Whether it has a value for each thread, or each instance.
 inline bool is_array(CounterClass kind) noexcept {
     return kind == CounterClass::thread_counter || is_of_instances(kind);
@@ -83,7 +93,9 @@ static_assert(counter_count <= 256, "CounterIndex is a byte");
 struct Values {
     std::array<std::uint64_t, counter_count> all{};
 
-    std::uint64_t& operator[](CounterIndex which) noexcept { return all[static_cast<std::size_t>(which)]; }
+    std::uint64_t& operator[](CounterIndex which) noexcept {
+        return all[static_cast<std::size_t>(which)];
+    }
     std::uint64_t operator[](CounterIndex which) const noexcept {
         return all[static_cast<std::size_t>(which)];
     }

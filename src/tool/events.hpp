@@ -40,10 +40,12 @@ using EventSink = void (*)(Event, const Elements&) noexcept;
 inline constinit std::atomic<EventSink> event_sink{nullptr};  ///< set before any bit above is
 
 [[gnu::always_inline]] inline bool is_listened_to(Event event) noexcept {
-    return (listened_events.load(std::memory_order_acquire) >> static_cast<unsigned>(event) & 1) != 0;
+    return (listened_events.load(std::memory_order_acquire) >> static_cast<unsigned>(event) & 1) !=
+        0;
 }
 inline void raise(Event event, const Elements& elements) noexcept {
-    if (is_listened_to(event)) [[unlikely]] event_sink.load(std::memory_order_relaxed)(event, elements);
+    if (is_listened_to(event)) [[unlikely]]
+        event_sink.load(std::memory_order_relaxed)(event, elements);
 }
 
 }  // namespace heddle::tool

@@ -134,7 +134,9 @@ struct Directory : Text<Directory> {
         value = text;
         return true;
     }
-    static std::string allowed() { return "paths of at most " + std::to_string(text_room - 1) + " characters"; }
+    static std::string allowed() {
+        return "paths of at most " + std::to_string(text_room - 1) + " characters";
+    }
 };
 
 /// Which of several named things: none (empty, or 0), those that say something (1), or those whose
@@ -144,8 +146,8 @@ struct Selection : Text<Selection> {
 
     static bool parse(std::string_view text, Value& value);
     static std::string allowed() {
-        return "0, 1, and extended regular expressions of at most " + std::to_string(text_room - 1) +
-               " characters";
+        return "0, 1, and extended regular expressions of at most " +
+            std::to_string(text_room - 1) + " characters";
     }
 
     /// Whether `what`, which says something or not, is among those selected.

@@ -15,8 +15,18 @@ namespace heddle::tool {
 
 struct Settings;
 
-enum class InstanceCount : std::uint8_t { automatic, one, two, four, eight, sixteen, thirty_two, sixty_four };
-inline constexpr const char* instance_count_names[] = {"auto", "1", "2", "4", "8", "16", "32", "64"};
+enum class InstanceCount : std::uint8_t {
+    automatic,
+    one,
+    two,
+    four,
+    eight,
+    sixteen,
+    thirty_two,
+    sixty_four
+};
+inline constexpr const char* instance_count_names[] = {"auto", "1",  "2",  "4",
+                                                       "8",    "16", "32", "64"};
 template <>
 inline constexpr std::span<const char* const> spelled<InstanceCount> = instance_count_names;
 /// How many that are; 0: automatic.
@@ -25,11 +35,14 @@ constexpr std::size_t number_of(InstanceCount count) noexcept {
 }
 
 enum class Assignment : std::uint8_t { tag, communicator, dedicated, round_robin };
-inline constexpr const char* assignment_names[] = {"tag", "communicator", "dedicated", "round-robin"};
+inline constexpr const char* assignment_names[] = {"tag", "communicator", "dedicated",
+                                                   "round-robin"};
 template <>
 inline constexpr std::span<const char* const> spelled<Assignment> = assignment_names;
 /// Whether the sender chooses the instance by itself, so that the order of messages has to be restored.
-constexpr bool needs_sequence(Assignment assignment) noexcept { return assignment >= Assignment::dedicated; }
+constexpr bool needs_sequence(Assignment assignment) noexcept {
+    return assignment >= Assignment::dedicated;
+}
 
 enum class ProgressStrategy : std::uint8_t { concurrent, serial };
 inline constexpr const char* progress_strategy_names[] = {"concurrent", "serial"};
@@ -43,18 +56,18 @@ template <>
 inline constexpr std::span<const char* const> spelled<MatcherName> = matcher_names;
 
 enum class Granularity : std::uint8_t { lock_free, global, brief_global, per_object };
-inline constexpr const char* granularity_names[] = {"lock-free", "global", "brief-global", "per-object"};
+inline constexpr const char* granularity_names[] = {"lock-free", "global", "brief-global",
+                                                    "per-object"};
 template <>
 inline constexpr std::span<const char* const> spelled<Granularity> = granularity_names;
 
 /// In the order of sync/locks/all.hpp, which knows what they are.
 enum class LockProtocol : std::uint8_t { mutex };
 inline constexpr const char* lock_protocol_names[] = {
-    "mutex",         "ticket",         "mcs",         "hmcs",
-    "p-mutex-mutex", "p-mutex-ticket", "p-mutex-mcs", "p-mutex-hmcs",
-    "p-ticket-mutex", "p-ticket-ticket", "p-ticket-mcs", "p-ticket-hmcs",
-    "p-mcs-mutex",   "p-mcs-ticket",   "p-mcs-mcs",   "p-mcs-hmcs",
-    "p-hmcs-mutex",  "p-hmcs-ticket",  "p-hmcs-mcs",  "p-hmcs-hmcs"};
+    "mutex",          "ticket",        "mcs",           "hmcs",           "p-mutex-mutex",
+    "p-mutex-ticket", "p-mutex-mcs",   "p-mutex-hmcs",  "p-ticket-mutex", "p-ticket-ticket",
+    "p-ticket-mcs",   "p-ticket-hmcs", "p-mcs-mutex",   "p-mcs-ticket",   "p-mcs-mcs",
+    "p-mcs-hmcs",     "p-hmcs-mutex",  "p-hmcs-ticket", "p-hmcs-mcs",     "p-hmcs-hmcs"};
 template <>
 inline constexpr std::span<const char* const> spelled<LockProtocol> = lock_protocol_names;
 

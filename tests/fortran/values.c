@@ -28,5 +28,5 @@ int statuses_in_c(const MPI_Fint* f_status, const MPI_F08_status* f08_status) {
 
 int ignored_in_c(const MPI_F08_status* one, const MPI_F08_status* other) {
     return one == MPI_F08_STATUS_IGNORE && other == MPI_F08_STATUS_IGNORE &&
-           (const void*)one != (const void*)MPI_F_STATUS_IGNORE;
+        (const void*)one != (const void*)MPI_F_STATUS_IGNORE;
 }

@@ -15,8 +15,7 @@ static void stand_by(int ready, int over) {
     char byte = 0;
     memset(memory, 0xb5, buffer_bytes);
     if (write(ready, &byte, 1) != 1) _exit(3);
-    while (read(over, &byte, 1) > 0) {
-    }
+    while (read(over, &byte, 1) > 0) {}
     for (size_t i = 0; i < buffer_bytes; ++i) {
         if (memory[i] == 0xb5) continue;
         fprintf(stderr, "memory of a process that is no rank was overwritten, at byte %zu\n", i);
@@ -52,7 +51,8 @@ int main(int argc, char** argv) {
         execvp(argv[1], argv + 1);
         _exit(127);
     }
-    if (bystander != 0 && (bystander != 2 || program != 3)) return 4; /* another namespace than we think */
+    if (bystander != 0 && (bystander != 2 || program != 3))
+        return 4; /* another namespace than we think */
     const int well = ended_well(program);
     close(over[1]);
     return well && (bystander == 0 || ended_well(bystander)) ? 0 : 1;

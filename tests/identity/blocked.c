@@ -17,7 +17,8 @@ static int rank, size;
 static double now(void) { return MPI_Wtime(); }
 
 static void pass_time(double seconds) {
-    const struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    const struct timespec time = {(time_t)seconds,
+                                  (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&time, NULL);
 }
 
@@ -51,7 +52,8 @@ static void* reduce(void* communicator) {
 
 static void* wait_for_the_late_one(void* number) {
     int got = -1;
-    OK(MPI_Recv(&got, 1, MPI_INT, 0, 1000 + (int)(size_t)number, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Recv(&got, 1, MPI_INT, 0, 1000 + (int)(size_t)number, MPI_COMM_WORLD,
+                MPI_STATUS_IGNORE));
     CHECK(got == 7);
     return NULL;
 }
@@ -78,13 +80,15 @@ static void wait_for_long(void) {
     if (rank == 0) {
         pass_time(2);
         for (int to = 1; to < size; ++to)
-            for (int i = 0; i < threads; ++i) OK(MPI_Send(&seven, 1, MPI_INT, to, 1000 + i, MPI_COMM_WORLD));
+            for (int i = 0; i < threads; ++i)
+                OK(MPI_Send(&seven, 1, MPI_INT, to, 1000 + i, MPI_COMM_WORLD));
     } else {
         in_threads(wait_for_the_late_one);
         const double each = (double)(counter("wakeups") - before) / threads;
         const double a_second = each / (now() - begin);
         if (a_second > 100) {
-            fprintf(stderr, "rank %d: each thread that waits is woken %.0f times in a second\n", rank, a_second);
+            fprintf(stderr, "rank %d: each thread that waits is woken %.0f times in a second\n",
+                    rank, a_second);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { most_bytes = 300000 }; /* from 256 KiB on both sides copy */
+enum { most_bytes = 300000 };                              /* from 256 KiB on both sides copy */
 static const size_t buffer_bytes = 2 * (size_t)most_bytes; /* one to send, one to receive */
 
 static inline unsigned char* buffers(void) {

@@ -9,7 +9,9 @@
 enum { rounds = 6 };
 static const int sizes[] = {9000, 70000, most_bytes};
 
-static unsigned char byte_of(int from, int round, int i) { return (unsigned char)(from * 31 + round * 7 + i % 251 + 1); }
+static unsigned char byte_of(int from, int round, int i) {
+    return (unsigned char)(from * 31 + round * 7 + i % 251 + 1);
+}
 
 static void fill(unsigned char* at, int bytes, int from, int round) {
     for (int i = 0; i < bytes; ++i) at[i] = byte_of(from, round, i);
@@ -29,7 +31,8 @@ static void one_way(unsigned char* memory, int bytes, int from, int to, int rank
         OK(MPI_Send(memory, bytes, MPI_BYTE, to, round, MPI_COMM_WORLD));
     } else if (rank == to) {
         memset(memory + most_bytes, 0, (size_t)bytes);
-        OK(MPI_Recv(memory + most_bytes, bytes, MPI_BYTE, from, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Recv(memory + most_bytes, bytes, MPI_BYTE, from, round, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
         expect(memory + most_bytes, bytes, from, round);
     }
 }
@@ -38,8 +41,8 @@ static void around(unsigned char* memory, int bytes, int rank, int ranks, int ro
     const int step = round % 2 == 0 ? 1 : ranks - 1;
     const int before = (rank + ranks - step) % ranks;
     fill(memory, bytes, rank, round);
-    OK(MPI_Sendrecv(memory, bytes, MPI_BYTE, (rank + step) % ranks, round, memory + most_bytes, bytes, MPI_BYTE, before,
-                    round, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(memory, bytes, MPI_BYTE, (rank + step) % ranks, round, memory + most_bytes,
+                    bytes, MPI_BYTE, before, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     expect(memory + most_bytes, bytes, before, round);
 }
 

@@ -21,7 +21,8 @@ static void fail(const char* what) {
 }
 
 static void end_well(int status) {
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail("what a rank has started did not end well");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail("what a rank has started did not end well");
 }
 
 static void start_programs(char* self) {

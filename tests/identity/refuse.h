@@ -22,7 +22,9 @@ static inline int refuse(int number, int error) {
     };
     struct sock_fprog program = {sizeof steps / sizeof steps[0], steps};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0 ? 0 : -1;
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0
+        ? 0
+        : -1;
 }
 
 static inline int system_call_named(const char* name) {

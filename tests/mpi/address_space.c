@@ -24,7 +24,8 @@ static long now(const char* name) {
 static void at_most(const char* when, const char* name, long kilobytes) {
     const long value = now(name);
     if (value >= 0 && value <= kilobytes) return;
-    fprintf(stderr, "rank %d, %s: %s is %ld kB, not at most %ld kB\n", rank, when, name, value, kilobytes);
+    fprintf(stderr, "rank %d, %s: %s is %ld kB, not at most %ld kB\n", rank, when, name, value,
+            kilobytes);
     failed = 1;
 }
 
@@ -33,9 +34,11 @@ static void many(int peer) {
     static MPI_Request all[requests];
     static char from[requests], to[requests];
     char payload[40] = "payload";
-    for (int i = 0; i < messages; ++i) MPI_Send(payload, sizeof payload, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+    for (int i = 0; i < messages; ++i)
+        MPI_Send(payload, sizeof payload, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < requests; ++i) MPI_Irecv(&to[i], 1, MPI_CHAR, peer, 2, MPI_COMM_WORLD, &all[i]);
+    for (int i = 0; i < requests; ++i)
+        MPI_Irecv(&to[i], 1, MPI_CHAR, peer, 2, MPI_COMM_WORLD, &all[i]);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < requests; ++i) from[i] = (char)i;
     for (int i = 0; i < requests; ++i) MPI_Send(&from[i], 1, MPI_CHAR, peer, 2, MPI_COMM_WORLD);
@@ -54,8 +57,8 @@ static void large(int peer) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Allreduce(in, out, elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < elements; i += 1001) failed |= out[i] != (double)i * size;
-    MPI_Sendrecv(in, elements, MPI_DOUBLE, peer, 3, out, elements, MPI_DOUBLE, peer, 3, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(in, elements, MPI_DOUBLE, peer, 3, out, elements, MPI_DOUBLE, peer, 3,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     failed |= memcmp(in, out, elements * sizeof *in) != 0;
     free(in);
     free(out);

@@ -59,10 +59,12 @@ static void copying_and_deleting(void) {
     OK(MPI_Comm_set_attr(comm, doubled, (void*)5));
     OK(MPI_Comm_set_attr(comm, same, (void*)6));
     OK(MPI_Comm_set_attr(comm, private, (void*)7));
-    CHECK(value_of(comm, doubled) == 5 && value_of(comm, same) == 6 && value_of(comm, private) == 7);
+    CHECK(value_of(comm, doubled) == 5 && value_of(comm, same) == 6 &&
+          value_of(comm, private) == 7);
     OK(MPI_Comm_dup(comm, &copy));
     CHECK(copies == 1);
-    CHECK(value_of(copy, doubled) == 10 && value_of(copy, same) == 6 && value_of(copy, private) == -1);
+    CHECK(value_of(copy, doubled) == 10 && value_of(copy, same) == 6 &&
+          value_of(copy, private) == -1);
     OK(MPI_Comm_set_attr(copy, doubled, (void*)13)); /* deletes 10 */
     CHECK(deletions == 1 && deleted[0] == 10);
     MPI_Comm grandchild;

@@ -5,8 +5,8 @@
 
    Each function is called in a process of its own, forked before MPI_Init. Where that ends, the next one goes
    on behind the call that ended it. */
-#include <mpi.h>
 #include <limits.h>
+#include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +52,12 @@ static const int bad_numbers[] = {-1, -2, -3, -1000000, INT_MIN};
 static const int bad_ranks[] = {-1, -2, -3, -1000000, INT_MIN, 1, INT_MAX};
 static void* const bad_addresses[] = {NULL, (void*)1, (void*)2, (void*)10, (void*)11, (void*)4095};
 static void* const any_addresses[] = {NULL, (void*)1};
-static void* const bad_arrays[] = {NULL, (void*)1, (void*)2, (void*)10, (void*)11, (void*)4095, minus};
-static void* const bad_handle_addresses[] = {NULL, (void*)1, (void*)2, (void*)10, (void*)11, (void*)4095, zeros, garbage};
-static void* const bad_handles[] = {NULL, (void*)1, (void*)255, (void*)1023, (void*)4095, garbage, (void*)UINTPTR_MAX};
+static void* const bad_arrays[] = {NULL,      (void*)1,    (void*)2, (void*)10,
+                                   (void*)11, (void*)4095, minus};
+static void* const bad_handle_addresses[] = {NULL,      (void*)1,    (void*)2, (void*)10,
+                                             (void*)11, (void*)4095, zeros,    garbage};
+static void* const bad_handles[] = {NULL,        (void*)1, (void*)255,        (void*)1023,
+                                    (void*)4095, garbage,  (void*)UINTPTR_MAX};
 static void* const no_handles[] = {NULL};
 static void* const bad_functions[] = {NULL};
 
@@ -94,9 +97,10 @@ static int still_works(void) {
     int one = 1, sum = 0, got = 0;
     MPI_Comm copy;
     return MPI_Comm_dup(MPI_COMM_SELF, &copy) == MPI_SUCCESS &&
-           MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, copy) == MPI_SUCCESS && sum == 1 &&
-           MPI_Sendrecv(&one, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0, copy, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-           got == 1 && MPI_Comm_free(&copy) == MPI_SUCCESS;
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, copy) == MPI_SUCCESS && sum == 1 &&
+        MPI_Sendrecv(&one, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0, copy, MPI_STATUS_IGNORE) ==
+        MPI_SUCCESS &&
+        got == 1 && MPI_Comm_free(&copy) == MPI_SUCCESS;
 }
 
 /* The child: calls one function in all ways from number `first` on; the parent sees how far it came. */
@@ -122,7 +126,9 @@ static void call_all(const struct function* function, unsigned first, volatile u
     _exit(still_works() ? 0 : 99);
 }
 
-static int has_said_something(FILE* errors) { return fseek(errors, 0, SEEK_END) == 0 && ftell(errors) > 0; }
+static int has_said_something(FILE* errors) {
+    return fseek(errors, 0, SEEK_END) == 0 && ftell(errors) > 0;
+}
 
 int main(int argc, char** argv) {
     const char* only = argc > 1 ? argv[1] : NULL;
@@ -160,7 +166,7 @@ int main(int argc, char** argv) {
             }
         }
     }
-    printf("%zu functions, %u calls ended the process with a message, %u failures\n", COUNT(functions), ended,
-           failures);
+    printf("%zu functions, %u calls ended the process with a message, %u failures\n",
+           COUNT(functions), ended, failures);
     return failures != 0;
 }

@@ -9,32 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                        \
-    do {                                                                                        \
-        if (!(condition)) {                                                                     \
-            int rank_ = -1;                                                                     \
-            MPI_Comm_rank(MPI_COMM_WORLD, &rank_);                                              \
-            fprintf(stderr, "rank %d, %s:%d: not true: %s\n", rank_, __FILE__, __LINE__, #condition); \
-            fflush(stderr);                                                                     \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                                       \
-        }                                                                                       \
+#define CHECK(condition)                                                                 \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            int rank_ = -1;                                                              \
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank_);                                       \
+            fprintf(stderr, "rank %d, %s:%d: not true: %s\n", rank_, __FILE__, __LINE__, \
+                    #condition);                                                         \
+            fflush(stderr);                                                              \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                \
+        }                                                                                \
     } while (0)
 
 /* The call succeeds. */
 #define OK(call) CHECK((call) == MPI_SUCCESS)
 
 /* The call fails with an error of this class. */
-#define FAILS(call, error_class)                                                     \
-    do {                                                                             \
-        int code_ = (call);                                                          \
-        int class_ = MPI_SUCCESS;                                                    \
-        MPI_Error_class(code_, &class_);                                             \
-        if (class_ != (error_class)) {                                               \
-            fprintf(stderr, "%s:%d: %s answered %d, class %d, not %s\n", __FILE__, __LINE__, #call, \
-                    code_, class_, #error_class);                                    \
-            fflush(stderr);                                                          \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                            \
-        }                                                                            \
+#define FAILS(call, error_class)                                                             \
+    do {                                                                                     \
+        int code_ = (call);                                                                  \
+        int class_ = MPI_SUCCESS;                                                            \
+        MPI_Error_class(code_, &class_);                                                     \
+        if (class_ != (error_class)) {                                                       \
+            fprintf(stderr, "%s:%d: %s answered %d, class %d, not %s\n", __FILE__, __LINE__, \
+                    #call, code_, class_, #error_class);                                     \
+            fflush(stderr);                                                                  \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                    \
+        }                                                                                    \
     } while (0)
 
 static inline void start(int* rank, int* size, int level) {

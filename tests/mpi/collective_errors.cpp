@@ -77,9 +77,12 @@ static void aliases(void) {
     EXPECT(MPI_ERR_BUFFER, MPI_Scan(all, all, 2, MPI_INT, MPI_SUM, world));
     EXPECT(MPI_ERR_BUFFER, MPI_Reduce_scatter_block(all, all, 2, MPI_INT, MPI_SUM, world));
     EXPECT(MPI_ERR_BUFFER, MPI_Allgather(all + 2 * rank, 2, MPI_INT, all, 2, MPI_INT, world));
-    EXPECT(MPI_ERR_BUFFER, MPI_Allgatherv(all + 2 * rank, 2, MPI_INT, all, counts, displacements, MPI_INT, world));
+    EXPECT(MPI_ERR_BUFFER,
+           MPI_Allgatherv(all + 2 * rank, 2, MPI_INT, all, counts, displacements, MPI_INT, world));
     EXPECT(MPI_ERR_BUFFER, MPI_Alltoall(all, 2, MPI_INT, all, 2, MPI_INT, world));
-    EXPECT(MPI_ERR_BUFFER, MPI_Alltoallv(all, counts, displacements, MPI_INT, all, counts, displacements, MPI_INT, world));
+    EXPECT(MPI_ERR_BUFFER,
+           MPI_Alltoallv(all, counts, displacements, MPI_INT, all, counts, displacements, MPI_INT,
+                         world));
     /* Equal addresses, but other data: nothing overlaps. */
     EXPECT(MPI_SUCCESS, MPI_Allreduce(all, all, 0, MPI_INT, MPI_SUM, world));
     EXPECT(MPI_SUCCESS, MPI_Allreduce(all, all + 2, 2, MPI_INT, MPI_SUM, world));
@@ -91,7 +94,9 @@ static void aliases(void) {
     for (i = 0; i < 16; ++i) displacements[i] += 32;
     if (size == 1) {
         const int zero = 0;
-        EXPECT(MPI_SUCCESS, MPI_Alltoallv(all, counts, &zero, MPI_INT, all, counts, displacements, MPI_INT, world));
+        EXPECT(
+            MPI_SUCCESS,
+            MPI_Alltoallv(all, counts, &zero, MPI_INT, all, counts, displacements, MPI_INT, world));
         EXPECT(MPI_ERR_BUFFER, MPI_Gather(all, 1, MPI_INT, all, 1, MPI_INT, 0, world));
         EXPECT(MPI_ERR_BUFFER, MPI_Scatter(all, 1, MPI_INT, all, 1, MPI_INT, 0, world));
         EXPECT(MPI_ERR_BUFFER, MPI_Reduce(all, all, 1, MPI_INT, MPI_SUM, 0, world));

@@ -28,8 +28,10 @@ public:
         layout_choice.seed(1000 * seed_ + static_cast<unsigned>(rank));
         reduce_locally(shapes_[0], operations);
         for (unsigned round = 0; round < rounds; ++round) {
-            if (round % 3 == 2) persistent_round(round);
-            else nonblocking_round(round);
+            if (round % 3 == 2)
+                persistent_round(round);
+            else
+                nonblocking_round(round);
         }
     }
 
@@ -56,8 +58,8 @@ CallPointer Worker::draw_case(Form form) {
     c->seed = common_();
     c->root_group = c->shape->inter ? static_cast<int>(draw(2)) : 0;
     const unsigned root = draw(64);
-    c->root = static_cast<int>(root % static_cast<unsigned>(
-                                          c->rooted_here() ? c->shape->size : c->shape->others));
+    c->root = static_cast<int>(
+        root % static_cast<unsigned>(c->rooted_here() ? c->shape->size : c->shape->others));
     c->in_place = draw(2) == 0 && !c->shape->inter;
     c->units = units[draw(std::size(units))];
     c->op = &operations[draw(static_cast<unsigned>(operations.size()))];

@@ -41,15 +41,18 @@ int complete(int round, MPI_Request copy) {
     MPI_Status status;
     switch (round % 6) {
         case 0: return MPI_Wait(&copy, &status);
-        case 1: return MPI_Waitall(1, &copy, MPI_STATUSES_IGNORE) == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_REQUEST;
+        case 1:
+            return MPI_Waitall(1, &copy, MPI_STATUSES_IGNORE) == MPI_SUCCESS ? MPI_SUCCESS
+                                                                             : MPI_ERR_REQUEST;
         case 2: return MPI_Waitany(1, &copy, &index, &status);
         case 3:
             while (flag == 0)
                 if (const int error = MPI_Test(&copy, &flag, &status)) return error;
             return MPI_SUCCESS;
         case 4:
-            return MPI_Waitsome(1, &copy, &count, &index, MPI_STATUSES_IGNORE) == MPI_SUCCESS ? MPI_SUCCESS
-                                                                                              : MPI_ERR_REQUEST;
+            return MPI_Waitsome(1, &copy, &count, &index, MPI_STATUSES_IGNORE) == MPI_SUCCESS
+                ? MPI_SUCCESS
+                : MPI_ERR_REQUEST;
         default: return MPI_Request_free(&copy);
     }
 }
@@ -61,11 +64,14 @@ void go_on(int round) {
     std::array<MPI_Request, 2 * many> requests;
     for (int i = 0; i < many; ++i) {
         out[static_cast<std::size_t>(i)] = round * many + i;
-        MPI_Irecv(&in[static_cast<std::size_t>(i)], 1, MPI_INT, 0, i, MPI_COMM_SELF, &requests[static_cast<std::size_t>(i)]);
+        MPI_Irecv(&in[static_cast<std::size_t>(i)], 1, MPI_INT, 0, i, MPI_COMM_SELF,
+                  &requests[static_cast<std::size_t>(i)]);
     }
     for (int i = 0; i < many; ++i)
-        MPI_Isend(&out[static_cast<std::size_t>(i)], 1, MPI_INT, 0, i, MPI_COMM_SELF, &requests[static_cast<std::size_t>(many + i)]);
-    if (MPI_Waitall(2 * many, requests.data(), MPI_STATUSES_IGNORE) != MPI_SUCCESS) give_up("a request was lost", round);
+        MPI_Isend(&out[static_cast<std::size_t>(i)], 1, MPI_INT, 0, i, MPI_COMM_SELF,
+                  &requests[static_cast<std::size_t>(many + i)]);
+    if (MPI_Waitall(2 * many, requests.data(), MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+        give_up("a request was lost", round);
     if (in != out) give_up("wrong data", round);
 }
 
@@ -94,8 +100,10 @@ int main() {
             answers[me].store(complete(round, request));
             gate.pass();
             if (me == 0) {
-                const bool first = answers[0].load() == MPI_SUCCESS, second = answers[1].load() == MPI_SUCCESS;
-                if (first == second) give_up(first ? "both threads completed it" : "no thread completed it", round);
+                const bool first = answers[0].load() == MPI_SUCCESS,
+                           second = answers[1].load() == MPI_SUCCESS;
+                if (first == second)
+                    give_up(first ? "both threads completed it" : "no thread completed it", round);
                 if (class_of(first ? answers[1].load() : answers[0].load()) != MPI_ERR_REQUEST)
                     give_up("the other one got another error", round);
                 if (value != round) give_up("wrong data", round);

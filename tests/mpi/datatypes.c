@@ -128,8 +128,8 @@ static void none_needed(void) {
     OK(MPI_Send(&number, 1, none, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
     OK(MPI_Irecv(&number, 1, none, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_Sendrecv(&number, 1, none, MPI_PROC_NULL, 0, &number, 0, none, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
-                    MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(&number, 1, none, MPI_PROC_NULL, 0, &number, 0, none, MPI_PROC_NULL, 0,
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     OK(MPI_Pack_size(0, none, MPI_COMM_WORLD, &size));
     CHECK(size == 0);
     OK(MPI_Bcast(NULL, 0, none, 0, MPI_COMM_WORLD));

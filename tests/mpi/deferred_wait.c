@@ -23,7 +23,8 @@ int main(void) {
         static int data[many + 1];
         for (int i = 0; i <= many; ++i) {
             data[i] = i;
-            OK(MPI_Isend(&data[i], 1, MPI_INT, 1, i < many ? stuck : later, MPI_COMM_WORLD, &requests[i]));
+            OK(MPI_Isend(&data[i], 1, MPI_INT, 1, i < many ? stuck : later, MPI_COMM_WORLD,
+                         &requests[i]));
         }
         const double start_of_work = MPI_Wtime();
         while (MPI_Wtime() - start_of_work < seconds) {}

@@ -193,7 +193,8 @@ static void addresses(void) {
     MPI_Datatype gaps;
     MPI_Group group;
     MPI_Info info;
-    void* const constants[] = {MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
+    void* const constants[] = {MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED,
+                               MPI_WEIGHTS_EMPTY};
     MPI_Comm comm = MPI_COMM_SELF;
     OK(MPI_Type_vector(2, 1, 2, MPI_INT, &gaps));
     OK(MPI_Type_commit(&gaps));
@@ -208,7 +209,8 @@ static void addresses(void) {
         FAILS(MPI_Recv(no, 1, gaps, 0, 0, comm, &status), MPI_ERR_BUFFER);
         FAILS(MPI_Irecv(no, 1, MPI_INT, 0, 0, comm, requests), MPI_ERR_BUFFER);
         FAILS(MPI_Send_init(no, 1, gaps, 0, 0, comm, requests), MPI_ERR_BUFFER);
-        FAILS(MPI_Sendrecv(&number, 1, MPI_INT, 0, 0, no, 1, MPI_INT, 0, 0, comm, &status), MPI_ERR_BUFFER);
+        FAILS(MPI_Sendrecv(&number, 1, MPI_INT, 0, 0, no, 1, MPI_INT, 0, 0, comm, &status),
+              MPI_ERR_BUFFER);
         FAILS(MPI_Bcast(no, 1, MPI_INT, 0, comm), MPI_ERR_BUFFER);
         FAILS(MPI_Allgatherv(&number, 1, MPI_INT, &count, no, &number, MPI_INT, comm), MPI_ERR_ARG);
         FAILS(MPI_Comm_rank(comm, no), MPI_ERR_ARG);

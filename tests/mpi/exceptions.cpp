@@ -21,8 +21,7 @@ bool throws(Call&& call) {
         call();
     } catch (const Exception&) {
         return true;
-    } catch (...) {
-    }
+    } catch (...) {}
     return false;
 }
 
@@ -64,7 +63,8 @@ void error_handlers() {
     CHECK(throws<Thrown>([&] { MPI_Comm_call_errhandler(world, MPI_ERR_OTHER); }));
     OK(MPI_Comm_set_errhandler(other, handlers[1]));
     CHECK(throws<int>([&] { MPI_Send(&number, 1, MPI_INT, 12345, 0, other); }));
-    OK(MPI_Comm_set_errhandler(other, handlers[2])); /* is not ours, which would be MPI_ERR_NO_MEM */
+    OK(MPI_Comm_set_errhandler(other,
+                               handlers[2])); /* is not ours, which would be MPI_ERR_NO_MEM */
     CHECK(throws<std::bad_alloc>([&] { MPI_Send(&number, 1, MPI_INT, 12345, 0, other); }));
     OK(MPI_Comm_set_errhandler(other, handlers[3]));
     CHECK(throws<int>([&] { MPI_Send(&number, 1, MPI_INT, 12345, 0, other); }));

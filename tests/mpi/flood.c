@@ -50,7 +50,8 @@ static void receive_all(int source) {
     for (int i = 0; i < MESSAGES; ++i) {
         MPI_Status status;
         int bytes = -1;
-        OK(MPI_Recv(data, LARGEST, MPI_BYTE, source, i % 3 == 0 ? MPI_ANY_TAG : i % TAGS, MPI_COMM_WORLD, &status));
+        OK(MPI_Recv(data, LARGEST, MPI_BYTE, source, i % 3 == 0 ? MPI_ANY_TAG : i % TAGS,
+                    MPI_COMM_WORLD, &status));
         OK(MPI_Get_count(&status, MPI_BYTE, &bytes));
         CHECK(bytes == bytes_of(i) && status.MPI_TAG == i % TAGS);
         fill(expected, i);
@@ -101,7 +102,8 @@ static void nonblocking_sends(int from, int synchronous) {
     memset(data, 'x', sizeof data);
     if (rank == from)
         for (int i = 0; i < MESSAGES; ++i)
-            OK((synchronous ? MPI_Issend : MPI_Isend)(data, LARGEST, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &sends[i]));
+            OK((synchronous ? MPI_Issend : MPI_Isend)(data, LARGEST, MPI_BYTE, 0, 1, MPI_COMM_WORLD,
+                                                      &sends[i]));
     if (rank == 0) {
         OK(MPI_Irecv(NULL, 0, MPI_BYTE, 0, LAST_TAG, MPI_COMM_WORLD, &never));
         const unsigned long long level = let_come(&never);

@@ -65,7 +65,8 @@ static void sends_from_a_thread(void) {
     pthread_join(thread, NULL);
 }
 static void wants_errors(void) {
-    _exit(MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 9, MPI_COMM_WORLD) == MPI_ERR_OTHER ? 0 : 14);
+    _exit(MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 9, MPI_COMM_WORLD) == MPI_ERR_OTHER ? 0
+                                                                                             : 14);
 }
 
 static void expect_refused(void (*body)(void), const char* call) {
@@ -78,8 +79,8 @@ static void expect_refused(void (*body)(void), const char* call) {
 /* Messages still go around, in order, and nothing else has come. */
 static void go_around(int tag) {
     int from = -1, flag = 1;
-    OK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, tag, &from, 1, MPI_INT, (rank + size - 1) % size, tag,
-                    MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, tag, &from, 1, MPI_INT,
+                    (rank + size - 1) % size, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(from == (rank + size - 1) % size);
     OK(MPI_Barrier(MPI_COMM_WORLD));
     OK(MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));

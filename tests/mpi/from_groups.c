@@ -45,7 +45,8 @@ static void one_by_one(void) {
     OK(MPI_Comm_create_from_group(mine, "parity", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));
     ring(made, rank % 2);
     OK(MPI_Comm_free(&made));
-    OK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "nobody", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));
+    OK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "nobody", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                  &made));
     CHECK(made == MPI_COMM_NULL);
 }
 
@@ -58,7 +59,8 @@ static void inter(void) {
     /* The remote group counts at the leader only. */
     const int leader = n - 1;
     OK(MPI_Intercomm_create_from_groups(mine, leader, rank / 2 == leader ? theirs : MPI_GROUP_NULL,
-                                        others - 1, "both", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));
+                                        others - 1, "both", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                        &made));
     OK(MPI_Comm_remote_size(made, &n));
     CHECK(n == others);
     if (rank / 2 < others) {
@@ -79,19 +81,23 @@ static void wrong(void) {
     if (size > 1)
         FAILS(MPI_Comm_create_from_group(theirs, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made),
               MPI_ERR_GROUP);
-    FAILS(MPI_Comm_create_from_group(world, NULL, MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_ARG);
-    FAILS(MPI_Comm_create_from_group(world, longest, MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_ARG);
+    FAILS(MPI_Comm_create_from_group(world, NULL, MPI_INFO_NULL, MPI_ERRORS_RETURN, &made),
+          MPI_ERR_ARG);
+    FAILS(MPI_Comm_create_from_group(world, longest, MPI_INFO_NULL, MPI_ERRORS_RETURN, &made),
+          MPI_ERR_ARG);
     FAILS(MPI_Comm_create_from_group(world, "x", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &made),
           MPI_ERR_ERRHANDLER);
-    FAILS(MPI_Comm_create_from_group(world, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL), MPI_ERR_ARG);
-    FAILS(MPI_Intercomm_create_from_groups(mine, -1, theirs, 0, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
-                                           &made),
+    FAILS(MPI_Comm_create_from_group(world, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL),
+          MPI_ERR_ARG);
+    FAILS(MPI_Intercomm_create_from_groups(mine, -1, theirs, 0, "x", MPI_INFO_NULL,
+                                           MPI_ERRORS_RETURN, &made),
           MPI_ERR_RANK);
     /* What only the leader can see, all of its group hear. */
-    FAILS(MPI_Intercomm_create_from_groups(mine, 0, theirs, size, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
-                                           &made),
+    FAILS(MPI_Intercomm_create_from_groups(mine, 0, theirs, size, "x", MPI_INFO_NULL,
+                                           MPI_ERRORS_RETURN, &made),
           MPI_ERR_RANK);
-    FAILS(MPI_Intercomm_create_from_groups(mine, 0, world, 0, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made),
+    FAILS(MPI_Intercomm_create_from_groups(mine, 0, world, 0, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                           &made),
           MPI_ERR_GROUP);
     FAILS(MPI_Intercomm_create_from_groups(mine, 0, MPI_GROUP_NULL, 0, "x", MPI_INFO_NULL,
                                            MPI_ERRORS_RETURN, &made),

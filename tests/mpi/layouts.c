@@ -111,10 +111,14 @@ static void pass(int mode, int n, int out_way, int in_way, int to, int from) {
     } else {
         MPI_Irecv(in, 1, received, from, 3, MPI_COMM_WORLD, &requests[0]);
         requests[1] = MPI_REQUEST_NULL;
-        if (mode == standard) MPI_Send(out, 1, sent, to, 3, MPI_COMM_WORLD);
-        else if (mode == synchronous) MPI_Ssend(out, 1, sent, to, 3, MPI_COMM_WORLD);
-        else if (mode == buffered) MPI_Bsend(out, 1, sent, to, 3, MPI_COMM_WORLD);
-        else MPI_Isend(out, 1, sent, to, 3, MPI_COMM_WORLD, &requests[1]);
+        if (mode == standard)
+            MPI_Send(out, 1, sent, to, 3, MPI_COMM_WORLD);
+        else if (mode == synchronous)
+            MPI_Ssend(out, 1, sent, to, 3, MPI_COMM_WORLD);
+        else if (mode == buffered)
+            MPI_Bsend(out, 1, sent, to, 3, MPI_COMM_WORLD);
+        else
+            MPI_Isend(out, 1, sent, to, 3, MPI_COMM_WORLD, &requests[1]);
         /* The types live as long as somebody needs them. */
         MPI_Datatype a = sent, b = received;
         MPI_Type_free(&a), MPI_Type_free(&b);
@@ -130,7 +134,8 @@ static void replace(int n, int way, int to, int from) {
     MPI_Datatype type = layout(way, n);
     fill(way, n, rank);
     memcpy(in_memory, out_memory, room);
-    MPI_Sendrecv_replace(buffer_of(in_memory, way), 1, type, to, 4, from, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(buffer_of(in_memory, way), 1, type, to, 4, from, 4, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
     for (int i = 0; i < room / 4; ++i) out_memory[i] = i * 7 + from;
     int bytes;
     char* wanted = packed(buffer_of(out_memory, way), type, &bytes);
@@ -212,7 +217,8 @@ int main(int argc, char** argv) {
             for (int in_way = 0; in_way < kinds; ++in_way) {
                 /* Each mode with some layouts: all with all would take long. */
                 const int mode = (out_way * kinds + in_way + s) % modes;
-                if (ranks == 1 && mode == synchronous) continue; /* would wait for itself in between */
+                if (ranks == 1 && mode == synchronous)
+                    continue; /* would wait for itself in between */
                 pass(mode, sizes[s], out_way, in_way, to, from);
                 if (in_way == 0) replace(sizes[s], out_way, to, from);
             }

@@ -16,8 +16,10 @@ static void one_round(MPI_Comm parent, int number, int round) {
     MPI_Request request;
     MPI_Status status;
     int out[3] = {number, round, rank}, in[3] = {-1, -1, -1};
-    if (round % 3 == 0) OK(MPI_Comm_split(parent, 0, (rank + round) % size, &made));
-    else OK(MPI_Comm_dup(parent, &made));
+    if (round % 3 == 0)
+        OK(MPI_Comm_split(parent, 0, (rank + round) % size, &made));
+    else
+        OK(MPI_Comm_dup(parent, &made));
     int me;
     OK(MPI_Comm_rank(made, &me));
     /* The receive is still pending when its communicator is freed. */
@@ -48,7 +50,8 @@ int main(void) {
     pthread_t threads[THREADS];
     start(&rank, &size, MPI_THREAD_MULTIPLE);
     for (int i = 0; i < THREADS; ++i) OK(MPI_Comm_dup(MPI_COMM_WORLD, &parents[i]));
-    for (long i = 0; i < THREADS; ++i) CHECK(pthread_create(&threads[i], NULL, work, (void*)i) == 0);
+    for (long i = 0; i < THREADS; ++i)
+        CHECK(pthread_create(&threads[i], NULL, work, (void*)i) == 0);
     for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
     for (int i = 0; i < THREADS; ++i) OK(MPI_Comm_free(&parents[i]));
     MPI_Finalize();

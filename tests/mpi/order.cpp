@@ -58,7 +58,8 @@ void send_by_flag(int thread, bool yields) {
     for (int first = thread * burst; first < messages; first += senders * burst) {
         for (int spins = 0; turn.load(std::memory_order_acquire) != first;)
             if (yields || ++spins % 256 == 0) std::this_thread::yield();
-        for (int i = first; i < std::min(first + burst, messages); ++i) send(i, static_cast<int>(random() % 300));
+        for (int i = first; i < std::min(first + burst, messages); ++i)
+            send(i, static_cast<int>(random() % 300));
         turn.store(first + burst, std::memory_order_release);
     }
 }
@@ -68,7 +69,8 @@ void send_by_flag(int thread, bool yields) {
 void receive_one_by_one(const char* part) {
     for (int i = 0; i < messages; ++i) {
         int got = -1;
-        MPI_Recv(&got, 1, MPI_INT, (rank + ranks - 1) % ranks, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&got, 1, MPI_INT, (rank + ranks - 1) % ranks, MPI_ANY_TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
         if (got != i) wrong(part, got, i);
     }
 }
@@ -80,7 +82,8 @@ void receive_posted_ahead(const char* part) {
     const auto post = [&](int first) {
         for (int i = first; i < first + window; ++i) {
             const auto at = static_cast<std::size_t>(i % (2 * window));
-            MPI_Irecv(&got[at], 1, MPI_INT, (rank + ranks - 1) % ranks, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[at]);
+            MPI_Irecv(&got[at], 1, MPI_INT, (rank + ranks - 1) % ranks, MPI_ANY_TAG, MPI_COMM_WORLD,
+                      &requests[at]);
         }
     };
     post(0);
@@ -89,7 +92,8 @@ void receive_posted_ahead(const char* part) {
         const auto at = static_cast<std::size_t>(first % (2 * window));
         MPI_Waitall(window, &requests[at], MPI_STATUSES_IGNORE);
         for (int i = 0; i < window; ++i)
-            if (got[at + static_cast<std::size_t>(i)] != first + i) wrong(part, got[at + static_cast<std::size_t>(i)], first + i);
+            if (got[at + static_cast<std::size_t>(i)] != first + i)
+                wrong(part, got[at + static_cast<std::size_t>(i)], first + i);
     }
 }
 
@@ -104,8 +108,8 @@ void part(const char* name, int count, Sender&& sender, Receiver&& receiver) {
     for (std::thread& thread : threads) thread.join();
     // The neighbour may begin with the next part when this rank has received all of this one.
     int done = 0, word = 0;
-    MPI_Sendrecv(&done, 1, MPI_INT, (rank + ranks - 1) % ranks, 1000, &word, 1, MPI_INT, (rank + 1) % ranks, 1000,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&done, 1, MPI_INT, (rank + ranks - 1) % ranks, 1000, &word, 1, MPI_INT,
+                 (rank + 1) % ranks, 1000, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 }  // namespace
@@ -123,7 +127,9 @@ int main(int argc, char** argv) {
     part("mutex", most, [&](int i) { send_by_mutex(seed(i)); }, receive_one_by_one);
     part("mutex, posted ahead", most, [&](int i) { send_by_mutex(seed(i)); }, receive_posted_ahead);
     part("flag", handed_over, [](int i) { send_by_flag(i, false); }, receive_one_by_one);
-    part("flag, posted ahead", handed_over, [](int i) { send_by_flag(i, false); }, receive_posted_ahead);
+    part(
+        "flag, posted ahead", handed_over, [](int i) { send_by_flag(i, false); },
+        receive_posted_ahead);
     part("flag, yielding", handed_over, [](int i) { send_by_flag(i, true); }, receive_one_by_one);
     return MPI_Finalize();
 }

@@ -26,8 +26,10 @@ static _Atomic int* shared_word(int rank) {
     char path[] = "/tmp/order_backlog_XXXXXX";
     int file = rank == 0 ? mkstemp(path) : -1;
     OK(MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD));
-    if (rank == 0) CHECK(ftruncate(file, sizeof(int)) == 0);
-    else CHECK((file = open(path, O_RDWR)) >= 0);
+    if (rank == 0)
+        CHECK(ftruncate(file, sizeof(int)) == 0);
+    else
+        CHECK((file = open(path, O_RDWR)) >= 0);
     OK(MPI_Barrier(MPI_COMM_WORLD));
     _Atomic int* word = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     CHECK(word != MAP_FAILED);
@@ -44,7 +46,8 @@ static void send_round(int round, _Atomic int* word) {
     static int data[many + 3];
     MPI_Request requests[many + 3];
     for (int i = 0; i < many + 3; ++i) data[i] = i;
-    for (int i = 0; i < many; ++i) OK(MPI_Isend(&data[i], 1, MPI_INT, 1, round, busy, &requests[i]));
+    for (int i = 0; i < many; ++i)
+        OK(MPI_Isend(&data[i], 1, MPI_INT, 1, round, busy, &requests[i]));
     OK(MPI_Isend(&data[many], 1, MPI_INT, 1, lonely_tag + round, busy, &requests[many]));
     OK(MPI_Isend(&data[many + 1], 1, MPI_INT, 1, first_tag + round, calm, &requests[many + 1]));
     OK(MPI_Isend(&data[many + 2], 1, MPI_INT, 1, second_tag + round, calm, &requests[many + 2]));
@@ -64,7 +67,8 @@ static void begin_taking(struct Taking* taking, int round) {
     taking->source = round % 2 == 0 ? 0 : MPI_ANY_SOURCE;
     taking->request = MPI_REQUEST_NULL;
     if (round % 3 == 0)
-        OK(MPI_Irecv(&taking->value, 1, MPI_INT, taking->source, MPI_ANY_TAG, calm, &taking->request));
+        OK(MPI_Irecv(&taking->value, 1, MPI_INT, taking->source, MPI_ANY_TAG, calm,
+                     &taking->request));
 }
 
 /* True when it is taken. */
@@ -72,23 +76,24 @@ static int take(struct Taking* taking, int round) {
     int flag = 0;
     MPI_Message message;
     switch (round % 3) {
-    case 0: OK(MPI_Test(&taking->request, &flag, &taking->status)); break;
-    case 1:
-        OK(MPI_Iprobe(taking->source, MPI_ANY_TAG, calm, &flag, &taking->status));
-        if (flag)
-            OK(MPI_Recv(&taking->value, 1, MPI_INT, 0, MPI_ANY_TAG, calm, &taking->status));
-        break;
-    default:
-        OK(MPI_Improbe(taking->source, MPI_ANY_TAG, calm, &flag, &message, &taking->status));
-        if (flag) OK(MPI_Mrecv(&taking->value, 1, MPI_INT, &message, &taking->status));
+        case 0: OK(MPI_Test(&taking->request, &flag, &taking->status)); break;
+        case 1:
+            OK(MPI_Iprobe(taking->source, MPI_ANY_TAG, calm, &flag, &taking->status));
+            if (flag)
+                OK(MPI_Recv(&taking->value, 1, MPI_INT, 0, MPI_ANY_TAG, calm, &taking->status));
+            break;
+        default:
+            OK(MPI_Improbe(taking->source, MPI_ANY_TAG, calm, &flag, &message, &taking->status));
+            if (flag) OK(MPI_Mrecv(&taking->value, 1, MPI_INT, &message, &taking->status));
     }
     return flag;
 }
 
-static void expect(const char* what, int round, const MPI_Status* status, int tag, int value, int expected) {
+static void expect(const char* what, int round, const MPI_Status* status, int tag, int value,
+                   int expected) {
     if (status->MPI_TAG == tag && value == expected) return;
-    fprintf(stderr, "round %d, %s: message %d with tag %d came instead of %d with tag %d\n", round, what, value,
-            status->MPI_TAG, expected, tag);
+    fprintf(stderr, "round %d, %s: message %d with tag %d came instead of %d with tag %d\n", round,
+            what, value, status->MPI_TAG, expected, tag);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -105,7 +110,8 @@ static int receive_round(int round, _Atomic int* word) {
     undelayed = fetched && taken;
     atomic_store(word, 2 * round + 2);
     while (!taken) taken = take(&taking, round);
-    expect("first on the calm one", round, &taking.status, first_tag + round, taking.value, many + 1);
+    expect("first on the calm one", round, &taking.status, first_tag + round, taking.value,
+           many + 1);
     OK(MPI_Recv(&value, 1, MPI_INT, 0, MPI_ANY_TAG, calm, &status));
     expect("second on the calm one", round, &status, second_tag + round, value, many + 2);
     for (int i = 0; i <= many; ++i) {
@@ -127,7 +133,8 @@ int main(int argc, char** argv) {
         OK(MPI_Barrier(MPI_COMM_WORLD));
     }
     if (rank == 1 && argc > 1 && strcmp(argv[1], "--undelayed") == 0) {
-        if (undelayed < rounds / 2) fprintf(stderr, "in %d rounds of %d nothing was delayed\n", undelayed, rounds);
+        if (undelayed < rounds / 2)
+            fprintf(stderr, "in %d rounds of %d nothing was delayed\n", undelayed, rounds);
         CHECK(undelayed >= rounds / 2);
     }
     munmap((void*)word, sizeof(int));

@@ -29,7 +29,8 @@ static void receive_round(void) {
             int value = -1, flag;
             MPI_Status status;
             if ((k + i) % 11 == 0) OK(MPI_Iprobe(0, usual_tag, comms[i], &flag, MPI_STATUS_IGNORE));
-            OK(MPI_Recv(&value, 1, MPI_INT, k % 2 == 0 ? MPI_ANY_SOURCE : 0, MPI_ANY_TAG, comms[i], &status));
+            OK(MPI_Recv(&value, 1, MPI_INT, k % 2 == 0 ? MPI_ANY_SOURCE : 0, MPI_ANY_TAG, comms[i],
+                        &status));
             CHECK(value == k && status.MPI_TAG == tag_of(k));
         }
 }
@@ -39,8 +40,10 @@ int main(void) {
     start(&rank, &size, MPI_THREAD_SINGLE);
     for (int i = 0; i < communicators; ++i) OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
     for (int round = 0; round < rounds; ++round) {
-        if (rank == 0) send_round(round);
-        else if (rank == 1) receive_round();
+        if (rank == 0)
+            send_round(round);
+        else if (rank == 1)
+            receive_round();
         OK(MPI_Barrier(MPI_COMM_WORLD));
     }
     for (int i = 0; i < communicators; ++i) OK(MPI_Comm_free(&comms[i]));

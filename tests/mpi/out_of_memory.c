@@ -35,8 +35,9 @@ static void run_out(MPI_Comm comm, int source) {
     limit_address_space(address_space() + (8 << 20));
     for (int failures = 0; failures < 3;) {
         int flag = 0;
-        const int error = source == 0 ? MPI_Iprobe(0, nothing, comm, &flag, MPI_STATUS_IGNORE)
-                                      : MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
+        const int error = source == 0
+            ? MPI_Iprobe(0, nothing, comm, &flag, MPI_STATUS_IGNORE)
+            : MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
         CHECK(error == MPI_SUCCESS || class_of(error) == MPI_ERR_NO_MEM);
         failures += error != MPI_SUCCESS;
     }
@@ -72,7 +73,8 @@ int main(void) {
     MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
     for (int round = 0; round < 2; ++round) {
         OK(MPI_Barrier(MPI_COMM_WORLD));
-        if (rank == 0) send_all(round == 0 ? MPI_COMM_WORLD : other);
+        if (rank == 0)
+            send_all(round == 0 ? MPI_COMM_WORLD : other);
         else if (rank == 1) {
             /* By exact tags, and by wildcards, which put messages in order. */
             run_out(other, round);

@@ -33,8 +33,11 @@ void exchange(MPI_Comm comm, int rank) {
             for (int i = 0; i < messages; ++i) {
                 const int count = i % 1000 == 0 ? large : 1;
                 data[0] = i;
-                if (rank == 0) OK(MPI_Send(data.data(), count, MPI_INT, 1, 3, comm));
-                else OK(MPI_Recv(data.data(), large, MPI_INT, 0, i % 2 == 0 ? MPI_ANY_TAG : 3, comm, MPI_STATUS_IGNORE));
+                if (rank == 0)
+                    OK(MPI_Send(data.data(), count, MPI_INT, 1, 3, comm));
+                else
+                    OK(MPI_Recv(data.data(), large, MPI_INT, 0, i % 2 == 0 ? MPI_ANY_TAG : 3, comm,
+                                MPI_STATUS_IGNORE));
                 sums[static_cast<std::size_t>(thread)] += data[0];
             }
         });

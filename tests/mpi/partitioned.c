@@ -19,7 +19,8 @@ struct part {
 
 static void* contribute(void* argument) {
     struct part* part = argument;
-    for (int i = 0; i < part->length; ++i) part->data[part->number * part->length + i] = part->value + i;
+    for (int i = 0; i < part->length; ++i)
+        part->data[part->number * part->length + i] = part->value + i;
     OK(MPI_Pready(part->number, part->request));
     return NULL;
 }
@@ -30,7 +31,8 @@ static void by_threads(int length, int cuts) {
     int *out = calloc(total, sizeof *out), *in = calloc(total, sizeof *in);
     MPI_Request send, receive;
     OK(MPI_Psend_init(out, threads, length, MPI_INT, to, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &send));
-    OK(MPI_Precv_init(in, cuts, total / cuts, MPI_INT, from, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &receive));
+    OK(MPI_Precv_init(in, cuts, total / cuts, MPI_INT, from, 7, MPI_COMM_WORLD, MPI_INFO_NULL,
+                      &receive));
     for (int transfer = 0; transfer < transfers; ++transfer) {
         struct part parts[threads];
         pthread_t workers[threads];
@@ -67,9 +69,11 @@ static void in_order(void) {
     int out[several][partitions], in[several][partitions];
     MPI_Request requests[2 * several];
     for (int i = 0; i < several; ++i)
-        OK(MPI_Psend_init(out[i], partitions, 1, MPI_INT, to, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[several + i]));
+        OK(MPI_Psend_init(out[i], partitions, 1, MPI_INT, to, 3, MPI_COMM_WORLD, MPI_INFO_NULL,
+                          &requests[several + i]));
     for (int i = 0; i < several; ++i)
-        OK(MPI_Precv_init(in[i], 1, partitions, MPI_INT, from, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]));
+        OK(MPI_Precv_init(in[i], 1, partitions, MPI_INT, from, 3, MPI_COMM_WORLD, MPI_INFO_NULL,
+                          &requests[i]));
     for (int transfer = 0; transfer < 3; ++transfer) {
         OK(MPI_Startall(2 * several, requests));
         for (int i = several - 1; i >= 0; --i) {
@@ -80,7 +84,8 @@ static void in_order(void) {
         }
         OK(MPI_Waitall(2 * several, requests, MPI_STATUSES_IGNORE));
         for (int i = 0; i < several; ++i)
-            for (int k = 0; k < partitions; ++k) CHECK(in[i][k] == from * 100 + i * 10 + k + transfer);
+            for (int k = 0; k < partitions; ++k)
+                CHECK(in[i][k] == from * 100 + i * 10 + k + transfer);
     }
     for (int i = 0; i < 2 * several; ++i) OK(MPI_Request_free(&requests[i]));
 }
@@ -121,8 +126,10 @@ static void laid_out(int count, int partitions) {
     MPI_Request requests[2];
     /* As ints in three or so partitions, and received as elements of two. */
     const int sent = 2 * elements % 3 == 0 ? 3 : 1;
-    OK(MPI_Precv_init(in, partitions, count, triples, from, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
-    OK(MPI_Psend_init(out, sent, 2 * elements / sent, MPI_INT, to, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
+    OK(MPI_Precv_init(in, partitions, count, triples, from, 4, MPI_COMM_WORLD, MPI_INFO_NULL,
+                      &requests[0]));
+    OK(MPI_Psend_init(out, sent, 2 * elements / sent, MPI_INT, to, 4, MPI_COMM_WORLD, MPI_INFO_NULL,
+                      &requests[1]));
     MPI_Type_free(&triples);
     OK(MPI_Startall(2, requests));
     OK(MPI_Pready_range(0, sent - 1, requests[1]));
@@ -139,11 +146,18 @@ static void laid_out(int count, int partitions) {
 static void wrong_calls(void) {
     int data[4] = {0}, flag;
     MPI_Request send, receive, plain;
-    FAILS(MPI_Psend_init(data, 0, 1, MPI_INT, to, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &send), MPI_ERR_ARG);
-    FAILS(MPI_Psend_init(data, 2, -1, MPI_INT, to, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &send), MPI_ERR_COUNT);
-    FAILS(MPI_Psend_init(data, 2, 1, MPI_INT, ranks, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &send), MPI_ERR_RANK);
-    FAILS(MPI_Precv_init(data, 2, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &receive), MPI_ERR_RANK);
-    FAILS(MPI_Precv_init(data, 2, 1, MPI_INT, from, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &receive), MPI_ERR_TAG);
+    FAILS(MPI_Psend_init(data, 0, 1, MPI_INT, to, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &send),
+          MPI_ERR_ARG);
+    FAILS(MPI_Psend_init(data, 2, -1, MPI_INT, to, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &send),
+          MPI_ERR_COUNT);
+    FAILS(MPI_Psend_init(data, 2, 1, MPI_INT, ranks, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &send),
+          MPI_ERR_RANK);
+    FAILS(MPI_Precv_init(data, 2, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                         &receive),
+          MPI_ERR_RANK);
+    FAILS(MPI_Precv_init(data, 2, 1, MPI_INT, from, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_INFO_NULL,
+                         &receive),
+          MPI_ERR_TAG);
     OK(MPI_Psend_init(data, 4, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &send));
     FAILS(MPI_Pready(0, send), MPI_ERR_REQUEST);
     OK(MPI_Start(&send));

@@ -33,7 +33,8 @@ static void all_modes(void) {
         CHECK(requests[0] == MPI_REQUEST_NULL);
 
         OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
-        OK(MPI_Recv_init(in, n, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[0]));
+        OK(MPI_Recv_init(in, n, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                         &requests[0]));
         OK(MPI_Ssend_init(out, n, MPI_CHAR, next, 2, MPI_COMM_WORLD, &requests[1]));
         OK(MPI_Bsend_init(out, n, MPI_CHAR, next, 3, MPI_COMM_WORLD, &requests[2]));
         for (int mode = 1; mode <= 2; ++mode) {
@@ -131,7 +132,8 @@ static void isendrecv(void) {
         MPI_Status status;
         int count;
         memset(out, rank + 1, BIG);
-        OK(MPI_Isendrecv(out, n, MPI_CHAR, next, 7, in, BIG, MPI_CHAR, before, 7, MPI_COMM_WORLD, &request));
+        OK(MPI_Isendrecv(out, n, MPI_CHAR, next, 7, in, BIG, MPI_CHAR, before, 7, MPI_COMM_WORLD,
+                         &request));
         OK(MPI_Wait(&request, &status));
         OK(MPI_Get_count(&status, MPI_CHAR, &count));
         CHECK(request == MPI_REQUEST_NULL && status.MPI_SOURCE == before && count == n);
@@ -147,15 +149,16 @@ static void isendrecv(void) {
         OK(MPI_Wait(&request, &status));
         CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
         /* Free without waiting; the other side's messages are matched all the same. */
-        OK(MPI_Isendrecv(idle_out, n, MPI_CHAR, next, 9, idle_in, BIG, MPI_CHAR, before, 9, MPI_COMM_WORLD,
-                         &request));
+        OK(MPI_Isendrecv(idle_out, n, MPI_CHAR, next, 9, idle_in, BIG, MPI_CHAR, before, 9,
+                         MPI_COMM_WORLD, &request));
         OK(MPI_Request_free(&request));
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
     /* Too long: what fits comes, and the error. To oneself, so that both halves take the long way. */
     MPI_Request request;
     memset(out, 3, BIG);
-    OK(MPI_Isendrecv(out, BIG, MPI_CHAR, rank, 7, in, 10, MPI_CHAR, rank, 7, MPI_COMM_WORLD, &request));
+    OK(MPI_Isendrecv(out, BIG, MPI_CHAR, rank, 7, in, 10, MPI_CHAR, rank, 7, MPI_COMM_WORLD,
+                     &request));
     FAILS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
 }
 

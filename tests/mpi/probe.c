@@ -22,7 +22,8 @@ static void blocking(int n, int source, int wanted) {
     CHECK(status.MPI_SOURCE == before && status.MPI_TAG == sent_tag && count == n);
     OK(MPI_Iprobe(source, tag, MPI_COMM_WORLD, &flag, &status)); /* still there */
     CHECK(flag);
-    OK(MPI_Recv(in, n, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Recv(in, n, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+                MPI_STATUS_IGNORE));
     OK(MPI_Iprobe(source, tag, MPI_COMM_WORLD, &flag, &status));
     CHECK(!flag);
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -104,7 +105,8 @@ static void* take(void* argument) {
 
 static void threads_share(void) {
     pthread_t threads[PROBERS];
-    for (int i = 0; i < PROBERS; ++i) CHECK(pthread_create(&threads[i], NULL, take, (void*)(long)i) == 0);
+    for (int i = 0; i < PROBERS; ++i)
+        CHECK(pthread_create(&threads[i], NULL, take, (void*)(long)i) == 0);
     for (int i = 0; i < MESSAGES; ++i) OK(MPI_Send(&i, 1, MPI_INT, next, i % 5, MPI_COMM_WORLD));
     const int stop = -1;
     for (int i = 0; i < PROBERS; ++i) OK(MPI_Send(&stop, 1, MPI_INT, next, 9, MPI_COMM_WORLD));

@@ -20,7 +20,8 @@ static void expect_instances(const char* wanted) {
     MPI_T_cvar_handle handle;
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     OK(MPI_T_cvar_get_index("instances", &index));
-    OK(MPI_T_cvar_get_info(index, name, &name_len, &verbosity, &type, &choices, NULL, &type_len, &bind, &scope));
+    OK(MPI_T_cvar_get_info(index, name, &name_len, &verbosity, &type, &choices, NULL, &type_len,
+                           &bind, &scope));
     OK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
     OK(MPI_T_cvar_read(handle, &choice));
     name_len = sizeof name;

@@ -6,12 +6,13 @@
 
 static int rank, size; /* of mpi://WORLD */
 
-#define EXPECT(condition)                                                                    \
-    do {                                                                                     \
-        if (!(condition)) {                                                                  \
-            fprintf(stderr, "rank %d, %s:%d: not true: %s\n", rank, __FILE__, __LINE__, #condition); \
-            abort();                                                                         \
-        }                                                                                    \
+#define EXPECT(condition)                                                               \
+    do {                                                                                \
+        if (!(condition)) {                                                             \
+            fprintf(stderr, "rank %d, %s:%d: not true: %s\n", rank, __FILE__, __LINE__, \
+                    #condition);                                                        \
+            abort();                                                                    \
+        }                                                                               \
     } while (0)
 #define DOES(call) EXPECT((call) == MPI_SUCCESS)
 
@@ -26,8 +27,8 @@ static void ring(MPI_Comm comm, int what) {
     int me, n, got = -1;
     DOES(MPI_Comm_rank(comm, &me));
     DOES(MPI_Comm_size(comm, &n));
-    DOES(MPI_Sendrecv(&what, 1, MPI_INT, (me + 1) % n, 0, &got, 1, MPI_INT, (me + n - 1) % n, 0, comm,
-                      MPI_STATUS_IGNORE));
+    DOES(MPI_Sendrecv(&what, 1, MPI_INT, (me + 1) % n, 0, &got, 1, MPI_INT, (me + n - 1) % n, 0,
+                      comm, MPI_STATUS_IGNORE));
     EXPECT(got == what);
 }
 
@@ -167,20 +168,22 @@ static void errors_without_communicator(MPI_Session session) {
     MPI_Group group;
     MPI_Comm comm;
     DOES(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
-    EXPECT(MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) ==
-           MPI_ERR_GROUP);
-    EXPECT(MPI_Comm_create_from_group(group, NULL, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_ERR_ARG);
-    EXPECT(MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL) == MPI_ERR_ARG);
-    EXPECT(MPI_Intercomm_create_from_groups(group, 0, group, 0, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
-                                            &comm) == MPI_ERR_GROUP);
-    EXPECT(MPI_Intercomm_create_from_groups(group, 0, group, 5, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
-                                            &comm) == MPI_ERR_RANK);
+    EXPECT(MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                      &comm) == MPI_ERR_GROUP);
+    EXPECT(MPI_Comm_create_from_group(group, NULL, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) ==
+           MPI_ERR_ARG);
+    EXPECT(MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL) ==
+           MPI_ERR_ARG);
+    EXPECT(MPI_Intercomm_create_from_groups(group, 0, group, 0, "x", MPI_INFO_NULL,
+                                            MPI_ERRORS_RETURN, &comm) == MPI_ERR_GROUP);
+    EXPECT(MPI_Intercomm_create_from_groups(group, 0, group, 5, "x", MPI_INFO_NULL,
+                                            MPI_ERRORS_RETURN, &comm) == MPI_ERR_RANK);
     DOES(MPI_Group_free(&group));
 }
 
 /* Buffered sends take the session's buffer, if the communicator has none. */
 static void buffers(MPI_Session session) {
-    char memory[4096], * address = NULL;
+    char memory[4096], *address = NULL;
     int length = 0, out = 5, in = -1;
     MPI_Request request;
     MPI_Comm comm = everybody(session, "buffers"), copy;
@@ -239,7 +242,8 @@ int main(void) {
     errors_without_communicator(second);
     thread_level();
     DOES(MPI_Session_finalize(&second)); /* nothing is open now */
-    for (long i = 0; i < 3; ++i) EXPECT(pthread_create(&threads[i], NULL, in_thread, (void*)i) == 0);
+    for (long i = 0; i < 3; ++i)
+        EXPECT(pthread_create(&threads[i], NULL, in_thread, (void*)i) == 0);
     for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
 
     MPI_Init(NULL, NULL);

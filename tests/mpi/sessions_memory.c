@@ -9,12 +9,12 @@
 enum { rounds = 12, elements = 100000, small = 300 };
 
 static int failed;
-#define EXPECT(condition)                                                      \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition);  \
-            failed = 1;                                                        \
-        }                                                                      \
+#define EXPECT(condition)                                                     \
+    do {                                                                      \
+        if (!(condition)) {                                                   \
+            fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition); \
+            failed = 1;                                                       \
+        }                                                                     \
     } while (0)
 
 static long address_space(void) {
@@ -25,9 +25,7 @@ static long address_space(void) {
     return pages * 4;
 }
 
-static void on_error(MPI_Session* session, int* code, ...) {
-    (void)session, (void)code;
-}
+static void on_error(MPI_Session* session, int* code, ...) { (void)session, (void)code; }
 
 /* Small and large messages on many tags, so that rings of many instances come and go, and a reduction. */
 static void communicate(MPI_Comm comm, int round) {
@@ -37,13 +35,15 @@ static void communicate(MPI_Comm comm, int round) {
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
     for (int tag = 0; tag < small; ++tag) {
         int out = 1000 * round + tag, in = -1;
-        MPI_Sendrecv(&out, 1, MPI_INT, next, tag, &in, 1, MPI_INT, before, tag, comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&out, 1, MPI_INT, next, tag, &in, 1, MPI_INT, before, tag, comm,
+                     MPI_STATUS_IGNORE);
         EXPECT(in == out);
     }
     int* many = malloc(elements * sizeof *many);
     int* result = malloc(elements * sizeof *result);
     for (int i = 0; i < elements; ++i) many[i] = rank + i + round;
-    MPI_Sendrecv(many, elements, MPI_INT, next, 1, result, elements, MPI_INT, before, 1, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(many, elements, MPI_INT, next, 1, result, elements, MPI_INT, before, 1, comm,
+                 MPI_STATUS_IGNORE);
     EXPECT(result[elements - 1] == before + elements - 1 + round);
     MPI_Allreduce(many, result, elements, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < size; ++i) sum += i;
@@ -69,7 +69,8 @@ int main(void) {
         int length = sizeof text, there = 0, over = 0;
         EXPECT(MPI_Session_init(info, handler, &session) == MPI_SUCCESS);
         MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-        EXPECT(MPI_Comm_create_from_group(group, "memory", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
+        EXPECT(MPI_Comm_create_from_group(group, "memory", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                          &comm) == MPI_SUCCESS);
         communicate(comm, round);
         /* Handles of a session before are no handles any more. */
         if (round > 0) {
@@ -97,8 +98,8 @@ int main(void) {
     }
     const long last = address_space();
     if (last > first + 1024) {
-        fprintf(stderr, "address space grew from %ld kB after two sessions to %ld kB after %d\n", first, last,
-                rounds);
+        fprintf(stderr, "address space grew from %ld kB after two sessions to %ld kB after %d\n",
+                first, last, rounds);
         failed = 1;
     }
     MPI_Info_free(&info);

@@ -20,8 +20,8 @@ static MPI_Comm guided(int how, const char* key, const char* value) {
     if (made != MPI_COMM_NULL) {
         int me, n = size_of(made), got = -1;
         OK(MPI_Comm_rank(made, &me));
-        OK(MPI_Sendrecv(&rank, 1, MPI_INT, (me + 1) % n, 0, &got, 1, MPI_INT, (me + n - 1) % n, 0, made,
-                        MPI_STATUS_IGNORE));
+        OK(MPI_Sendrecv(&rank, 1, MPI_INT, (me + 1) % n, 0, &got, 1, MPI_INT, (me + n - 1) % n, 0,
+                        made, MPI_STATUS_IGNORE));
         CHECK(n == 1 || got > rank || me == 0); /* the keys turn the order around */
     }
     return made;
@@ -45,7 +45,8 @@ static void by_name(void) {
     MPI_Comm made = guided(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory");
     CHECK(size_of(made) == size);
     drop(made);
-    CHECK(guided(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "no such thing") == MPI_COMM_NULL);
+    CHECK(guided(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "no such thing") ==
+          MPI_COMM_NULL);
     CHECK(guided(MPI_COMM_TYPE_HW_GUIDED, NULL, NULL) == MPI_COMM_NULL);
     OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, MPI_INFO_NULL, &made));
     CHECK(made == MPI_COMM_NULL);

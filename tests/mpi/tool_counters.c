@@ -61,14 +61,16 @@ static void descriptions(void) {
 /* What each instance counts adds up to what the process does; what came highest is in one of them. */
 static void instances(void) {
     enum { MOST = 64 };
-    static const char* const names[] = {"sent_messages", "received_messages", "unexpected_messages"};
+    static const char* const names[] = {"sent_messages", "received_messages",
+                                        "unexpected_messages"};
     for (int i = 0; i < 3; ++i) {
         char name[64];
         unsigned long long values[MOST], sum = 0;
         MPI_T_pvar_handle handle, whole = open_counter(names[i]);
         int count = -1;
         snprintf(name, sizeof name, "instance_%s", names[i]);
-        OK(MPI_T_pvar_handle_alloc(session, pvar(name, MPI_T_PVAR_CLASS_COUNTER), NULL, &handle, &count));
+        OK(MPI_T_pvar_handle_alloc(session, pvar(name, MPI_T_PVAR_CLASS_COUNTER), NULL, &handle,
+                                   &count));
         CHECK(count > 0 && count <= MOST);
         OK(MPI_T_pvar_read(session, handle, values));
         for (int k = 0; k < count; ++k) sum += values[k];
@@ -277,7 +279,8 @@ static void searches(void) {
     OK(MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
     const unsigned long long found = value_of(times[0]);
     CHECK(found > 0 && found == value_of(open_counter("searches")) - all);
-    CHECK(value_of(steps[0]) >= found && value_of(deepest[0]) >= 1 && value_of(shallow[0]) <= found);
+    CHECK(value_of(steps[0]) >= found && value_of(deepest[0]) >= 1 &&
+          value_of(shallow[0]) <= found);
     CHECK(value_of(times[1]) == 0 && value_of(steps[1]) == 0 && value_of(deepest[1]) == 0);
     CHECK(value_of(posted_in[0]) == 0);
     OK(MPI_T_pvar_reset(session, times[0]));

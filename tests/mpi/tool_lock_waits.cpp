@@ -36,7 +36,9 @@ public:
         values.pop_back();
         return values;
     }
-    void write(const Values& values) const { OK(MPI_T_pvar_write(session, handle_, values.data())); }
+    void write(const Values& values) const {
+        OK(MPI_T_pvar_write(session, handle_, values.data()));
+    }
     void reset() const { OK(MPI_T_pvar_reset(session, handle_)); }
 
 private:
@@ -45,7 +47,9 @@ private:
     std::size_t count_ = 0;
 };
 
-unsigned long long sum(const Values& values) { return std::accumulate(values.begin(), values.end(), 0ULL); }
+unsigned long long sum(const Values& values) {
+    return std::accumulate(values.begin(), values.end(), 0ULL);
+}
 
 /// Messages of one thread to itself; each takes a lock several times in every recipe that has locks.
 void talk(int rank, int tag) {
@@ -90,7 +94,8 @@ int main() {
     CHECK(acquisitions.count() == others + 1);
     const Values taken = acquisitions.read(), waited = waits.read();
     CHECK(sum(taken) ==
-          Variable("lock_acquisitions_main").read()[0] + Variable("lock_acquisitions_progress").read()[0]);
+          Variable("lock_acquisitions_main").read()[0] +
+              Variable("lock_acquisitions_progress").read()[0]);
     CHECK(sum(contended.read()) == Variable("lock_contended").read()[0]);
     CHECK(sum(waited) == Variable("lock_wait").read()[0]);
     CHECK(*std::max_element(waited.begin(), waited.end()) ==

@@ -150,7 +150,8 @@ static void integers(void) {
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     number = MPI_Comm_toint(comm);
     CHECK(number >= 4096 && MPI_Comm_fromint(number) == comm);
-    CHECK(MPI_Comm_fromint(number + 100000) == MPI_COMM_NULL && MPI_Comm_fromint(-7) == MPI_COMM_NULL);
+    CHECK(MPI_Comm_fromint(number + 100000) == MPI_COMM_NULL &&
+          MPI_Comm_fromint(-7) == MPI_COMM_NULL);
     CHECK(MPI_Comm_toint((MPI_Comm)&number) == 0);
     OK(MPI_Comm_group(comm, &group));
     CHECK(MPI_Group_fromint(MPI_Group_toint(group)) == group);

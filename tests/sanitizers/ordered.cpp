@@ -35,8 +35,10 @@ void send_and_receive(MPI_Comm comm) {
                     [&] {
                         plain = 1;
                         out[0] = 7;
-                        if (form % 2 == 0) OK(MPI_Send(out.data(), count, MPI_INT, rank, 3, comm));
-                        else OK(MPI_Ssend(out.data(), count, MPI_INT, rank, 3, comm));
+                        if (form % 2 == 0)
+                            OK(MPI_Send(out.data(), count, MPI_INT, rank, 3, comm));
+                        else
+                            OK(MPI_Ssend(out.data(), count, MPI_INT, rank, 3, comm));
                         out[0] = 8;
                     },
                     [&] {
@@ -44,9 +46,13 @@ void send_and_receive(MPI_Comm comm) {
                         MPI_Message message;
                         int flag = 0;
                         switch (form) {
-                            case 0: OK(MPI_Recv(in.data(), count, MPI_INT, rank, tag, comm, MPI_STATUS_IGNORE)); break;
+                            case 0:
+                                OK(MPI_Recv(in.data(), count, MPI_INT, rank, tag, comm,
+                                            MPI_STATUS_IGNORE));
+                                break;
                             case 1:
-                                OK(MPI_Irecv(in.data(), count, MPI_INT, MPI_ANY_SOURCE, tag, comm, &request));
+                                OK(MPI_Irecv(in.data(), count, MPI_INT, MPI_ANY_SOURCE, tag, comm,
+                                             &request));
                                 OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
                                 break;
                             case 2:
@@ -56,7 +62,8 @@ void send_and_receive(MPI_Comm comm) {
                             case 3:
                                 OK(MPI_Probe(rank, tag, comm, MPI_STATUS_IGNORE));
                                 CHECK(plain == 1);
-                                OK(MPI_Recv(in.data(), count, MPI_INT, rank, tag, comm, MPI_STATUS_IGNORE));
+                                OK(MPI_Recv(in.data(), count, MPI_INT, rank, tag, comm,
+                                            MPI_STATUS_IGNORE));
                                 break;
                             default:
                                 OK(MPI_Mprobe(rank, tag, comm, &message, MPI_STATUS_IGNORE));
@@ -119,7 +126,8 @@ void progress_for_others(MPI_Comm comm, MPI_Comm other) {
     const auto exchange = [&](MPI_Comm on) {
         for (int i = 0; i < 50; ++i) {
             const int count = i % 10 == 0 ? large : 100;
-            std::vector<int> in(static_cast<std::size_t>(count), -1), out(static_cast<std::size_t>(count), i);
+            std::vector<int> in(static_cast<std::size_t>(count), -1),
+                out(static_cast<std::size_t>(count), i);
             MPI_Request requests[2];
             OK(MPI_Irecv(in.data(), count, MPI_INT, peer, 7, on, &requests[0]));
             OK(MPI_Isend(out.data(), count, MPI_INT, peer, 7, on, &requests[1]));
@@ -166,7 +174,8 @@ void buffered(MPI_Comm comm) {
         },
         [&] {
             int data = -1;
-            for (int i = 0; i < 100; ++i) OK(MPI_Recv(&data, 1, MPI_INT, rank, 9, comm, MPI_STATUS_IGNORE));
+            for (int i = 0; i < 100; ++i)
+                OK(MPI_Recv(&data, 1, MPI_INT, rank, 9, comm, MPI_STATUS_IGNORE));
             CHECK(plain == 1 && data == 99);
             void* detached = nullptr;
             int size = 0;
@@ -187,7 +196,8 @@ void collectives(MPI_Comm comm, MPI_Comm other) {
     const auto reduce = [&](MPI_Comm on) {
         for (const int count : {1, 1000, 40000})
             for (int i = 0; i < 5; ++i) {
-                std::vector<int> mine(static_cast<std::size_t>(count), 1), all(static_cast<std::size_t>(count));
+                std::vector<int> mine(static_cast<std::size_t>(count), 1),
+                    all(static_cast<std::size_t>(count));
                 MPI_Request request;
                 OK(MPI_Iallreduce(mine.data(), all.data(), count, MPI_INT, sum, on, &request));
                 OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -253,7 +263,9 @@ void persistent_and_partitioned(MPI_Comm comm) {
     OK(MPI_Request_free(&receive));
 }
 
-int query(void* state, MPI_Status*) { return *static_cast<int*>(state) == 1 ? MPI_SUCCESS : MPI_ERR_OTHER; }
+int query(void* state, MPI_Status*) {
+    return *static_cast<int*>(state) == 1 ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
 int free_state(void* state) {
     *static_cast<int*>(state) = 2;
     return MPI_SUCCESS;

@@ -55,7 +55,8 @@ void unordered_sends() {
     const auto exchange = [](int tag) {
         for (int i = 0; i < 10; ++i) {
             ++racy;
-            OK(MPI_Sendrecv(nullptr, 0, MPI_INT, 0, tag, nullptr, 0, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+            OK(MPI_Sendrecv(nullptr, 0, MPI_INT, 0, tag, nullptr, 0, MPI_INT, 0, tag, MPI_COMM_SELF,
+                            MPI_STATUS_IGNORE));
         }
     };
     std::thread thread(exchange, 1);
@@ -69,9 +70,13 @@ int main(int argc, char** argv) {
     int rank, size;
     start(&rank, &size, MPI_THREAD_MULTIPLE);
     const std::string_view which = argc > 1 ? argv[1] : "";
-    if (which == "after-send") after_send();
-    else if (which == "callback") callback();
-    else if (which == "unordered-sends") unordered_sends();
-    else return 2;
+    if (which == "after-send")
+        after_send();
+    else if (which == "callback")
+        callback();
+    else if (which == "unordered-sends")
+        unordered_sends();
+    else
+        return 2;
     return MPI_Finalize();
 }

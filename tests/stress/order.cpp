@@ -68,15 +68,21 @@ struct Message {
 using Plan = std::vector<Message>;
 
 Plan plan_of(int round, int communicator, int sender) {
-    std::mt19937 random(options.seed * 7919 + static_cast<unsigned>((round * 64 + communicator) * 64 + sender));
+    std::mt19937 random(options.seed * 7919 +
+                        static_cast<unsigned>((round * 64 + communicator) * 64 + sender));
     Plan plan;
     const unsigned windows = 4 + random() % 8;
     const unsigned burst_at = random() % (2 * windows);  // in every other plan
     for (unsigned i = 0; i < windows; ++i) {
-        if (i == burst_at) plan.insert(plan.end(), burst, {static_cast<int>(random() % tags), 2, true});
+        if (i == burst_at)
+            plan.insert(plan.end(), burst, {static_cast<int>(random() % tags), 2, true});
         for (int k = 0; k < window; ++k) {
             const bool large = random() % 100 == 0;
-            plan.push_back({static_cast<int>(random() % tags), large ? most_words : random() % 8 == 0 ? 60 : 2, false});
+            plan.push_back({static_cast<int>(random() % tags),
+                            large                   ? most_words
+                                : random() % 8 == 0 ? 60
+                                                    : 2,
+                            false});
         }
     }
     return plan;
@@ -114,15 +120,19 @@ public:
         MPI_Waitall(static_cast<int>(awaited.size()), awaited.data(), MPI_STATUSES_IGNORE);
         something_happens();
     }
-    void finish() { MPI_Waitall(static_cast<int>(later_.size()), later_.data(), MPI_STATUSES_IGNORE); }
+    void finish() {
+        MPI_Waitall(static_cast<int>(later_.size()), later_.data(), MPI_STATUSES_IGNORE);
+    }
 
 private:
     MPI_Request start(const Message& message, bool synchronous) {
         int* data = &data_[first_word_];
         data[0] = data[message.words - 1] = static_cast<int>(next_);
         MPI_Request request;
-        if (synchronous) MPI_Issend(data, message.words, MPI_INT, receiver, message.tag, comm_, &request);
-        else MPI_Isend(data, message.words, MPI_INT, receiver, message.tag, comm_, &request);
+        if (synchronous)
+            MPI_Issend(data, message.words, MPI_INT, receiver, message.tag, comm_, &request);
+        else
+            MPI_Isend(data, message.words, MPI_INT, receiver, message.tag, comm_, &request);
         first_word_ += static_cast<std::size_t>(message.words);
         ++next_;
         return request;
@@ -159,7 +169,9 @@ public:
             if (!taken_[i] && pattern.accepts(plan_[i].tag)) return static_cast<int>(i);
         return -1;
     }
-    const Message& operator[](int message) const { return plan_[static_cast<std::size_t>(message)]; }
+    const Message& operator[](int message) const {
+        return plan_[static_cast<std::size_t>(message)];
+    }
     void take(int message) {
         taken_[static_cast<std::size_t>(message)] = true;
         --count_[static_cast<std::size_t>((*this)[message].tag)];
@@ -199,31 +211,40 @@ private:
         std::array<int, most_words> data;
     };
 
-    Outstanding& from(int source) { return senders_[static_cast<std::size_t>(source - first_sender_)]; }
+    Outstanding& from(int source) {
+        return senders_[static_cast<std::size_t>(source - first_sender_)];
+    }
     int count(const Pattern& pattern) const {
         int sum = 0;
         for (std::size_t i = 0; i < senders_.size(); ++i)
-            if (pattern.source == MPI_ANY_SOURCE || pattern.source == first_sender_ + static_cast<int>(i))
+            if (pattern.source == MPI_ANY_SOURCE ||
+                pattern.source == first_sender_ + static_cast<int>(i))
                 sum += senders_[i].count(pattern.tag);
         return sum;
     }
     /// One that is certain to get a message, whatever the receives before it get that are open.
     Pattern choose(std::mt19937& random, int open) const {
         Pattern pattern;
-        if (random() % 2 == 0) pattern.source = first_sender_ + static_cast<int>(random() % senders_.size());
+        if (random() % 2 == 0)
+            pattern.source = first_sender_ + static_cast<int>(random() % senders_.size());
         if (random() % 2 == 0) pattern.tag = static_cast<int>(random() % tags);
         return count(pattern) > open ? pattern : Pattern{};
     }
 
-    [[noreturn]] void wrong(const char* what, const Pattern& pattern, const MPI_Status& status, int got, int expected) {
-        std::fprintf(stderr, "order (seed %u): communicator %d, %s from %d with tag %d: message %d came instead of %d "
-                     "(source %d, tag %d)\n", options.seed, number_, what, pattern.source, pattern.tag, got, expected,
+    [[noreturn]] void wrong(const char* what, const Pattern& pattern, const MPI_Status& status,
+                            int got, int expected) {
+        std::fprintf(stderr,
+                     "order (seed %u): communicator %d, %s from %d with tag %d: message %d came "
+                     "instead of %d "
+                     "(source %d, tag %d)\n",
+                     options.seed, number_, what, pattern.source, pattern.tag, got, expected,
                      status.MPI_SOURCE, status.MPI_TAG);
         MPI_Abort(MPI_COMM_WORLD, 1);
         std::abort();
     }
     /// In the order in which receives were posted.
-    void check(const char* what, const Pattern& pattern, const MPI_Status& status, const int* data) {
+    void check(const char* what, const Pattern& pattern, const MPI_Status& status,
+               const int* data) {
         Outstanding& sender = from(status.MPI_SOURCE);
         const int expected = sender.first(pattern);
         if (data[0] != expected || sender[expected].tag != status.MPI_TAG ||
@@ -234,7 +255,8 @@ private:
     void check_probed(const char* what, const Pattern& pattern, const MPI_Status& status) {
         const Outstanding& sender = from(status.MPI_SOURCE);
         const int expected = sender.first(pattern);
-        if (expected < 0 || sender[expected].tag != status.MPI_TAG) wrong(what, pattern, status, -1, expected);
+        if (expected < 0 || sender[expected].tag != status.MPI_TAG)
+            wrong(what, pattern, status, -1, expected);
     }
 
     void receive(const char* what, const Pattern& pattern) {
@@ -269,13 +291,14 @@ private:
         check("MPI_Mprobe", pattern, status, data.data());
     }
     void post(std::mt19937& random) {
-        posted_.resize(static_cast<std::size_t>(std::min(count({}), 1 + static_cast<int>(random() % window))));
+        posted_.resize(
+            static_cast<std::size_t>(std::min(count({}), 1 + static_cast<int>(random() % window))));
         requests_.resize(posted_.size());
         for (std::size_t i = 0; i < posted_.size(); ++i) {
             Posted& receive = posted_[i];
             receive.pattern = choose(random, static_cast<int>(i));
-            MPI_Irecv(receive.data.data(), most_words, MPI_INT, receive.pattern.source, receive.pattern.tag, comm_,
-                      &requests_[i]);
+            MPI_Irecv(receive.data.data(), most_words, MPI_INT, receive.pattern.source,
+                      receive.pattern.tag, comm_, &requests_[i]);
         }
     }
     void complete() {
@@ -303,7 +326,8 @@ void serve(std::vector<Side*> sides, unsigned seed) {
         std::erase_if(sides, [](const Side* side) { return side->over(); });
         if (sides.empty()) return;
         Side& side = *sides[random() % sides.size()];
-        for (unsigned turns = 1 + random() % 4; turns > 0 && !side.over(); --turns) side.go_on(random);
+        for (unsigned turns = 1 + random() % 4; turns > 0 && !side.over(); --turns)
+            side.go_on(random);
     }
 }
 
@@ -326,7 +350,8 @@ void run_round(int round, const std::vector<MPI_Comm>& comms) {
         if (rank >= first_sender) sending.emplace_back(comm, plan_of(round, number, rank));
         if (rank != receiver) continue;
         std::vector<Outstanding> senders;
-        for (int sender = first_sender; sender < ranks; ++sender) senders.emplace_back(plan_of(round, number, sender));
+        for (int sender = first_sender; sender < ranks; ++sender)
+            senders.emplace_back(plan_of(round, number, sender));
         receiving.emplace_back(comm, number, first_sender, std::move(senders));
     }
     const unsigned seed = options.seed * 31 + static_cast<unsigned>(round * 1000 + rank * 100);
@@ -340,16 +365,22 @@ void run_round(int round, const std::vector<MPI_Comm>& comms) {
 void read_options(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string_view word = argv[i];
-        if (word == "--communicators" && i + 1 < argc) options.communicators = std::atoi(argv[++i]);
-        else if (word == "--seed" && i + 1 < argc) options.seed = static_cast<unsigned>(std::atoi(argv[++i]));
-        else if (word == "--one-thread") options.one_thread = true;
-        else if (word == "--one-core") options.one_core = true;
+        if (word == "--communicators" && i + 1 < argc)
+            options.communicators = std::atoi(argv[++i]);
+        else if (word == "--seed" && i + 1 < argc)
+            options.seed = static_cast<unsigned>(std::atoi(argv[++i]));
+        else if (word == "--one-thread")
+            options.one_thread = true;
+        else if (word == "--one-core")
+            options.one_core = true;
         else {
-            std::fprintf(stderr, "order [--communicators N] [--one-thread] [--one-core] [--seed N]\n");
+            std::fprintf(stderr,
+                         "order [--communicators N] [--one-thread] [--one-core] [--seed N]\n");
             std::exit(2);
         }
     }
-    if (const char* seconds = std::getenv("HEDDLE_STRESS_SECONDS"); seconds != nullptr && *seconds != '\0')
+    if (const char* seconds = std::getenv("HEDDLE_STRESS_SECONDS");
+        seconds != nullptr && *seconds != '\0')
         options.seconds = std::atoi(seconds);
 }
 

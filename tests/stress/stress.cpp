@@ -61,14 +61,17 @@ std::atomic<int> scatter_got{0}, scatter_expected{0}, scatter_overs{0};
 std::atomic<bool> ended{false};
 
 [[noreturn]] void give_up(const char* why) {
-    std::string text = "rank " + std::to_string(rank) + " (seed " + std::to_string(options.seed) + "): " + why + "\n";
+    std::string text = "rank " + std::to_string(rank) + " (seed " + std::to_string(options.seed) +
+        "): " + why + "\n";
     for (int i = 0; i < options.threads; ++i) {
         const Doing& d = doing[static_cast<std::size_t>(i)];
         text += "  thread " + std::to_string(i) + " round " + std::to_string(d.round) + " sent " +
-                std::to_string(d.sent) + " received " + std::to_string(d.received) + ": " + d.what.load() + "\n";
+            std::to_string(d.sent) + " received " + std::to_string(d.received) + ": " +
+            d.what.load() + "\n";
     }
-    text += "  scatter: got " + std::to_string(scatter_got) + " of " + std::to_string(scatter_expected) +
-            ", ranks that are over " + std::to_string(scatter_overs) + "\n";
+    text += "  scatter: got " + std::to_string(scatter_got) + " of " +
+        std::to_string(scatter_expected) + ", ranks that are over " +
+        std::to_string(scatter_overs) + "\n";
     std::fputs(text.c_str(), stderr);
     std::abort();
 }
@@ -91,7 +94,12 @@ void watch() {
 
 // --- messages ---
 
-enum class Kind : std::uint32_t { data = 0x64617461, over = 0x6f766572, stop = 0x73746f70, ready = 0x72656479 };
+enum class Kind : std::uint32_t {
+    data = 0x64617461,
+    over = 0x6f766572,
+    stop = 0x73746f70,
+    ready = 0x72656479
+};
 
 struct Header {
     Kind kind;
@@ -116,8 +124,13 @@ constexpr std::size_t most_bytes = 400 * 1024;  // both sides copy the largest
 std::size_t random_size(std::mt19937& random) {
     switch (random() % 20) {
         case 0: return sizeof(Header) + random() % (most_bytes - sizeof(Header));
-        case 1: case 2: case 3: return sizeof(Header) + random() % 12000;
-        case 4: case 5: case 6: case 7: return sizeof(Header) + random() % 1000;
+        case 1:
+        case 2:
+        case 3: return sizeof(Header) + random() % 12000;
+        case 4:
+        case 5:
+        case 6:
+        case 7: return sizeof(Header) + random() % 1000;
         default: return sizeof(Header) + random() % 40;
     }
 }
@@ -143,8 +156,8 @@ Header check(const Buffer& buffer, int source, int tag, const char* where) {
     if (bytes > buffer.size() || header.rank != source || header.tag != tag ||
         header.sum != sum_of(buffer.data() + sizeof header, bytes - sizeof header)) {
         static thread_local char text[200];
-        std::snprintf(text, sizeof text, "%s: wrong content: status %d/%d, header %d/%d, %zu bytes", where,
-                      source, tag, header.rank, header.tag, bytes);
+        std::snprintf(text, sizeof text, "%s: wrong content: status %d/%d, header %d/%d, %zu bytes",
+                      where, source, tag, header.rank, header.tag, bytes);
         give_up(text);
     }
     return header;
@@ -165,7 +178,9 @@ constexpr int control_tag = 50;
 class Thread {
 public:
     Thread(int number, MPI_Comm scatter, MPI_Comm streams)
-        : number_(number), scatter_(scatter), streams_(streams),
+        : number_(number),
+          scatter_(scatter),
+          streams_(streams),
           random_(options.seed * 1000003 + static_cast<unsigned>(rank * 64 + number)),
           me_(doing[static_cast<std::size_t>(number)]) {}
 
@@ -214,8 +229,8 @@ private:
 /// What the threads of a rank share while they scatter.
 struct Scatter {
     std::atomic<int> finished{0};
-    std::unique_ptr<std::atomic<std::uint32_t>[]> sent_to = std::make_unique<std::atomic<std::uint32_t>[]>(
-        static_cast<std::size_t>(ranks));
+    std::unique_ptr<std::atomic<std::uint32_t>[]> sent_to =
+        std::make_unique<std::atomic<std::uint32_t>[]>(static_cast<std::size_t>(ranks));
     std::atomic<bool> done{false};
     std::atomic<int> stops{0};
 
@@ -241,9 +256,11 @@ void Thread::send_scattered(Kind kind, int to, std::uint32_t count, int sequence
     fill(send.data, bytes, {kind, rank, number_, sequence, tag, count, 0},
          static_cast<unsigned>(sequence) * 64 + static_cast<unsigned>(number_));
     if (dice(4) == 0 && kind == Kind::data)
-        MPI_Issend(send.data.data(), static_cast<int>(bytes), MPI_BYTE, to, tag, scatter_, &send.request);
+        MPI_Issend(send.data.data(), static_cast<int>(bytes), MPI_BYTE, to, tag, scatter_,
+                   &send.request);
     else
-        MPI_Isend(send.data.data(), static_cast<int>(bytes), MPI_BYTE, to, tag, scatter_, &send.request);
+        MPI_Isend(send.data.data(), static_cast<int>(bytes), MPI_BYTE, to, tag, scatter_,
+                  &send.request);
     ++me_.sent;
 }
 
@@ -251,10 +268,13 @@ void Thread::post_scattered(bool wildcard) {
     Receive& receive = posted_.emplace_back();
     receive.data.resize(most_bytes);
     std::memset(receive.data.data(), 0, sizeof(Header));
-    const int source = wildcard || dice(2) == 0 ? MPI_ANY_SOURCE : static_cast<int>(dice(static_cast<unsigned>(ranks)));
+    const int source = wildcard || dice(2) == 0
+        ? MPI_ANY_SOURCE
+        : static_cast<int>(dice(static_cast<unsigned>(ranks)));
     const int tag = wildcard || dice(3) == 0 ? MPI_ANY_TAG : static_cast<int>(dice(scatter_tags));
     receive.any = source == MPI_ANY_SOURCE && tag == MPI_ANY_TAG;
-    MPI_Irecv(receive.data.data(), static_cast<int>(most_bytes), MPI_BYTE, source, tag, scatter_, &receive.request);
+    MPI_Irecv(receive.data.data(), static_cast<int>(most_bytes), MPI_BYTE, source, tag, scatter_,
+              &receive.request);
 }
 
 void Thread::count_scattered(const Buffer& data, const MPI_Status& status) {
@@ -269,9 +289,7 @@ void Thread::count_scattered(const Buffer& data, const MPI_Status& status) {
             scatter_expected += static_cast<int>(header.bytes);
             ++scatter_overs;  // after scatter_expected
             break;
-        case Kind::data:
-            ++me_.received;
-            ++scatter_got;
+        case Kind::data: ++me_.received; ++scatter_got;
     }
     if (shared->is_done()) {
         // Wake those who wait for any message.
@@ -289,7 +307,8 @@ void Thread::check_order(const Buffer& data, bool any) {
     int& last_any = latest_any_[static_cast<std::size_t>(from)];
     if (header.sequence <= last || (any && !options.loose && header.sequence <= last_any)) {
         static thread_local char text[200];
-        std::snprintf(text, sizeof text, "scatter: overtaken: %d.%d tag %d: %d after %d (wildcard %d after %d)",
+        std::snprintf(text, sizeof text,
+                      "scatter: overtaken: %d.%d tag %d: %d after %d (wildcard %d after %d)",
                       header.rank, header.thread, header.tag, header.sequence, last, any, last_any);
         give_up(text);
     }
@@ -304,7 +323,8 @@ void Thread::complete_scattered(Receive& receive, const MPI_Status& status) {
 
 void Thread::settle_in_order() {
     for (; !posted_.empty() && posted_.front().complete; posted_.pop_front())
-        if (!untouched(posted_.front().data)) check_order(posted_.front().data, posted_.front().any);
+        if (!untouched(posted_.front().data))
+            check_order(posted_.front().data, posted_.front().any);
 }
 
 void Thread::complete_some(bool may_block) {
@@ -339,7 +359,9 @@ void Thread::complete_some(bool may_block) {
             for (int i = 0; i < completed; ++i) indices[static_cast<std::size_t>(i)] = i;
             break;
         }
-        case 3: MPI_Waitsome(count, requests.data(), &completed, indices.data(), statuses.data()); break;
+        case 3:
+            MPI_Waitsome(count, requests.data(), &completed, indices.data(), statuses.data());
+            break;
         default:
             MPI_Waitany(count, requests.data(), &indices[0], &statuses[0]);
             completed = indices[0] == MPI_UNDEFINED ? 0 : 1;
@@ -350,7 +372,8 @@ void Thread::complete_some(bool may_block) {
         if (at < first_send) came.emplace_back(receives[at], statuses[static_cast<std::size_t>(i)]);
     }
     for (std::size_t i = 0; i < first_send; ++i) receives[i]->request = requests[i];
-    for (std::size_t i = first_send; i < requests.size(); ++i) sends_[i - first_send].request = requests[i];
+    for (std::size_t i = first_send; i < requests.size(); ++i)
+        sends_[i - first_send].request = requests[i];
     std::erase_if(sends_, [](const Send& s) { return s.request == MPI_REQUEST_NULL; });
     for (auto& [receive, status] : came) complete_scattered(*receive, status);
 }
@@ -401,7 +424,8 @@ void Thread::scatter(int round) {
             }
             if (sent == quota && ++shared->finished == options.threads)
                 for (int to = 0; to < ranks; ++to)
-                    send_scattered(Kind::over, to, shared->sent_to[static_cast<std::size_t>(to)], 0);
+                    send_scattered(Kind::over, to, shared->sent_to[static_cast<std::size_t>(to)],
+                                   0);
         }
         if (options.probes && dice(4) == 0) probe_scattered(sent == quota);
         step("scatter: posting");
@@ -451,12 +475,14 @@ struct Stream {
     std::vector<int> tags;
 
     Stream(int round, int thread, int from) {
-        std::mt19937 random(options.seed * 7919 + static_cast<unsigned>((round * 64 + thread) * 4096 + from));
+        std::mt19937 random(options.seed * 7919 +
+                            static_cast<unsigned>((round * 64 + thread) * 4096 + from));
         const std::size_t count = 1 + random() % 24;
         for (std::size_t i = 0; i < count; ++i) {
             sizes.push_back(random() % 10 == 0 ? 0 : random_size(random));
             // Told apart by round: a rank may be ahead, and MPI_ANY_SOURCE does not mind who sends.
-            tags.push_back(stream_tags * (1 + thread) + round % 20 * 4 + static_cast<int>(random() % 4));
+            tags.push_back(stream_tags * (1 + thread) + round % 20 * 4 +
+                           static_cast<int>(random() % 4));
         }
     }
 };
@@ -473,28 +499,34 @@ void Thread::streams(int round) {
     for (std::size_t i = 0; i < sends.size(); ++i)
         if (out.sizes[i] != 0)
             fill(sends[i].data, out.sizes[i],
-                 {Kind::data, rank, number_, static_cast<int>(i), out.tags[i], 0, 0}, static_cast<unsigned>(i));
+                 {Kind::data, rank, number_, static_cast<int>(i), out.tags[i], 0, 0},
+                 static_cast<unsigned>(i));
     for (std::size_t i = 0; i < receives.size(); ++i) receives[i].data.resize(in.sizes[i]);
 
     const auto start_receive = [&](std::size_t i) {
         Receive& r = receives[i];
-        MPI_Irecv(r.data.data(), static_cast<int>(r.data.size()), MPI_BYTE, dice(2) == 0 ? from : MPI_ANY_SOURCE,
-                  in.tags[i], streams_, &r.request);
+        MPI_Irecv(r.data.data(), static_cast<int>(r.data.size()), MPI_BYTE,
+                  dice(2) == 0 ? from : MPI_ANY_SOURCE, in.tags[i], streams_, &r.request);
     };
     const auto start_send = [&](std::size_t i) {
         Send& s = sends[i];
         const int bytes = static_cast<int>(s.data.size());
-        if (dice(3) == 0) MPI_Issend(s.data.data(), bytes, MPI_BYTE, to, out.tags[i], streams_, &s.request);
-        else MPI_Isend(s.data.data(), bytes, MPI_BYTE, to, out.tags[i], streams_, &s.request);
+        if (dice(3) == 0)
+            MPI_Issend(s.data.data(), bytes, MPI_BYTE, to, out.tags[i], streams_, &s.request);
+        else
+            MPI_Isend(s.data.data(), bytes, MPI_BYTE, to, out.tags[i], streams_, &s.request);
     };
     const auto send = [&](std::size_t i) {
         const int bytes = static_cast<int>(sends[i].data.size());
-        if (dice(3) == 0) MPI_Ssend(sends[i].data.data(), bytes, MPI_BYTE, to, out.tags[i], streams_);
-        else MPI_Send(sends[i].data.data(), bytes, MPI_BYTE, to, out.tags[i], streams_);
+        if (dice(3) == 0)
+            MPI_Ssend(sends[i].data.data(), bytes, MPI_BYTE, to, out.tags[i], streams_);
+        else
+            MPI_Send(sends[i].data.data(), bytes, MPI_BYTE, to, out.tags[i], streams_);
     };
     const auto receive = [&](std::size_t i) {
         Receive& r = receives[i];
-        MPI_Recv(r.data.data(), static_cast<int>(r.data.size()), MPI_BYTE, from, in.tags[i], streams_, &r.status);
+        MPI_Recv(r.data.data(), static_cast<int>(r.data.size()), MPI_BYTE, from, in.tags[i],
+                 streams_, &r.status);
     };
     const auto complete = [&](std::vector<MPI_Request>& requests) {
         const int count = static_cast<int>(requests.size());
@@ -504,9 +536,13 @@ void Thread::streams(int round) {
             step("streams: completing");
             switch (dice(6)) {
                 case 0: MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE); return;
-                case 1: MPI_Waitany(count, requests.data(), &completed, MPI_STATUS_IGNORE); --left; break;
+                case 1:
+                    MPI_Waitany(count, requests.data(), &completed, MPI_STATUS_IGNORE);
+                    --left;
+                    break;
                 case 2:
-                    MPI_Waitsome(count, requests.data(), &completed, indices.data(), MPI_STATUSES_IGNORE);
+                    MPI_Waitsome(count, requests.data(), &completed, indices.data(),
+                                 MPI_STATUSES_IGNORE);
                     left -= completed;
                     break;
                 case 3:
@@ -518,7 +554,8 @@ void Thread::streams(int round) {
                     left -= flag;
                     break;
                 default:
-                    MPI_Testsome(count, requests.data(), &completed, indices.data(), MPI_STATUSES_IGNORE);
+                    MPI_Testsome(count, requests.data(), &completed, indices.data(),
+                                 MPI_STATUSES_IGNORE);
                     left -= completed;
             }
         }
@@ -527,7 +564,8 @@ void Thread::streams(int round) {
     MPI_Request unwanted = MPI_REQUEST_NULL;
     int nothing = 0;
     if (dice(4) == 0)
-        MPI_Irecv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, stream_tags * (1 + number_) + 99, streams_, &unwanted);
+        MPI_Irecv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, stream_tags * (1 + number_) + 99, streams_,
+                  &unwanted);
 
     switch (way) {
         case 0:
@@ -540,7 +578,8 @@ void Thread::streams(int round) {
         case 1:
             step("streams: sends first, then blocking receives");
             for (std::size_t i = 0; i < sends.size(); ++i) start_send(i);
-            for (std::size_t i = 0; i < receives.size(); ++i) receive(i), step("streams: blocking receives");
+            for (std::size_t i = 0; i < receives.size(); ++i)
+                receive(i), step("streams: blocking receives");
             for (Send& s : sends) requests.push_back(s.request);
             complete(requests);
             break;
@@ -570,11 +609,14 @@ void Thread::streams(int round) {
             for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
                 step("streams: MPI_Sendrecv");
                 if (i < sends.size() && i < receives.size())
-                    MPI_Sendrecv(sends[i].data.data(), static_cast<int>(sends[i].data.size()), MPI_BYTE, to,
-                                 out.tags[i], receives[i].data.data(), static_cast<int>(receives[i].data.size()),
-                                 MPI_BYTE, from, in.tags[i], streams_, MPI_STATUS_IGNORE);
-                else if (i < receives.size()) receive(i);
-                else start_send(i);
+                    MPI_Sendrecv(sends[i].data.data(), static_cast<int>(sends[i].data.size()),
+                                 MPI_BYTE, to, out.tags[i], receives[i].data.data(),
+                                 static_cast<int>(receives[i].data.size()), MPI_BYTE, from,
+                                 in.tags[i], streams_, MPI_STATUS_IGNORE);
+                else if (i < receives.size())
+                    receive(i);
+                else
+                    start_send(i);
             }
             for (Send& s : sends) requests.push_back(s.request);
             complete(requests);
@@ -602,8 +644,8 @@ bool another_round(Clock::time_point end) {
     if (rank == 0) {
         while (ready_ranks < ranks - 1) {
             data.resize(sizeof(Header));
-            MPI_Recv(data.data(), sizeof(Header), MPI_BYTE, MPI_ANY_SOURCE, control_tag, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+            MPI_Recv(data.data(), sizeof(Header), MPI_BYTE, MPI_ANY_SOURCE, control_tag,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             ++ready_ranks;
         }
         ready_ranks = 0;
@@ -628,8 +670,8 @@ void take_stops(MPI_Comm comm) {
     }
 }
 
-void run_thread(int number, MPI_Comm scatter, MPI_Comm streams, std::barrier<>& barrier, Clock::time_point end,
-                std::atomic<bool>& more) {
+void run_thread(int number, MPI_Comm scatter, MPI_Comm streams, std::barrier<>& barrier,
+                Clock::time_point end, std::atomic<bool>& more) {
     Thread thread(number, scatter, streams);
     for (int round = 0; more; ++round) {
         const bool mixed = options.dup && round % 2 == 0;
@@ -657,17 +699,23 @@ void run_thread(int number, MPI_Comm scatter, MPI_Comm streams, std::barrier<>& 
 void read_options(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string_view word = argv[i];
-        if (word == "--threads" && i + 1 < argc) options.threads = std::atoi(argv[++i]);
-        else if (word == "--seed" && i + 1 < argc) options.seed = static_cast<unsigned>(std::atoi(argv[++i]));
-        else if (word == "--probes") options.probes = true;
-        else if (word == "--dup") options.dup = true;
-        else if (word == "--loose") options.loose = true;
+        if (word == "--threads" && i + 1 < argc)
+            options.threads = std::atoi(argv[++i]);
+        else if (word == "--seed" && i + 1 < argc)
+            options.seed = static_cast<unsigned>(std::atoi(argv[++i]));
+        else if (word == "--probes")
+            options.probes = true;
+        else if (word == "--dup")
+            options.dup = true;
+        else if (word == "--loose")
+            options.loose = true;
         else {
             std::fprintf(stderr, "stress [--threads N] [--seed N] [--probes] [--dup] [--loose]\n");
             std::exit(2);
         }
     }
-    if (const char* seconds = std::getenv("HEDDLE_STRESS_SECONDS"); seconds != nullptr && *seconds != '\0')
+    if (const char* seconds = std::getenv("HEDDLE_STRESS_SECONDS");
+        seconds != nullptr && *seconds != '\0')
         options.seconds = std::atoi(seconds);
 }
 
@@ -691,7 +739,8 @@ int main(int argc, char** argv) {
     const Clock::time_point end = Clock::now() + std::chrono::seconds(options.seconds);
     std::vector<std::thread> threads;
     for (int i = 1; i < options.threads; ++i)
-        threads.emplace_back([&, i] { run_thread(i, scatter, MPI_COMM_WORLD, barrier, end, more); });
+        threads.emplace_back(
+            [&, i] { run_thread(i, scatter, MPI_COMM_WORLD, barrier, end, more); });
     run_thread(0, scatter, MPI_COMM_WORLD, barrier, end, more);
     for (std::thread& thread : threads) thread.join();
     ended = true;
@@ -699,7 +748,8 @@ int main(int argc, char** argv) {
 
     if (rank == 0) {
         std::uint64_t received = 0;
-        for (int i = 0; i < options.threads; ++i) received += doing[static_cast<std::size_t>(i)].received;
+        for (int i = 0; i < options.threads; ++i)
+            received += doing[static_cast<std::size_t>(i)].received;
         std::printf("seed %u: %d rounds, rank 0 received %llu messages\n", options.seed,
                     doing[0].round.load() / 3 + 1, static_cast<unsigned long long>(received));
     }

@@ -231,9 +231,9 @@ int run(int argc, char** argv) {
             return std::find(chosen.begin(), chosen.end(), one.name) == chosen.end();
         });
 
-    work.regime = regime == "passing"      ? Regime::passing
-                  : regime == "throughput" ? Regime::throughput
-                                           : Regime::latency;
+    work.regime = regime == "passing" ? Regime::passing
+        : regime == "throughput"      ? Regime::throughput
+                                      : Regime::latency;
     if (check_here) {
         work.regime = Regime::passing;
         check(all, costs, work);
@@ -246,8 +246,8 @@ int run(int argc, char** argv) {
             const Outcome& outcome =
                 outcomes[one.name].emplace_back(one.simulate(topology, costs, work));
             if (csv)
-                fmt::print("{},{},{},{:.0f},{:.4f},{:.4f}\n", regime, one.name, n,
-                           outcome.rate, outcome.main.efficiency(), outcome.progress.efficiency());
+                fmt::print("{},{},{},{:.0f},{:.4f},{:.4f}\n", regime, one.name, n, outcome.rate,
+                           outcome.main.efficiency(), outcome.progress.efficiency());
         }
     if (!csv) print_table(threads, all, outcomes);
     return 0;

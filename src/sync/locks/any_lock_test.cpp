@@ -88,7 +88,8 @@ TEST(AnyLock, counts_waiting_only_where_there_is_some) {
 TEST(AnyLock, is_what_the_knob_may_say) {
     const auto names = path_lock_names();
     ASSERT_EQ(names.size(), std::size(heddle::tool::lock_protocol_names));
-    for (std::size_t i = 0; i < names.size(); ++i) EXPECT_STREQ(names[i], heddle::tool::lock_protocol_names[i]);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        EXPECT_STREQ(names[i], heddle::tool::lock_protocol_names[i]);
 }
 
 }  // namespace

@@ -153,7 +153,8 @@ struct Noting : SimulatedWorld {
 /// rest in their queues: the order in which they get the lock is the protocol's alone.
 class Parade {
 public:
-    explicit Parade(std::vector<std::uint32_t> thresholds) : lock_(SimulatedWorld::hierarchy(), thresholds) {
+    explicit Parade(std::vector<std::uint32_t> thresholds)
+        : lock_(SimulatedWorld::hierarchy(), thresholds) {
         Noting::pauses.fill(0);
     }
 
@@ -162,8 +163,10 @@ public:
         Hmcs<Noting>::Node me;
         lock_.lock(me);
         order_.push_back(number);
-        if (number == 0) let_all_queue();
-        else let_all_rest();
+        if (number == 0)
+            let_all_queue();
+        else
+            let_all_rest();
         lock_.unlock(me);
         ++gone_;
     }
@@ -175,8 +178,9 @@ private:
     void let_all_queue() {
         for (unsigned number = 1; number < threads; ++number) {
             arrived_ = number;
-            while (Noting::pauses[number] == 0) SimulatedWorld::yield();  // it pauses after it has queued
-            SimulatedWorld::Fence::heavy();                               // and now everybody sees that
+            while (Noting::pauses[number] == 0)
+                SimulatedWorld::yield();     // it pauses after it has queued
+            SimulatedWorld::Fence::heavy();  // and now everybody sees that
         }
     }
     /// Until whoever had the lock before has told the others, and they have gone where that sends them.
@@ -185,7 +189,8 @@ private:
         SimulatedWorld::Fence::heavy();
         const auto before = Noting::pauses;
         for (unsigned number = 0; number < threads; ++number)
-            while (waits(number) && Noting::pauses[number] < before[number] + 2) SimulatedWorld::yield();
+            while (waits(number) && Noting::pauses[number] < before[number] + 2)
+                SimulatedWorld::yield();
         SimulatedWorld::Fence::heavy();
     }
     bool waits(unsigned number) const {
@@ -200,10 +205,13 @@ private:
 
 TEST(Hmcs, hands_on_at_each_level_as_its_threshold_says_to_whoever_waits_there) {
     const std::pair<std::vector<std::uint32_t>, std::vector<unsigned>> expected[] = {
-        {{2, 2}, {0, 1, 2, 3, 4, 5, 6, 7}},  // a group passes to its second, an outer group to its second group
+        {{2, 2},
+         {0, 1, 2, 3, 4, 5, 6,
+          7}},  // a group passes to its second, an outer group to its second group
         {{2, 1}, {0, 1, 4, 5, 2, 3, 6, 7}},  // after every group the lock goes to the root
         {{1, 2}, {0, 2, 4, 6, 1, 3, 5, 7}},  // whoever is left in a group goes up with it again
-        {{1, 1}, {0, 4, 2, 6, 1, 5, 3, 7}},  // every passage climbs to the root, and calls those behind up
+        {{1, 1},
+         {0, 4, 2, 6, 1, 5, 3, 7}},  // every passage climbs to the root, and calls those behind up
     };
     for (const auto& [thresholds, order] : expected)
         for (std::uint64_t seed = 1; seed <= 100; ++seed) {

@@ -27,7 +27,9 @@ namespace heddle::sync::locks {
 template <class L>
 concept Lock = std::default_initializable<L> && !std::movable<L> &&
     requires(L lock, typename L::Node me, std::chrono::nanoseconds limit) {
-        { L::name } -> std::convertible_to<std::string_view>;  // the knob value selecting it; ends with a NUL
+        {
+            L::name
+        } -> std::convertible_to<std::string_view>;  // the knob value selecting it; ends with a NUL
         {
             L::fifo
         } -> std::convertible_to<bool>;  // threads in lock() get it in the order they came

@@ -3,7 +3,8 @@
 
 namespace heddle::sync::locks {
 
-Sections::Sections(tool::Granularity how_fine, std::string_view lock, std::chrono::nanoseconds limit_of_tests)
+Sections::Sections(tool::Granularity how_fine, std::string_view lock,
+                   std::chrono::nanoseconds limit_of_tests)
     : granularity(how_fine), test_limit(limit_of_tests) {
     if (granularity != tool::Granularity::per_object) {
         one_ = make_path_lock(lock);
@@ -15,7 +16,8 @@ Sections::Sections(tool::Granularity how_fine, std::string_view lock, std::chron
 PathLock* Sections::lock_of(Section section, std::size_t object) noexcept {
     switch (granularity) {
         case tool::Granularity::global: return section == Section::call ? one_.get() : nullptr;
-        case tool::Granularity::brief_global: return section == Section::call ? nullptr : one_.get();
+        case tool::Granularity::brief_global:
+            return section == Section::call ? nullptr : one_.get();
         default: break;
     }
     if (section < Section::inbox) return nullptr;
@@ -35,7 +37,8 @@ PathLock* Visitor::enter(Section section, std::size_t object, PathLock::Node& no
         LockStatistics statistics;
         if (limit == Limit::of_tests && sections.test_limit.count() > 0)
             gave_up = !lock->lock_for(path, node, sections.test_limit, statistics);
-        else lock->lock(path, node, statistics);
+        else
+            lock->lock(path, node, statistics);
         count(statistics);
         if (section == Section::call) call_gave_up_ = gave_up;
         if (gave_up) return nullptr;
@@ -63,7 +66,8 @@ void Visitor::count(const LockStatistics& what) noexcept {
     (path == Path::main ? counters.lock_acquisitions_main : counters.lock_acquisitions_progress)
         .add(what.acquisitions);
     counters.lock_contended.add(what.contended);
-    if (what.ticks_waited != 0) counters.lock_wait.add(static_cast<std::uint64_t>(what.waited().count()));
+    if (what.ticks_waited != 0)
+        counters.lock_wait.add(static_cast<std::uint64_t>(what.waited().count()));
 }
 
 }  // namespace heddle::sync::locks

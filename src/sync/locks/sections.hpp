@@ -35,11 +35,20 @@ namespace heddle::sync::locks {
 /// How long a thread waits for a section.
 enum class Limit : std::uint8_t { none, of_tests };
 
-enum class Section : std::uint8_t { call, progress, inbox, outbox, request_pool, request, reference_count };
+enum class Section : std::uint8_t {
+    call,
+    progress,
+    inbox,
+    outbox,
+    request_pool,
+    request,
+    reference_count
+};
 
 class Sections {
 public:
-    Sections(tool::Granularity granularity, std::string_view lock, std::chrono::nanoseconds test_limit);
+    Sections(tool::Granularity granularity, std::string_view lock,
+             std::chrono::nanoseconds test_limit);
 
     const tool::Granularity granularity;
     const std::chrono::nanoseconds test_limit;  ///< of Limit::of_tests; zero: none
@@ -80,8 +89,8 @@ public:
 private:
     void count(const LockStatistics& what) noexcept;
 
-    bool call_gave_up_ = false;     ///< the call at hand goes without its section
-    unsigned depth_ = 0;            ///< of the recursive lock
+    bool call_gave_up_ = false;       ///< the call at hand goes without its section
+    unsigned depth_ = 0;              ///< of the recursive lock
     PathLock::Node* held_ = nullptr;  ///< the node that it is held with
 };
 

@@ -48,7 +48,8 @@ public:
     // --- the receiver ---
 
     bool may_precede(std::uint32_t context, std::uint64_t stamp) const noexcept {
-        if (blocked_.load(seq_cst) == 0) [[likely]] return false;  // A3
+        if (blocked_.load(seq_cst) == 0) [[likely]]
+            return false;  // A3
         for (std::size_t place = 0; place <= places; ++place) {
             const std::uint64_t earliest = at_[place].earliest.load(seq_cst);  // A1
             if (earliest == 0 || earliest >= stamp) continue;
@@ -61,8 +62,9 @@ public:
     bool each(Visit&& visit) const {
         if (blocked_.load(seq_cst) == 0) return true;  // A3
         for (std::size_t place = 0; place < places; ++place)
-            if (at_[place].earliest.load(seq_cst) != 0) visit(at_[place].context.load(acquire));  // A1, A2
-        return at_[places].earliest.load(seq_cst) == 0;  // A1
+            if (at_[place].earliest.load(seq_cst) != 0)
+                visit(at_[place].context.load(acquire));  // A1, A2
+        return at_[places].earliest.load(seq_cst) == 0;   // A1
     }
 
     void watch() noexcept { watched_.store(1, seq_cst); }

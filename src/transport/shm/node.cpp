@@ -38,7 +38,8 @@ bool Node::map_rings(std::size_t me, bool outgoing) {
     if (pieces.all) return true;
     pieces.me = me;
     if (!pieces.incoming)
-        pieces.incoming = pieces.object.map(layout_.rings + offset_of(0, me), processes_ * layout_.pair_bytes);
+        pieces.incoming =
+            pieces.object.map(layout_.rings + offset_of(0, me), processes_ * layout_.pair_bytes);
     if (!pieces.incoming) return false;
     for (std::size_t to = 0; outgoing && to < processes_; ++to)
         if (!reach(me, to)) return false;

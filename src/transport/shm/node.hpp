@@ -59,9 +59,10 @@ struct StageBoard {
 struct Layout {
     std::size_t instances, source_words, door_bytes;
     std::size_t doors, shared_copies, stage_board;  ///< where they begin, in the head
-    std::size_t rings;       ///< where a block for each pair of processes begins, those to one in a row
-    std::size_t pair_bytes;  ///< of such a block: the notice, the controls of its rings, and their cells
-    std::size_t stages;      ///< where they begin; they go on to the end of the memory
+    std::size_t rings;  ///< where a block for each pair of processes begins, those to one in a row
+    std::size_t
+        pair_bytes;  ///< of such a block: the notice, the controls of its rings, and their cells
+    std::size_t stages;  ///< where they begin; they go on to the end of the memory
 
     static constexpr Layout of(std::size_t processes) noexcept;
     constexpr std::size_t bytes(std::size_t number_of_stages) const noexcept {
@@ -109,7 +110,8 @@ public:
 
     /// Of messages to `process`.
     SharedCopy& shared_copy(std::size_t process, std::size_t number) const noexcept {
-        return reinterpret_cast<SharedCopy*>(at(layout_.shared_copies))[process * shared_copies + number];
+        return reinterpret_cast<SharedCopy*>(
+            at(layout_.shared_copies))[process * shared_copies + number];
     }
 
     /// A stage for so many processes; -1: all are in use.
@@ -119,7 +121,8 @@ public:
     std::byte* stage(std::int32_t number) const;
 
     /// Both ends of a ring that is mapped.
-    void bind(Producer& producer, std::size_t from, std::size_t to, std::size_t instance) const noexcept {
+    void bind(Producer& producer, std::size_t from, std::size_t to,
+              std::size_t instance) const noexcept {
         std::byte* pair = rings(from, to);
         producer.bind(control(pair, instance), cells(pair, instance));
     }
@@ -156,7 +159,9 @@ private:
     /// The block of this pair, which is mapped.
     std::byte* rings(std::size_t from, std::size_t to) const noexcept {
         const Pieces& pieces = *pieces_;
-        const auto begin = [](const platform::Mapping& mapping) { return static_cast<std::byte*>(mapping.address()); };
+        const auto begin = [](const platform::Mapping& mapping) {
+            return static_cast<std::byte*>(mapping.address());
+        };
         if (pieces.all) return begin(pieces.all) + offset_of(from, to);
         if (to == pieces.me) return begin(pieces.incoming) + from * layout_.pair_bytes;
         return begin(pieces.outgoing[to]);
@@ -165,7 +170,8 @@ private:
         return reinterpret_cast<Control*>(pair + sizeof(BlockedNotice))[instance];
     }
     Cell* cells(std::byte* pair, std::size_t instance) const noexcept {
-        return reinterpret_cast<Cell*>(pair + sizeof(BlockedNotice) + layout_.instances * sizeof(Control)) +
+        return reinterpret_cast<Cell*>(pair + sizeof(BlockedNotice) +
+                                       layout_.instances * sizeof(Control)) +
             instance * ring_slots;
     }
     StageBoard& stage_board() const noexcept {
@@ -181,7 +187,9 @@ private:
 
 constexpr Layout Layout::of(std::size_t processes) noexcept {
     constexpr std::size_t page_bytes = 4096;
-    constexpr auto rounded = [](std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; };
+    constexpr auto rounded = [](std::size_t bytes) {
+        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    };
     Layout layout{};
     // Rings grow with the square of the processes. Fewer instances for many processes keep the size of the
     // memory (not what is touched of it, or mapped by one process) below a hundred gigabytes.
@@ -192,9 +200,11 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
     layout.doors = launch::board_bytes(processes);
     layout.door_bytes = rounded(sizeof(Door) + layout.instances * layout.source_words * 8);
     layout.shared_copies = layout.doors + processes * layout.door_bytes;
-    layout.stage_board = layout.shared_copies + rounded(processes * shm::shared_copies * sizeof(SharedCopy));
+    layout.stage_board =
+        layout.shared_copies + rounded(processes * shm::shared_copies * sizeof(SharedCopy));
     layout.rings = layout.stage_board + rounded(sizeof(StageBoard));
-    layout.pair_bytes = rounded(sizeof(BlockedNotice) + layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell)));
+    layout.pair_bytes = rounded(sizeof(BlockedNotice) +
+                                layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell)));
     layout.stages = layout.rings + processes * processes * layout.pair_bytes;
     return layout;
 }

@@ -11,7 +11,9 @@
 namespace heddle::transport::shm {
 namespace {
 
-int make_file(int ranks) { return launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh())); }
+int make_file(int ranks) {
+    return launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh()));
+}
 
 TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
     const int descriptor = make_file(2);
@@ -38,7 +40,8 @@ TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
 }
 
 /// Sends one message through a ring, and answers whether it came.
-bool carries(const Node& there, const Node& here, std::size_t from, std::size_t to, std::size_t instance) {
+bool carries(const Node& there, const Node& here, std::size_t from, std::size_t to,
+             std::size_t instance) {
     Producer producer;
     Consumer consumer;
     if (!there.reach(from, to)) return false;
@@ -50,7 +53,8 @@ bool carries(const Node& there, const Node& here, std::size_t from, std::size_t 
     cell->tag = static_cast<std::int32_t>(100 * from + 10 * to + instance);
     producer.publish(*cell, 1);
     const Cell* come = consumer.front();
-    return come != nullptr && come->tag == static_cast<std::int32_t>(100 * from + 10 * to + instance);
+    return come != nullptr &&
+        come->tag == static_cast<std::int32_t>(100 * from + 10 * to + instance);
 }
 
 TEST(Node, both_ends_of_a_ring_are_one_wherever_they_are_mapped) {
@@ -75,7 +79,8 @@ TEST(Node, rings_are_there_again_after_they_were_unmapped) {
     const int descriptor = make_file(2);
     std::optional<Node> here = Node::map(descriptor, 2);
     std::optional<Node> there = Node::map(descriptor, 2);
-    ASSERT_TRUE(here && there && here->map_rings(0, false) && there->map_rings(1, false) && there->reach(1, 0));
+    ASSERT_TRUE(here && there && here->map_rings(0, false) && there->map_rings(1, false) &&
+                there->reach(1, 0));
     Producer producer;
     Consumer consumer;
     there->bind(producer, 1, 0, 5);

@@ -65,8 +65,8 @@ inline constexpr std::uint64_t pressure = std::uint64_t{1} << 63;
 struct Control {
     /// Consumer: cells before it are free; and `pressure`, or not.
     alignas(cache_line) std::atomic<std::uint64_t> head;
-    alignas(cache_line) std::atomic<std::uint32_t> hot;   ///< consumer: this ring is being polled
-    std::atomic<std::uint32_t> starving;                  ///< producer: wake me when there is room
+    alignas(cache_line) std::atomic<std::uint32_t> hot;  ///< consumer: this ring is being polled
+    std::atomic<std::uint32_t> starving;                 ///< producer: wake me when there is room
 };
 
 class Producer {
@@ -137,7 +137,7 @@ private:
     Control* control_ = nullptr;
     Cell* cells_ = nullptr;
     std::uint64_t tail_ = 0;
-    std::uint64_t seen_head_ = 0;  ///< with its mark
+    std::uint64_t seen_head_ = 0;    ///< with its mark
     std::size_t payload_cells_ = 0;  ///< cells of which carried_payload_ is set
     std::bitset<ring_slots> carried_payload_;
 };
@@ -202,7 +202,7 @@ private:
         published_ = head;
         // R2: pairs with A2; the cells have been read. The mark is a hint.
         control_->head.store(head | mark_->load(relaxed), release);
-        sync::NodeFence::light();             // pairs with the starving producer's heavy fence
+        sync::NodeFence::light();  // pairs with the starving producer's heavy fence
         if (control_->starving.load(relaxed) != 0) [[unlikely]] {
             control_->starving.store(0, relaxed);
             starved_ = true;

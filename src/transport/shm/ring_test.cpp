@@ -51,7 +51,8 @@ void expect_front(Consumer& consumer, std::uint32_t number, std::size_t bytes) {
     ASSERT_EQ(cell->context, number);
     ASSERT_EQ(cell->length, bytes);
     const auto data = payload(bytes, number);
-    ASSERT_EQ(bytes == 0 ? 0 : std::memcmp(cell->payload, data.data(), bytes), 0) << "message " << number;
+    ASSERT_EQ(bytes == 0 ? 0 : std::memcmp(cell->payload, data.data(), bytes), 0)
+        << "message " << number;
     consumer.pop(*cell);
 }
 
@@ -81,7 +82,8 @@ TEST(Ring, a_full_ring_refuses_and_loses_nothing) {
             while (push(ring.producer, pushed, bytes)) ++pushed;
             ASSERT_LE(pushed - popped, ring_slots);
             ASSERT_GE(pushed - popped, 2U);
-            for (std::uint32_t i = pushed - popped; i > 0; --i) expect_front(ring.consumer, popped++, bytes);
+            for (std::uint32_t i = pushed - popped; i > 0; --i)
+                expect_front(ring.consumer, popped++, bytes);
             ASSERT_EQ(ring.consumer.front(), nullptr);
         }
     }

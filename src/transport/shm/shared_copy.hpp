@@ -27,10 +27,11 @@ struct alignas(cache_line) SharedCopy {
     std::uint64_t source;  ///< address in the sender
     std::uint64_t target;  ///< address in the receiver
     std::uint64_t length;
-    std::uint64_t receive;  ///< the receiver's request
+    std::uint64_t receive;            ///< the receiver's request
     std::atomic<std::uint64_t> next;  ///< where the first piece begins that nobody has taken
     std::atomic<std::uint64_t> left;  ///< bytes that are not copied yet
-    std::atomic<std::uint32_t> users;  ///< of sender and receiver, those who may look at it; the receiver's
+    std::atomic<std::uint32_t>
+        users;  ///< of sender and receiver, those who may look at it; the receiver's
 
     Piece take() noexcept {
         const std::uint64_t from = next.fetch_add(piece_bytes, relaxed);
