@@ -7,9 +7,9 @@
 
 #include "api/advice_report.hpp"
 #include "api/counter_report.hpp"
+#include "comm/finalize.hpp"
 #include "launch/job.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/finalize.hpp"
 #include "platform/sanitizers.hpp"
 
 namespace heddle::api {
@@ -18,14 +18,14 @@ void close(core::Thread& thread) {
     objects::Process& process = *thread.process;
     // One after the other, so that the last one knows that it is.
     std::lock_guard guard(process.closing);
-    if (process.is_last_use()) p2p::hand_over_everything(thread);
+    if (process.is_last_use()) comm::hand_over_everything(thread);
     if (!process.close()) return;
     report_counters(process);
     report_advice(process);
     if (const std::string problem = process.engine->close_recording(); !problem.empty())
         std::fprintf(stderr, "heddle: recording of rank %d: %s\n", process.rank(), problem.c_str());
     launch::leave(process.job);
-    if (platform::leaks_are_sought()) p2p::forget_buffers(process);
+    if (platform::leaks_are_sought()) comm::forget_buffers(process);
     process.give_memory_back(thread);
 }
 

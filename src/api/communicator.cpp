@@ -9,13 +9,13 @@
 #include "api/making.hpp"
 #include "api/messages.hpp"
 #include "api/object_arguments.hpp"
+#include "comm/recycling.hpp"
 #include "p2p/buffered.hpp"
-#include "p2p/recycling.hpp"
 #include "platform/hardware.hpp"
 
 namespace heddle::api {
 
-MPI_Comm make(Thread& thread, const Communicator& parent, p2p::Part part,
+MPI_Comm make(Thread& thread, const Communicator& parent, comm::Part part,
               objects::Session* session) {
     if (part.local.empty()) return MPI_COMM_NULL;
     Process& process = *thread.process;
@@ -127,9 +127,10 @@ int furnish(Thread& thread, Communicator& parent, Communicator& made, const Hint
 int dup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     std::uint32_t context = 0;
-    const p2p::Circle circle(*comm);
-    if (const int error = p2p::agree_on_context(thread, circle, p2p::everybody(circle), circle.me(),
-                                                p2p::dup_agreement, context))
+    const comm::Participants participants(*comm);
+    if (const int error =
+            comm::agree_on_context(thread, participants, comm::everybody(participants),
+                                   participants.me(), comm::dup_agreement, context))
         return error;
     Communicator& made = twin(thread, *comm);
     Twin keeper(*thread.process, made);
@@ -151,7 +152,8 @@ int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
     Twin keeper(*thread.process, made);
     if (const int error = furnish(thread, *comm, made, hints)) return error;
     Request* request = nullptr;
-    if (const int error = p2p::start_to_agree(thread, p2p::Circle(*comm), made.context, request))
+    if (const int error =
+            comm::start_to_agree(thread, comm::Participants(*comm), made.context, request))
         return error;
     *result = keeper.keep();
     if (!request->immortal) return hand_out(thread, *comm, request, *handle);
@@ -165,8 +167,9 @@ int idup(Thread& thread, Comm comm, Out<MPI_Comm> result, Out<MPI_Request> handl
 
 int split_by(Thread& thread, Communicator& parent, int color, int key, MPI_Comm& result) {
     result = MPI_COMM_NULL;
-    p2p::Part part;
-    if (const int error = p2p::split(thread, p2p::Circle(parent), color, key, part)) return error;
+    comm::Part part;
+    if (const int error = comm::split(thread, comm::Participants(parent), color, key, part))
+        return error;
     result = make(thread, parent, std::move(part));
     return MPI_SUCCESS;
 }
@@ -204,12 +207,12 @@ int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, M
     constexpr int nowhere = std::numeric_limits<int>::max();
     result = MPI_COMM_NULL;
     objects::Contexts& contexts = thread.process->contexts;
-    const p2p::Circle everybody(parent);
+    const comm::Participants everybody(parent);
     for (const char* kind : platform::kinds_of_hardware) {
         const int number = platform::hardware_of_process(kind);
-        p2p::Part part;
+        comm::Part part;
         const int color = number < 0 ? nowhere : number;
-        if (const int error = p2p::split(thread, everybody, color, key, part)) return error;
+        if (const int error = comm::split(thread, everybody, color, key, part)) return error;
         // The same for all, in both groups of an intercommunicator: nobody asks for another kind alone.
         const bool divided =
             part.local.size() + part.remote.size() != static_cast<std::size_t>(everybody.size());
@@ -264,12 +267,12 @@ int ranks_in(Thread& thread, Communicator& parent, const objects::Group& group, 
 int create_by(Thread& thread, Communicator& parent, const objects::Group& group, std::int32_t tag,
               MPI_Comm& result) {
     result = MPI_COMM_NULL;
-    p2p::Part part;
+    comm::Part part;
     Members ranks;
     if (const int error = ranks_in(thread, parent, group, ranks)) return error;
     if (group.rank == MPI_UNDEFINED) return MPI_SUCCESS;
-    if (const int error = p2p::agree_on_context(thread, p2p::Circle(parent), ranks, group.rank, tag,
-                                                part.context))
+    if (const int error = comm::agree_on_context(thread, comm::Participants(parent), ranks,
+                                                 group.rank, tag, part.context))
         return error;
     part.local = group.processes;
     result = make(thread, parent, std::move(part));
@@ -279,7 +282,7 @@ int create_by(Thread& thread, Communicator& parent, const objects::Group& group,
 /// Of an intercommunicator everybody must know both groups: a split by place in the group does it.
 int create(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
     if (comm->remote == nullptr)
-        return create_by(thread, *comm, *group, p2p::create_agreement, *result);
+        return create_by(thread, *comm, *group, comm::create_agreement, *result);
     *result = MPI_COMM_NULL;
     Members ranks;
     if (const int error = ranks_in(thread, *comm, *group, ranks)) return error;
@@ -289,7 +292,7 @@ int create(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
 
 int create_group(Thread& thread, Comm comm, Group group, SendTag tag, Out<MPI_Comm> result) {
     if (comm->remote != nullptr) return not_intra(thread, *comm);
-    return create_by(thread, *comm, *group, p2p::create_group_agreement(tag.value), *result);
+    return create_by(thread, *comm, *group, comm::create_group_agreement(tag.value), *result);
 }
 
 // --- freeing ---

@@ -9,9 +9,10 @@
 
 #include "api/closing.hpp"
 #include "api/entry.hpp"
+#include "comm/finalize.hpp"
+#include "comm/rank.hpp"
 #include "launch/job.hpp"
 #include "p2p/buffered.hpp"
-#include "p2p/finalize.hpp"
 
 namespace heddle::api {
 namespace {
@@ -50,7 +51,7 @@ int initialize(const char* call, int level) noexcept {
             call, MPI_ERR_OTHER,
             life() == Life::initialized ? "called twice" : "called after MPI_Finalize");
     try {
-        Process& process = objects::need_process_of_program();
+        Process& process = comm::need_process_of_program();
         process.open();
         core::Thread* thread = objects::current_thread;
         process.main_thread = thread != nullptr ? thread : &objects::attach(process);
@@ -83,7 +84,7 @@ int finalize(Thread& thread) {
         return objects::fail(thread, process.self, failed,
                              "a function that deletes attributes failed");
     flush_buffers(thread);
-    const int error = p2p::say_goodbye(thread);
+    const int error = comm::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
     process.end_world();
     close(thread);

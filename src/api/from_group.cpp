@@ -10,7 +10,7 @@
 #include "api/entry.hpp"
 #include "api/making.hpp"
 #include "api/object_arguments.hpp"
-#include "p2p/by_tag.hpp"
+#include "comm/by_tag.hpp"
 
 namespace heddle::api {
 namespace {
@@ -97,7 +97,7 @@ private:
 };
 
 /// A communicator of what was agreed on, from the session of `group`, with what the program wants.
-int finish(Thread& thread, const objects::Group& group, p2p::Part part, Hints hints,
+int finish(Thread& thread, const objects::Group& group, comm::Part part, Hints hints,
            CommHandler handler, MPI_Comm& result) {
     Process& process = *thread.process;
     const MPI_Comm handle = make(thread, *process.self, std::move(part), group.session);
@@ -123,8 +123,8 @@ int create(Thread& thread, Unchecked<OwnGroup> group, Unchecked<StringTag> tag,
     if (const int error = check_all(thread, errors, group, tag, hints, result)) return error;
     *result = MPI_COMM_NULL;
     if (group->size() == 0) return MPI_SUCCESS;
-    p2p::Part part;
-    if (const int error = p2p::create_from_group(thread, errors, *group, tag.value, part))
+    comm::Part part;
+    if (const int error = comm::create_from_group(thread, errors, *group, tag.value, part))
         return error;
     return finish(thread, *group, std::move(part), hints, handler, *result);
 }
@@ -135,10 +135,10 @@ std::string no_rank_of(int rank, const objects::Group& group) {
 }
 
 /// What only the leader's arguments say.
-p2p::Route route_to(Thread& thread, Communicator& errors, const objects::Group& local, Group remote,
-                    int leader, const char* tag) {
+comm::Route route_to(Thread& thread, Communicator& errors, const objects::Group& local,
+                     Group remote, int leader, const char* tag) {
     const auto refused = [&](int error_class, const char* argument, const std::string& detail) {
-        p2p::Route none;
+        comm::Route none;
         none.error = refuse(thread, &errors, error_class, argument, detail);
         return none;
     };
@@ -148,7 +148,8 @@ p2p::Route route_to(Thread& thread, Communicator& errors, const objects::Group& 
         return refused(MPI_ERR_RANK, "remote_leader", no_rank_of(leader, *remote));
     if (!objects::intersected(local.processes, remote->processes).empty())
         return refused(MPI_ERR_GROUP, "remote_group", "a process is in both groups");
-    return p2p::to_leader(thread, errors, remote->processes[static_cast<std::size_t>(leader)], tag);
+    return comm::to_leader(thread, errors, remote->processes[static_cast<std::size_t>(leader)],
+                           tag);
 }
 
 int create_inter(Thread& thread, Unchecked<LocalGroup> local, Raw<int> local_leader,
@@ -162,13 +163,13 @@ int create_inter(Thread& thread, Unchecked<LocalGroup> local, Raw<int> local_lea
     if (local_leader.value < 0 || local_leader.value >= local->size())
         return refuse(thread, &errors, MPI_ERR_RANK, "local_leader",
                       no_rank_of(local_leader.value, *local));
-    p2p::Route route;
+    comm::Route route;
     if (local->rank == local_leader.value)
         route = route_to(thread, errors, *local, Group(*thread.process, remote.value),
                          remote_leader.value, tag.value);
-    p2p::Part part;
-    if (const int error = p2p::create_from_groups(thread, errors, *local, local_leader.value, route,
-                                                  tag.value, part))
+    comm::Part part;
+    if (const int error = comm::create_from_groups(thread, errors, *local, local_leader.value,
+                                                   route, tag.value, part))
         return error;
     return finish(thread, *local, std::move(part), hints, handler, *result);
 }

@@ -3,7 +3,7 @@
 
 #include "api/entry.hpp"
 #include "api/making.hpp"
-#include "p2p/leaders.hpp"
+#include "comm/leaders.hpp"
 
 namespace heddle::api {
 namespace {
@@ -41,9 +41,9 @@ struct LocalLeader : Dest {
 };
 
 /// What only the leader's arguments say.
-p2p::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
+comm::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
     const auto refused = [&](int error_class, const char* argument, const std::string& detail) {
-        p2p::Route none;
+        comm::Route none;
         none.error = refuse(thread, peer.object, error_class, argument, detail);
         return none;
     };
@@ -54,17 +54,18 @@ p2p::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
     if (peer->processes[remote_leader] == thread.process->rank())
         return refused(MPI_ERR_RANK, "remote_leader",
                        "rank " + std::to_string(remote_leader) + " is the calling process");
-    return p2p::through(*peer, remote_leader, tag);
+    return comm::through(*peer, remote_leader, tag);
 }
 
 int create(Thread& thread, LocalComm local, LocalLeader leader, Raw<MPI_Comm> peer,
            Raw<int> remote_leader, SendTag tag, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
-    p2p::Route route;
+    comm::Route route;
     if (local->rank == leader.rank)
         route = route_to(thread, Comm(*thread.process, peer.value), remote_leader.value, tag.value);
-    p2p::Part part;
-    if (const int error = p2p::introduce(thread, p2p::Circle(*local), leader.rank, route, part))
+    comm::Part part;
+    if (const int error =
+            comm::introduce(thread, comm::Participants(*local), leader.rank, route, part))
         return error;
     *result = make(thread, *local, std::move(part));
     return MPI_SUCCESS;
@@ -72,8 +73,8 @@ int create(Thread& thread, LocalComm local, LocalLeader leader, Raw<MPI_Comm> pe
 
 int merge(Thread& thread, InterComm inter, Raw<int> high, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
-    p2p::Part part;
-    if (const int error = p2p::merge(thread, p2p::Circle(*inter), high.value != 0, part))
+    comm::Part part;
+    if (const int error = comm::merge(thread, comm::Participants(*inter), high.value != 0, part))
         return error;
     *result = make(thread, *inter, std::move(part));
     return MPI_SUCCESS;

@@ -6,9 +6,10 @@
 #include "api/closing.hpp"
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
+#include "comm/finalize.hpp"
+#include "comm/rank.hpp"
 #include "objects/callback.hpp"
 #include "p2p/buffered.hpp"
-#include "p2p/finalize.hpp"
 #include "tool/knobs.hpp"
 
 namespace heddle::api {
@@ -34,7 +35,7 @@ HEDDLE_NAMED(SetName, Text, "pset_name")
 
 Process& process_here() {
     return objects::current_thread != nullptr ? *objects::current_thread->process
-                                              : objects::need_process_of_program();
+                                              : comm::need_process_of_program();
 }
 
 /// Knobs that info keys name, "heddle_instances" for one, before the first session or MPI_Init: later they
@@ -101,7 +102,7 @@ int finalize(Thread& thread, InOut<MPI_Session> handle) {
     }
     if (buffer != nullptr && !buffer->flush(thread))
         return objects::fail(thread, *session, MPI_ERR_NO_MEM, "no memory for a request");
-    p2p::hand_over(thread, session.object);
+    comm::hand_over(thread, session.object);
     session->kind.store(core::Kind::none, relaxed);
     objects::drop(process, *session);
     *handle = MPI_SESSION_NULL;

@@ -11,7 +11,7 @@
 namespace heddle::coll {
 namespace {
 
-/// Above the tags of blocking calls and of agreements (p2p/agreement.hpp).
+/// Above the tags of blocking calls and of agreements (comm/agreement.hpp).
 constexpr std::uint32_t first_tag = 1u << 16;
 constexpr std::uint32_t tags = 1u << 30;
 

@@ -5,7 +5,6 @@
 #include <new>
 
 #include "objects/process.hpp"
-#include "p2p/recycling.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -64,7 +63,7 @@ void drop(Process& process, Communicator& communicator) noexcept {
     if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
     const std::int32_t remote = communicator.remote == nullptr ? 0 : communicator.remote->size();
     if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
-        process.recycling->left(communicator.context, communicator.size() + remote);
+        process.freed_contexts.add(communicator.context, communicator.size() + remote);
     if (communicator.stage >= 0) process.node.leave_stage(communicator.stage);
     drop(process, *communicator.group);
     if (communicator.remote != nullptr) drop(process, *communicator.remote);

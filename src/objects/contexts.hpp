@@ -11,7 +11,7 @@
 ///
 /// Unique         an id has at most one taker, under its owner's lock, until it has come back.
 /// Coming back    give_back() is for ids that no message can carry any more: those that no communicator
-///                ever got, and those of which p2p/recycling.hpp has made sure.
+///                ever got, and those of which comm/recycling.hpp has made sure.
 /// No deadlock    the lock is held while a number is counted up. All that is waited for is a message
 ///                from the taker, which waits for nobody before it sends it.
 /// Exhaustion     each of n processes can have about 2^28 / n ids in use; then take() answers 0.
@@ -20,13 +20,15 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace heddle::objects {
 
 /// Context ids come in pairs: an even one for point-to-point, the odd one after it for collectives.
 inline constexpr std::uint32_t library_context = 0;    ///< of the library itself (MPI_Finalize)
-inline constexpr std::uint32_t recycling_context = 1;  ///< likewise (p2p/recycling.hpp)
+inline constexpr std::uint32_t recycling_context = 1;  ///< likewise (comm/recycling.hpp)
 inline constexpr std::uint32_t world_context = 2;
 inline constexpr std::uint32_t self_context = 4;
 inline constexpr std::uint32_t first_free_context = 6;
@@ -36,7 +38,7 @@ inline constexpr std::uint32_t partitioned_context = 0x20000000;
 /// With this bit: of the local groups of an intercommunicator, which have no process in common.
 inline constexpr std::uint32_t local_group_context = 0x40000000;
 
-/// With this bit: before there is any communicator (p2p/by_tag.hpp).
+/// With this bit: before there is any communicator (comm/by_tag.hpp).
 inline constexpr std::uint32_t tagged_context = 0x80000000;
 
 /// All contexts in which there may be messages of a communicator whose id is `context`.
@@ -93,6 +95,33 @@ private:
     std::uint32_t next_;
     const std::uint32_t end_;
     std::vector<std::uint32_t> spare_;
+};
+
+/// Ids whose communicator is gone in this process, until somebody tells their owners (comm/recycling.hpp).
+///
+/// Thread safety  any thread, also with locks held: a leaf lock.
+class FreedContexts {
+public:
+    struct Entry {
+        std::uint32_t context;
+        std::int32_t members;  ///< processes that had the communicator
+    };
+    void add(std::uint32_t context, std::int32_t members) noexcept {
+        std::lock_guard guard(lock_);
+        try {
+            entries_.push_back({context, members});
+        } catch (const std::bad_alloc&) {
+            // Nobody hears of it: the id is not used again.
+        }
+    }
+    std::vector<Entry> take() noexcept {
+        std::lock_guard guard(lock_);
+        return std::exchange(entries_, {});
+    }
+
+private:
+    std::mutex lock_;
+    std::vector<Entry> entries_;
 };
 
 }  // namespace heddle::objects

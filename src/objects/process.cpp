@@ -9,7 +9,6 @@
 
 #include "objects/predefined.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/recycling.hpp"
 #include "platform/limits.hpp"
 #include "platform/printing.hpp"
 
@@ -76,19 +75,9 @@ transport::shm::Node map_node(const launch::Job& job) {
 
 Process* process_of_program() noexcept { return program().load(acquire); }
 
-Process& need_process_of_program() {
-    // Two sessions may be opened at once.
-    static std::mutex& lock = *new std::mutex;
-    if (Process* process = process_of_program(); process != nullptr && process->is_copy())
-        throw std::runtime_error(forked_text);
-    std::lock_guard guard(lock);
-    Process* process = program().load(relaxed);
-    if (process == nullptr) {
-        process = new Process(launch::join());
-        program().store(process, release);
-        pthread_atfork(nullptr, nullptr, be_no_rank);
-    }
-    return *process;
+void be_process_of_program(Process& process) {
+    program().store(&process, release);
+    pthread_atfork(nullptr, nullptr, be_no_rank);
 }
 
 Process::Process(launch::Job joined) : Process(joined, map_node(joined)) {}
@@ -106,8 +95,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       sessions(1 << 16),
       settings(tool::settings_for_start()),
       contexts(job.rank, job.size),
-      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, settings)),
-      recycling(std::make_unique<p2p::Recycling>(contexts, job.rank)) {
+      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, settings)) {
     make_predefined(*this);
     if (settings.line_buffering == tool::Switch::on) platform::print_line_by_line();
     // As launch::join() has put it there, where there is a job to be joined.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// One MPI process: it owns all state of the library.
+/// One MPI process: it owns the objects of the library. comm::Rank (comm/rank.hpp) makes it whole.
 ///
 /// A program has one, made by MPI_Init; a test may hold several in one address space, each thread
 /// playing the process that it is attached to.
@@ -38,8 +38,11 @@
 
 namespace heddle::p2p {
 class Engine;
+}
+
+namespace heddle::comm {
 class Recycling;
-}  // namespace heddle::p2p
+}
 
 namespace heddle::objects {
 
@@ -87,6 +90,7 @@ public:
     const tool::Settings settings;  ///< as of when it started
 
     Contexts contexts;
+    FreedContexts freed_contexts;
     TagRanges partition_tags;
     Keyvals keyvals;
     PredefinedAttributes predefined_attributes;
@@ -94,7 +98,7 @@ public:
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
 
     std::unique_ptr<p2p::Engine> engine;
-    std::unique_ptr<p2p::Recycling> recycling;  ///< of context ids
+    comm::Recycling* recycling = nullptr;  ///< of context ids; comm::Rank owns it
 
     std::mutex set_up;
     int thread_level = MPI_THREAD_SINGLE;
@@ -207,9 +211,9 @@ inline constexpr const char* forked_text =
 
 /// The process of the program, or nullptr while there is none.
 Process* process_of_program() noexcept;
-/// The same, made if there is none: it joins the job. Throws std::runtime_error, also in a child that was
-/// forked from an MPI process.
-Process& need_process_of_program();
+/// Makes that `process`, once, for the rest of the program. A child that the program forks gets a copy of it,
+/// which is no rank.
+void be_process_of_program(Process& process);
 
 /// Attaches the calling thread to `process`, until the thread ends, unless it is.
 core::Thread& attach(Process& process);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What this process still has of which context (p2p/recycling.hpp).
+/// What this process still has of which context (comm/recycling.hpp).
 
 #include <algorithm>
 #include <mutex>

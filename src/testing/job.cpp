@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "comm/rank.hpp"
 #include "launch/node_file.hpp"
 #include "mpi.h"
 #include "objects/process.hpp"
@@ -51,12 +52,12 @@ void run_job(int ranks, int threads, const std::function<void(int rank, int thre
         launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh()));
     const auto node = transport::shm::Node::map_all(descriptor, static_cast<std::size_t>(ranks));
     if (!node) throw std::runtime_error("no shared memory for the test");
-    std::vector<std::unique_ptr<objects::Process>> processes;
+    std::vector<std::unique_ptr<comm::Rank>> processes;
     for (int rank = 0; rank < ranks; ++rank) {
         launch::Job job;
         job.rank = rank;
         job.size = ranks;
-        processes.push_back(std::make_unique<objects::Process>(job, *node));
+        processes.push_back(std::make_unique<comm::Rank>(job, *node));
     }
     std::vector<std::thread> mains;
     for (auto& process : processes)

@@ -6,7 +6,7 @@
 namespace heddle::topo {
 namespace {
 
-/// In the collective context; collectives and p2p/agreement.hpp use smaller ones.
+/// In the collective context; collectives and comm/agreement.hpp use smaller ones.
 constexpr std::int32_t tag = 1100;
 
 /// Messages from and to everybody, started together.

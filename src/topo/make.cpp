@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "comm/agreement.hpp"
 #include "objects/process.hpp"
-#include "p2p/agreement.hpp"
 #include "platform/hardware.hpp"
 #include "topo/exchange.hpp"
 #include "topo/placement.hpp"
@@ -27,8 +27,8 @@ int make(core::Thread& thread, objects::Communicator& parent, std::span<const st
          std::int32_t me, Topology topology, MPI_Comm& made) {
     auto shared = std::make_shared<const Topology>(std::move(topology));
     std::uint32_t context = 0;
-    if (const int error = p2p::agree_on_context(thread, p2p::Circle(parent), ranks, me,
-                                                p2p::create_agreement, context))
+    if (const int error = comm::agree_on_context(thread, comm::Participants(parent), ranks, me,
+                                                 comm::create_agreement, context))
         return error;
     objects::Members processes;
     for (const std::int32_t rank : ranks) processes.push_back(parent.group->processes[at(rank)]);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/leaders.hpp"
+#include "comm/leaders.hpp"
 
 #include <string>
 
+#include "comm/recycling.hpp"
 #include "objects/errors.hpp"
 #include "p2p/operations.hpp"
-#include "p2p/recycling.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 namespace {
 
 /// Leaders meet in the collective context of their common communicator, with the user's tag and sources
@@ -23,7 +23,7 @@ struct Offer {
 
 int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes,
              void* in, std::uint64_t in_bytes) {
-    Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.process->engine;
     core::Request* receive = engine.start_receive(thread,
                                                   {{route.context, route.their_source, route.tag},
                                                    false,
@@ -35,8 +35,8 @@ int exchange(core::Thread& thread, const Route& route, const void* out, std::uin
                                              route.process,
                                              static_cast<const std::byte*>(out),
                                              out_bytes});
-    const int sent = finish(thread, *route.for_errors, send);
-    const int received = finish(thread, *route.for_errors, receive);
+    const int sent = p2p::finish(thread, *route.for_errors, send);
+    const int received = p2p::finish(thread, *route.for_errors, receive);
     return sent != MPI_SUCCESS ? sent : received;
 }
 
@@ -65,8 +65,8 @@ int meet(core::Thread& thread, const objects::Members& members, const Route& wit
     return MPI_SUCCESS;
 }
 
-int fail(core::Thread& thread, const Circle& circle, int error) {
-    return objects::fail(thread, &circle.communicator(), error,
+int fail(core::Thread& thread, const Participants& participants, int error) {
+    return objects::fail(thread, &participants.communicator(), error,
                          error == MPI_ERR_GROUP
                              ? "a process is in both groups"
                              : "the local leader could not meet the remote one: " +
@@ -81,30 +81,30 @@ Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag
         0};
 }
 
-int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader,
+int introduce(core::Thread& thread, const Participants& participants, std::int32_t local_leader,
               const Route& route, Part& part) {
     thread.process->recycling->step(thread);
-    const std::int32_t size = circle.size();
-    const std::int32_t me = (circle.me() - local_leader + size) % size;
-    std::vector<std::int32_t> members = everybody(circle);
+    const std::int32_t size = participants.size();
+    const std::int32_t me = (participants.me() - local_leader + size) % size;
+    std::vector<std::int32_t> members = everybody(participants);
     for (std::int32_t& member : members) member = (member + local_leader) % size;
 
     Offer offer{};
-    part.local = circle.processes();
+    part.local = participants.processes();
     const int failed = me == 0 ? meet(thread, part.local, route, offer, part.remote) : MPI_SUCCESS;
     if (failed != MPI_SUCCESS) offer = {failed, 0, 0};
     if (const int error =
-            broadcast(thread, circle, members, me, intercomm_agreement, &offer, sizeof offer))
+            broadcast(thread, participants, members, me, intercomm_agreement, &offer, sizeof offer))
         return error;
     if (failed != MPI_SUCCESS) return failed;  // has been raised
-    if (offer.error != MPI_SUCCESS) return fail(thread, circle, offer.error);
+    if (offer.error != MPI_SUCCESS) return fail(thread, participants, offer.error);
     if (offer.context == 0)
-        return objects::fail(thread, &circle.communicator(), MPI_ERR_OTHER,
+        return objects::fail(thread, &participants.communicator(), MPI_ERR_OTHER,
                              "no context id is left for another communicator");
     part.context = offer.context;
     part.remote.resize(static_cast<std::size_t>(offer.count));
-    return broadcast(thread, circle, members, me, intercomm_agreement, part.remote.data(),
+    return broadcast(thread, participants, members, me, intercomm_agreement, part.remote.data(),
                      bytes_of(offer.count));
 }
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

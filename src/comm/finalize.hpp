@@ -8,7 +8,7 @@ namespace heddle::objects {
 struct Session;
 }
 
-namespace heddle::p2p {
+namespace heddle::comm {
 
 /// What MPI_Session_finalize waits for: until everything that the session sent has been handed over. Sends of
 /// other sessions and of the world model (nullptr) may wait for what this thread does afterwards.
@@ -25,4 +25,4 @@ int say_goodbye(core::Thread& thread);
 /// be taken for memory in use because of them. No thread is within MPI.
 void forget_buffers(objects::Process& process) noexcept;
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/recycling.hpp"
+#include "comm/recycling.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/finalize.hpp"
+#include "comm/finalize.hpp"
 
 #include <cstdio>
 #include <cstring>
 
 #include "p2p/operations.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 namespace {
+
+using p2p::Engine;
 
 /// Nothing of the owner that was sent and given up waits for room in a ring, or for its receiver to take it.
 /// Of everybody: nor does anything else, and no collective is on its way. (Bells ring when there is room, see
@@ -63,8 +65,8 @@ int say_goodbye(core::Thread& thread) {
     for (std::int32_t step = 1, round = 0; step < world.peers; step *= 2, ++round) {
         const std::int32_t next = (world.rank + step) % world.peers;
         const std::int32_t before = (world.rank - step + world.peers) % world.peers;
-        const int error = exchange(thread, world, objects::library_context, nullptr, 0, next,
-                                   nullptr, 0, before, round);
+        const int error = p2p::exchange(thread, world, objects::library_context, nullptr, 0, next,
+                                        nullptr, 0, before, round);
         if (error != MPI_SUCCESS) return error;
     }
     // Nobody depends on this process any more: what is still on its way answers operations that their
@@ -81,4 +83,4 @@ void forget_buffers(objects::Process& process) noexcept {
     });
 }
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

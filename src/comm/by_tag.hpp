@@ -12,11 +12,11 @@
 #include <span>
 #include <string_view>
 
+#include "comm/leaders.hpp"
 #include "core/thread.hpp"
 #include "objects/group.hpp"
-#include "p2p/leaders.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 
 struct Meeting {
     std::uint32_t context;
@@ -38,4 +38,4 @@ int create_from_groups(core::Thread& thread, objects::Communicator& for_errors,
                        const objects::Group& local, std::int32_t local_leader, const Route& route,
                        std::string_view string, Part& part);
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

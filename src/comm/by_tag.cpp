@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/by_tag.hpp"
+#include "comm/by_tag.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
+#include "comm/participants.hpp"
 #include "objects/process.hpp"
-#include "p2p/circle.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 namespace {
 
 std::uint64_t mixed(std::uint64_t value) noexcept {
@@ -32,10 +32,10 @@ Meeting meeting(std::string_view string, std::span<const std::int32_t> processes
 int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
                       const objects::Group& group, std::string_view string, Part& part) {
     const Meeting place = meeting(string, group.processes);
-    const Circle circle(for_errors, place.context, group);
+    const Participants participants(for_errors, place.context, group);
     part.local = group.processes;
-    return agree_on_context(thread, circle, everybody(circle), circle.me(), place.tag,
-                            part.context);
+    return agree_on_context(thread, participants, everybody(participants), participants.me(),
+                            place.tag, part.context);
 }
 
 Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::int32_t leader,
@@ -51,8 +51,8 @@ int create_from_groups(core::Thread& thread, objects::Communicator& for_errors,
                        const objects::Group& local, std::int32_t local_leader, const Route& route,
                        std::string_view string, Part& part) {
     const Meeting place = meeting(string, local.processes);
-    const Circle circle(for_errors, place.context, local);
-    return introduce(thread, circle, local_leader, route, part);
+    const Participants participants(for_errors, place.context, local);
+    return introduce(thread, participants, local_leader, route, part);
 }
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

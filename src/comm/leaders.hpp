@@ -13,11 +13,11 @@
 
 #include <cstdint>
 
+#include "comm/agreement.hpp"
 #include "core/thread.hpp"
 #include "objects/communicator.hpp"
-#include "p2p/agreement.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 
 /// How a leader reaches the other one.
 struct Route {
@@ -34,8 +34,8 @@ struct Route {
 /// Through a communicator that both are in, where the other leader has rank `leader`, with the user's tag.
 Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag) noexcept;
 
-/// The other group and the context. `circle` is the caller's own group; `route` counts at the leader only.
-int introduce(core::Thread& thread, const Circle& circle, std::int32_t local_leader,
+/// The other group and the context. `participants` are the caller's own group; `route` counts at the leader only.
+int introduce(core::Thread& thread, const Participants& participants, std::int32_t local_leader,
               const Route& route, Part& part);
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

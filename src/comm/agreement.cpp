@@ -1,52 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/agreement.hpp"
+#include "comm/agreement.hpp"
 
 #include <algorithm>
 #include <limits>
 
+#include "comm/recycling.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "p2p/join.hpp"
 #include "p2p/operations.hpp"
-#include "p2p/recycling.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 namespace {
 
-int none_left(core::Thread& thread, const Circle& circle) {
-    return objects::fail(thread, &circle.communicator(), MPI_ERR_OTHER,
+int none_left(core::Thread& thread, const Participants& participants) {
+    return objects::fail(thread, &participants.communicator(), MPI_ERR_OTHER,
                          "no context id is left for another communicator");
 }
 
 /// What everybody gives, by place, in a logarithmic number of rounds (Bruck).
 template <class T>
-int gather_all(core::Thread& thread, const Circle& circle, std::int32_t tag, std::vector<T>& all,
-               const T& mine) {
-    const std::int32_t size = circle.size();
+int gather_all(core::Thread& thread, const Participants& participants, std::int32_t tag,
+               std::vector<T>& all, const T& mine) {
+    const std::int32_t size = participants.size();
     const auto count = static_cast<std::size_t>(size);
     std::vector<T> from_me(count);  // entry i is of the place i after mine
     from_me[0] = mine;
     for (std::int32_t step = 1; step < size; step *= 2) {
         const auto blocks = static_cast<std::uint64_t>(std::min(step, size - step));
-        const std::int32_t before = (circle.me() - step + size) % size;
-        const std::int32_t after = (circle.me() + step) % size;
+        const std::int32_t before = (participants.me() - step + size) % size;
+        const std::int32_t after = (participants.me() + step) % size;
         if (const int error =
-                exchange(thread, circle, from_me.data(), blocks * sizeof(T), before,
+                exchange(thread, participants, from_me.data(), blocks * sizeof(T), before,
                          &from_me[static_cast<std::size_t>(step)], blocks * sizeof(T), after, tag))
             return error;
     }
     all.resize(count);
     for (std::size_t i = 0; i < count; ++i)
-        all[(static_cast<std::size_t>(circle.me()) + i) % count] = from_me[i];
+        all[(static_cast<std::size_t>(participants.me()) + i) % count] = from_me[i];
     return MPI_SUCCESS;
 }
 
 /// The others hear of it when their requests complete; what tells them must not be lost.
-int tell_of_none(core::Thread& thread, const Circle& circle,
+int tell_of_none(core::Thread& thread, const Participants& participants,
                  const std::vector<core::Request*>& told) {
     for (core::Request* send : told)
-        if (send != nullptr && !send->immortal) (void)finish(thread, circle.communicator(), send);
-    return none_left(thread, circle);
+        if (send != nullptr && !send->immortal)
+            (void)p2p::finish(thread, participants.communicator(), send);
+    return none_left(thread, participants);
 }
 
 /// What each process gives in a split.
@@ -63,87 +64,93 @@ std::int32_t create_group_agreement(std::int32_t users_tag) noexcept {
     return tag == match::any_tag ? last_group_agreement : tag;
 }
 
-int agree_on_context(core::Thread& thread, const Circle& circle,
+int agree_on_context(core::Thread& thread, const Participants& participants,
                      std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
                      std::uint32_t& context) {
     thread.process->recycling->step(thread);
     if (me == 0) context = thread.process->contexts.take();
-    if (const int error = broadcast(thread, circle, members, me, tag, &context, sizeof context))
+    if (const int error =
+            broadcast(thread, participants, members, me, tag, &context, sizeof context))
         return error;
-    return context == 0 ? none_left(thread, circle) : MPI_SUCCESS;
+    return context == 0 ? none_left(thread, participants) : MPI_SUCCESS;
 }
 
-int start_to_agree(core::Thread& thread, const Circle& circle, std::uint32_t& context,
+int start_to_agree(core::Thread& thread, const Participants& participants, std::uint32_t& context,
                    core::Request*& request) {
     thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
     // Completed sends stand for the others: a request without a status of its own.
     parts.push_back(&thread.process->engine->completed_send());
-    if (circle.me() == 0) {
+    if (participants.me() == 0) {
         context = thread.process->contexts.take();
-        for (std::int32_t place = 1; place < circle.size(); ++place)
+        for (std::int32_t place = 1; place < participants.size(); ++place)
             parts.push_back(
-                start_send(thread, circle, &context, sizeof context, place, idup_agreement));
-        if (context == 0) return tell_of_none(thread, circle, parts);
+                start_send(thread, participants, &context, sizeof context, place, idup_agreement));
+        if (context == 0) return tell_of_none(thread, participants, parts);
     } else {
-        parts.push_back(start_receive(thread, circle, &context, sizeof context, 0, idup_agreement));
+        parts.push_back(
+            start_receive(thread, participants, &context, sizeof context, 0, idup_agreement));
     }
     request = std::find(parts.begin(), parts.end(), nullptr) == parts.end()
-        ? join(thread, parts, {}, &context)
+        ? p2p::join(thread, parts, {}, &context)
         : nullptr;
     if (request != nullptr) return MPI_SUCCESS;
-    return objects::fail(thread, &circle.communicator(), MPI_ERR_NO_MEM, "no memory for a request");
+    return objects::fail(thread, &participants.communicator(), MPI_ERR_NO_MEM,
+                         "no memory for a request");
 }
 
-int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key,
-          Part& part) {
+int split(core::Thread& thread, const Participants& participants, std::int32_t color,
+          std::int32_t key, Part& part) {
     thread.process->recycling->step(thread);
     objects::Contexts& contexts = thread.process->contexts;
     const SplitChoice mine{color, key, color == MPI_UNDEFINED ? 0 : contexts.take()};
     std::vector<SplitChoice> all;
-    if (const int error = gather_all(thread, circle, split_agreement, all, mine)) return error;
+    if (const int error = gather_all(thread, participants, split_agreement, all, mine))
+        return error;
     part = {};
     if (color == MPI_UNDEFINED) return MPI_SUCCESS;
     const auto choice = [&](std::int32_t place) { return all[static_cast<std::size_t>(place)]; };
-    std::vector<std::int32_t> members = everybody(circle);
+    std::vector<std::int32_t> members = everybody(participants);
     std::erase_if(members, [&](std::int32_t place) { return choice(place).color != color; });
     const std::int32_t first = members.front();
     std::stable_sort(members.begin(), members.end(),
                      [&](std::int32_t a, std::int32_t b) { return choice(a).key < choice(b).key; });
     for (const std::int32_t place : members)
-        (circle.is_local(place) ? part.local : part.remote).push_back(circle.process(place));
-    const bool one_sided = circle.is_inter() && part.remote.empty();
-    if (one_sided || first != circle.me()) contexts.give_back(mine.context);
+        (participants.is_local(place) ? part.local : part.remote)
+            .push_back(participants.process(place));
+    const bool one_sided = participants.is_inter() && part.remote.empty();
+    if (one_sided || first != participants.me()) contexts.give_back(mine.context);
     if (one_sided) part.local.clear();
     if (part.local.empty()) return MPI_SUCCESS;
     part.context = choice(first).context;
-    return part.context == 0 ? none_left(thread, circle) : MPI_SUCCESS;
+    return part.context == 0 ? none_left(thread, participants) : MPI_SUCCESS;
 }
 
-int merge(core::Thread& thread, const Circle& circle, bool high, Part& part) {
+int merge(core::Thread& thread, const Participants& participants, bool high, Part& part) {
     struct Decision {
         std::uint32_t context;
         bool second_first;
     } decision{};
     thread.process->recycling->step(thread);
     std::uint32_t says_high = high;
-    if (circle.me() == circle.second_leader())
+    if (participants.me() == participants.second_leader())
         if (const int error =
-                send(thread, circle, &says_high, sizeof says_high, 0, merge_agreement))
+                send(thread, participants, &says_high, sizeof says_high, 0, merge_agreement))
             return error;
-    if (circle.me() == 0) {
-        if (const int error = receive(thread, circle, &says_high, sizeof says_high,
-                                      circle.second_leader(), merge_agreement))
+    if (participants.me() == 0) {
+        if (const int error = receive(thread, participants, &says_high, sizeof says_high,
+                                      participants.second_leader(), merge_agreement))
             return error;
         decision = {thread.process->contexts.take(), high && says_high == 0};
     }
-    if (const int error = broadcast(thread, circle, everybody(circle), circle.me(), merge_agreement,
-                                    &decision, sizeof decision))
+    if (const int error = broadcast(thread, participants, everybody(participants),
+                                    participants.me(), merge_agreement, &decision, sizeof decision))
         return error;
-    if (decision.context == 0) return none_left(thread, circle);
+    if (decision.context == 0) return none_left(thread, participants);
     const auto add = [&](bool first_group) {
-        for (std::int32_t place = 0; place < circle.size(); ++place)
-            if (circle.is_first(place) == first_group) part.local.push_back(circle.process(place));
+        for (std::int32_t place = 0; place < participants.size(); ++place)
+            if (participants.is_first(place) == first_group)
+                part.local.push_back(participants.process(place));
     };
     part = {};
     add(!decision.second_first);
@@ -152,4 +159,4 @@ int merge(core::Thread& thread, const Circle& circle, bool high, Part& part) {
     return MPI_SUCCESS;
 }
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

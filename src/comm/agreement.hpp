@@ -3,17 +3,17 @@
 /// Making communicators: what the processes that will share one tell each other (MPI 5.0, 7.4).
 ///
 /// One of them chooses the context (objects/contexts.hpp says why nothing more is needed); here its choice
-/// travels along the circle of the parent (p2p/circle.hpp). No lock is held meanwhile.
+/// travels among the participants of the parent (comm/participants.hpp). No lock is held meanwhile.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "comm/participants.hpp"
 #include "core/thread.hpp"
 #include "objects/communicator.hpp"
-#include "p2p/circle.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 
 /// Tags in the collective context of the parent. One call after another uses the same: messages
 /// between two processes stay in order. MPI_Comm_create_group may run in several threads at once,
@@ -30,15 +30,15 @@ enum AgreementTag : std::int32_t {
 };
 std::int32_t create_group_agreement(std::int32_t users_tag) noexcept;
 
-/// The context of a new communicator of `members` (places in the circle, by new rank), of whom the
+/// The context of a new communicator of `members` (places of participants, by new rank), of whom the
 /// caller is number `me`. Raises an error if there is none left.
-int agree_on_context(core::Thread& thread, const Circle& circle,
+int agree_on_context(core::Thread& thread, const Participants& participants,
                      std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
                      std::uint32_t& context);
 
-/// The same for everyone in the circle, without waiting: `context`, which must stay where it is, is
+/// The same for all participants, without waiting: `context`, which must stay where it is, is
 /// there when the request is complete.
-int start_to_agree(core::Thread& thread, const Circle& circle, std::uint32_t& context,
+int start_to_agree(core::Thread& thread, const Participants& participants, std::uint32_t& context,
                    core::Request*& request);
 
 /// What a split makes for the caller. Processes are ranks in the world.
@@ -49,10 +49,10 @@ struct Part {
 };
 /// Those with the caller's color, which may be MPI_UNDEFINED, by (key, rank). In an intercommunicator
 /// there is no part without processes of both groups.
-int split(core::Thread& thread, const Circle& circle, std::int32_t color, std::int32_t key,
-          Part& part);
+int split(core::Thread& thread, const Participants& participants, std::int32_t color,
+          std::int32_t key, Part& part);
 
 /// The processes of both groups of an intercommunicator, of which those that say `high` come later.
-int merge(core::Thread& thread, const Circle& circle, bool high, Part& part);
+int merge(core::Thread& thread, const Participants& participants, bool high, Part& part);
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

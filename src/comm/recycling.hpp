@@ -19,12 +19,11 @@
 ///
 /// Contract       who still will send with the context of a communicator holds a reference to it.
 ///                Matched messages are beyond the id: control messages name requests.
-/// Local          MPI_Comm_free notes what is gone, and returns. Messages are sent in batches, and
-///                answered by calls that make communicators, which call step(): no call waits for this.
+/// Local          MPI_Comm_free notes what is gone (objects::FreedContexts), and returns. Messages are sent
+///                in batches, and answered by calls that make communicators, which call step(): no call waits for this.
 ///                A process that never frees, or never makes another communicator, withholds the ids
 ///                that it had part in, and nobody else's.
-/// Thread safety  left() from any thread, a leaf lock. step() from any thread without locks held; one
-///                does the work, others do not wait for it.
+/// Thread safety  step() from any thread without locks held; one does the work, others do not wait for it.
 
 #include <atomic>
 #include <cstdint>
@@ -38,16 +37,15 @@
 #include "objects/contexts.hpp"
 
 namespace heddle::p2p {
-
 class BsendBuffer;
+}
+
+namespace heddle::comm {
 
 class Recycling {
 public:
-    Recycling(objects::Contexts& contexts, std::int32_t rank);
+    Recycling(objects::Contexts& contexts, objects::FreedContexts& freed, std::int32_t rank);
     ~Recycling();
-
-    /// A communicator that had `members` processes is gone in this one.
-    void left(std::uint32_t context, std::int32_t members);
 
     /// Sends what has gathered, and answers what has come.
     void step(core::Thread& thread);
@@ -85,16 +83,15 @@ private:
     void ask(core::Thread& thread);
 
     objects::Contexts& contexts_;
+    objects::FreedContexts& freed_;
     const std::int32_t rank_;
 
-    std::mutex left_lock_;
+    std::mutex lock_;                                  ///< guards what follows
     std::map<std::int32_t, std::vector<Entry>> left_;  ///< by owner, to be sent
-
-    std::mutex lock_;                       ///< guards what follows
-    std::shared_ptr<BsendBuffer> letters_;  ///< on their way
+    std::shared_ptr<p2p::BsendBuffer> letters_;        ///< on their way
     std::unordered_map<std::uint32_t, Departure> departures_;
     std::vector<std::uint32_t> ready_;  ///< all members have left, and are to be asked
     std::size_t asked_ = 0;  ///< ids whose members have been asked and have not all answered
 };
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

@@ -1,37 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/recycling.hpp"
+#include "comm/recycling.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <new>
+#include <utility>
 
 #include "mpi.h"
 #include "objects/process.hpp"
 #include "p2p/buffered.hpp"
 #include "p2p/waiting.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 namespace {
 
 constexpr std::int32_t letter_tag = 0;
 
 }  // namespace
 
-Recycling::Recycling(objects::Contexts& contexts, std::int32_t rank)
+Recycling::Recycling(objects::Contexts& contexts, objects::FreedContexts& freed, std::int32_t rank)
     : contexts_(contexts),
+      freed_(freed),
       rank_(rank),
-      letters_(std::make_shared<BsendBuffer>(MPI_BUFFER_AUTOMATIC, 0)) {}
+      letters_(std::make_shared<p2p::BsendBuffer>(MPI_BUFFER_AUTOMATIC, 0)) {}
 
 Recycling::~Recycling() = default;
-
-void Recycling::left(std::uint32_t context, std::int32_t members) {
-    std::lock_guard guard(left_lock_);
-    try {
-        left_[contexts_.owner_of(context)].push_back({context, members});
-    } catch (const std::bad_alloc&) {
-        // Nobody hears of it: the id is not used again.
-    }
-}
 
 void Recycling::step(core::Thread& thread) {
     std::unique_lock guard(lock_, std::try_to_lock);
@@ -44,13 +36,10 @@ void Recycling::step(core::Thread& thread) {
 
 /// Sends to each owner what has gathered for it, if that is worth a letter.
 void Recycling::collect(core::Thread& thread) {
-    std::vector<std::pair<std::int32_t, std::vector<Entry>>> full;
-    {
-        std::lock_guard guard(left_lock_);
-        for (auto& [owner, entries] : left_)
-            if (entries.size() >= batch) full.emplace_back(owner, std::exchange(entries, {}));
-    }
-    for (const auto& [owner, entries] : full) send(thread, owner, Kind::left, entries);
+    for (const objects::FreedContexts::Entry& freed : freed_.take())
+        left_[contexts_.owner_of(freed.context)].push_back({freed.context, freed.members});
+    for (auto& [owner, entries] : left_)
+        if (entries.size() >= batch) send(thread, owner, Kind::left, std::exchange(entries, {}));
 }
 
 void Recycling::send(core::Thread& thread, std::int32_t to, Kind kind,
@@ -74,7 +63,7 @@ void Recycling::post(core::Thread& thread, std::int32_t to, const Letter& letter
 }
 
 bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter) {
-    Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.process->engine;
     const match::Pattern pattern{objects::recycling_context, match::any_source, letter_tag};
     core::Outcome found{};
     match::Message* message = engine.take_probed(thread, pattern, false, found);
@@ -84,7 +73,7 @@ bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter
                                {pattern, false, reinterpret_cast<std::byte*>(&letter),
                                 sizeof letter, thread.process->world});
     if (request == nullptr) return false;
-    wait_for(engine, thread, *request);  // the payload came with the message
+    p2p::wait_for(engine, thread, *request);  // the payload came with the message
     engine.free_request(thread, *request);
     from = found.source;
     return true;
@@ -125,8 +114,8 @@ void Recycling::ask(core::Thread& thread) {
 }
 
 void Recycling::look(core::Thread& thread, std::int32_t owner, const Letter& letter) {
-    Engine& engine = *thread.process->engine;
-    const BusyContexts busy = engine.busy_contexts(thread);
+    p2p::Engine& engine = *thread.process->engine;
+    const p2p::BusyContexts busy = engine.busy_contexts(thread);
     Letter answer = letter;
     answer.kind = Kind::found;
     std::vector<std::uint32_t> gone;
@@ -156,4 +145,4 @@ void Recycling::note_found(const Entry& entry) {
     departures_.erase(at);
 }
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

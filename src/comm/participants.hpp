@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Everybody who takes part in a communicator, in an order that all of them know: the way for what a
+/// Everybody who takes part in a communicator, each at a place that all of them know: the way for what the
 /// library says to itself while communicators are made.
 ///
 /// Of an intracommunicator that is its group. Of an intercommunicator it is both groups, one after the
 /// other, first the one whose rank 0 has the lower rank in the world: the two have no process in common.
-/// Messages travel in the collective context of the communicator, with places in the circle for sources
+/// Messages travel in the collective context of the communicator, with places of participants for sources
 /// and tags that collectives do not use. Where there is no communicator yet, a context stands in for it.
 ///
 /// Errors         send(), receive() and exchange() answer an MPI error code that the error handler of the
@@ -18,13 +18,14 @@
 #include "core/thread.hpp"
 #include "objects/communicator.hpp"
 
-namespace heddle::p2p {
+namespace heddle::comm {
 
-class Circle {
+class Participants {
 public:
-    explicit Circle(objects::Communicator& communicator);
+    explicit Participants(objects::Communicator& communicator);
     /// Without one: errors are raised on `for_errors`. The group must live as long.
-    Circle(objects::Communicator& for_errors, std::uint32_t context, const objects::Group& group);
+    Participants(objects::Communicator& for_errors, std::uint32_t context,
+                 const objects::Group& group);
 
     /// Whose error handler hears of errors.
     objects::Communicator& communicator() const noexcept { return communicator_; }
@@ -52,25 +53,26 @@ private:
     std::int32_t me_;
 };
 
-core::Request* start_send(core::Thread& thread, const Circle& circle, const void* data,
+core::Request* start_send(core::Thread& thread, const Participants& participants, const void* data,
                           std::uint64_t bytes, std::int32_t to, std::int32_t tag);
-core::Request* start_receive(core::Thread& thread, const Circle& circle, void* data,
+core::Request* start_receive(core::Thread& thread, const Participants& participants, void* data,
                              std::uint64_t bytes, std::int32_t from, std::int32_t tag);
-int send(core::Thread& thread, const Circle& circle, const void* data, std::uint64_t bytes,
-         std::int32_t to, std::int32_t tag);
-int receive(core::Thread& thread, const Circle& circle, void* data, std::uint64_t bytes,
+int send(core::Thread& thread, const Participants& participants, const void* data,
+         std::uint64_t bytes, std::int32_t to, std::int32_t tag);
+int receive(core::Thread& thread, const Participants& participants, void* data, std::uint64_t bytes,
             std::int32_t from, std::int32_t tag);
 /// Both at once.
-int exchange(core::Thread& thread, const Circle& circle, const void* out, std::uint64_t out_bytes,
-             std::int32_t to, void* in, std::uint64_t in_bytes, std::int32_t from,
-             std::int32_t tag);
+int exchange(core::Thread& thread, const Participants& participants, const void* out,
+             std::uint64_t out_bytes, std::int32_t to, void* in, std::uint64_t in_bytes,
+             std::int32_t from, std::int32_t tag);
 
-/// What members.front() has at `data` to the others, along a binomial tree. `members` are places in the
-/// circle, of which the caller's is number `me`.
-int broadcast(core::Thread& thread, const Circle& circle, std::span<const std::int32_t> members,
-              std::int32_t me, std::int32_t tag, void* data, std::uint64_t bytes);
+/// What members.front() has at `data` to the others, along a binomial tree. `members` are places, of which
+/// the caller's is number `me`.
+int broadcast(core::Thread& thread, const Participants& participants,
+              std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag, void* data,
+              std::uint64_t bytes);
 
 /// Every place, in order: for calls that all take part in.
-std::vector<std::int32_t> everybody(const Circle& circle);
+std::vector<std::int32_t> everybody(const Participants& participants);
 
-}  // namespace heddle::p2p
+}  // namespace heddle::comm

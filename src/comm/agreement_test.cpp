@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/agreement.hpp"
+#include "comm/agreement.hpp"
 
 #include <gtest/gtest.h>
 

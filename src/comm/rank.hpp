@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A process of a job, whole: the objects that it owns (objects/process.hpp), and what works for them above
+/// point-to-point messages.
+///
+/// Functions that only use a process see the objects::Process in it, which points at the rest.
+
+#include "comm/recycling.hpp"
+#include "launch/job.hpp"
+#include "objects/process.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::comm {
+
+class Rank final : public objects::Process {
+public:
+    /// Joins the job and makes everything that MPI_Init promises. Throws std::runtime_error.
+    explicit Rank(launch::Job job);
+    /// The same with memory that is mapped already, for several processes in one address space.
+    Rank(launch::Job job, transport::shm::Node node);
+
+private:
+    Recycling recycling_;
+};
+
+/// The process of the program, made if there is none: it joins the job. Throws std::runtime_error, also in a
+/// child that was forked from an MPI process.
+objects::Process& need_process_of_program();
+
+}  // namespace heddle::comm
