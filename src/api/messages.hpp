@@ -17,7 +17,7 @@ using core::Request;
 using core::Thread;
 using p2p::Engine;
 
-inline Engine& engine_of(Thread& thread) noexcept { return *thread.process->engine; }
+inline Engine& engine_of(Thread& thread) noexcept { return *thread.engine; }
 
 /// Fails the call for a buffer that is no memory.
 [[gnu::cold]] int refuse_buffer(Thread& thread, Communicator& communicator, const void* buffer);

@@ -55,7 +55,7 @@ Execution::~Execution() {
 }
 
 core::Request* Execution::start(core::Thread& thread) {
-    p2p::Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.engine;
     request_ = engine.take_request(thread);
     if (request_ == nullptr) return nullptr;
     objects::Communicator& communicator = schedule.communicator;
@@ -160,7 +160,7 @@ void Execution::do_here(const Step& step) noexcept {
 
 /// What became of the messages, which are complete.
 void Execution::collect(core::Thread& thread) noexcept {
-    p2p::Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.engine;
     for (core::Request* message : under_way_) {
         if (message->error != MPI_SUCCESS)
             failure_.note(message->error, message->source, message->capacity);
@@ -180,7 +180,7 @@ void Execution::run(core::Thread& thread) noexcept {
 }
 
 void Execution::complete(core::Thread& thread) noexcept {
-    p2p::Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.engine;
     core::Request& request = *request_;
     request.error = failure_.error;
     request.capacity = failure_.room;
@@ -201,8 +201,7 @@ void Execution::let_go(core::Thread& thread, core::Request* request) noexcept {
     if ((ended_.fetch_or(by_owner, acq_rel) & by_completion) == 0) return;
     delete this;
     // The completer may still be about to say that it is complete.
-    if (request != nullptr && !request->immortal)
-        thread.process->engine->free_when_done(thread, *request);
+    if (request != nullptr && !request->immortal) thread.engine->free_when_done(thread, *request);
 }
 
 core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution) {
@@ -215,7 +214,7 @@ core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution)
 
 core::Request* make_persistent(core::Thread& thread, std::unique_ptr<Execution> execution) {
     execution->prepare();
-    core::Request* const request = thread.process->engine->take_request(thread);
+    core::Request* const request = thread.engine->take_request(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::persistent_schedule;
     request->inner = nullptr;

@@ -15,7 +15,7 @@ namespace {
 class UnderWay {
 public:
     UnderWay(core::Thread& thread, Failure& failure) noexcept
-        : thread_(thread), engine_(*thread.process->engine), failure_(failure) {}
+        : thread_(thread), engine_(*thread.engine), failure_(failure) {}
 
     void add(core::Request* request) {
         if (request == &engine_.completed_send()) return;

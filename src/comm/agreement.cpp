@@ -80,7 +80,7 @@ int start_to_agree(core::Thread& thread, const Participants& participants, std::
     thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
     // Completed sends stand for the others: a request without a status of its own.
-    parts.push_back(&thread.process->engine->completed_send());
+    parts.push_back(&thread.engine->completed_send());
     if (participants.me() == 0) {
         context = thread.process->contexts.take();
         for (std::int32_t place = 1; place < participants.size(); ++place)

@@ -45,7 +45,7 @@ private:
 };
 
 void wait_for_end(core::Thread& thread, Engine::Owner owner) {
-    Engine& engine = *thread.process->engine;
+    Engine& engine = *thread.engine;
     const HandedOver end(engine, thread, owner);
     if (!end.holds()) progress::wait(engine, thread, end);
 }

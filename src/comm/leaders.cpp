@@ -23,7 +23,7 @@ struct Offer {
 
 int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes,
              void* in, std::uint64_t in_bytes) {
-    p2p::Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.engine;
     core::Request* receive = engine.start_receive(thread,
                                                   {{route.context, route.their_source, route.tag},
                                                    false,

@@ -7,15 +7,28 @@
 
 namespace heddle::comm {
 
-Rank::Rank(launch::Job joined)
-    : Process(std::move(joined)), recycling_(contexts, freed_contexts, job.rank) {
-    recycling = &recycling_;
-}
+Rank::Rank(launch::Job joined) : Rank(joined, map_node(joined)) {}
 
 Rank::Rank(launch::Job joined, transport::shm::Node mapped)
     : Process(std::move(joined), std::move(mapped)),
+      engine_(node, job.rank, requests, settings),
       recycling_(contexts, freed_contexts, job.rank) {
+    engine = &engine_;
     recycling = &recycling_;
+}
+
+bool Rank::welcome(core::Thread& thread) {
+    thread.engine = &engine_;
+    thread.exact_tags_from = engine_.exact_tags_from();
+    engine_.claims().enter(thread.claims);
+    engine_.count_thread(+1);
+    thread.visitor = engine_.visitor_for(thread);
+    return !engine_.calls_are_sections();
+}
+
+void Rank::see_off(core::Thread& thread) {
+    engine_.claims().leave(thread.claims);
+    engine_.count_thread(-1);
 }
 
 objects::Process& need_process_of_program() {

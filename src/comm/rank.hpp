@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A process of a job, whole: the objects that it owns (objects/process.hpp), and what works for them above
+/// A process of a job, whole: the objects that it owns (objects/process.hpp), its engine, and what works above
 /// point-to-point messages.
 ///
-/// Functions that only use a process see the objects::Process in it, which points at the rest.
+/// Functions that only use a process see the objects::Process in it, which points at the rest. So the folders
+/// of objects and of messages need nothing of each other's making.
 
 #include "comm/recycling.hpp"
 #include "launch/job.hpp"
 #include "objects/process.hpp"
+#include "p2p/engine.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::comm {
@@ -19,7 +21,14 @@ public:
     /// The same with memory that is mapped already, for several processes in one address space.
     Rank(launch::Job job, transport::shm::Node node);
 
+    bool welcome(core::Thread& thread) override;
+    void see_off(core::Thread& thread) override;
+
 private:
+    bool memory_is_back() override { return engine_.bind_rings_again(); }
+    void memory_goes() override { engine_.give_memory_back(); }
+
+    p2p::Engine engine_;
     Recycling recycling_;
 };
 

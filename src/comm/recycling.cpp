@@ -63,7 +63,7 @@ void Recycling::post(core::Thread& thread, std::int32_t to, const Letter& letter
 }
 
 bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter) {
-    p2p::Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.engine;
     const match::Pattern pattern{objects::recycling_context, match::any_source, letter_tag};
     core::Outcome found{};
     match::Message* message = engine.take_probed(thread, pattern, false, found);
@@ -114,7 +114,7 @@ void Recycling::ask(core::Thread& thread) {
 }
 
 void Recycling::look(core::Thread& thread, std::int32_t owner, const Letter& letter) {
-    p2p::Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.engine;
     const p2p::BusyContexts busy = engine.busy_contexts(thread);
     Letter answer = letter;
     answer.kind = Kind::found;

@@ -21,6 +21,9 @@
 namespace heddle::objects {
 class Process;
 }
+namespace heddle::p2p {
+class Engine;
+}
 namespace heddle::match {
 struct Message;
 }
@@ -131,7 +134,8 @@ protected:
 struct alignas(cache_line) Thread {
     sync::Claims::Token claims;  ///< first, so that a request is marked by one instruction
     objects::Process* process = nullptr;
-    const char* call = "";  ///< the MPI function that the thread is in
+    p2p::Engine* engine = nullptr;  ///< of the process
+    const char* call = "";          ///< the MPI function that the thread is in
     RequestPool requests;
     sync::BiasedLock::Token token{.contended = &progress.outbox_contended};
     Patience patience;

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "objects/process.hpp"
-#include "p2p/engine.hpp"
 #include "platform/sanitizers.hpp"
 
 namespace heddle::objects {
@@ -35,8 +34,7 @@ constinit thread_local int rounds __attribute__((tls_model("initial-exec"))) = 0
 void give_back(core::Thread& thread) {
     Process& process = *thread.process;
     thread.requests.drain(process.requests);
-    process.engine->claims().leave(thread.claims);
-    process.engine->count_thread(-1);
+    process.see_off(thread);
     thread.next = nullptr;
     process.threads.give(&thread);
 }
@@ -113,13 +111,9 @@ core::Thread& attach(Process& process) {
     thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
     thread->page = &process.node.page(static_cast<std::size_t>(process.job.rank));
     thread->patience = {};
-    thread->exact_tags_from = process.engine->exact_tags_from();
     notice_end_of(*thread);
-    process.engine->claims().enter(thread->claims);
-    process.engine->count_thread(+1);
-    thread->visitor = process.engine->visitor_for(*thread);
     if (platform::races_are_sought()) thread->requests.watch();
-    if (!process.engine->calls_are_sections()) current_thread = thread;
+    if (process.welcome(*thread)) current_thread = thread;
     attached = thread;
     return *thread;
 }

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "instance/instance.hpp"
 #include "objects/predefined.hpp"
-#include "p2p/engine.hpp"
 #include "platform/limits.hpp"
 #include "platform/printing.hpp"
 
@@ -61,16 +61,6 @@ void look_at_limits(const launch::Job& job) {
     if (!why.empty()) does_not_fit(job, why);
 }
 
-/// With the rings to this rank; where addresses are limited, with its rings to others, too.
-transport::shm::Node map_node(const launch::Job& job) {
-    look_at_limits(job);
-    auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
-    if (!node ||
-        !node->map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()))
-        fail_to_map(job);
-    return std::move(*node);
-}
-
 }  // namespace
 
 Process* process_of_program() noexcept { return program().load(acquire); }
@@ -80,7 +70,14 @@ void be_process_of_program(Process& process) {
     pthread_atfork(nullptr, nullptr, be_no_rank);
 }
 
-Process::Process(launch::Job joined) : Process(joined, map_node(joined)) {}
+transport::shm::Node Process::map_node(const launch::Job& job) {
+    look_at_limits(job);
+    auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
+    if (!node ||
+        !node->map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()))
+        fail_to_map(job);
+    return std::move(*node);
+}
 
 Process::Process(launch::Job joined, transport::shm::Node mapped)
     : job(std::move(joined)),
@@ -94,8 +91,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       operations(1 << 16),
       sessions(1 << 16),
       settings(tool::settings_for_start()),
-      contexts(job.rank, job.size),
-      engine(std::make_unique<p2p::Engine>(node, job.rank, requests, settings)) {
+      contexts(job.rank, job.size) {
     make_predefined(*this);
     if (settings.line_buffering == tool::Switch::on) platform::print_line_by_line();
     // As launch::join() has put it there, where there is a job to be joined.
@@ -123,7 +119,7 @@ void Process::open() {
     if (uses_ == 0 && gave_memory_back_) {
         if (!node.map_rings(static_cast<std::size_t>(job.rank),
                             platform::addresses_are_limited()) ||
-            !engine->bind_rings_again())
+            !memory_is_back())
             fail_to_map(job);
         gave_memory_back_ = false;
     }
@@ -148,7 +144,7 @@ bool Process::is_last_use() noexcept {
 void Process::give_memory_back(core::Thread& thread) {
     std::lock_guard guard(set_up);
     if (uses_ != 0) return;
-    engine->give_memory_back();
+    memory_goes();
     if (world->stage >= 0) node.leave_stage(world->stage);
     world->stage = Communicator::stage_unknown;
     node.unmap();

@@ -50,11 +50,9 @@ class Process {
 public:
     enum class Life : std::uint8_t { fresh, initialized, finalized, forked };
 
-    /// Joins the job and makes everything that MPI_Init promises. Throws std::runtime_error.
-    explicit Process(launch::Job job);
-    /// The same with memory that is mapped already, for several processes in one address space.
+    /// Makes the objects that MPI_Init promises. Throws std::runtime_error.
     Process(launch::Job job, transport::shm::Node node);
-    ~Process();
+    virtual ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
@@ -97,8 +95,9 @@ public:
     std::unordered_map<const Datatype*, Attributes> type_attributes;  ///< guarded by set_up
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
 
-    std::unique_ptr<p2p::Engine> engine;
-    comm::Recycling* recycling = nullptr;  ///< of context ids; comm::Rank owns it
+    // What works with these objects, made and owned by comm::Rank:
+    p2p::Engine* engine = nullptr;
+    comm::Recycling* recycling = nullptr;  ///< of context ids
 
     std::mutex set_up;
     int thread_level = MPI_THREAD_SINGLE;
@@ -171,6 +170,24 @@ public:
     /// In a child that was forked: this is a copy of its parent's, which must not do anything.
     void become_copy() noexcept;
     bool is_copy() const noexcept { return life.load(relaxed) == Life::forked; }
+
+    // What the engine hears of threads (objects/attach.cpp) and of memory, through comm::Rank.
+
+    /// The thread has been attached. Answers whether it is within MPI from now on, as opposed to within
+    /// sections that are calls (recipe global).
+    virtual bool welcome(core::Thread& thread) = 0;
+    /// The thread, which has ended, is about to be detached.
+    virtual void see_off(core::Thread& thread) = 0;
+
+protected:
+    /// Maps the memory of the job, with the rings to this rank; where addresses are limited, with its rings to
+    /// others, too. Throws std::runtime_error.
+    static transport::shm::Node map_node(const launch::Job& job);
+
+    /// The memory of the node has been mapped again, perhaps elsewhere; false if there is no room for more (errno).
+    virtual bool memory_is_back() = 0;
+    /// The memory of the node is about to be unmapped.
+    virtual void memory_goes() = 0;
 
 private:
     void agree_on_recipe() const;

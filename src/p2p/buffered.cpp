@@ -19,7 +19,7 @@ public:
         : owner(std::move(owner)), data(data), number(number) {}
 
     void completed(Turn& turn, core::Request& request) noexcept override {
-        turn.thread.process->engine->free_request(turn.thread, request);
+        turn.thread.engine->free_request(turn.thread, request);
         const std::unique_ptr<Piece> self(this);
         owner->release(turn, *this);
     }
@@ -74,7 +74,7 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
     Outbound copy = message;
     copy.data = piece->data;
     copy.layout = nullptr;
-    Engine& engine = *thread.process->engine;
+    Engine& engine = *thread.engine;
     core::Request* request = engine.start_send(thread, copy);
     Turn turn(thread);
     if (request == nullptr || request->immortal)
@@ -86,7 +86,7 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
 }
 
 core::Request* BsendBuffer::start_flush(core::Thread& thread) {
-    Engine& engine = *thread.process->engine;
+    Engine& engine = *thread.engine;
     std::lock_guard guard(lock_);
     if (pieces_ == 0) return &engine.completed_send();
     core::Request* request = engine.take_request(thread);
@@ -104,7 +104,7 @@ core::Request* BsendBuffer::start_flush(core::Thread& thread) {
 bool BsendBuffer::flush(core::Thread& thread) {
     core::Request* request = start_flush(thread);
     if (request == nullptr) return false;
-    Engine& engine = *thread.process->engine;
+    Engine& engine = *thread.engine;
     wait_for(engine, thread, *request);
     engine.free_request(thread, *request);
     return true;

@@ -46,7 +46,7 @@ int call_free(const Functions& functions) {
 void destroy(core::Thread& thread, core::Request& request) noexcept {
     delete &functions_of(request);
     request.extra = nullptr;
-    thread.process->engine->free_request(thread, request);
+    thread.engine->free_request(thread, request);
 }
 
 /// The last one to need the request: destroys it at the end, whatever the free function throws.
@@ -96,7 +96,7 @@ int complete_generalized(core::Thread& thread, core::Request& request) {
     Turn turn(thread);
     core::causality::before(&request);
     turn.complete(request);
-    thread.process->engine->finish(turn);
+    thread.engine->finish(turn);
     // Acquire and release on both sides: the second sees all that the first did.
     const std::uint32_t before = functions_of(request).ended.fetch_or(completed, acq_rel);
     if (before == 0) return MPI_SUCCESS;

@@ -38,7 +38,7 @@ public:
     /// Called once for each of both ends; the second destroys.
     void end(core::Thread& thread, std::uint32_t which) noexcept {
         if ((ended_.fetch_or(which, acq_rel) | which) != (by_completion | by_owner)) return;
-        Engine& engine = *thread.process->engine;
+        Engine& engine = *thread.engine;
         for (core::Request* part : parts_) engine.free_request(thread, *part);
         engine.free_request(thread, whole_);
         delete this;
@@ -71,7 +71,7 @@ Join& join_of(const core::Request& whole) noexcept { return *static_cast<Join*>(
 
 core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
                     std::vector<std::byte> kept, const std::uint32_t* needed) {
-    Engine& engine = *thread.process->engine;
+    Engine& engine = *thread.engine;
     const auto over = [](const core::Request* part) { return part->immortal; };
     if (!parts.empty() && std::all_of(parts.begin() + 1, parts.end(), over)) return parts.front();
     core::Request* whole = engine.take_request(thread);

@@ -8,15 +8,15 @@ namespace heddle::p2p {
 core::Request* start_send(core::Thread& thread, objects::Communicator& communicator,
                           std::uint32_t context, const void* data, Shape shape, std::int32_t dest,
                           std::int32_t tag) {
-    return thread.process->engine->start_send(
-        thread, outbound(communicator, context, data, shape, dest, tag));
+    return thread.engine->start_send(thread,
+                                     outbound(communicator, context, data, shape, dest, tag));
 }
 
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
                              std::uint32_t context, void* data, Shape shape, std::int32_t source,
                              std::int32_t tag) {
-    return thread.process->engine->start_receive(
-        thread, inbound(communicator, context, data, shape, source, tag));
+    return thread.engine->start_receive(thread,
+                                        inbound(communicator, context, data, shape, source, tag));
 }
 
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
@@ -24,13 +24,13 @@ core::Request* start_receive(core::Thread& thread, objects::Communicator& commun
                              std::int32_t tag, Listener& listener) {
     Inbound receive = inbound(communicator, context, data, shape, source, tag);
     receive.waiter = listener.as_waiter();
-    return thread.process->engine->start_receive(thread, receive);
+    return thread.engine->start_receive(thread, receive);
 }
 
 int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request) {
     if (request == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
-    Engine& engine = *thread.process->engine;
+    Engine& engine = *thread.engine;
     wait_for(engine, thread, *request);
     const int error = request->error;
     engine.free_request(thread, *request);

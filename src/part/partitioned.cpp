@@ -43,7 +43,7 @@ void End::leave() noexcept {
 
 /// The request of a transfer of so many parts; nullptr when memory has run out.
 core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
-    core::Request* request = thread.process->engine->take_request(thread);
+    core::Request* request = thread.engine->take_request(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::partitioned;
     request->any_tag = true;  // parts lie in different instances
@@ -75,7 +75,7 @@ void End::over(p2p::Turn& turn, std::uint64_t parts) noexcept {
 }
 
 void End::let_go(core::Thread& thread, core::Request& request) noexcept {
-    if (request.inner != nullptr) thread.process->engine->free_when_done(thread, *request.inner);
+    if (request.inner != nullptr) thread.engine->free_when_done(thread, *request.inner);
     leave();
 }
 
@@ -96,7 +96,7 @@ bool Sender::pair(core::Thread& thread) {
                                           kept.data(), sizeof terms, peer_, tag_);
     if (send == nullptr) return false;
     // A join keeps the bytes; its first part would be the receive.
-    core::Request* const parts[] = {&thread.process->engine->completed_send(), send};
+    core::Request* const parts[] = {&thread.engine->completed_send(), send};
     core::Request* whole = p2p::join(thread, parts, std::move(kept));
     if (whole == nullptr) return false;
     if (!whole->immortal) p2p::let_go_of_join(thread, *whole);
@@ -117,7 +117,7 @@ int Sender::ready(core::Thread& thread, std::int64_t partition) {
     core::Request* message =
         p2p::start_send(thread, communicator_, context_of_parts(communicator_), data, shape, peer_,
                         first_tag_ + static_cast<std::int32_t>(partition));
-    p2p::Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.engine;
     p2p::Turn turn(thread);
     if (message != nullptr && !message->immortal) {
         p2p::listen(turn, *message, *this);
@@ -130,7 +130,7 @@ int Sender::ready(core::Thread& thread, std::int64_t partition) {
 }
 
 void Sender::completed(p2p::Turn& turn, core::Request& message) noexcept {
-    turn.thread.process->engine->free_request(turn.thread, message);
+    turn.thread.engine->free_request(turn.thread, message);
     over(turn, 1);
 }
 
@@ -151,7 +151,7 @@ bool Receiver::pair(core::Thread& thread) {
 
 /// Of the terms, or of a part. Locks may be held.
 void Receiver::completed(p2p::Turn& turn, core::Request& message) noexcept {
-    p2p::Engine& engine = *turn.thread.process->engine;
+    p2p::Engine& engine = *turn.thread.engine;
     if ((message.context & 1) == 0) {
         engine.free_request(turn.thread, message);
         if ((state_.fetch_or(terms_here, acq_rel) & wanted) != 0)
@@ -204,7 +204,7 @@ bool Receiver::accept() noexcept {
 
 /// Posts a receive for each part. No lock is held.
 void Receiver::post(core::Thread& thread) noexcept {
-    p2p::Engine& engine = *thread.process->engine;
+    p2p::Engine& engine = *thread.engine;
     std::uint64_t over_at_once = 1;
     if (!accept()) {
         error_.store(MPI_ERR_TRUNCATE, relaxed);
