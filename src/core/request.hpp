@@ -75,9 +75,9 @@ struct alignas(cache_line) Request {
     // Eight bytes that one store sets (clear_outcome()).
     std::int32_t error = 0;
     bool cancelled = false;
-    bool synchronous = false;  ///< send: completes when it is matched
-    bool immortal = false;     ///< shared, never freed: the completed send
-    bool unused = false;
+    bool synchronous = false;                       ///< send: completes when it is matched
+    bool immortal = false;                          ///< shared, never freed: the completed send
+    bool streamed = false;                          ///< send: through a ring of payload
     std::int32_t peer = 0;                          ///< the other process (rank in the world)
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
     objects::Datatype* layout = nullptr;            ///< counted; good while laid_out
@@ -93,7 +93,7 @@ struct alignas(cache_line) Request {
 
     void clear_outcome() noexcept {
         error = 0;
-        cancelled = synchronous = immortal = unused = false;
+        cancelled = synchronous = immortal = streamed = false;
     }
 
     /// Has `slot` signalled when it completes; false if another thread's is announced already, which only

@@ -3,8 +3,10 @@
 /// The way out: from one instance of this process to the same instance of one other process.
 ///
 /// Guarded by the instance's outbox lock. What does not fit into the ring waits in `backlog`, in
-/// order; while something waits there, later messages queue behind it.
+/// order; while something waits there, later messages queue behind it. Messages that are streamed have
+/// their headers in the ring, and wait in a list of their own for room in the ring of payload.
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -28,6 +30,7 @@ struct Pending {
     std::uint64_t offset = 0;             ///< packed bytes that have gone before
     std::uint64_t bytes = 0;
     core::Request* completes = nullptr;  ///< done once the message is in the ring
+    unsigned manifest = 0;  ///< of one that is streamed (transport/shm/payload_ring.hpp)
 };
 
 /// Its size is a power of two, which makes finding one by its number short.
@@ -44,6 +47,14 @@ struct alignas(4 * cache_line) Channel {
     Channel* next_backlogged = nullptr;
     Pending* first = nullptr;
     Pending* last = nullptr;
+    // Payload that goes past the ring.
+    transport::shm::PayloadProducer* payload = nullptr;
+    std::uint64_t sent_without = 0;  ///< bytes, before there was one
+    bool streaming = false;          ///< listed as such
+    Pending* first_stream = nullptr;
+    Pending* last_stream = nullptr;
+    Channel* next_streaming = nullptr;
 };
+static_assert(std::has_single_bit(sizeof(Channel)));
 
 }  // namespace heddle::instance

@@ -33,6 +33,9 @@ struct alignas(cache_line) Inlet {
     std::atomic<bool> listed{false};
     bool settled = false;    ///< cold since a leader cooled it, which it followed up with a fence
     std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
+    // What the sender has offered for payload.
+    transport::shm::PayloadConsumer payload;
+    std::uint32_t payload_number = 0;
 };
 
 /// Its size is a power of two, which makes finding one by its number short.
@@ -57,7 +60,8 @@ struct alignas(8 * cache_line) Instance {
     alignas(cache_line) sync::BiasedLock outbox;
     Channel* channels = nullptr;  ///< one for each process; zeroes until used
     Channel* backlogged = nullptr;
-    std::atomic<std::uint32_t> backlog{0};  ///< channels in state backlogged
+    Channel* streaming = nullptr;           ///< those with messages that are streamed
+    std::atomic<std::uint32_t> backlog{0};  ///< 1: there are channels in one of these lists
     alignas(cache_line) tool::counters::Backlog backlog_counters;
     Contention outbox_waits;
 

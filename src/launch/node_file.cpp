@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/node_file.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -24,18 +23,14 @@ std::size_t least_bytes(const NodeFile& file) noexcept {
     return transport::shm::Layout::of(file.ranks).bytes(0);
 }
 
-/// Stages are a luxury.
+/// Stages and rings of payload are a luxury.
 std::size_t most_bytes(const NodeFile& file) {
-    using transport::shm::stage_bytes;
-    using transport::shm::stages;
-    const auto layout = transport::shm::Layout::of(file.ranks);
-    const std::size_t room = platform::most_file_bytes();
-    if (const std::string why = platform::limit_that_forbids({.file = layout.bytes(0)});
-        !why.empty())
+    const std::string why =
+        platform::limit_that_forbids({.file = transport::shm::Layout::of(file.ranks).bytes(0)});
+    if (!why.empty())
         throw std::runtime_error("a job of " + std::to_string(file.ranks) +
                                  " ranks does not fit: " + why);
-    return layout.bytes(
-        std::min(stages, (std::max(room, layout.stages) - layout.stages) / stage_bytes));
+    return transport::shm::Layout::most_bytes(file.ranks, platform::most_file_bytes());
 }
 
 }  // namespace

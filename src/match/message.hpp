@@ -62,7 +62,11 @@ struct alignas(cache_line) Message {
     std::byte* payload = nullptr;  ///< copied payload: `small`, or owned
     union {
         std::byte small[40];
-        std::uint64_t address;  ///< without a copy: the sender's buffer, in the sending process
+        struct {
+            std::uint64_t address;  ///< in the sending process; or its place in a ring of payload
+            std::uint8_t manifest;  ///< of one that is streamed (transport/shm/payload_ring.hpp)
+            bool synchronous;       ///< likewise: the sender waits for an answer in any case
+        } far;                      ///< without a copy
     };
     union {
         Message* next = nullptr;  ///< in a list of free messages, or of those set aside

@@ -5,7 +5,8 @@
 /// The way out    start_send() chooses the protocol; post() is the data path. engine_send.cpp
 /// The way in     start_receive() posts; progress drains rings, matches, delivers, completes.
 ///                engine_receive.cpp, engine_progress.cpp
-/// Large ones     payload out of the sender's memory, by both sides, or in pieces. engine_copy.cpp
+/// Large ones     through a ring of payload: engine_stream.cpp. Out of the sender's memory, by both sides,
+///                or in pieces through the ring of cells: engine_copy.cpp
 /// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp
 /// Recipes        other than the default one. engine_laboratory.cpp
 /// Contexts       which are still in use here, before one is used again. engine_busy.cpp
@@ -30,10 +31,11 @@
 #include "p2p/blocked_messages.hpp"
 #include "p2p/busy_contexts.hpp"
 #include "p2p/contention.hpp"
-#include "p2p/copy_choice.hpp"
 #include "p2p/deferred.hpp"
 #include "p2p/laboratory.hpp"
+#include "p2p/outgoing_streams.hpp"
 #include "p2p/payload.hpp"
+#include "p2p/payload_rings.hpp"
 #include "p2p/peer_memory.hpp"
 #include "p2p/pressure.hpp"
 #include "p2p/protocol.hpp"
@@ -80,6 +82,8 @@ struct Inbound {
     sync::Slot* waiter =
         nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
 };
+
+class IncomingStream;
 
 class Engine {
 public:
@@ -162,7 +166,7 @@ public:
     /// the memory of arenas. It is opened again with the node's rings mapped, perhaps elsewhere; false if a ring to
     /// another process cannot be (errno).
     void give_memory_back();
-    bool bind_rings_again() { return pool_.bind_again(); }
+    bool bind_rings_again();
 
     /// Ends what HEDDLE_RECORD has asked for. Empty, or what is wrong with the file, as a sentence.
     std::string close_recording();
@@ -448,6 +452,24 @@ private:
     bool flush_backlog(Turn& turn, instance::Instance& instance);
     void withhold(instance::Instance& instance, instance::Pending& pending);
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
+    void note_backlog(instance::Instance& instance) noexcept;
+    core::Request* new_send(core::Thread& thread, const instance::Instance& instance,
+                            const Outbound& message, bool synchronous) noexcept;
+
+    // engine_stream.cpp
+    core::Request* send_payload(core::Thread& thread, const Outbound& message, bool synchronous);
+    Post place(core::Thread& thread, instance::Instance& instance, const Outbound& message);
+    core::Request* start_stream(core::Thread& thread, instance::Instance& instance,
+                                const Outbound& message, bool synchronous);
+    bool has_payload_ring(instance::Instance& instance, instance::Channel& channel,
+                          std::uint64_t bytes);
+    void accept_offer(instance::Instance& instance, std::int32_t process,
+                      const OfferFields& fields);
+    void end_send(Turn& turn, instance::Instance& instance, const SenderField& field);
+    void take_stream(Turn& turn, Pull pull, std::uint64_t bytes);
+    std::uint64_t take_claimed(const Pull& pull, IncomingStream& stream);
+    void leave_payload(const match::Message& message) noexcept;
+    void push_streams(Turn& turn);
 
     // engine_receive.cpp
     [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
@@ -482,6 +504,8 @@ private:
                                         match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::shm::Cell& cell);
+    void deliver_placed(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
+                        const transport::shm::Cell& cell);
     void deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
                            const transport::shm::Cell& cell);
     void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
@@ -490,6 +514,7 @@ private:
     match::Message& new_message(std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
     void keep_payload(match::Message& message, const std::byte* data, Shape shape);
+    void keep_placed(match::Message& message, transport::shm::Piece piece);
     match::Message& copy_of(const transport::shm::Cell& cell, std::int32_t process,
                             std::uint8_t instance);
     void keep(Turn& turn, instance::Instance& instance, match::Message& message);
@@ -508,13 +533,12 @@ private:
 
     // engine_copy.cpp
     void pull(Turn& turn, const Pull& pull);
+    void fetch(Turn& turn, const Pull& pull, std::uint64_t bytes);
     void settle(Turn& turn, const Pull& pull);
-    bool may_read(const Pull& pull, std::uint64_t bytes);
+    bool may_read(const Pull& pull);
     bool others_are_free() const noexcept;
     bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
-    bool read_and_unpack(const Pull& pull, std::uint64_t bytes);
-    void note_copied(core::Thread& thread, Way way, const core::Request& receive,
-                     std::uint64_t bytes) noexcept;
+    bool read(const Pull& pull, std::uint64_t from, std::uint64_t bytes);
     bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
     void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
@@ -664,17 +688,18 @@ private:
     const std::unique_ptr<Laboratory> laboratory_;       ///< nullptr in the default recipe
 
     PeerMemory peer_memory_;
-    CopyChoice copy_choice_;
+    PayloadRings payload_rings_;
     std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
     core::Arena<match::Message> messages_;
     core::Arena<instance::Pending> pending_;
+    std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
+    OutgoingStreams streams_{pending_, announced_};
     std::mutex abandoned_lock_;
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::vector<sync::Slot*> ends_awaited_;  ///< likewise guarded by abandoned_lock_
     std::atomic<std::uint32_t> awaiting_end_{0};
     std::atomic<std::uint32_t> abandoned_count_{0};
     std::atomic<std::uint32_t> composed_{0};
-    std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
 
     alignas(cache_line) std::atomic<std::uint64_t> stamps_{0};
 

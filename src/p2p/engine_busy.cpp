@@ -66,6 +66,7 @@ void Engine::give_memory_back() {
         });
         for (match::Message* message : left) {
             take(instance, *message);
+            leave_payload(*message);
             free_message(*message);
         }
     });

@@ -29,12 +29,18 @@ void Engine::pull(Turn& turn, const Pull& pull) {
         turn.complete(send);
         return turn.complete(receive);
     }
-    if (bytes == 0) return settle(turn, pull);
-    // When the copy began, which teaches something where there is a choice. The receive is posted nowhere.
-    receive.order = pull.address == unreadable || receive.laid_out ? 0 : platform::ticks();
-    if (may_read(pull, bytes) && read_payload(turn, pull, bytes)) return;
-    receive.remaining = bytes;
-    const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), bytes};
+    if (pull.streamed) return take_stream(turn, pull, bytes);
+    fetch(turn, pull, bytes);
+}
+
+/// What is with the sender of the first `bytes` of the message. No lock is held.
+void Engine::fetch(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+    if (bytes <= pull.from) return settle(turn, pull);
+    if (may_read(pull) && read_payload(turn, pull, bytes)) return;
+    core::Request& receive = *pull.receive;
+    receive.remaining = bytes - pull.from;
+    const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), pull.from,
+                           bytes};
     control(turn, pull.instance, pull.process, Kind::cts, &fields, sizeof fields);
 }
 
@@ -45,13 +51,11 @@ void Engine::settle(Turn& turn, const Pull& pull) {
     turn.complete(*pull.receive);
 }
 
-/// False if the payload is to be pipelined, because that is faster or because reading is forbidden.
-bool Engine::may_read(const Pull& pull, std::uint64_t bytes) {
-    using SingleCopy = tool::Settings::SingleCopy;
-    if (pull.address == unreadable || settings_.single_copy == SingleCopy::never) return false;
-    if (!peer_memory_.reachable(pull.process)) return false;
-    return settings_.single_copy == SingleCopy::always ||
-        copy_choice_.choose(bytes) == Way::single_copy;
+/// False if the payload is to be pipelined.
+bool Engine::may_read(const Pull& pull) {
+    return pull.address != unreadable &&
+        settings_.single_copy != tool::Settings::SingleCopy::never &&
+        peer_memory_.reachable(pull.process);
 }
 
 /// Whether a sender is likely to have time to help. Where this process has sends that are still to be taken,
@@ -61,36 +65,31 @@ bool Engine::others_are_free() const noexcept { return announced_.load(relaxed) 
 /// Reads the payload out of the sender's memory and completes the message. False if that is forbidden.
 bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     core::Request& receive = *pull.receive;
-    if (bytes >= share_from && !receive.laid_out && others_are_free() &&
+    if (bytes >= share_from && pull.from == 0 && !receive.laid_out && others_are_free() &&
         read_and_share(turn, pull, bytes))
         return true;
-    if (receive.laid_out ? !read_and_unpack(pull, bytes)
-                         : !peer_memory_.read(pull.process, receive.buffer, pull.address, bytes)) {
+    if (!read(pull, pull.from, bytes - pull.from)) {
         peer_memory_.give_up(pull.process);
         return false;
     }
-    note_copied(turn.thread, Way::single_copy, receive, bytes);
+    turn.thread.copying.single_copy_bytes.add(bytes - pull.from);
     settle(turn, pull);
     return true;
 }
 
-bool Engine::read_and_unpack(const Pull& pull, std::uint64_t bytes) {
+/// Reads `bytes` of the message, from `from` on, to where they belong; false if that is forbidden.
+bool Engine::read(const Pull& pull, std::uint64_t from, std::uint64_t bytes) {
+    core::Request& receive = *pull.receive;
+    if (!receive.laid_out)
+        return peer_memory_.read(pull.process, receive.buffer + from, pull.address + from, bytes);
     std::array<std::byte, 16384> packed;
-    for (std::uint64_t from = 0; from < bytes; from += packed.size()) {
-        const std::uint64_t piece = std::min<std::uint64_t>(packed.size(), bytes - from);
+    for (const std::uint64_t end = from + bytes; from < end; from += packed.size()) {
+        const std::uint64_t piece = std::min<std::uint64_t>(packed.size(), end - from);
         if (!peer_memory_.read(pull.process, packed.data(), pull.address + from, piece))
             return false;
-        scatter(*pull.receive, from, packed.data(), piece);
+        scatter(receive, from, packed.data(), piece);
     }
     return true;
-}
-
-/// The payload is here as a whole: counts it, and learns how long that took.
-void Engine::note_copied(core::Thread& thread, Way way, const core::Request& receive,
-                         std::uint64_t bytes) noexcept {
-    (way == Way::single_copy ? thread.copying.single_copy_bytes : thread.copying.pipelined_bytes)
-        .add(bytes);
-    if (receive.order != 0) copy_choice_.learn(way, bytes, platform::ticks() - receive.order);
 }
 
 /// False if nothing has been copied, and all is still to do.
@@ -125,7 +124,7 @@ bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     const bool last = copy->done(copied);
     give_shared_copy(*copy, number);
     if (!last) return true;  // completed by end_sharing()
-    note_copied(turn.thread, Way::single_copy, *pull.receive, bytes);
+    turn.thread.copying.single_copy_bytes.add(bytes);
     settle(turn, pull);
     return true;
 }
@@ -183,7 +182,7 @@ void Engine::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t 
     }
     give_shared_copy(copy, fields.number);
     if (fields.last == 0) return;
-    note_copied(turn.thread, Way::single_copy, receive, bytes);
+    turn.thread.copying.single_copy_bytes.add(bytes);
     turn.complete(receive);
 }
 
@@ -199,7 +198,7 @@ void Engine::finish_sharing(Turn& turn, const Undone& undone) {
     const bool last = copy.done(piece.bytes);
     give_shared_copy(copy, undone.number);
     if (!last) return;
-    note_copied(turn.thread, Way::single_copy, receive, bytes);
+    turn.thread.copying.single_copy_bytes.add(bytes);
     settle(turn, {&receive, undone.process, undone.instance, undone.sender, 0, bytes});
 }
 

@@ -47,6 +47,7 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
       peer_memory_(node, rank),
+      payload_rings_(node, rank, settings),
       messages_(most_messages, core::large_chunk),
       pending_(most_pending) {
     agree_on_fences();
@@ -235,10 +236,8 @@ void Engine::finish(Turn& turn) {
         if (turn.needs_order) [[unlikely]] {
             turn.needs_order = false;
             restore_order(turn);
-        } else if (!turn.pulls.empty()) [[unlikely]] {
-            const Pull next = turn.pulls.back();
-            turn.pulls.pop_back();
-            pull(turn, next);
+        } else if (turn.pulled != turn.pulls.size()) [[unlikely]] {
+            pull(turn, Pull(turn.pulls[turn.pulled++]));
         } else if (!turn.shares.empty()) [[unlikely]] {
             const Share next = turn.shares.back();
             turn.shares.pop_back();

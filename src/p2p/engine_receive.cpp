@@ -15,7 +15,7 @@ namespace {
 /// Its payload is still with its sender.
 bool is_announced(const match::Message& message) noexcept {
     const auto kind = static_cast<Kind>(message.protocol);
-    return kind == Kind::rendezvous || kind == Kind::local;
+    return kind == Kind::rendezvous || kind == Kind::local || kind == Kind::streamed;
 }
 
 template <class Fields>
@@ -124,7 +124,8 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
         return deliver_control(turn, instance, inlet.process, cell);
     assert(is_sequenced() || !deferred_.precede(inlet.process, cell.context, cell.stamp));
     if (kind != Kind::eager) [[unlikely]]
-        return deliver_announced(turn, instance, inlet.process, cell);
+        return kind == Kind::placed ? deliver_placed(turn, instance, inlet, cell)
+                                    : deliver_announced(turn, instance, inlet.process, cell);
     core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
     if (receive == nullptr) [[unlikely]]
         return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
@@ -133,7 +134,20 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
     turn.complete(*receive);
 }
 
-/// A message whose sender waits for an answer. Instance locked.
+/// A message whose payload lies in the ring of payload. Instance locked.
+void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
+                            const transport::shm::Cell& cell) {
+    core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
+    if (receive == nullptr)
+        return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
+    const auto fields = fields_of<PlacedFields>(cell);
+    count_received(instance, fields.length);
+    fill(*receive, inlet.payload.at(fields.place), fields.length);
+    inlet.payload.free({fields.place, fields.length});
+    turn.complete(*receive);
+}
+
+/// A message whose sender waits for an answer, or streams it. Instance locked.
 void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
                                const transport::shm::Cell& cell) {
     make_room(turn.pulls);  // before there is a receive to be lost
@@ -146,6 +160,14 @@ void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::in
         control(turn, instance.number, process, Kind::ack, &field, sizeof field);
         return turn.complete(*receive);
     }
+    if (static_cast<Kind>(cell.kind) == Kind::streamed) {
+        const auto fields = fields_of<StreamedFields>(cell);
+        count_received(instance, fields.length);
+        turn.pulls.push_back({receive, process, instance.number, fields.sender, fields.address,
+                              fields.length, true, fields.synchronous != 0,
+                              static_cast<std::uint8_t>(fields.manifest)});
+        return;
+    }
     const auto fields = fields_of<RendezvousFields>(cell);
     count_received(instance, fields.length);
     turn.pulls.push_back(
@@ -155,10 +177,11 @@ void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::in
 void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
                              const transport::shm::Cell& cell) {
     switch (static_cast<Kind>(cell.kind)) {
-        case Kind::fin: announced_.fetch_sub(1, relaxed); [[fallthrough]];
+        case Kind::fin: end_send(turn, instance, fields_of<SenderField>(cell)); break;
         case Kind::ack:
             turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(cell).sender));
             break;
+        case Kind::offer: accept_offer(instance, process, fields_of<OfferFields>(cell)); break;
         case Kind::cts: stream(turn, instance, fields_of<CtsFields>(cell)); break;
         case Kind::share: {
             const auto fields = fields_of<ShareFields>(cell);
@@ -181,7 +204,7 @@ void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
     scatter(receive, fields.offset, cell.payload + sizeof fields, bytes);
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
-    note_copied(turn.thread, Way::pipelined, receive, receive.bytes);
+    turn.thread.copying.pipelined_bytes.add(receive.bytes);
     turn.complete(receive);
 }
 
@@ -211,6 +234,19 @@ void Engine::keep_payload(match::Message& message, const std::byte* data, Shape 
     gather(message.payload, data, shape.layout, 0, shape.bytes);
 }
 
+/// Copies the payload out of its ring, for what comes after it; where memory is short it stays there.
+void Engine::keep_placed(match::Message& message, transport::shm::Piece piece) {
+    if (is_under_pressure(rank_)) {
+        message.length = piece.bytes;
+        message.far = {piece.at, 0, false};
+        return;
+    }
+    const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
+    keep_payload(message, ring.at(piece.at), {piece.bytes});
+    ring.free(piece);
+    message.protocol = static_cast<std::uint8_t>(Kind::eager);
+}
+
 void Engine::free_message(match::Message& message) noexcept {
     if (message.payload != message.small) std::free(message.payload);
     message.next = nullptr;
@@ -230,11 +266,24 @@ match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t p
             keep_payload(message, cell.payload + sizeof field, {cell.length - sizeof field});
             break;
         }
+        case Kind::placed: {
+            const auto fields = fields_of<PlacedFields>(cell);
+            keep_placed(message, {fields.place, fields.length});
+            break;
+        }
+        case Kind::streamed: {
+            const auto fields = fields_of<StreamedFields>(cell);
+            message.sender = fields.sender;
+            message.length = fields.length;
+            message.far = {fields.address, static_cast<std::uint8_t>(fields.manifest),
+                           fields.synchronous != 0};
+            break;
+        }
         default: {
             const auto fields = fields_of<RendezvousFields>(cell);
             message.sender = fields.sender;
-            message.address = fields.address;
             message.length = fields.length;
+            message.far = {fields.address, 0, false};
         }
     }
     count_received(pool_[instance], message.length);
@@ -278,7 +327,13 @@ void Engine::consume(Turn& turn, core::Request& receive, match::Message& message
         const SenderField field{message.sender};
         control(turn, message.instance, message.peer, Kind::ack, &field, sizeof field);
     }
-    fill(receive, message.payload, message.length);
+    if (static_cast<Kind>(message.protocol) == Kind::placed) {
+        const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
+        fill(receive, ring.at(message.far.address), message.length);
+        ring.free({message.far.address, message.length});
+    } else {
+        fill(receive, message.payload, message.length);
+    }
     turn.complete(receive);
     free_message(message);
 }
@@ -287,8 +342,16 @@ void Engine::consume(Turn& turn, core::Request& receive, match::Message& message
 Pull Engine::take_announced(core::Request& receive, match::Message& message) noexcept {
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
-    const Pull pull{&receive,       message.peer,    message.instance,
-                    message.sender, message.address, message.length};
+    const bool streamed = static_cast<Kind>(message.protocol) == Kind::streamed;
+    const Pull pull{&receive,
+                    message.peer,
+                    message.instance,
+                    message.sender,
+                    message.far.address,
+                    message.length,
+                    streamed,
+                    message.far.synchronous,
+                    message.far.manifest};
     free_message(message);
     return pull;
 }

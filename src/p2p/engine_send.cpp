@@ -30,6 +30,8 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     const Outbound message{{context, source, tag}, process, data,        shape.bytes,
                            shape.layout,           0,       communicator};
     const bool synchronous = how == Sending::synchronous;
+    if (shape.bytes >= payload_rings_.from() && process != rank_)
+        if (core::Request* send = send_payload(thread, message, synchronous)) return send;
     if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
         post(thread, pool_.of(context, tag), message, Kind::eager, nullptr, 0) == Post::done)
         return &completed_send_;
@@ -42,24 +44,8 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
 core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& instance,
                                      const Outbound& message, bool synchronous,
                                      std::uint64_t number) {
-    core::Request* send = take_request(thread);
+    core::Request* send = new_send(thread, instance, message, synchronous);
     if (send == nullptr) return nullptr;
-    send->operation = core::Operation::send;
-    send->instance = instance.number;
-    send->any_tag = false;
-    send->cancelled = false;
-    send->synchronous = synchronous;
-    send->error = 0;
-    send->peer = message.process;
-    send->context = message.envelope.context;
-    send->tag = message.envelope.tag;
-    send->buffer = const_cast<std::byte*>(message.data);  // only read
-    send->capacity = message.bytes;
-    send->bytes = 0;
-    send->communicator = nullptr;
-    send->extra = message.communicator == nullptr ? nullptr : message.communicator->session;
-    keep_layout(*send, message.layout);
-
     Turn turn(thread);
     try {
         start_protocol(turn, instance, *send, message, number);
@@ -69,6 +55,27 @@ core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& i
         return nullptr;
     }
     finish(turn);
+    return send;
+}
+
+core::Request* Engine::new_send(core::Thread& thread, const instance::Instance& instance,
+                                const Outbound& message, bool synchronous) noexcept {
+    core::Request* send = take_request(thread);
+    if (send == nullptr) return nullptr;
+    send->operation = core::Operation::send;
+    send->instance = instance.number;
+    send->any_tag = false;
+    send->clear_outcome();
+    send->synchronous = synchronous;
+    send->peer = message.process;
+    send->context = message.envelope.context;
+    send->tag = message.envelope.tag;
+    send->buffer = const_cast<std::byte*>(message.data);  // only read
+    send->capacity = message.bytes;
+    send->bytes = 0;
+    send->communicator = nullptr;
+    send->extra = message.communicator == nullptr ? nullptr : message.communicator->session;
+    keep_layout(*send, message.layout);
     return send;
 }
 
@@ -198,6 +205,12 @@ void Engine::queue(instance::Instance& instance, instance::Channel& channel,
     channel.state = instance::Channel::State::backlogged;
     channel.next_backlogged = instance.backlogged;
     instance.backlogged = &channel;
+    note_backlog(instance);
+}
+
+/// Whoever makes progress looks at what waits for room. Outbox held.
+void Engine::note_backlog(instance::Instance& instance) noexcept {
+    if (instance.backlog.load(relaxed) != 0) return;
     instance.backlog.store(1, relaxed);
     backlogged_.fetch_or(Instances{1} << instance.number, release);
 }
@@ -222,7 +235,9 @@ bool Engine::flush_held(Turn& turn, instance::Instance& instance) {
             at = &channel.next_backlogged;
         }
     }
-    if (instance.backlogged == nullptr && instance.backlog.load(relaxed) != 0) {
+    if (streams_.push(turn, instance)) moved = true;
+    if (instance.backlogged == nullptr && instance.streaming == nullptr &&
+        instance.backlog.load(relaxed) != 0) {
         instance.backlog.store(0, relaxed);
         backlogged_.fetch_and(~(Instances{1} << instance.number), release);
         tell_end();
@@ -301,17 +316,19 @@ void Engine::withhold(instance::Instance& instance, instance::Pending& pending) 
 /// Starts to send the payload that the receiver asked for.
 void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& fields) {
     auto& send = *reinterpret_cast<core::Request*>(fields.sender);
-    const DataFields prefix{fields.receiver, 0};
+    const DataFields prefix{fields.receiver, fields.from};
     instance::Pending pending;
     pending.kind = static_cast<std::uint8_t>(Kind::data);
     pending.prefix_bytes = sizeof prefix;
     std::memcpy(pending.prefix, &prefix, sizeof prefix);
     pending.data = send.buffer;
     pending.layout = layout_of(send);
-    pending.bytes = fields.length;
+    pending.offset = fields.from;
+    pending.bytes = fields.length - fields.from;
     pending.completes = &send;
     {
         const sync::BiasedHold held(instance.outbox, turn.thread.token);
+        if (send.streamed) streams_.drop(pool_.channel(instance, send.peer), send);
         queue(instance, pool_.channel(instance, send.peer), pending);
         flush_held(turn, instance);
     }
@@ -342,7 +359,7 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
     local.stamp = numbered()();
     local.protocol = static_cast<std::uint8_t>(Kind::local);
     local.length = message.bytes;
-    local.address = reinterpret_cast<std::uint64_t>(message.data);
+    local.far = {reinterpret_cast<std::uint64_t>(message.data), 0, false};
     local.sender = reinterpret_cast<std::uint64_t>(&send);
     instance.receiving.self_messages.add();
     instance.receiving.self_bytes.add(message.bytes);

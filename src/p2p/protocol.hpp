@@ -3,7 +3,11 @@
 /// What messages between processes say.
 ///
 ///   eager       the payload comes at once
-///   eager_sync  the same, and the sender waits for an `ack` that says it was matched
+///   placed      the same by a ring of payload, where the header says (transport/shm/payload_ring.hpp)
+///   streamed    the payload follows through a ring of payload, piece by piece, whether it is matched or
+///               not. A receiver that has waited for long closes the message, and gets the rest in one of
+///               the ways of a rendezvous.
+///   eager_sync  the same as eager, and the sender waits for an `ack` that says it was matched
 ///   rendezvous  the payload stays with the sender. Once matched, the receiver either reads it out
 ///               of the sender's memory and answers `fin` (single copy), or asks with `cts` for
 ///               `data` messages that run through the ring (pipelined). While it reads a large one
@@ -22,12 +26,15 @@ enum class Kind : std::uint8_t {
     eager_sync,
     rendezvous,
     local,  ///< within the process: never in a ring, only in the unexpected queue
+    placed,
+    streamed,
     ack,
     fin,
     cts,
     data,
     share,
     shared,
+    offer,  ///< a ring of payload, for this instance
 };
 
 constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
@@ -42,9 +49,24 @@ struct RendezvousFields {
     std::uint64_t address;  ///< of dense data; unreadable: the sender must pack
     std::uint64_t length;
 };
+struct PlacedFields {
+    std::uint64_t place;
+    std::uint64_t length;
+};
+struct StreamedFields {
+    std::uint64_t sender;
+    std::uint64_t address;  ///< of dense data; or unreadable
+    std::uint64_t length : 48;
+    std::uint64_t manifest : 8;
+    std::uint64_t synchronous : 8;
+};
+struct OfferFields {
+    std::uint64_t number;  ///< of a ring of payload, among those of the sender
+};
 struct CtsFields {
     std::uint64_t sender;
     std::uint64_t receiver;
+    std::uint64_t from;    ///< so many bytes are there already
     std::uint64_t length;  ///< bytes that the receiver wants
 };
 /// Prefix of data.

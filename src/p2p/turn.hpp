@@ -18,7 +18,7 @@ struct Instance;
 
 namespace heddle::p2p {
 
-/// A matched rendezvous whose payload is still with its sender.
+/// A matched message whose payload is still with its sender, or on its way through a ring of payload.
 struct Pull {
     core::Request* receive;
     std::int32_t process;
@@ -26,6 +26,10 @@ struct Pull {
     std::uint64_t sender;
     std::uint64_t address;
     std::uint64_t length;
+    bool streamed = false;
+    bool synchronous = false;   ///< streamed: the sender waits for an answer in any case
+    std::uint8_t manifest = 0;  ///< streamed
+    std::uint64_t from = 0;     ///< so many bytes are here already
 };
 
 /// A copy that the receiver of a message has offered to share.
@@ -86,7 +90,8 @@ struct Turn {
     }
 
     core::Thread& thread;
-    std::vector<Pull> pulls;
+    std::vector<Pull> pulls;  ///< in the order in which they were matched
+    std::size_t pulled = 0;   ///< so many of them are done
     std::vector<Share> shares;
     std::vector<Undone> undone;
     bool needs_order = false;  ///< there are messages to be put in order

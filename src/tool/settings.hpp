@@ -16,6 +16,8 @@ namespace heddle::tool {
 /// A longer message would not fit into a ring together with others.
 inline constexpr std::uint64_t most_eager_bytes = 8192;
 using EagerBytes = Bytes<0, most_eager_bytes>;
+inline constexpr std::uint64_t most_payload_ring = std::uint64_t{4} << 20;
+using PayloadBytes = Bytes<0, most_payload_ring>;
 using MemoryLimit = Bytes<0, std::uint64_t{1} << 50>;
 
 enum class SingleCopy : std::uint8_t { automatic, always, never };

@@ -17,11 +17,15 @@ std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     auto object = platform::SharedObject::of(descriptor);
     if (!object || object->bytes() < node.layout_.bytes(0)) return std::nullopt;
     node.stages_ = std::min(stages, (object->bytes() - node.layout_.stages) / stage_bytes);
+    if (object->bytes() > node.layout_.payload_rings)
+        node.payload_rings_ =
+            (object->bytes() - node.layout_.payload_rings) / (processes * sizeof(PayloadRing));
     node.head_ = std::make_shared<platform::Mapping>(object->map(0, node.layout_.rings));
     if (!*node.head_) return std::nullopt;
     node.pieces_ = std::make_shared<Pieces>();
     node.pieces_->object = *object;
     node.pieces_->outgoing.resize(processes);
+    node.pieces_->payload_rings.resize(processes * node.payload_rings_);
     return node;
 }
 
@@ -61,6 +65,7 @@ void Node::unmap() noexcept {
     pieces.incoming = {};
     for (platform::Mapping& one : pieces.outgoing) one = {};
     for (platform::Mapping& one : pieces.stages) one = {};
+    for (platform::Mapping& one : pieces.payload_rings) one = {};
 }
 
 std::byte* Node::stage(std::int32_t number) const {
@@ -70,6 +75,17 @@ std::byte* Node::stage(std::int32_t number) const {
     if (!stage)
         stage = pieces.object.map(layout_.bytes(static_cast<std::size_t>(number)), stage_bytes);
     return static_cast<std::byte*>(stage.address());
+}
+
+PayloadRing* Node::payload_ring(std::size_t owner, std::size_t number) const {
+    Pieces& pieces = *pieces_;
+    std::lock_guard guard(pieces.lock);
+    const std::size_t index = owner * payload_rings_ + number;
+    platform::Mapping& ring = pieces.payload_rings[index];
+    if (!ring)
+        ring = pieces.object.map(layout_.payload_rings + index * sizeof(PayloadRing),
+                                 sizeof(PayloadRing));
+    return static_cast<PayloadRing*>(ring.address());
 }
 
 std::int32_t Node::take_stage(std::uint32_t users) const noexcept {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The shared memory of a node: the board, a front door for each process, the rings, and stages.
+/// The shared memory of a node: the board, a front door for each process, the rings, stages, and rings of
+/// payload.
 ///
 /// Everything stands at a place computed from the number of processes, so that nothing needs to be
 /// exchanged and a process may be written to before it has started. All memory starts as zeroes,
 /// which is a valid state of everything in it; pages that nobody touches do not exist.
 ///
 /// Address space  grows with what a process uses: everybody maps the head (board, doors, and so on) and the
-///                rings to itself, rings to another process when it first sends there, and a stage when it
-///                takes part in it. Where addresses are limited, all rings are mapped at once, so that what
+///                rings to itself, rings to another process when it first sends there, and a stage or a ring
+///                of payload when it takes part in it. Where addresses are limited, all rings are mapped at once, so that what
 ///                does not fit is known when MPI is initialized.
-/// Thread safety  reach() and stage() from any thread; map_rings() and unmap() from one, while no other
+/// Thread safety  reach(), stage() and payload_ring() from any thread; map_rings() and unmap() from one, while no other
 ///                uses rings or stages.
 /// Errors         map() answers an empty Node, reach() and map_rings() false, and errno says why.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +28,7 @@
 #include "platform/memory.hpp"
 #include "sync/parking.hpp"
 #include "transport/shm/blocked_notice.hpp"
+#include "transport/shm/payload_ring.hpp"
 #include "transport/shm/ring.hpp"
 #include "transport/shm/shared_copy.hpp"
 
@@ -36,6 +39,8 @@ inline constexpr std::size_t shared_copies = 8;    ///< to one process at a time
 inline constexpr std::size_t most_processes = 4096;
 inline constexpr std::size_t stages = 64;  ///< one bit each in StageBoard::used
 inline constexpr std::size_t stage_bytes = 2 << 20;
+inline constexpr std::size_t most_payload_rings = 512;  ///< of all processes, unless they are more
+inline constexpr std::size_t most_payload_rings_each = 64;
 
 /// Where other processes announce what is not polled.
 struct Door {
@@ -62,11 +67,19 @@ struct Layout {
     std::size_t rings;  ///< where a block for each pair of processes begins, those to one in a row
     std::size_t
         pair_bytes;  ///< of such a block: the notice, the controls of its rings, and their cells
-    std::size_t stages;  ///< where they begin; they go on to the end of the memory
+    std::size_t stages;         ///< where they begin
+    std::size_t payload_rings;  ///< where they begin, those of one process in a row
 
     static constexpr Layout of(std::size_t processes) noexcept;
-    constexpr std::size_t bytes(std::size_t number_of_stages) const noexcept {
-        return stages + number_of_stages * stage_bytes;
+    /// With so many stages, and so many rings of payload if these are all.
+    constexpr std::size_t bytes(std::size_t number_of_stages,
+                                std::size_t number_of_rings = 0) const noexcept {
+        return stages + number_of_stages * stage_bytes + number_of_rings * sizeof(PayloadRing);
+    }
+    /// What there is room for in `room` bytes: stages first, then the same number of rings for each process.
+    static constexpr std::size_t most_bytes(std::size_t processes, std::size_t room) noexcept;
+    static constexpr std::size_t payload_rings_each(std::size_t processes) noexcept {
+        return std::clamp(most_payload_rings / processes, std::size_t{1}, most_payload_rings_each);
     }
 };
 
@@ -120,6 +133,11 @@ public:
     /// Its memory, mapped with the first call; nullptr if it cannot be.
     std::byte* stage(std::int32_t number) const;
 
+    /// Rings of payload that each process has to send by.
+    std::size_t payload_rings_each() const noexcept { return payload_rings_; }
+    /// One of them, mapped with the first call; nullptr if it cannot be.
+    PayloadRing* payload_ring(std::size_t owner, std::size_t number) const;
+
     /// Both ends of a ring that is mapped.
     void bind(Producer& producer, std::size_t from, std::size_t to,
               std::size_t instance) const noexcept {
@@ -147,6 +165,7 @@ private:
         std::size_t me = 0;
         std::vector<platform::Mapping> outgoing;  ///< those from it, by receiver
         platform::Mapping stages[shm::stages];
+        std::vector<platform::Mapping> payload_rings;  ///< by owner and number
     };
 
     Node() = default;
@@ -181,7 +200,8 @@ private:
     std::shared_ptr<platform::Mapping> head_;  ///< shared by copies of this object
     std::shared_ptr<Pieces> pieces_;
     std::size_t processes_ = 0;
-    std::size_t stages_ = 0;  ///< that there are
+    std::size_t stages_ = 0;         ///< that there are
+    std::size_t payload_rings_ = 0;  ///< that each process has
     Layout layout_{};
 };
 
@@ -206,7 +226,19 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
     layout.pair_bytes = rounded(sizeof(BlockedNotice) +
                                 layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell)));
     layout.stages = layout.rings + processes * processes * layout.pair_bytes;
+    layout.payload_rings = layout.bytes(shm::stages);
     return layout;
+}
+
+constexpr std::size_t Layout::most_bytes(std::size_t processes, std::size_t room) noexcept {
+    const Layout layout = of(processes);
+    const auto fit = [room](std::size_t begin, std::size_t each) {
+        return room <= begin ? 0 : (room - begin) / each;
+    };
+    const std::size_t stages_that_fit = std::min(shm::stages, fit(layout.stages, stage_bytes));
+    const std::size_t rings_that_fit = std::min(
+        payload_rings_each(processes), fit(layout.payload_rings, processes * sizeof(PayloadRing)));
+    return layout.bytes(stages_that_fit, rings_that_fit * processes);
 }
 
 }  // namespace heddle::transport::shm

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// One message that comes through a ring of payload, and has been matched (transport/shm/payload_ring.hpp).
+///
+/// Patience       a receiver takes pieces as they come. Where none comes for some microseconds, the sender
+///                computes, or has lost its core, or the ring is full of what nobody receives: the receiver
+///                closes the message, and gets what was not stored another way.
+///
+/// Thread safety  one thread, which holds no lock.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/request.hpp"
+#include "p2p/payload.hpp"
+#include "platform/cpu.hpp"
+#include "transport/shm/payload_ring.hpp"
+
+namespace heddle::p2p {
+
+class IncomingStream {
+public:
+    /// `length`: of the message, of which `receive` wants the first `wanted` bytes; nobody, if these are none.
+    IncomingStream(const transport::shm::PayloadConsumer& ring, unsigned manifest,
+                   core::Request* receive, std::uint64_t length, std::uint64_t wanted) noexcept
+        : ring_(ring),
+          manifest_(manifest),
+          receive_(receive),
+          length_(length),
+          wanted_(std::min(wanted, length)) {}
+
+    /// Takes what has been stored; true if that was anything.
+    bool take() noexcept {
+        const std::uint64_t stored = ring_.stored(manifest_);
+        if (stored == taken_) return false;
+        while (taken_ < stored) {
+            step();
+            load();
+            finish_piece();
+        }
+        return true;
+    }
+    /// Nothing more is to be claimed by the sender; what it claimed is the answer.
+    std::uint64_t close() noexcept { return ring_.close(manifest_); }
+    /// The next piece, which the sender has claimed and not stored yet: what is wanted of the message there.
+    transport::shm::Piece unstored() noexcept {
+        step();
+        return {taken_, std::min(piece_.bytes, wanted_ - std::min(wanted_, taken_))};
+    }
+    /// After what was read by other means: whether that piece is still not stored.
+    bool stored_nothing_more() const noexcept { return ring_.stored(manifest_) == taken_; }
+    /// That piece is here by other means.
+    void skip() noexcept { finish_piece(); }
+    /// Nothing of it is looked at any more.
+    void leave() noexcept { ring_.leave(manifest_); }
+
+    std::uint64_t taken() const noexcept { return taken_; }
+    bool has_all() const noexcept { return taken_ == length_; }
+    bool has_enough() const noexcept { return taken_ >= wanted_; }
+
+private:
+    /// To the next piece, unless it is that one already.
+    void step() noexcept {
+        if (stepped_) return;
+        piece_ = taken_ == 0 ? ring_.first_piece(manifest_, length_)
+                             : ring_.next_piece(manifest_, piece_, length_ - taken_);
+        stepped_ = true;
+    }
+    void load() noexcept {
+        if (taken_ >= wanted_) return;
+        const std::uint64_t bytes = std::min(piece_.bytes, wanted_ - taken_);
+        if (receive_->laid_out || bytes != piece_.bytes)
+            scatter(*receive_, taken_, ring_.at(piece_.at), bytes);
+        else
+            ring_.load(piece_, receive_->buffer + taken_);
+    }
+    void finish_piece() noexcept {
+        ring_.free(piece_);
+        taken_ += piece_.bytes;
+        stepped_ = false;
+    }
+
+    const transport::shm::PayloadConsumer& ring_;
+    const unsigned manifest_;
+    core::Request* const receive_;
+    const std::uint64_t length_, wanted_;
+    std::uint64_t taken_ = 0;
+    transport::shm::Piece piece_{0, 0};
+    bool stepped_ = false;  ///< piece_ is the one at taken_
+};
+
+}  // namespace heddle::p2p

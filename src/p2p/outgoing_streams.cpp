@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/outgoing_streams.hpp"
+
+#include "p2p/payload.hpp"
+
+namespace heddle::p2p {
+
+using transport::shm::PayloadProducer;
+using transport::shm::Piece;
+
+instance::Pending* OutgoingStreams::add(instance::Instance& instance, instance::Channel& channel,
+                                        core::Request& send) {
+    instance::Pending* stream = pending_.take();
+    if (stream == nullptr) return nullptr;
+    const auto manifest = channel.payload->take_manifest();
+    if (!manifest) {
+        pending_.give(stream);
+        return nullptr;
+    }
+    *stream = {};
+    stream->manifest = *manifest;
+    stream->data = send.buffer;
+    stream->layout = layout_of(send);
+    stream->bytes = send.capacity;
+    stream->completes = &send;
+    (channel.first_stream == nullptr ? channel.first_stream : channel.last_stream->next) = stream;
+    channel.last_stream = stream;
+    if (channel.streaming) return stream;
+    channel.streaming = true;
+    channel.next_streaming = instance.streaming;
+    instance.streaming = &channel;
+    return stream;
+}
+
+bool OutgoingStreams::push(Turn& turn, instance::Instance& instance) {
+    bool moved = false;
+    for (instance::Channel** at = &instance.streaming; *at != nullptr;) {
+        instance::Channel& channel = **at;
+        if (push(turn, channel)) moved = true;
+        if (channel.first_stream == nullptr) {
+            *at = channel.next_streaming;
+            channel.streaming = false;
+        } else {
+            at = &channel.next_streaming;
+        }
+    }
+    return moved;
+}
+
+bool OutgoingStreams::push(Turn& turn, instance::Channel& channel) {
+    bool moved = false;
+    while (channel.first_stream != nullptr && push_piece(turn, channel, *channel.first_stream))
+        moved = true;
+    return moved;
+}
+
+/// False if there is no room.
+bool OutgoingStreams::push_piece(Turn& turn, instance::Channel& channel,
+                                 instance::Pending& stream) {
+    PayloadProducer& ring = *channel.payload;
+    const Piece piece = ring.next_piece(stream.offset, stream.bytes);
+    if (piece.bytes == 0) return false;
+    if (!ring.claim(stream.manifest, piece, stream.offset)) {
+        end_first(channel);
+        return true;
+    }
+    if (stream.layout == nullptr)
+        ring.store(piece, stream.data + stream.offset);
+    else
+        gather(ring.at(piece.at), stream.data, stream.layout, stream.offset, piece.bytes);
+    stream.offset += piece.bytes;
+    stream.bytes -= piece.bytes;
+    ring.publish(stream.manifest, stream.offset);
+    if (stream.bytes != 0) return true;
+    core::Request& send = *stream.completes;
+    end_first(channel);
+    if (send.synchronous) return true;  // it ends with the receiver's answer
+    announced_.fetch_sub(1, relaxed);
+    turn.complete(send);
+    return true;
+}
+
+void OutgoingStreams::end_first(instance::Channel& channel) noexcept {
+    instance::Pending* stream = channel.first_stream;
+    channel.first_stream = stream->next;
+    give(channel, *stream);
+}
+
+void OutgoingStreams::drop(instance::Channel& channel, const core::Request& send) noexcept {
+    instance::Pending* before = nullptr;
+    for (instance::Pending* stream = channel.first_stream; stream != nullptr;
+         before = stream, stream = stream->next) {
+        if (stream->completes != &send) continue;
+        (before == nullptr ? channel.first_stream : before->next) = stream->next;
+        if (channel.last_stream == stream) channel.last_stream = before;
+        return give(channel, *stream);
+    }
+}
+
+void OutgoingStreams::give(instance::Channel& channel, instance::Pending& stream) noexcept {
+    channel.payload->end_stream(stream.manifest);
+    stream.next = nullptr;
+    pending_.give(&stream);
+}
+
+}  // namespace heddle::p2p

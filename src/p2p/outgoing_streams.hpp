@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Messages whose payload this process streams through rings of payload (transport/shm/payload_ring.hpp).
+///
+/// Those of one channel are streamed one after the other, in the order of their headers. What there is no room
+/// for waits; whoever makes progress stores more. A receiver that does not want to wait closes a message, and
+/// gets the rest another way: then its answer ends the send, and not what is stored here.
+///
+/// Thread safety  each function with the outbox of the instance held.
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/arena.hpp"
+#include "instance/instance.hpp"
+#include "p2p/turn.hpp"
+
+namespace heddle::p2p {
+
+class OutgoingStreams {
+public:
+    /// `announced`: counts sends whose payload is still to be taken.
+    OutgoingStreams(core::Arena<instance::Pending>& pending,
+                    std::atomic<std::uint32_t>& announced) noexcept
+        : pending_(pending), announced_(announced) {}
+
+    /// The payload of this send, as the next of its channel, which has a ring; nullptr if there is no manifest
+    /// or no memory for it. Nothing is stored yet.
+    instance::Pending* add(instance::Instance& instance, instance::Channel& channel,
+                           core::Request& send);
+    /// Stores what there is room for; true if that was anything.
+    bool push(Turn& turn, instance::Channel& channel);
+    bool push(Turn& turn, instance::Instance& instance);
+    /// The receiver has closed the message of this send.
+    void drop(instance::Channel& channel, const core::Request& send) noexcept;
+
+private:
+    bool push_piece(Turn& turn, instance::Channel& channel, instance::Pending& stream);
+    void end_first(instance::Channel& channel) noexcept;
+    void give(instance::Channel& channel, instance::Pending& stream) noexcept;
+
+    core::Arena<instance::Pending>& pending_;
+    std::atomic<std::uint32_t>& announced_;
+};
+
+}  // namespace heddle::p2p

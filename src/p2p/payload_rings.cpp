@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/payload_rings.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+#include "platform/limits.hpp"
+#include "tool/recipe.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+/// A message of fewer lines goes through the ring of cells as fast.
+constexpr std::uint64_t shortest = 512;
+
+/// In a ring of twice the second cache, a line has left the sender's for the one that both share before it
+/// is written again (docs/adr/0029-payload-rings.md).
+std::uint64_t best_extent() noexcept {
+    constexpr std::uint64_t least = std::uint64_t{1} << 20, most = std::uint64_t{4} << 20;
+    const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return cache <= 0 ? least : std::clamp(2 * static_cast<std::uint64_t>(cache), least, most);
+}
+
+bool are_used(const transport::shm::Node& node, const tool::Settings& settings) noexcept {
+    return node.payload_rings_each() != 0 && settings.payload_ring != 0 &&
+        !tool::in_laboratory(settings) && !platform::addresses_are_limited();
+}
+
+}  // namespace
+
+PayloadRings::PayloadRings(const transport::shm::Node& node, std::int32_t rank,
+                           const tool::Settings& settings)
+    : node_(node),
+      rank_(rank),
+      extent_(std::min(settings.payload_ring, best_extent())),
+      from_(are_used(node, settings) ? shortest : never) {}
+
+std::int32_t PayloadRings::give(instance::Channel& channel) {
+    std::lock_guard guard(lock_);
+    if (taken_.size() == node_.payload_rings_each()) return -1;
+    const std::size_t number = taken_.size();
+    transport::shm::PayloadRing* ring = node_.payload_ring(static_cast<std::size_t>(rank_), number);
+    if (ring == nullptr) return -1;
+    taken_.push_back(std::make_unique<transport::shm::PayloadProducer>(*ring, extent_));
+    channel.payload = taken_.back().get();
+    return static_cast<std::int32_t>(number);
+}
+
+transport::shm::PayloadConsumer PayloadRings::accept(std::int32_t from,
+                                                     std::uint32_t number) const {
+    if (platform::addresses_are_limited()) return {};
+    transport::shm::PayloadRing* ring = node_.payload_ring(static_cast<std::size_t>(from), number);
+    if (ring == nullptr) return {};
+    const transport::shm::PayloadConsumer consumer(*ring);
+    consumer.take_offer();
+    return consumer;
+}
+
+bool PayloadRings::bind_again() {
+    std::lock_guard guard(lock_);
+    for (std::size_t number = 0; number < taken_.size(); ++number) {
+        transport::shm::PayloadRing* ring =
+            node_.payload_ring(static_cast<std::size_t>(rank_), number);
+        if (ring == nullptr) return false;
+        taken_[number]->bind(*ring);
+    }
+    return true;
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The rings of payload of this process (transport/shm/payload_ring.hpp), and which channel sends by which.
+///
+/// A channel gets one when it has sent much, since each ring comes to hold some megabytes. It offers the ring
+/// to the receiver by a message (Kind::offer), and uses it once the receiver has mapped it. There is a limited
+/// number of rings; channels without one send large messages another way.
+///
+/// Thread safety  any thread. What a channel has belongs to its outbox.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "instance/channel.hpp"
+#include "tool/settings.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::p2p {
+
+class PayloadRings {
+public:
+    PayloadRings(const transport::shm::Node& node, std::int32_t rank,
+                 const tool::Settings& settings);
+
+    /// Shorter messages do not go by such a ring; ~0 if none does.
+    std::uint64_t from() const noexcept { return from_; }
+
+    /// Whether the channel has a ring that its receiver has mapped. Outbox held.
+    static bool is_ready(instance::Channel& channel) noexcept {
+        if (channel.payload == nullptr) [[unlikely]]
+            return false;
+        return channel.payload->is_ready();
+    }
+    /// Counts payload that the channel sends without a ring: true if it should have one. Outbox held.
+    static bool is_wanted(instance::Channel& channel, std::uint64_t bytes) noexcept {
+        if (channel.payload != nullptr) return false;
+        channel.sent_without += bytes;
+        return channel.sent_without >= worth_a_ring;
+    }
+    /// Gives the channel a ring, whose number is the answer; negative: there is none. Outbox held.
+    std::int32_t give(instance::Channel& channel);
+
+    /// On the other side: what process `from` offers. Empty if it cannot be mapped.
+    transport::shm::PayloadConsumer accept(std::int32_t from, std::uint32_t number) const;
+
+    /// After the node's memory was unmapped: false if a ring cannot be mapped (errno).
+    bool bind_again();
+
+private:
+    static constexpr std::uint64_t worth_a_ring = 64 * 1024;
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+    const transport::shm::Node& node_;
+    const std::int32_t rank_;
+    const std::uint64_t extent_;  ///< most bytes of one ring
+    const std::uint64_t from_;
+    std::mutex lock_;
+    std::vector<std::unique_ptr<transport::shm::PayloadProducer>> taken_;  ///< by number
+};
+
+}  // namespace heddle::p2p

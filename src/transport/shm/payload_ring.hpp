@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A ring of payload in shared memory, from one instance of a sending process to the same instance of a
+/// receiving process. Headers go through the ring of cells (transport/shm/ring.hpp), and say where it lies.
+///
+/// Stored in      blocks of 16 KiB that are walked in order, so that a line has left the producer's own
+///                cache for one that both share before it is written again. A piece lies in one block.
+/// Freed          block by block, in whatever order messages are received: what has been read of a block is
+///                counted, and the producer enters a block again when all that it stored there has been read.
+/// Placed         a message that lies in one piece, stored before its header is published.
+/// Streamed       a message of pieces that follow each other. Its header is published first, and names a
+///                Manifest, in which the producer says how much it has stored. Messages are streamed one
+///                after the other.
+/// Claimed        before a piece is stored the producer claims its bytes. A consumer that does not want to
+///                wait any more closes the message: of what was not claimed nothing comes, and it is told
+///                how much was.
+/// Extent         how much of the ring is walked: little at first, and more when much goes through it.
+///
+/// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by any
+///                thread, one for each message.
+/// Invariants     (1) a block is entered only when its `freed` has come to what was stored in it.
+///                (2) bytes before Manifest::stored have been stored; after it at most one piece is being
+///                    stored, which ends where `claimed` does.
+///                (3) a manifest is used again when its consumer has left it and nothing is streamed by it.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "platform/cpu.hpp"
+#include "sync/native.hpp"
+#include "sync/orders.hpp"
+#include "transport/shm/store_choice.hpp"
+
+namespace heddle::transport::shm {
+
+/// Sizes of all payload rings; simulations have smaller ones.
+struct PayloadSizes {
+    static constexpr std::uint64_t block = 16384;
+    static constexpr std::uint64_t blocks = 256;
+    static constexpr std::uint64_t first_blocks = 16;  ///< first extent
+    static constexpr unsigned manifests = 64;  ///< messages that are streamed or not received
+};
+
+/// Where a part of a message lies in the ring, in bytes.
+struct Piece {
+    std::uint64_t at;
+    std::uint64_t bytes;  ///< 0: there is no room
+};
+
+/// What a part of a message takes: whole lines.
+constexpr std::uint64_t whole_lines(std::uint64_t bytes) noexcept {
+    return (bytes + cache_line - 1) / cache_line * cache_line;
+}
+
+/// What both sides have of a ring. Zeroes are a valid empty one.
+template <class World, class Sizes>
+struct BasicPayloadRing {
+    template <class T>
+    using Atom = typename World::template Atom<T>;
+
+    static constexpr std::uint64_t closed = std::uint64_t{1} << 63;
+
+    struct Manifest {
+        // The producer's.
+        alignas(cache_line) Atom<std::uint64_t> stored;  ///< bytes of the message
+        std::uint64_t start;   ///< where the first piece begins; good once something is claimed
+        std::uint64_t extent;  ///< likewise: where the ring ends for this message
+        /// The producer's, until the consumer closes it.
+        alignas(cache_line)
+            Atom<std::uint64_t> claimed;  ///< bytes of the message; and `closed`, or not
+    };
+    struct Block {
+        alignas(cache_line) Atom<std::uint64_t> freed;  ///< bytes, ever
+    };
+    /// What the consumer has timed of one block.
+    struct Times {
+        Atom<std::uint64_t> first, rest;
+        Atom<std::uint64_t> number;  ///< of times; written last
+    };
+
+    alignas(cache_line) Atom<std::uint32_t> accepted;  ///< consumer: 1 when it has mapped the ring
+    alignas(cache_line) Atom<std::uint64_t> left;  ///< consumer: bit of each manifest it has left
+    alignas(cache_line) Manifest manifests[Sizes::manifests];
+    Block blocks[Sizes::blocks];
+    alignas(cache_line) Times times[Sizes::blocks];
+    alignas(4096) std::byte data[Sizes::blocks * Sizes::block];
+
+    static Piece piece(std::uint64_t at, std::uint64_t left_of_message) noexcept {
+        return {at, std::min(left_of_message, Sizes::block - at % Sizes::block)};
+    }
+    static std::uint64_t behind(const Piece& piece, std::uint64_t extent) noexcept {
+        const std::uint64_t end = piece.at + whole_lines(piece.bytes);
+        return end == extent ? 0 : end;
+    }
+    static bool is_block(const Piece& piece) noexcept { return piece.bytes == Sizes::block; }
+    static TwoParts parts() noexcept { return {Sizes::block / 4, Sizes::block - Sizes::block / 4}; }
+};
+
+template <class World, class Sizes>
+class BasicPayloadProducer {
+public:
+    using Ring = BasicPayloadRing<World, Sizes>;
+    /// `most`: bytes that it may walk at most.
+    BasicPayloadProducer(Ring& ring, std::uint64_t most) noexcept
+        : ring_(&ring),
+          most_(std::clamp(most / Sizes::block, std::uint64_t{1}, Sizes::blocks) * Sizes::block),
+          extent_(std::min(Sizes::first_blocks * Sizes::block, most_)) {}
+
+    /// Where the ring is mapped. It may have been somewhere else.
+    void bind(Ring& ring) noexcept { ring_ = &ring; }
+
+    /// Whether the consumer has mapped the ring, and will read what comes.
+    bool is_ready() noexcept {
+        if (!ready_) [[unlikely]]
+            ready_ = ring_->accepted.load(acquire) != 0;  // A1: pairs with R1
+        return ready_;
+    }
+
+    // --- messages of one piece ---
+
+    /// Room in one block, taken; nothing if there is none, or while something is streamed.
+    std::optional<std::uint64_t> reserve(std::uint64_t bytes) noexcept {
+        if (streaming_ != 0) return std::nullopt;
+        extend(bytes);
+        if (tail_ % Sizes::block + bytes > Sizes::block) skip_block();
+        if (!is_entered()) return std::nullopt;
+        const std::uint64_t at = tail_;
+        advance({at, bytes});
+        return at;
+    }
+    std::byte* at(std::uint64_t place) noexcept { return ring_->data + place; }
+    void store(std::uint64_t place, const std::byte* from, std::uint64_t bytes) noexcept {
+        store_by(choice_.now(), at(place), from, bytes);
+    }
+
+    // --- messages of several pieces ---
+
+    /// A manifest for another message; nothing if all are in use.
+    std::optional<unsigned> take_manifest() noexcept {
+        // A2: pairs with R2.
+        if ((free_ & ~streaming_) == 0) free_ |= ring_->left.exchange(0, acquire);
+        if ((free_ & ~streaming_) == 0) return std::nullopt;
+        const auto number = static_cast<unsigned>(std::countr_zero(free_ & ~streaming_));
+        free_ &= ~bit(number);
+        streaming_ |= bit(number);
+        auto& manifest = ring_->manifests[number];
+        manifest.stored.store(0, relaxed);   // published by the header
+        manifest.claimed.store(0, relaxed);  // likewise
+        return number;
+    }
+    /// Where the next piece of the message goes of which `stored` bytes have been and `left` are left.
+    Piece next_piece(std::uint64_t stored, std::uint64_t left) noexcept {
+        if (stored == 0) extend(left);
+        return is_entered() ? Ring::piece(tail_, left) : Piece{tail_, 0};
+    }
+    /// Before it is stored. False if the consumer has closed the message.
+    bool claim(unsigned number, const Piece& piece, std::uint64_t stored) noexcept {
+        auto& manifest = ring_->manifests[number];
+        if (stored == 0) {
+            manifest.start = piece.at;
+            manifest.extent = extent_;
+        }
+        // R3: pairs with A3; for start and extent.
+        if ((manifest.claimed.fetch_add(piece.bytes, acq_rel) & Ring::closed) != 0) return false;
+        advance(piece);
+        return true;
+    }
+    /// Stores a dense piece, and learns from it now and then.
+    void store(const Piece& piece, const std::byte* from) noexcept {
+        if (Ring::is_block(piece) && is_for_trial(piece)) return store_trial(piece, from);
+        store_by(choice_.now(), at(piece.at), from, piece.bytes);
+    }
+    /// So many bytes of the message have been stored.
+    void publish(unsigned number, std::uint64_t stored) noexcept {
+        ring_->manifests[number].stored.store(stored, release);  // R4: pairs with A4
+    }
+    /// Nothing more is streamed by this manifest.
+    void end_stream(unsigned number) noexcept { streaming_ &= ~bit(number); }
+    bool is_streaming() const noexcept { return streaming_ != 0; }
+
+    Store store_now() const noexcept { return choice_.now(); }
+    std::uint64_t extent() const noexcept { return extent_; }
+
+private:
+    static constexpr std::uint64_t rounds_before_more = 4;
+    static constexpr std::uint64_t trial_every = 8;  ///< blocks; an eighth as often later
+    static constexpr std::uint64_t few_trials = 64;
+
+    static std::uint64_t bit(unsigned number) noexcept { return std::uint64_t{1} << number; }
+    static std::uint64_t block_of(std::uint64_t place) noexcept { return place / Sizes::block; }
+
+    static void store_by(Store way, std::byte* to, const std::byte* from,
+                         std::uint64_t bytes) noexcept {
+        if (way == Store::around_cache)
+            platform::copy_around_cache(to, from, bytes);
+        else
+            std::memcpy(to, from, bytes);
+    }
+
+    /// Whether the block at the tail may be stored to.
+    bool is_entered() noexcept {
+        if (entered_) return true;
+        const std::uint64_t block = block_of(tail_);
+        // A5: pairs with R5; the block has been read. (1)
+        if (ring_->blocks[block].freed.load(acquire) != stored_[block]) return false;
+        entered_ = true;
+        if (trials_[block].pending) learn(block);
+        return true;
+    }
+    void advance(const Piece& piece) noexcept {
+        stored_[block_of(piece.at)] += whole_lines(piece.bytes);
+        go_to(Ring::behind(piece, extent_));
+    }
+    void skip_block() noexcept {
+        const std::uint64_t end = (block_of(tail_) + 1) * Sizes::block;
+        go_to(end == extent_ ? 0 : end);
+    }
+    void go_to(std::uint64_t place) noexcept {
+        tail_ = place;
+        if (place % Sizes::block == 0) entered_ = false;
+        if (place == 0) ++rounds_;
+    }
+    /// Only between messages: the consumer of one that is streamed goes by its extent.
+    void extend(std::uint64_t bytes) noexcept {
+        if (extent_ == most_) [[likely]]
+            return;
+        if (rounds_ >= rounds_before_more || bytes > extent_ / 2) {
+            extent_ = std::min(2 * extent_, most_);
+            rounds_ = 0;
+            if (bytes > extent_ / 2) extend(bytes);
+        }
+    }
+
+    bool is_for_trial(const Piece& piece) const noexcept {
+        const std::uint64_t block = block_of(piece.at);
+        return block % trial_every == trial_every / 2 &&
+            (tried_ < few_trials || (tried_ + block / trial_every) % 8 == 0);
+    }
+    void store_trial(const Piece& piece, const std::byte* from) noexcept {
+        const auto parts = Ring::parts();
+        const Store usual = choice_.now();
+        std::byte* to = at(piece.at);
+        const std::uint64_t start = platform::ticks();
+        store_by(other(usual), to, from, parts.first);
+        const std::uint64_t middle = platform::ticks();
+        store_by(usual, to + parts.first, from + parts.first, parts.rest);
+        const std::uint64_t end = platform::ticks();
+        const std::uint64_t block = block_of(piece.at);
+        trials_[block] = {
+            true, usual, {middle - start, end - middle}, ring_->times[block].number.load(relaxed)};
+    }
+    /// What the consumer says of a block that was a trial in the round before.
+    void learn(std::uint64_t block) noexcept {
+        Trial& trial = trials_[block];
+        trial.pending = false;
+        ++tried_;
+        auto& times = ring_->times[block];
+        const std::uint64_t number = times.number.load(acquire);  // A6: pairs with R6
+        if (number == trial.number) return;                       // it was read otherwise
+        choice_.learn(trial.usual, trial.stored,
+                      {times.first.load(relaxed), times.rest.load(relaxed)});
+    }
+
+    struct Trial {
+        bool pending = false;
+        Store usual = Store::through_cache;
+        TwoParts stored{};
+        std::uint64_t number = 0;  ///< of the consumer's times before
+    };
+
+    Ring* ring_;
+    bool ready_ = false;
+    const std::uint64_t most_;
+    std::uint64_t extent_;
+    std::uint64_t tail_ = 0;
+    bool entered_ = false;  ///< the block at the tail
+    std::uint64_t rounds_ = 0;
+    std::uint64_t free_ = Sizes::manifests == 64 ? ~std::uint64_t{0} : bit(Sizes::manifests) - 1;
+    std::uint64_t streaming_ = 0;  ///< by these manifests something is (still to be) streamed
+    std::uint64_t tried_ = 0;
+    StoreChoice choice_;
+    std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes, ever
+    std::array<Trial, Sizes::blocks> trials_{};
+};
+
+template <class World, class Sizes>
+class BasicPayloadConsumer {
+public:
+    using Ring = BasicPayloadRing<World, Sizes>;
+
+    BasicPayloadConsumer() = default;
+    explicit BasicPayloadConsumer(Ring& ring) noexcept : ring_(&ring) {}
+    explicit operator bool() const noexcept { return ring_ != nullptr; }
+
+    /// The producer may store.
+    void take_offer() const noexcept {
+        ring_->accepted.store(1, release);  // R1
+    }
+
+    const std::byte* at(std::uint64_t place) const noexcept { return ring_->data + place; }
+    /// What lies there has been read, or is not wanted.
+    void free(const Piece& piece) const noexcept {
+        // R5
+        ring_->blocks[piece.at / Sizes::block].freed.fetch_add(whole_lines(piece.bytes), release);
+    }
+
+    // --- messages of several pieces ---
+
+    std::uint64_t stored(unsigned number) const noexcept {
+        return ring_->manifests[number].stored.load(acquire);  // A4
+    }
+    /// How much was claimed; nothing more will be.
+    std::uint64_t close(unsigned number) const noexcept {
+        // A3
+        return ring_->manifests[number].claimed.fetch_or(Ring::closed, acq_rel) & ~Ring::closed;
+    }
+    Piece first_piece(unsigned number, std::uint64_t bytes) const noexcept {
+        return Ring::piece(ring_->manifests[number].start, bytes);
+    }
+    /// The one behind `piece`, when `left` bytes follow it.
+    Piece next_piece(unsigned number, const Piece& piece, std::uint64_t left) const noexcept {
+        return Ring::piece(Ring::behind(piece, ring_->manifests[number].extent), left);
+    }
+    /// Reads a dense piece, and tells how long that took where the producer may want to know.
+    void load(const Piece& piece, std::byte* to) const noexcept {
+        if (!Ring::is_block(piece)) {
+            std::memcpy(to, at(piece.at), piece.bytes);
+            return;
+        }
+        const auto parts = Ring::parts();
+        const std::uint64_t start = platform::ticks();
+        std::memcpy(to, at(piece.at), parts.first);
+        const std::uint64_t middle = platform::ticks();
+        std::memcpy(to + parts.first, at(piece.at) + parts.first, parts.rest);
+        tell(piece.at / Sizes::block, {middle - start, platform::ticks() - middle});
+    }
+    /// Nothing of the message is looked at any more.
+    void leave(unsigned number) const noexcept {
+        ring_->left.fetch_or(std::uint64_t{1} << number, release);  // R2
+    }
+
+private:
+    void tell(std::uint64_t block, TwoParts loaded) const noexcept {
+        auto& times = ring_->times[block];
+        times.first.store(loaded.first, relaxed);
+        times.rest.store(loaded.rest, relaxed);
+        times.number.store(times.number.load(relaxed) + 1, release);  // R6
+    }
+
+    Ring* ring_ = nullptr;
+};
+
+using PayloadRing = BasicPayloadRing<sync::Native, PayloadSizes>;
+using PayloadProducer = BasicPayloadProducer<sync::Native, PayloadSizes>;
+using PayloadConsumer = BasicPayloadConsumer<sync::Native, PayloadSizes>;
+
+}  // namespace heddle::transport::shm

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/payload_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "testing/simulation.hpp"
+
+namespace {
+
+using heddle::acquire;
+using heddle::relaxed;
+using heddle::release;
+using heddle::testing::SimulatedWorld;
+using heddle::testing::Simulation;
+using heddle::testing::try_seeds;
+using heddle::transport::shm::BasicPayloadConsumer;
+using heddle::transport::shm::BasicPayloadProducer;
+using heddle::transport::shm::BasicPayloadRing;
+using heddle::transport::shm::PayloadConsumer;
+using heddle::transport::shm::PayloadProducer;
+using heddle::transport::shm::PayloadRing;
+using heddle::transport::shm::PayloadSizes;
+using heddle::transport::shm::Piece;
+using heddle::transport::shm::Store;
+using heddle::transport::shm::StoreChoice;
+
+struct FewBlocks {
+    static constexpr std::uint64_t block = 128;
+    static constexpr std::uint64_t blocks = 8;
+    static constexpr std::uint64_t first_blocks = 2;
+    static constexpr unsigned manifests = 3;
+};
+using Ring = BasicPayloadRing<SimulatedWorld, FewBlocks>;
+using Producer = BasicPayloadProducer<SimulatedWorld, FewBlocks>;
+using Consumer = BasicPayloadConsumer<SimulatedWorld, FewBlocks>;
+
+std::byte byte_of(std::size_t message, std::uint64_t at) {
+    return static_cast<std::byte>(message * 131 + at * 7 + at / 256);
+}
+
+/// A producer that streams messages, and a consumer that takes them, and closes some.
+struct Stream {
+    struct Message {
+        std::uint64_t length;
+        unsigned manifest = 0;
+        bool closes;  ///< its consumer does, when nothing comes
+    };
+    std::unique_ptr<Ring> ring = std::make_unique<Ring>();
+    std::vector<Message> messages;
+    SimulatedWorld::Atom<std::size_t> headers{0};
+    std::vector<std::uint64_t> stored;  ///< by the producer, of each message, when it stopped
+
+    Stream(Simulation& simulation, std::size_t count) : stored(count, 0) {
+        for (std::size_t i = 0; i < count; ++i)
+            messages.push_back({1 + simulation.random(700), 0, simulation.random(2) == 0});
+    }
+
+    void produce() {
+        Producer producer(*ring, FewBlocks::blocks * FewBlocks::block);
+        while (!producer.is_ready()) SimulatedWorld::yield();
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            std::optional<unsigned> manifest;
+            while (!(manifest = producer.take_manifest())) SimulatedWorld::yield();
+            messages[i].manifest = *manifest;
+            headers.store(i + 1, release);
+            store_message(producer, i);
+            producer.end_stream(*manifest);
+        }
+    }
+    void store_message(Producer& producer, std::size_t number) {
+        std::vector<std::byte> data(messages[number].length);
+        for (std::uint64_t at = 0; at < data.size(); ++at) data[at] = byte_of(number, at);
+        while (stored[number] < data.size()) {
+            const Piece piece = producer.next_piece(stored[number], data.size() - stored[number]);
+            if (piece.bytes == 0) {
+                SimulatedWorld::yield();
+                // A closed message that finds no room would wait for ever: only the answer ends it.
+                if (messages[number].closes && closed_.load(acquire) > number) return;
+                continue;
+            }
+            if (!producer.claim(messages[number].manifest, piece, stored[number])) return;
+            producer.store(piece, data.data() + stored[number]);
+            stored[number] += piece.bytes;
+            producer.publish(messages[number].manifest, stored[number]);
+        }
+    }
+
+    void consume() {
+        const Consumer consumer(*ring);
+        consumer.take_offer();
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            while (headers.load(acquire) <= i) SimulatedWorld::yield();
+            take(consumer, i);
+        }
+    }
+    void take(const Consumer& consumer, std::size_t number) {
+        const Message message = messages[number];
+        std::uint64_t taken = 0, end = message.length;
+        Piece piece{0, 0};
+        bool closed = false;
+        while (taken < end) {
+            const std::uint64_t now = consumer.stored(message.manifest);
+            if (now == taken) {
+                if (message.closes && !closed) {
+                    end = consumer.close(message.manifest);
+                    closed = true;
+                }
+                SimulatedWorld::yield();
+                continue;
+            }
+            piece = taken == 0
+                ? consumer.first_piece(message.manifest, message.length)
+                : consumer.next_piece(message.manifest, piece, message.length - taken);
+            std::vector<std::byte> got(piece.bytes);
+            consumer.load(piece, got.data());
+            for (std::uint64_t at = 0; at < piece.bytes; ++at)
+                if (got[at] != byte_of(number, taken + at)) Simulation::fail("wrong data");
+            consumer.free(piece);
+            taken += piece.bytes;
+        }
+        if (closed) closed_.store(number + 1, release);
+        consumer.leave(message.manifest);
+        ends.push_back(taken);
+    }
+
+    SimulatedWorld::Atom<std::size_t> closed_{0};
+    std::vector<std::uint64_t> ends;  ///< how much came of each message
+};
+
+std::unique_ptr<Stream> stream(Simulation& simulation) {
+    auto world = std::make_unique<Stream>(simulation, 12);
+    simulation.thread([w = world.get()] { w->produce(); });
+    simulation.thread([w = world.get()] { w->consume(); });
+    return world;
+}
+
+TEST(PayloadRing, carries_messages_of_which_some_are_closed) {
+    EXPECT_EQ(try_seeds(4000, {}, stream), "");
+}
+
+TEST(PayloadRing, says_on_both_sides_how_much_of_a_closed_message_came) {
+    std::uint64_t whole = 0, part = 0;
+    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+        Simulation simulation(seed);
+        const auto world = stream(simulation);
+        ASSERT_EQ(simulation.run(), "");
+        ASSERT_EQ(world->ends, world->stored);
+        for (std::size_t i = 0; i < world->messages.size(); ++i)
+            ++(world->ends[i] == world->messages[i].length ? whole : part);
+    }
+    EXPECT_GT(whole, 0U);
+    EXPECT_GT(part, 0U);
+}
+
+/// A ring that is a private matter of one thread.
+struct Alone {
+    std::unique_ptr<PayloadRing> ring = std::make_unique<PayloadRing>();
+    PayloadProducer producer{*ring, PayloadSizes::blocks* PayloadSizes::block};
+    PayloadConsumer consumer{*ring};
+};
+
+TEST(PayloadRing, is_used_when_its_offer_was_taken) {
+    Alone alone;
+    EXPECT_FALSE(alone.producer.is_ready());
+    alone.consumer.take_offer();
+    EXPECT_TRUE(alone.producer.is_ready());
+}
+
+TEST(PayloadRing, places_messages_in_one_block_each) {
+    Alone alone;
+    for (int i = 0; i < 10000; ++i) {
+        const std::uint64_t bytes = 1 + static_cast<std::uint64_t>(i) * 37 % 8192;
+        const auto place = alone.producer.reserve(bytes);
+        ASSERT_TRUE(place);
+        EXPECT_EQ(*place / PayloadSizes::block, (*place + bytes - 1) / PayloadSizes::block);
+        alone.consumer.free({*place, bytes});
+    }
+}
+
+TEST(PayloadRing, is_full_until_the_next_block_has_been_read) {
+    Alone alone;
+    std::vector<Piece> placed;
+    for (;;) {
+        const auto place = alone.producer.reserve(PayloadSizes::block);
+        if (!place) break;
+        placed.push_back({*place, PayloadSizes::block});
+    }
+    EXPECT_EQ(placed.size() * PayloadSizes::block, alone.producer.extent());
+    alone.consumer.free(placed[1]);
+    EXPECT_FALSE(alone.producer.reserve(64));  // blocks are walked in order
+    alone.consumer.free(placed[0]);
+    EXPECT_TRUE(alone.producer.reserve(64));
+}
+
+TEST(PayloadRing, is_walked_farther_when_much_goes_through_it) {
+    Alone alone;
+    const std::uint64_t first = alone.producer.extent();
+    for (int i = 0; i < 100000; ++i) {
+        const auto place = alone.producer.reserve(4096);
+        ASSERT_TRUE(place);
+        alone.consumer.free({*place, 4096});
+    }
+    EXPECT_LT(first, alone.producer.extent());
+    EXPECT_EQ(alone.producer.extent(), PayloadSizes::blocks * PayloadSizes::block);
+}
+
+TEST(PayloadRing, has_no_room_for_single_pieces_while_it_streams) {
+    Alone alone;
+    const auto manifest = alone.producer.take_manifest();
+    ASSERT_TRUE(manifest);
+    EXPECT_FALSE(alone.producer.reserve(64));
+    alone.producer.end_stream(*manifest);
+    EXPECT_TRUE(alone.producer.reserve(64));
+}
+
+TEST(PayloadRing, gives_a_manifest_again_when_both_sides_have_done_with_it) {
+    Alone alone;
+    for (unsigned i = 0; i < PayloadSizes::manifests; ++i)
+        ASSERT_TRUE(alone.producer.take_manifest());
+    EXPECT_FALSE(alone.producer.take_manifest());
+    alone.consumer.leave(7);
+    EXPECT_FALSE(alone.producer.take_manifest());
+    alone.producer.end_stream(7);
+    EXPECT_EQ(alone.producer.take_manifest(), 7U);
+}
+
+TEST(PayloadRing, carries_messages_between_real_threads) {
+    Alone alone;
+    constexpr std::size_t count = 300;
+    constexpr std::uint64_t length = 300'000;
+    std::atomic<std::size_t> headers{0};
+    std::vector<unsigned> manifests(count);
+    std::thread consumer([&] {
+        std::vector<std::byte> got(length);
+        for (std::size_t i = 0; i < count; ++i) {
+            while (headers.load(acquire) <= i) std::this_thread::yield();
+            Piece piece{0, 0};
+            for (std::uint64_t taken = 0; taken < length; taken += piece.bytes) {
+                while (alone.consumer.stored(manifests[i]) == taken) std::this_thread::yield();
+                piece = taken == 0 ? alone.consumer.first_piece(manifests[i], length)
+                                   : alone.consumer.next_piece(manifests[i], piece, length - taken);
+                alone.consumer.load(piece, got.data() + taken);
+                alone.consumer.free(piece);
+            }
+            alone.consumer.leave(manifests[i]);
+            for (std::uint64_t at = 0; at < length; ++at)
+                ASSERT_EQ(got[at], byte_of(i, at)) << i << " " << at;
+        }
+    });
+    std::vector<std::byte> data(length);
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::uint64_t at = 0; at < length; ++at) data[at] = byte_of(i, at);
+        std::optional<unsigned> manifest;
+        while (!(manifest = alone.producer.take_manifest())) std::this_thread::yield();
+        manifests[i] = *manifest;
+        headers.store(i + 1, release);
+        for (std::uint64_t stored = 0; stored < length;) {
+            const Piece piece = alone.producer.next_piece(stored, length - stored);
+            if (piece.bytes == 0) {
+                std::this_thread::yield();
+                continue;
+            }
+            ASSERT_TRUE(alone.producer.claim(*manifest, piece, stored));
+            alone.producer.store(piece, data.data() + stored);
+            stored += piece.bytes;
+            alone.producer.publish(*manifest, stored);
+        }
+        alone.producer.end_stream(*manifest);
+    }
+    consumer.join();
+}
+
+/// A block costs so many ticks by each way, half of them on each side.
+void try_block(StoreChoice& choice, std::uint64_t through_cache, std::uint64_t around_cache) {
+    const Store usual = choice.now();
+    const bool through = usual == Store::through_cache;
+    const std::uint64_t first = (through ? around_cache : through_cache) / 8;
+    const std::uint64_t rest = (through ? through_cache : around_cache) * 3 / 8;
+    choice.learn(usual, {first, rest}, {first, rest});
+}
+
+TEST(StoreChoice, takes_the_way_that_costs_both_sides_less) {
+    StoreChoice choice;
+    EXPECT_EQ(choice.now(), Store::through_cache);
+    for (int i = 0; i < 8; ++i) try_block(choice, 800, 160);
+    EXPECT_EQ(choice.now(), Store::around_cache);
+    for (int i = 0; i < 30; ++i) try_block(choice, 160, 400);  // the processes have moved
+    EXPECT_EQ(choice.now(), Store::through_cache);
+}
+
+TEST(StoreChoice, is_not_changed_by_a_small_gain_or_one_disturbance) {
+    StoreChoice choice;
+    for (int i = 0; i < 8; ++i) try_block(choice, 800, 780);
+    EXPECT_EQ(choice.now(), Store::through_cache);
+    try_block(choice, 800'000, 800);
+    for (int i = 0; i < 8; ++i) try_block(choice, 800, 800);
+    EXPECT_EQ(choice.now(), Store::through_cache);
+}
+
+}  // namespace
