@@ -10,8 +10,8 @@
 namespace heddle::p2p {
 namespace {
 
-/// A message of fewer lines goes through the ring of cells as fast.
-constexpr std::uint64_t shortest = 512;
+/// Fewer lines take less time through the ring of cells than header and payload apart.
+constexpr std::uint64_t shortest = 2560;
 
 /// In a ring of twice the second cache, a line has left the sender's for the one that both share before it
 /// is written again (docs/adr/0029-payload-rings.md).
