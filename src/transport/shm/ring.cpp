@@ -37,7 +37,9 @@ void Producer::note_payload(std::size_t cells) noexcept {
 void Producer::wipe(std::uint64_t position) noexcept {
     const std::size_t place = position & (ring_slots - 1);
     if (!carried_payload_[place]) return;
-    cells_[place].sequence.store(0, relaxed);  // R1 orders it before the message before it
+    // No message here has this number before all others have had their turn. R1 orders it before the message
+    // before it.
+    cells_[place].sequence.store(static_cast<std::uint32_t>(position), relaxed);
     carried_payload_[place] = false;
     --payload_cells_;
 }

@@ -72,7 +72,11 @@ struct Control {
 class Producer {
 public:
     Producer() = default;
-    Producer(Control& control, Cell* cells) noexcept { bind(control, cells); }
+    /// `begin`: position of the first cell, a multiple of the slots, which the consumer has, too.
+    Producer(Control& control, Cell* cells, std::uint64_t begin = 0) noexcept
+        : tail_(begin), seen_head_(begin) {
+        bind(control, cells);
+    }
 
     /// Where the ring is mapped. It may have been somewhere else.
     void bind(Control& control, Cell* cells) noexcept {
@@ -144,6 +148,9 @@ private:
 
 class Consumer {
 public:
+    Consumer() = default;
+    explicit Consumer(std::uint64_t begin) noexcept : head_(begin), published_(begin) {}
+
     /// Where the ring is mapped. It may have been somewhere else. `mark`: what is to be added to a head that is given back, 0 or `pressure`.
     void bind(Control& control, Cell* cells, const std::atomic<std::uint64_t>& mark) noexcept {
         control_ = &control;

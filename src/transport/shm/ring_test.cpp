@@ -18,10 +18,14 @@ struct Ring {
     std::unique_ptr<Cell[]> cells{new Cell[ring_slots]()};
     Control control{};
     std::atomic<std::uint64_t> mark{0};
-    Producer producer{control, cells.get()};
+    Producer producer;
     Consumer consumer;
 
-    Ring() { consumer.bind(control, cells.get(), mark); }
+    explicit Ring(std::uint64_t begin = 0)
+        : producer(control, cells.get(), begin), consumer(begin) {
+        control.head = begin;
+        consumer.bind(control, cells.get(), mark);
+    }
 };
 
 std::vector<unsigned char> payload(std::size_t bytes, std::uint32_t number) {
@@ -86,6 +90,22 @@ TEST(Ring, a_full_ring_refuses_and_loses_nothing) {
                 expect_front(ring.consumer, popped++, bytes);
             ASSERT_EQ(ring.consumer.front(), nullptr);
         }
+    }
+}
+
+TEST(Ring, finds_nothing_in_a_wiped_cell_when_sequences_begin_anew) {
+    // The last cell of the second round has the sequence 0; in the first round it carries payload.
+    Ring ring((std::uint64_t{1} << 32) - 2 * ring_slots);
+    constexpr std::size_t quarter = inline_payload + (ring_slots / 4 - 1) * heddle::cache_line;
+    static_assert(cells_for(quarter) == ring_slots / 4);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        ASSERT_TRUE(push(ring.producer, i, quarter));
+        expect_front(ring.consumer, i, quarter);
+    }
+    for (std::uint32_t i = 0; i < ring_slots; ++i) {
+        ASSERT_EQ(ring.consumer.front(), nullptr) << i;
+        ASSERT_TRUE(push(ring.producer, i, 0));
+        expect_front(ring.consumer, i, 0);
     }
 }
 
