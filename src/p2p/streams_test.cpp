@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Messages through rings of payload between processes and threads, all in one address space (for
+/// ThreadSanitizer). What a ring itself promises is tested in transport/shm/payload_ring_test.cpp.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "mpi.h"
+#include "testing/job.hpp"
+
+namespace {
+
+using heddle::testing::run_job;
+using Bytes = std::vector<unsigned char>;
+
+constexpr int sizes[] = {3000, 20'000, 8192, 70'000, 300'000, 16'384, 2'500'000};
+constexpr int size_of(int number) { return sizes[number % 7]; }
+
+Bytes pattern(int bytes, int seed) {
+    Bytes data(static_cast<std::size_t>(bytes));
+    for (int i = 0; i < bytes; ++i)
+        data[static_cast<std::size_t>(i)] =
+            static_cast<unsigned char>(i * 131 + seed * 17 + (i >> 8));
+    return data;
+}
+
+/// The channel gets its ring.
+void warm(int rank, int tag) {
+    Bytes data(8000);
+    for (int i = 0; i < 40; ++i)
+        MPI_Sendrecv_replace(data.data(), 8000, MPI_BYTE, 1 - rank, tag, 1 - rank, tag,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+TEST(Streams, go_both_ways_between_several_threads) {
+    run_job(2, 3, [](int rank, int thread) {
+        warm(rank, thread);
+        for (int i = 0; i < 14; ++i) {
+            const Bytes out = pattern(size_of(i), i + rank);
+            Bytes in(out.size());
+            MPI_Sendrecv(out.data(), size_of(i), MPI_BYTE, 1 - rank, thread, in.data(), size_of(i),
+                         MPI_BYTE, 1 - rank, thread, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            ASSERT_EQ(in, pattern(size_of(i), i + 1 - rank)) << i;
+        }
+    });
+}
+
+TEST(Streams, of_one_channel_are_sent_by_threads_in_turn) {
+    run_job(2, 3, [](int rank, int thread) {
+        // Context and tag name the ring; the sizes tell the threads' messages apart.
+        constexpr int tag = 5, count = 10;
+        if (rank == 0) {
+            for (int i = 0; i < count; ++i) {
+                const Bytes out = pattern(50'000 + thread, thread);
+                MPI_Send(out.data(), 50'000 + thread, MPI_BYTE, 1, tag, MPI_COMM_WORLD);
+            }
+            return;
+        }
+        for (int i = 0; i < count; ++i) {
+            Bytes in(60'000);
+            MPI_Status status;
+            int bytes = 0;
+            MPI_Recv(in.data(), 60'000, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &status);
+            MPI_Get_count(&status, MPI_BYTE, &bytes);
+            in.resize(static_cast<std::size_t>(bytes));
+            ASSERT_EQ(in, pattern(bytes, bytes - 50'000));
+        }
+    });
+}
+
+TEST(Streams, that_fill_the_ring_before_anything_is_received_come_otherwise) {
+    run_job(2, 1, [](int rank, int) {
+        constexpr int tag = 3, count = 70, bytes = 100'000;
+        warm(rank, tag);
+        char token = 0;
+        if (rank == 0) {
+            const Bytes out = pattern(bytes, 1);
+            std::vector<MPI_Request> requests(count);
+            for (MPI_Request& request : requests)
+                MPI_Isend(out.data(), bytes, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &request);
+            MPI_Send(&token, 1, MPI_CHAR, 1, 99, MPI_COMM_WORLD);
+            MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
+            return;
+        }
+        MPI_Recv(&token, 1, MPI_CHAR, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; i < count; ++i) {
+            Bytes in(bytes);
+            MPI_Recv(in.data(), bytes, MPI_BYTE, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            ASSERT_EQ(in, pattern(bytes, 1)) << i;
+        }
+    });
+}
+
+}  // namespace
