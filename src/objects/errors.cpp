@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "objects/errors.hpp"
 
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <unistd.h>
 
 #include "launch/job.hpp"
 #include "objects/callback.hpp"
 #include "objects/error_codes.hpp"
 #include "objects/process.hpp"
+#include "platform/callers.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -111,9 +114,31 @@ const ClassEntry* entry_of(int error_class) noexcept {
     return nullptr;
 }
 
+/// MPI_SEND for mpi_send_, for mpi_send_f08ts_ and for mpi_send_c_f08ts_; two routines have their _c in Fortran, too.
+std::string fortran_name(std::string symbol) {
+    for (char& letter : symbol)
+        letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    const auto drop = [&symbol](std::string_view end) {
+        const bool ends = symbol.ends_with(end);
+        if (ends) symbol.resize(symbol.size() - end.size());
+        return ends;
+    };
+    while (drop("_")) {}
+    const bool is_new = drop("_F08TS") || drop("_F08");
+    if (is_new && !symbol.ends_with("OP_CREATE_C") && !symbol.ends_with("DATAREP_C")) drop("_C");
+    drop("_CPTR");
+    return symbol;
+}
+
+/// What the program has called. The bindings of Fortran may have made another call for it.
+std::string routine(const char* call) {
+    const std::string symbol = platform::entry_of("libheddle_fortran");
+    return symbol.empty() ? call : fortran_name(symbol) + " (Fortran)";
+}
+
 std::string sentence(const char* call, const std::string& where, int error_class,
                      const std::string& detail) {
-    return std::string(call) + where + ": " + class_name(error_class) + ": " + detail;
+    return routine(call) + where + ": " + class_name(error_class) + ": " + detail;
 }
 
 }  // namespace

@@ -82,10 +82,29 @@ cat >wrong.f90 <<'END'
 program wrong
   use mpi_f08
   call MPI_Init()
-  call MPI_Send(1, -5, MPI_INTEGER, 0, 0, MPI_COMM_WORLD)
+  character(len=8) :: which
+  integer :: a(10)
+  type(MPI_Datatype) :: datatype
+  call get_command_argument(1, which)
+  select case (which)
+  case ('short'); call MPI_Send(a, -5, MPI_INTEGER, 0, 0, MPI_COMM_WORLD)
+  case ('section')
+    call MPI_Type_dup(MPI_INTEGER, datatype)
+    datatype%MPI_VAL = datatype%MPI_VAL + 1
+    call MPI_Send(a(::2), 5, datatype, 0, 0, MPI_COMM_WORLD)
+  case ('name'); call MPI_Comm_set_name(MPI_COMM_NULL, 'none')
+  case ('large'); call MPI_Recv(a, -5_MPI_COUNT_KIND, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  end select
 end program
 END
 
+cat >wrong_fixed.f <<'END'
+      include 'mpif.h'
+      integer ierror
+      call MPI_INIT(ierror)
+      call MPI_BCAST(ierror, 1, MPI_INTEGER, 9, MPI_COMM_WORLD, ierror)
+      end
+END
 # run PROGRAM WORDS: on two ranks it says the words twice.
 run() {
     [ "$("$mpiexec" -n 2 "./$1" | grep -c "^$2\$")" = 2 ] || fail "$1 does not say '$2' twice"
@@ -101,10 +120,19 @@ all_three() {
 }
 all_three
 
-# An error names the routine.
+# An error names the routine of Fortran, whatever the bindings have called for it.
+# names ROUTINE PROGRAM ARGUMENT
+names() {
+    if "$mpiexec" -n 1 "./$2" "$3" >messages 2>&1; then fail "$2 $3 is no error"; fi
+    grep -q "$1 (Fortran)" messages || { cat messages >&2; fail "the error of $2 $3 does not name $1"; }
+}
 "$mpifort" wrong.f90 -o wrong
-if "$mpiexec" -n 1 ./wrong >messages 2>&1; then fail "a wrong count is no error"; fi
-grep -q 'MPI_Send' messages || { cat messages >&2; fail "an error does not name MPI_Send"; }
+"$mpifort" -w wrong_fixed.f -o wrong_fixed
+names MPI_SEND wrong short
+names MPI_SEND wrong section
+names MPI_COMM_SET_NAME wrong name
+names MPI_RECV wrong large
+names MPI_BCAST wrong_fixed ''
 
 # ---- Another compiler ----
 
