@@ -22,7 +22,7 @@ static MPI_Aint value_out(int keyval, void* value) {
         case MPI_WIN_CREATE_FLAVOR:
         case MPI_WIN_MODEL: return *(int*)value;
         case MPI_WIN_SIZE: return *(MPI_Aint*)value;
-        default: return (MPI_Aint)value;
+        default: return attribute_out(value);
     }
 }
 
@@ -38,7 +38,10 @@ static MPI_Aint value_out(int keyval, void* value) {
     }                                                                                              \
     EXPORTED void set_attr_(const MPI_Fint* object, const MPI_Fint* keyval, const MPI_Aint* value, \
                             MPI_Fint* ierror) {                                                    \
-        answer(ierror, set_attr(handle_in(*object), *keyval, (void*)*value));                      \
+        void* attribute = attribute_in(*value);                                                    \
+        answer(ierror,                                                                             \
+               attribute == NULL ? no_memory(#set_attr)                                            \
+                                 : set_attr(handle_in(*object), *keyval, attribute));              \
     }
 ATTRIBUTES(mpi_comm_get_attr_, mpi_comm_set_attr_, comm_in, MPI_Comm_get_attr, MPI_Comm_set_attr)
 ATTRIBUTES(mpi_type_get_attr_, mpi_type_set_attr_, type_in, MPI_Type_get_attr, MPI_Type_set_attr)
@@ -56,7 +59,10 @@ EXPORTED void mpi_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fi
 }
 EXPORTED void mpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* keyval,
                             const MPI_Fint* attribute_val, MPI_Fint* ierror) {
-    answer(ierror, MPI_Attr_put(comm_in(*comm), *keyval, (void*)(MPI_Aint)*attribute_val));
+    void* attribute = attribute_in(*attribute_val);
+    answer(ierror,
+           attribute == NULL ? no_memory("MPI_Attr_put")
+                             : MPI_Attr_put(comm_in(*comm), *keyval, attribute));
 }
 
 /* ---- Keys ---- */
@@ -72,17 +78,24 @@ typedef void Copy_procedure(MPI_Fint*, MPI_Fint*, MPI_Aint*, MPI_Aint*, MPI_Aint
                             MPI_Fint*);
 typedef void Delete_procedure(MPI_Fint*, MPI_Fint*, MPI_Aint*, MPI_Aint*, MPI_Fint*);
 
+/* A procedure has copied the attribute `in`, which Fortran sees as `seen`. A pointer of C stays one. */
+static int copy_out(void* in, MPI_Aint seen, MPI_Aint copied, MPI_Fint ierror, void* out) {
+    void* attribute = copied == seen ? in : attribute_in(copied);
+    *(void**)out = attribute;
+    return attribute == NULL && copied != seen ? MPI_ERR_NO_MEM : ierror;
+}
+
 static int call_copy(Key* key, MPI_Fint object, MPI_Fint keyval, void* in, void* out, int* flag) {
-    MPI_Aint value = (MPI_Aint)in, copied = 0;
+    MPI_Aint value = attribute_out(in), copied = 0;
+    const MPI_Aint seen = value;
     MPI_Fint is_copied = 0, ierror = MPI_SUCCESS;
     ((Copy_procedure*)key->copy)(&object, &keyval, &key->extra_state, &value, &copied, &is_copied,
                                  &ierror);
     *flag = logical_in(is_copied);
-    if (*flag) *(void**)out = (void*)copied;
-    return ierror;
+    return *flag ? copy_out(in, seen, copied, ierror, out) : ierror;
 }
 static int call_delete(Key* key, MPI_Fint object, MPI_Fint keyval, void* attribute) {
-    MPI_Aint value = (MPI_Aint)attribute;
+    MPI_Aint value = attribute_out(attribute);
     MPI_Fint ierror = MPI_SUCCESS;
     ((Delete_procedure*)key->delete)(&object, &keyval, &value, &key->extra_state, &ierror);
     return ierror;
@@ -96,18 +109,18 @@ typedef void Old_delete_procedure(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MP
 static int call_old_copy(MPI_Comm comm, int keyval, void* extra, void* in, void* out, int* flag) {
     Key* key = extra;
     MPI_Fint object = comm_out(comm), state = (MPI_Fint)key->extra_state,
-             value = (MPI_Fint)(MPI_Aint)in;
+             value = (MPI_Fint)attribute_out(in);
+    const MPI_Fint seen = value;
     MPI_Fint copied = 0, is_copied = 0, ierror = MPI_SUCCESS;
     ((Old_copy_procedure*)key->copy)(&object, &keyval, &state, &value, &copied, &is_copied,
                                      &ierror);
     *flag = logical_in(is_copied);
-    if (*flag) *(void**)out = (void*)(MPI_Aint)copied;
-    return ierror;
+    return *flag ? copy_out(in, seen, copied, ierror, out) : ierror;
 }
 static int call_old_delete(MPI_Comm comm, int keyval, void* attribute, void* extra) {
     Key* key = extra;
     MPI_Fint object = comm_out(comm), state = (MPI_Fint)key->extra_state,
-             value = (MPI_Fint)(MPI_Aint)attribute;
+             value = (MPI_Fint)attribute_out(attribute);
     MPI_Fint ierror = MPI_SUCCESS;
     ((Old_delete_procedure*)key->delete)(&object, &keyval, &value, &state, &ierror);
     return ierror;

@@ -294,3 +294,10 @@ INTERNAL MPI_Session_errhandler_function* session_errhandler_calling(Procedure* 
 INTERNAL MPI_Win_errhandler_function* win_errhandler_calling(Procedure* procedure);
 
 #endif
+/* ---- Attributes (src/attribute_values.c) ---- */
+
+/* What C has as the attribute that Fortran sets: the address of an integer of that value. NULL: there is no memory. */
+INTERNAL void* attribute_in(MPI_Aint value);
+/* What Fortran has: its own integer, or the pointer that C has set. */
+INTERNAL MPI_Aint attribute_out(const void* attribute);
+

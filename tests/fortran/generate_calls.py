@@ -161,7 +161,7 @@ def c_checks(f, p):
         check.append(f'CHECK({n} != NULL, "{f.name}", "{n}");')
     elif p.kind == "attribute":
         if p.name == "attribute_val" and p.intent == "in":
-            equal(f"(MPI_Aint){n}", v.number)
+            equal(f"*(MPI_Aint*){n}", v.number)
         elif p.intent == "out":
             fill.append(f"*(void**){n} = (void*){large}{v.returned};")
     elif p.kind in ("pointer", "detached"):
