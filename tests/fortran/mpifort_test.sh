@@ -78,14 +78,15 @@ cat >fixed.f <<'END'
       call MPI_FINALIZE(ierror)
       end
 END
+# Wrong calls: on the short way, with a section, of a routine without buffer, for large counts, and in fixed form.
 cat >wrong.f90 <<'END'
 program wrong
   use mpi_f08
-  call MPI_Init()
   character(len=8) :: which
   integer :: a(10)
   type(MPI_Datatype) :: datatype
   call get_command_argument(1, which)
+  call MPI_Init()
   select case (which)
   case ('short'); call MPI_Send(a, -5, MPI_INTEGER, 0, 0, MPI_COMM_WORLD)
   case ('section')
@@ -97,7 +98,6 @@ program wrong
   end select
 end program
 END
-
 cat >wrong_fixed.f <<'END'
       include 'mpif.h'
       integer ierror
@@ -105,6 +105,7 @@ cat >wrong_fixed.f <<'END'
       call MPI_BCAST(ierror, 1, MPI_INTEGER, 9, MPI_COMM_WORLD, ierror)
       end
 END
+
 # run PROGRAM WORDS: on two ranks it says the words twice.
 run() {
     [ "$("$mpiexec" -n 2 "./$1" | grep -c "^$2\$")" = 2 ] || fail "$1 does not say '$2' twice"
@@ -147,6 +148,8 @@ HEDDLE_FC=$other "$mpifort" -c f08.f90 >messages 2>&1 && fail "modules of anothe
 grep -q 'heddle fortran --compiler' messages || fail "nothing says how to make the modules"
 "$prefix/bin/heddle" fortran --compiler "$other"
 HEDDLE_FC=$other all_three
+"$mpifort" "-fc=$other" f08.f90 -o f08 2>messages || { cat messages >&2; fail "-fc=$other"; }
+run f08 'f08 2'
 # What compilers do each in their own way: descriptors of sections.
 HEDDLE_FC=$other "$mpifort" "$tests/check.f90" "$tests/sections.f90" -o sections >messages 2>&1 ||
     { cat messages >&2; fail "sections.f90"; }
