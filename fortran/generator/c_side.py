@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import model
 
 INDENT = "    "
+REGISTERS = 6  # arguments that are passed in registers (x86-64)
 
 # Where a copied section or a converted array must live until the operation is complete, its request says so.
 COMPLETION = {
@@ -159,9 +160,12 @@ def handle(body, f, p):
         body.declarations.append(f"{p.base} c_{p.name} = {s}_in(*{p.name});")
         body.always.append(f"*{p.name} = {s}_out(c_{p.name});")
     else:
+        if body.short:  # a store costs less than the question whether there is a request
+            body.declarations.append(f"{p.base} c_{p.name} = MPI_REQUEST_NULL;")
+            body.always.append(f"*{p.name} = lower_half(c_{p.name});")
+            return
         body.declarations.append(f"{p.base} c_{p.name};")
-        out = "PMPI_Request_toint" if body.short else f"{s}_out"
-        body.on_success.append(f"*{p.name} = {out}(c_{p.name});")
+        body.on_success.append(f"*{p.name} = {s}_out(c_{p.name});")
 
 
 def handles(body, f, p):
@@ -246,7 +250,7 @@ def choice(body, f, p):
         return
     body.formals.append(f"const Descriptor* {p.name}")
     if body.short:
-        body.actuals.append(f"{SENTINELS[p.sentinels]}({p.name}->base)")
+        body.actuals.append(f"{p.name}->base")
     elif p.section == "message":
         body.declarations.append(
             f'Elements c_{p.name} = elements_in({p.name}, *{p.count}, type_in(*{p.datatype}), "{f.name}");')
@@ -319,14 +323,20 @@ def write_with_short_way(f, name, f08):
 
     Nothing is called on it but MPI, so that it needs few registers. The rest is out of line."""
     general = f"general_{name}"
-    formals = body_of(f, f08).formals
-    arguments = ", ".join([formal.split()[-1] for formal in formals] + ["ierror"])
-    short = [f"are_constants({' | '.join(f'*{h}' for h in handles_of(f))})"]
+    formals = [formal.split()[-1] for formal in body_of(f, f08).formals] + ["ierror"]
+    constants = "are_constants_at_start" if returns_request(f) else "are_constants"
+    short = [f"{constants}({' | '.join(f'*{h}' for h in handles_of(f))})"]
     if f08:
         short += [f"is_plain({p.name})" for p in f.parameters if p.kind == "choice"]
-    first = [f"if (!LIKELY({' && '.join(short)})) {{", f"{INDENT}{general}({arguments});", f"{INDENT}return;", "}"]
-    return (write_function(f, general, f08, linkage="static __attribute__((noinline))") + "\n"
+    first = [f"if (!LIKELY({' && '.join(short)})) {{", f"{INDENT}{general}({', '.join(formals)});",
+             f"{INDENT}return;", "}"]
+    first += [f"STAYS_ON_STACK({formal});" for formal in formals[REGISTERS:]]
+    return (write_function(f, general, f08, linkage="static GENERAL") + "\n"
             + write_function(f, name, f08, short=True, first=first))
+
+
+def returns_request(f):
+    return any(p.kind == "handle" and p.base == "MPI_Request" and p.intent == "out" for p in f.parameters)
 
 
 def handles_of(f):
@@ -379,8 +389,6 @@ def write_function(f, name, f08, short=False, linkage="EXPORTED", first=()):
     else:
         for line in after:
             add_line(line)
-    if short:  # fewer registers live across the conversion
-        add_line("answer(ierror, outcome);")
     if len(body.on_success) == 1 and len(body.on_success[0]) < 70:
         add_line(f"if (LIKELY(outcome == MPI_SUCCESS)) {body.on_success[0]}")
     elif body.on_success:
@@ -392,8 +400,7 @@ def write_function(f, name, f08, short=False, linkage="EXPORTED", first=()):
         add_line(line)
     if any("pending =" in line for line in body.cleanup):
         add_line("if (pending != NULL) keep(pending, c_request, outcome);")
-    if not short:
-        add_line("answer(ierror, outcome);")
+    add_line("answer(ierror, outcome);")
     return "\n".join(lines + ["}"])
 
 

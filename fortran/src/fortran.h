@@ -29,6 +29,13 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define INTERNAL __attribute__((visibility("hidden")))
 
+/* Of a function for what takes no short way. It gets the same arguments, so that the short way reads none for it. */
+#ifdef __clang__
+#define GENERAL __attribute__((noinline))
+#else
+#define GENERAL __attribute__((noipa))
+#endif
+
 /* ALIAS(mpi_send_, mpi_send__): the second name for the same code. */
 #define ALIAS(name, other) ALIAS_(name, other)
 #define ALIAS_(name, other) \
@@ -84,27 +91,42 @@ enum { handle_constants = 4096 };
 static inline bool are_constants(MPI_Fint numbers) { return (unsigned)numbers < handle_constants; }
 static inline uintptr_t constant_in(MPI_Fint number) { return (unsigned)number; }
 
-#define HANDLE(name, Handle, X)                                                                  \
+#define HANDLE(name, out, Handle, X)                                                             \
     static inline Handle name##_in(MPI_Fint number) {                                            \
         return LIKELY((unsigned)number < handle_constants) ? (Handle)(uintptr_t)(unsigned)number \
                                                            : PMPI_##X##_fromint(number);         \
     }                                                                                            \
-    static inline MPI_Fint name##_out(Handle handle) {                                           \
+    static inline MPI_Fint out(Handle handle) {                                                  \
         return (uintptr_t)handle < handle_constants ? (MPI_Fint)(uintptr_t)handle                \
                                                     : PMPI_##X##_toint(handle);                  \
     }
-HANDLE(comm, MPI_Comm, Comm)
-HANDLE(type, MPI_Datatype, Type)
-HANDLE(errhandler, MPI_Errhandler, Errhandler)
-HANDLE(file, MPI_File, File)
-HANDLE(group, MPI_Group, Group)
-HANDLE(info, MPI_Info, Info)
-HANDLE(message, MPI_Message, Message)
-HANDLE(op, MPI_Op, Op)
-HANDLE(request, MPI_Request, Request)
-HANDLE(session, MPI_Session, Session)
-HANDLE(win, MPI_Win, Win)
+HANDLE(comm, comm_out, MPI_Comm, Comm)
+HANDLE(type, type_out, MPI_Datatype, Type)
+HANDLE(errhandler, errhandler_out, MPI_Errhandler, Errhandler)
+HANDLE(file, file_out, MPI_File, File)
+HANDLE(group, group_out, MPI_Group, Group)
+HANDLE(info, info_out, MPI_Info, Info)
+HANDLE(message, message_out, MPI_Message, Message)
+HANDLE(op, op_out, MPI_Op, Op)
+HANDLE(request, request_asked, MPI_Request, Request)
+HANDLE(session, session_out, MPI_Session, Session)
+HANDLE(win, win_out, MPI_Win, Win)
 #undef HANDLE
+
+/* The integer of a request is the lower half of its handle, if the library says so in MPI_Abi_get_info; else the
+ * library is asked for each. Kept as the limit of constants, or 0, so that one comparison answers both questions. */
+INTERNAL extern unsigned lower_half_requests;
+static inline bool are_constants_at_start(MPI_Fint numbers) {
+    return (unsigned)numbers < lower_half_requests;
+}
+static inline MPI_Fint lower_half(MPI_Request request) { return (MPI_Fint)(uintptr_t)request; }
+static inline MPI_Fint request_out(MPI_Request request) {
+    return LIKELY(lower_half_requests != 0) ? lower_half(request) : request_asked(request);
+}
+
+/* What was passed on the stack is read from there after a call: a register would have to be saved over it. And what
+ * was read before the call is read again, in place of being moved from one register to another. */
+#define STAYS_ON_STACK(parameter) __asm__("" : "+m"(parameter) : : "memory")
 
 /* ---- Answers ---- */
 
@@ -199,10 +221,11 @@ static inline bool is_contiguous(const Descriptor* buffer) {
     return true;
 }
 
-/* A scalar, or an array of one dimension without gaps. */
+/* A scalar that is no sentinel, or an array of one dimension without gaps: C gets its address as it is. */
 static inline bool is_plain(const Descriptor* buffer) {
-    return buffer->rank == 0 ||
-        (buffer->rank == 1 && buffer->dimension[0].stride == (ptrdiff_t)buffer->element);
+    if (!LIKELY(buffer->rank <= 1)) return false;
+    if (buffer->rank == 1) return buffer->dimension[0].stride == (ptrdiff_t)buffer->element;
+    return (MPI_Fint*)buffer->base != &mpi_fortran_bottom_;
 }
 
 /* Elements of a datatype, where C finds them. */
@@ -274,6 +297,13 @@ static inline void freed(MPI_Fint request) {
     if (!LIKELY(pending_operations == 0)) freed_slowly(request);
 }
 
+/* ---- Attributes (src/attribute_values.c) ---- */
+
+/* What C has as the attribute that Fortran sets: the address of an integer of that value. NULL: there is no memory. */
+INTERNAL void* attribute_in(MPI_Aint value);
+/* What Fortran has: its own integer, or the pointer that C has set. */
+INTERNAL MPI_Aint attribute_out(const void* attribute);
+
 /* ---- Predefined callbacks, known by address ---- */
 
 void mpi_null_copy_fn_(void), mpi_dup_fn_(void), mpi_null_delete_fn_(void);
@@ -294,10 +324,3 @@ INTERNAL MPI_Session_errhandler_function* session_errhandler_calling(Procedure* 
 INTERNAL MPI_Win_errhandler_function* win_errhandler_calling(Procedure* procedure);
 
 #endif
-/* ---- Attributes (src/attribute_values.c) ---- */
-
-/* What C has as the attribute that Fortran sets: the address of an integer of that value. NULL: there is no memory. */
-INTERNAL void* attribute_in(MPI_Aint value);
-/* What Fortran has: its own integer, or the pointer that C has set. */
-INTERNAL MPI_Aint attribute_out(const void* attribute);
-

@@ -164,6 +164,22 @@ CONVERSION(f082c, const MPI_F08_status, MPI_Status)
 CONVERSION(f2f08, const MPI_Fint, MPI_F08_status)
 CONVERSION(f082f, const MPI_F08_status, MPI_Fint)
 
+/* ---- What the library says of its requests ---- */
+
+unsigned lower_half_requests;
+
+__attribute__((constructor)) static void ask_about_requests(void) {
+    static const char expected[] = "lower half of the address";
+    char said[64];
+    int length = sizeof said, flag = 0;
+    MPI_Info info = MPI_INFO_NULL;
+    if (PMPI_Abi_get_info(&info) != MPI_SUCCESS || info == MPI_INFO_NULL) return;
+    const int outcome = PMPI_Info_get_string(info, "heddle_request_toint", &length, said, &flag);
+    if (outcome == MPI_SUCCESS && flag && strncmp(said, expected, sizeof expected) == 0)
+        lower_half_requests = handle_constants;
+    PMPI_Info_free(&info);
+}
+
 /* ---- What the ABI asks about Fortran ---- */
 
 /* Nobody can ask before this runs. The types are those that gfortran and flang have on this processor, both. */

@@ -68,7 +68,8 @@ int initialize(const char* call, int level) noexcept {
 void flush_buffers(Thread& thread) {
     Process& process = *thread.process;
     if (process.buffer != nullptr) (void)process.buffer->flush(thread);
-    for (std::size_t i = 0; Communicator* communicator = process.communicators.numbered(i); ++i)
+    for (std::uint32_t i = core::first_number;
+         Communicator* communicator = process.communicators.numbered(i); ++i)
         if (communicator->is(core::Kind::communicator) && communicator->buffer != nullptr)
             (void)communicator->buffer->flush(thread);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Handles as integers, for Fortran (MPI 5.0, 20.3.3).
 ///
-/// A predefined handle is its own integer. Any other names an object that has a place in an arena:
-/// its number there, counted from `first_number`, is the integer. So nothing is kept in a table, and
-/// the integer names what the handle names, for as long. What names nothing becomes 0, which is no
-/// handle of any kind.
+/// A predefined handle is its own integer. Any other names an object of an arena: its number there is
+/// the integer. So nothing is kept in a table, and the integer names what the handle names, for as long.
+/// What names nothing becomes 0, which is no handle of any kind.
+///
+/// The number of a request is the lower half of its address. MPI_Abi_get_info says so ("heddle_request_toint"):
+/// who starts operations in Fortran needs no call for their requests.
 
 #include <cstdint>
-#include <limits>
 
 #include "api/entry.hpp"
 #include "p2p/engine.hpp"
@@ -15,7 +16,7 @@
 namespace heddle::api {
 namespace {
 
-constexpr std::uintptr_t first_number = 4096;  ///< predefined handles are below
+using core::first_number;
 
 Process* process_here() noexcept {
     return objects::current_thread != nullptr ? objects::current_thread->process
@@ -30,6 +31,7 @@ template <class Handle>
 int constant(Handle handle) noexcept {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(handle));
 }
+bool is_constant(int number) noexcept { return static_cast<std::uint32_t>(number) < first_number; }
 template <class Handle>
 Handle constant_handle(int number) noexcept {
     return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
@@ -39,14 +41,12 @@ template <class T, class Handle>
 int to_int(core::Arena<T>& arena, Handle handle) noexcept {
     if (is_predefined(handle)) return constant(handle);
     const auto* object = reinterpret_cast<const T*>(handle);
-    return arena.contains(object) ? static_cast<int>(first_number + arena.number_of(object)) : 0;
+    return arena.contains(object) ? static_cast<int>(arena.number_of(object)) : 0;
 }
 template <class Handle, class T>
 Handle from_int(core::Arena<T>& arena, int number, Handle null) noexcept {
-    if (number >= 0 && static_cast<std::uintptr_t>(number) < first_number)
-        return constant_handle<Handle>(number);
-    T* object =
-        number < 0 ? nullptr : arena.numbered(static_cast<std::size_t>(number) - first_number);
+    if (is_constant(number)) return constant_handle<Handle>(number);
+    T* object = arena.numbered(static_cast<std::uint32_t>(number));
     return object == nullptr ? null : reinterpret_cast<Handle>(object);
 }
 
@@ -61,9 +61,7 @@ template <auto arena, class Handle>
 Handle process_from_int(int number, Handle null) noexcept {
     Process* process = process_here();
     if (process != nullptr) return from_int(process->*arena, number, null);
-    return number >= 0 && static_cast<std::uintptr_t>(number) < first_number
-        ? constant_handle<Handle>(number)
-        : null;
+    return is_constant(number) ? constant_handle<Handle>(number) : null;
 }
 
 /// Kinds without objects so far.
@@ -73,36 +71,23 @@ int constant_to_int(Handle handle) noexcept {
 }
 template <class Handle>
 Handle constant_from_int(int number, Handle null) noexcept {
-    return number >= 0 && static_cast<std::uintptr_t>(number) < first_number
-        ? constant_handle<Handle>(number)
-        : null;
+    return is_constant(number) ? constant_handle<Handle>(number) : null;
 }
 
-/// The send that is always complete lies in no arena: the largest integer.
-constexpr int completed_send = std::numeric_limits<int>::max();
-
-[[gnu::noinline]] int unusual_request_to_int(MPI_Request handle) noexcept {
-    Process* process = process_here();
-    if (process != nullptr &&
-        handle == reinterpret_cast<MPI_Request>(&process->engine->completed_send()))
-        return completed_send;
-    return process_to_int<&Process::requests>(handle);
-}
-/// Fortran asks this about every request that it starts: the usual answer comes straight.
+/// The send that is always complete lies in no arena, but has a number in the same way.
 int request_to_int(MPI_Request handle) noexcept {
-    const core::Thread* thread = objects::current_thread;
-    if (thread == nullptr || thread->process == nullptr) [[unlikely]]
-        return unusual_request_to_int(handle);
-    const auto& arena = thread->process->requests;
-    const auto* request = reinterpret_cast<const core::Request*>(handle);
-    if (!arena.contains(request)) [[unlikely]]
-        return unusual_request_to_int(handle);
-    return static_cast<int>(first_number + arena.number_of(request));
+    const Process* process = process_here();
+    const bool completed = process != nullptr &&
+        handle == reinterpret_cast<MPI_Request>(&process->engine->completed_send());
+    return completed ? static_cast<int>(core::lower_half(handle))
+                     : process_to_int<&Process::requests>(handle);
 }
 MPI_Request request_from_int(int number) noexcept {
-    Process* process = process_here();
-    if (process != nullptr && number == completed_send)
-        return reinterpret_cast<MPI_Request>(&process->engine->completed_send());
+    if (Process* process = process_here()) {
+        core::Request& completed = process->engine->completed_send();
+        if (core::lower_half(&completed) == static_cast<std::uint32_t>(number))
+            return reinterpret_cast<MPI_Request>(&completed);
+    }
     return process_from_int<&Process::requests>(number, MPI_REQUEST_NULL);
 }
 

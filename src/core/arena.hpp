@@ -11,6 +11,8 @@
 ///                Where a chunk does not fit into the address space any more, a smaller one may.
 /// One chunk      is enough for an arena whose objects data paths look up: in_first() is then all of
 ///                contains(), one comparison.
+/// Numbers        say where an object is, for as long. They count objects, or they are the lower halves of
+///                addresses, which then differ from each other, and from constants (`first_number`).
 /// Thread safety  every call from any thread, but for trim(): no other thread then uses an object of the
 ///                arena or asks for one by address. take() and give() take a lock: callers on the data path
 ///                keep a list of their own (core/thread.hpp) and come here in batches.
@@ -36,14 +38,24 @@ inline constexpr std::size_t small_chunk = std::size_t{64} << 10;
 inline constexpr std::size_t large_chunk = std::size_t{1} << 20;
 inline constexpr std::size_t whole = ~std::size_t{0};
 
+enum class Numbers : bool { counted, lower_halves };
+inline constexpr std::uint32_t first_number = 4096;  ///< predefined handles are below
+
+inline std::uint32_t lower_half(const void* address) noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address));
+}
+
 /// T has a member `T* next` for the list of free objects and a default constructor.
 template <class T>
 class Arena {
 public:
     /// `first_chunk`: bytes of the first chunk; `whole`: all fits into it.
-    explicit Arena(std::size_t most, std::size_t first_chunk = small_chunk)
-        : most_(most), first_count_(std::clamp<std::size_t>(first_chunk / sizeof(T), 1, most)) {
-        grow();
+    explicit Arena(std::size_t most, std::size_t first_chunk = small_chunk,
+                   Numbers numbers = Numbers::counted)
+        : most_(most),
+          first_count_(std::clamp<std::size_t>(first_chunk / sizeof(T), 1, most)),
+          numbers_(numbers) {
+        if (numbers == Numbers::counted) grow();
     }
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
@@ -65,15 +77,24 @@ public:
         return false;
     }
 
-    /// Numbers for objects, and back: where an object is, it stays.
-    std::size_t number_of(const T* object) const noexcept {
+    /// Before the first take(): no object's address has the lower half of this one's.
+    void leave_out(const void* address) noexcept { left_out_ = lower_half(address); }
+
+    /// Numbers for objects, and back.
+    std::uint32_t number_of(const T* object) const noexcept {
+        if (numbers_ == Numbers::lower_halves) return lower_half(object);
         const Chunk& chunk = chunks_[chunk_of(object)];
-        return chunk.begin + static_cast<std::size_t>(object - chunk.first());
+        return first_number +
+            static_cast<std::uint32_t>(chunk.begin +
+                                       static_cast<std::size_t>(object - chunk.first()));
     }
-    /// nullptr if there is none with that number. Without trim() they have no gaps.
-    T* numbered(std::size_t number) const noexcept {
+    /// nullptr if there is none with that number. Without trim() those that are counted have no gaps.
+    T* numbered(std::uint32_t number) const noexcept {
+        if (numbers_ == Numbers::lower_halves) return with_lower_half(number);
+        if (number < first_number) return nullptr;
+        const std::size_t place = number - first_number;
         for (std::size_t i = listed_.load(acquire); i-- > 0;)  // A1
-            if (number >= chunks_[i].begin) return chunks_[i].at(number - chunks_[i].begin);
+            if (place >= chunks_[i].begin) return chunks_[i].at(place - chunks_[i].begin);
         return nullptr;
     }
 
@@ -155,6 +176,11 @@ private:
             return index < used() ? first() + index : nullptr;
         }
         bool full() const noexcept { return used() == count; }
+        /// Of the addresses; the last one's is not below the first one's.
+        std::uint32_t first_half() const noexcept { return lower_half(memory.address()); }
+        std::uint32_t last_half() const noexcept {
+            return first_half() + static_cast<std::uint32_t>(memory.bytes() - 1);
+        }
         T* make() noexcept {
             const std::size_t index = used();
             if (!open((index + 1) * sizeof(T))) return nullptr;
@@ -185,6 +211,15 @@ private:
             open_bytes = 0;
         }
     };
+
+    T* with_lower_half(std::uint32_t half) const noexcept {
+        for (std::size_t i = listed_.load(acquire); i-- > 0;) {  // A1
+            auto* address = static_cast<std::byte*>(chunks_[i].memory.address()) +
+                (half - chunks_[i].first_half());
+            if (chunks_[i].holds(address)) return reinterpret_cast<T*>(address);
+        }
+        return nullptr;
+    }
 
     /// Of an object of this arena.
     std::size_t chunk_of(const T* object) const noexcept {
@@ -217,7 +252,7 @@ private:
         chunk.count =
             std::min(before == nullptr ? first_count_ : 2 * before->count, most_ - chunk.begin);
         if (chunk.count == 0) return false;
-        while (!(chunk.memory = platform::reserve_addresses(chunk.count * sizeof(T)))) {
+        while (!(chunk.memory = reserve(chunk.count * sizeof(T)))) {
             if (chunk.count <= first_count_) return false;
             chunk.count /= 2;
         }
@@ -229,9 +264,32 @@ private:
         return true;
     }
 
+    /// Addresses for a chunk. Those with wrong lower halves are held until the kernel has given others.
+    platform::Mapping reserve(std::size_t bytes) const noexcept {
+        constexpr std::size_t tries = 8;
+        std::array<platform::Mapping, tries> held;
+        for (auto& mapping : held) {
+            mapping = platform::reserve_addresses(bytes);
+            if (!mapping || numbers_ == Numbers::counted || has_halves_of_its_own(mapping))
+                return std::move(mapping);
+        }
+        return {};
+    }
+    bool has_halves_of_its_own(const platform::Mapping& mapping) const noexcept {
+        const std::uint32_t first = lower_half(mapping.address());
+        const std::uint64_t end = std::uint64_t{first} + mapping.bytes();
+        if (first < first_number || end > std::uint64_t{1} << 32) return false;
+        if (first <= left_out_ && left_out_ < end) return false;
+        for (std::size_t i = 0; i < listed_.load(relaxed); ++i)
+            if (first <= chunks_[i].last_half() && chunks_[i].first_half() < end) return false;
+        return true;
+    }
+
     std::array<Chunk, most_chunks> chunks_;
     std::atomic<std::size_t> listed_{0};
     const std::size_t most_, first_count_;
+    const Numbers numbers_;
+    std::uint32_t left_out_ = 0;
     sync::Mutex mutex_;
     std::size_t filling_ = 0;  ///< the first chunk that may have room
     T* free_ = nullptr;

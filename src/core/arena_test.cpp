@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -39,9 +40,32 @@ TEST(Arena, objects_keep_their_place_and_number_while_it_grows) {
         EXPECT_EQ(all[i]->value, i);
         EXPECT_TRUE(arena.contains(all[i]));
         EXPECT_EQ(arena.numbered(arena.number_of(all[i])), all[i]);
-        EXPECT_LT(arena.number_of(all[i]), most);
+        EXPECT_LT(arena.number_of(all[i]), first_number + most);
     }
-    EXPECT_EQ(arena.numbered(most), nullptr);
+    EXPECT_EQ(arena.numbered(first_number + most), nullptr);
+    EXPECT_EQ(arena.numbered(first_number - 1), nullptr);
+}
+
+TEST(Arena, lower_halves_of_addresses_are_numbers_of_its_objects_alone) {
+    Arena<Thing> arena(most, small_chunk, Numbers::lower_halves);
+    EXPECT_FALSE(arena.contains(&arena));
+    const Thing other;
+    arena.leave_out(&other);
+    const std::vector<Thing*> all = take_all(arena);
+    ASSERT_EQ(all.size(), most);
+    EXPECT_EQ(arena.numbered(lower_half(&other)), nullptr);
+    std::set<std::uint32_t> numbers;
+    for (Thing* thing : all) {
+        const std::uint32_t number = arena.number_of(thing);
+        EXPECT_EQ(number, lower_half(thing));
+        EXPECT_GE(number, first_number);
+        EXPECT_EQ(arena.numbered(number), thing);
+        EXPECT_EQ(arena.numbered(number + 8), nullptr);
+        numbers.insert(number);
+    }
+    EXPECT_EQ(numbers.size(), most);
+    for (std::uint32_t number = 0; number < first_number; ++number)
+        EXPECT_EQ(arena.numbered(number), nullptr);
 }
 
 TEST(Arena, knows_its_objects_from_other_addresses) {

@@ -83,7 +83,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
     : job(std::move(joined)),
       node(std::move(mapped)),
       threads(1 << 16),
-      requests(std::size_t{1} << 24, core::large_chunk),
+      requests(std::size_t{1} << 24, core::large_chunk, core::Numbers::lower_halves),
       communicators(most_communicators, core::whole),
       groups(1 << 20),
       datatypes(most_datatypes, core::whole),

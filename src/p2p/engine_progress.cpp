@@ -51,6 +51,7 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
       messages_(most_messages, core::large_chunk),
       pending_(most_pending) {
     agree_on_fences();
+    requests.leave_out(&completed_send_);
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);

@@ -7,7 +7,8 @@ with what C should get, and return values that the Fortran side compares with wh
 take the values from one table (Values), so that every argument is followed both ways: integers of all kinds,
 handles, LOGICALs, indices, strings, statuses, arrays, addresses, sentinels.
 
-A function is called three times: plainly; with the sentinels that its arguments may be; and so that it fails.
+A function is called three times: plainly; with the sentinels that its arguments may be; and so that it fails. Where
+there is a short way, it is called with handles that are constants, too: with arrays and with scalars as buffers.
 """
 
 import argparse
@@ -16,10 +17,12 @@ import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fortran" / "generator"))
+import c_side  # noqa: E402
 import model  # noqa: E402
 from model import facts  # noqa: E402
 
-PLAIN, SENTINELS, FAILING = range(3)
+PLAIN, SENTINELS, FAILING, CONSTANTS, SCALARS = range(5)
+FIRST_CONSTANT = 4000  # what handles lose to become constants
 LENGTH = 3  # of every array
 FAILURE = 17
 
@@ -117,7 +120,7 @@ def c_checks(f, p):
     elif p.kind == "indexs":
         fill.append(f"{n}[0] = 0; {n}[1] = 2;")
     elif p.kind == "handle":
-        handle = f"({p.base})pointer_of({v.handle})"
+        handle = f"({p.base})given({v.handle})"
         if p.c_type.endswith("*"):
             if p.intent != "out":
                 equal(f"*{n}", handle)
@@ -129,7 +132,7 @@ def c_checks(f, p):
         body = []
         for i in range(LENGTH):
             if p.intent != "out":
-                body.append(f'CHECK({n}[{i}] == ({p.base})pointer_of({v.handle + i}), "{f.name}", "{n}");')
+                body.append(f'CHECK({n}[{i}] == ({p.base})given({v.handle + i}), "{f.name}", "{n}");')
             if p.intent != "in":
                 fill.append(f"{n}[{i}] = ({p.base})pointer_of({v.returned_handle + i});")
         # MPI_IN_PLACE leaves the types of the other buffer without meaning.
@@ -202,8 +205,10 @@ def c_function(f, fact, number):
     declaration = ", ".join(str(facts.Parameter(q.type, p.name)) for p, q in zip(f.parameters, fact.parameters))
     variadic = ", ..." if fact.parameters and fact.parameters[-1].type == "..." else ""
     assert len(names) == len(f.parameters)
-    lines = [f"{f.returns} MPI_{f.name.removeprefix('MPI_')}({declaration or 'void'}{variadic}) {{",
-             f"    if (called({number}, false)) {{"] + [f"        {c}" for c in check] + ["    }"]
+    lines = [f"{f.returns} MPI_{f.name.removeprefix('MPI_')}({declaration or 'void'}{variadic}) {{"]
+    if f.name == "MPI_Info_get_string":
+        lines.append("    if (current < 0) return says_of_requests(value, flag);")
+    lines += [f"    if (called({number}, false)) {{"] + [f"        {c}" for c in check] + ["    }"]
     if f.is_function:
         result = "12.5" if f.returns == "double" else "6000000001"
         lines += [f"    return {result};", "}"]
@@ -222,11 +227,14 @@ C_HEAD = """\
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { FIRST_WITH_CONSTANTS = %d, FIRST_CONSTANT = %d };
 
 static int current = -1, mode, failures, calls;
 static bool profiling;
-static const char* const modes[] = {"", " with sentinels", " failing"};
+static const char* const modes[] = {"", " with sentinels", " failing", " with constants", " with scalars"};
 
 #define CHECK(condition, function, parameter) \\
     do { \\
@@ -236,10 +244,26 @@ static const char* const modes[] = {"", " with sentinels", " failing"};
         } \\
     } while (0)
 
-/* Handles of objects: addresses that have nothing to do with their integers. */
-static void* pointer_of(int number) { return (void*)(uintptr_t)(0x40000000 + 16L * number); }
+/* Handles of objects: addresses that have nothing to do with their integers; or their lower halves are the integers,
+ * which is then said of requests. */
+static bool lower_halves;
+static void* pointer_of(int number) {
+    return (void*)(uintptr_t)(lower_halves ? 0x710000000000 + number : 0x40000000 + 16L * number);
+}
 static int number_of(const void* handle) {
-    return (uintptr_t)handle < 4096 ? (int)(uintptr_t)handle : (int)(((uintptr_t)handle - 0x40000000) / 16);
+    if ((uintptr_t)handle < 4096 || lower_halves) return (int)(uintptr_t)handle;
+    return (int)(((uintptr_t)handle - 0x40000000) / 16);
+}
+static int says_of_requests(char* value, int* flag) {
+    *flag = lower_halves;
+    strcpy(value, "lower half of the address");
+    return MPI_SUCCESS;
+}
+__attribute__((constructor)) static void choose(void) { lower_halves = getenv("MOCK_LOWER_HALVES") != NULL; }
+
+/* The handle that the Fortran side gives. */
+static void* given(int number) {
+    return mode < FIRST_WITH_CONSTANTS ? pointer_of(number) : (void*)(uintptr_t)(number - FIRST_CONSTANT);
 }
 
 static bool called(int number, bool by_profiling) {
@@ -272,7 +296,7 @@ int mock_failures_(void) { return failures; }
 
 
 def c_library(functions, by_name):
-    parts = [C_HEAD]
+    parts = [C_HEAD.replace("%d", str(CONSTANTS), 1).replace("%d", str(FIRST_CONSTANT), 1)]
     for handle, x in model.HANDLES.items():
         for prefix in ("MPI", "PMPI"):
             parts.append(f"int {prefix}_{x}_toint({handle} handle) {{ return number_of(handle); }}")
@@ -332,7 +356,7 @@ def kind_suffix(p):
     return "_8" if p.kind in ("kind_integer", "kind_integers") else ""
 
 
-def set_up(b, f, p):
+def set_up(b, f, p, mode=PLAIN):
     v, n = Values(f, p), p.name
     if p.kind in ("integer", "kind_integer", "attribute"):
         suffix = "_8" if p.kind == "attribute" and f.name not in model.NOT_IN_F08 else kind_suffix(p)
@@ -347,7 +371,7 @@ def set_up(b, f, p):
     if p.kind == "logicals":
         return [f"{n} = {'[.true., .false., .true.]' if p.intent == 'in' else '.false.'}"]
     if p.kind == "handle":
-        return [f"{b.handle(n)} = {v.handle}"]
+        return [f"{b.handle(n)} = {v.handle - (FIRST_CONSTANT if mode >= CONSTANTS else 0)}"]
     if p.kind == "handles":
         return [f"{b.handle(f'{n}({i + 1})')} = {v.handle + i}" for i in range(LENGTH)]
     if p.kind == "status":
@@ -413,6 +437,8 @@ def compare(b, f, p, mode):
 def actual(b, f, p, mode):
     if p.kind == "procedure":
         return f"callback_{p.base.removeprefix('MPI_').lower()}" if b.f08 else "callback"
+    if mode == SCALARS and p.kind == "choice":
+        return f"{p.name}(1)"
     s = sentinel_of(p, f)
     return SENTINEL_ARGUMENTS[s][0] if mode == SENTINELS and s else p.name
 
@@ -447,8 +473,10 @@ def subroutine(b, f, number):
         return "\n".join(lines + ["  end subroutine"])
     lines.append("    integer :: ierror")
     modes = [PLAIN] + ([SENTINELS] if any(sentinel_of(p, f) for p in f.parameters) else []) + [FAILING]
+    if c_side.has_short_way(f):
+        modes += [CONSTANTS] + ([SCALARS] if b.f08 else [])
     for mode in modes:
-        lines += [f"    {line}" for p in f.visible for line in set_up(b, f, p)]
+        lines += [f"    {line}" for p in f.visible for line in set_up(b, f, p, mode)]
         lines += ["    ierror = -1", f"    call mock_begin({number}, {mode}, {profiled})"]
         without = b.f08 and mode == SENTINELS  # ierror is optional
         arguments = [actual(b, f, p, mode) for p in f.visible] + ([] if without else ["ierror"])

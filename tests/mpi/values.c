@@ -130,6 +130,30 @@ static void memory(void) {
     OK(MPI_Pcontrol(1, "anything"));
 }
 
+/* The integers of requests are what MPI_Abi_get_info says, and lead back; for very many requests, too. */
+static void integers_of_requests(void) {
+    enum { many = 20000 };
+    static MPI_Request requests[many + 1];
+    MPI_Info info;
+    char value[64];
+    int flag = 0, data = 0;
+    OK(MPI_Abi_get_info(&info));
+    OK(MPI_Info_get(info, "heddle_request_toint", 63, value, &flag));
+    CHECK(flag && strcmp(value, "lower half of the address") == 0);
+    OK(MPI_Info_free(&info));
+    for (int i = 0; i < many; ++i)
+        OK(MPI_Irecv(&data, 0, MPI_INT, rank, 5, MPI_COMM_WORLD, &requests[i]));
+    OK(MPI_Isend(&data, 0, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD, &requests[many]));
+    for (int i = 0; i <= many; ++i) {
+        CHECK(MPI_Request_toint(requests[i]) == (int)(uintptr_t)requests[i]);
+        CHECK(MPI_Request_fromint((int)(uintptr_t)requests[i]) == requests[i]);
+    }
+    CHECK(MPI_Request_fromint((int)(uintptr_t)requests[0] + 8) == MPI_REQUEST_NULL);
+    CHECK(MPI_Request_toint((MPI_Request)((uintptr_t)requests[0] + 8)) == 0);
+    for (int i = 0; i < many; ++i) OK(MPI_Send(&data, 0, MPI_INT, rank, 5, MPI_COMM_WORLD));
+    OK(MPI_Waitall(many + 1, requests, MPI_STATUSES_IGNORE));
+}
+
 static void integers(void) {
     MPI_Comm comm;
     MPI_Group group;
@@ -211,6 +235,7 @@ int main(void) {
     datatypes();
     memory();
     integers();
+    integers_of_requests();
     abi();
     MPI_Finalize();
     CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == (int)(intptr_t)MPI_COMM_WORLD);
