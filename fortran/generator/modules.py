@@ -236,13 +236,13 @@ def handle_types():
 
 
 def comparisons():
-    """== and /= of handles, which are elemental in no standard but pure."""
+    """== and /= of handles, also of whole arrays: all(requests == MPI_REQUEST_NULL)."""
     lines = []
     for operator, word in (("==", "equal"), ("/=", "differ")):
         lines.append(f"  interface operator({operator})")
         for name in HANDLE_TYPES:
             procedure = f"MPI_Fortran_{word}_{name.removeprefix('MPI_')}"
-            lines += [f'    pure logical function {procedure}(a, b) bind(C, name="{procedure.lower()}_")',
+            lines += [f"    elemental logical function {procedure}(a, b)",
                       f"      import :: {name}", f"      type({name}), intent(in) :: a, b", "    end function"]
         lines.append("  end interface")
     return lines

@@ -48,6 +48,7 @@ contains
     call expect(MPI_COMM_WORLD%MPI_VAL == 257 .and. MPI_INTEGER%MPI_VAL == 537, 'handles are the constants of the ABI')
     call expect(MPI_DISPLACEMENT_CURRENT == -1_MPI_OFFSET_KIND, 'an offset')
     call expect(MPI_COMM_WORLD /= MPI_COMM_SELF .and. MPI_COMM_WORLD == MPI_COMM_WORLD, 'handles are compared')
+    call expect(count([MPI_INTEGER, MPI_REAL, MPI_INTEGER] == MPI_INTEGER) == 2, 'arrays of handles are compared')
   end subroutine
 
   subroutine strings()
@@ -192,10 +193,14 @@ contains
 
   subroutine names_of_errors()
     character(len=MPI_MAX_ERROR_STRING) :: text
-    integer :: length, code
+    integer :: length, code, status
+    integer, asynchronous :: one(1)
+    type(MPI_Request) :: r
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
     call MPI_Send([1], 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_SELF, code)
     call expect(code /= MPI_SUCCESS, 'an error that returns')
+    call MPI_Irecv(one, -1, MPI_INTEGER, 0, 0, MPI_COMM_SELF, r, status)
+    call expect(status /= MPI_SUCCESS .and. r == MPI_REQUEST_NULL, 'no request after an error')
     call MPI_Error_string(code, text, length)
     call expect(length > 0 .and. text(length:length) /= ' ', 'what it says')
   end subroutine
