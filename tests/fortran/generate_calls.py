@@ -21,7 +21,7 @@ import c_side  # noqa: E402
 import model  # noqa: E402
 from model import facts  # noqa: E402
 
-PLAIN, SENTINELS, FAILING, CONSTANTS, SCALARS = range(5)
+PLAIN, SENTINELS, OTHER_SENTINELS, FAILING, CONSTANTS, SCALARS = range(6)
 FIRST_CONSTANT = 4000  # what handles lose to become constants
 LENGTH = 3  # of every array
 FAILURE = 17
@@ -71,20 +71,22 @@ class Values:
 COUNT_OF_INDICES = {"outcount"}
 
 
-def sentinel_of(p, function):
-    """The last of them, as the others come with other functions, or none."""
-    if p.kind == "choice" and p.sentinels and p.name not in model.PLAIN_BUFFERS:
+def sentinel_of(p, mode=SENTINELS):
+    """What is passed in place of the argument in this mode, or None. Where there are two, the other mode has the other."""
+    takes = p.kind == "choice" and p.name not in model.PLAIN_BUFFERS or \
+        p.kind in ("integers", "status", "statuss", "strings")
+    if not takes or not p.sentinels or mode not in (SENTINELS, OTHER_SENTINELS):
+        return None
+    if mode == SENTINELS:
         return p.sentinels[-1]
-    if p.sentinels and p.kind in ("integers", "status", "statuss", "strings"):
-        return p.sentinels[-1]
-    return None
+    return p.sentinels[0] if len(p.sentinels) > 1 else None
 
 
 # ---- C: a library with the standard ABI ----
 
 def c_checks(f, p):
     """Statements that compare an argument, and those that return one."""
-    v, n, s = Values(f, p), p.name, sentinel_of(p, f)
+    v, n, s = Values(f, p), p.name, sentinel_of(p)
     check, fill = [], []
 
     def equal(what, expected):
@@ -112,9 +114,9 @@ def c_checks(f, p):
             if p.intent != "in":
                 fill.append(f"(({'int' if p.kind != 'kind_integers' else p.base}*){n})[{i}] = "
                             f"{3 * ((i + 1) % 2) if p.kind == 'logicals' else v.returned + i};")
-        check += guarded(s, n, body, f)
+        check += guarded(p, body, f)
         if s:
-            fill = [f"if (mode != {SENTINELS}) {{ {' '.join(fill)} }}"] if fill else []
+            fill = [f"if ({not_ignored(p)}) {{ {' '.join(fill)} }}"] if fill else []
     elif p.kind == "index":
         fill.append(f"*{n} = 2;")
     elif p.kind == "indexs":
@@ -150,16 +152,16 @@ def c_checks(f, p):
             fill = [f"if (mode != {SENTINELS}) {{ {' '.join(fill)} }}"]
     elif p.kind == "choice":
         body = [f'CHECK(*(const int*){n} == {v.number}, "{f.name}", "{n}");']
-        check += guarded(s, n, body, f)
+        check += guarded(p, body, f)
         if p.intent != "in":
-            fill.append(f"if (mode != {SENTINELS}) *(int*){n} = {v.returned};" if s else f"*(int*){n} = {v.returned};")
+            fill.append(f"if ({not_ignored(p)}) *(int*){n} = {v.returned};" if s else f"*(int*){n} = {v.returned};")
     elif p.kind == "string":
         if p.intent == "in":
             check.append(f'CHECK(strcmp({n}, "{v.text}") == 0, "{f.name}", "{n}");')
         else:
             fill.append(f'strcpy({n}, "{v.text}");')
     elif p.kind == "strings":
-        check += strings_checks(f, p, s)
+        check += strings_checks(f, p)
     elif p.kind == "procedure":
         check.append(f'CHECK({n} != NULL, "{f.name}", "{n}");')
     elif p.kind == "attribute":
@@ -174,16 +176,24 @@ def c_checks(f, p):
     return check, fill
 
 
-def guarded(sentinel, name, body, f):
-    if not sentinel:
-        return body
-    constant = SENTINEL_ARGUMENTS[sentinel][1]
-    plain = f"else {{ {' '.join(body)} }}" if body else ""
-    return [f'if (mode == {SENTINELS}) {{ CHECK((const void*){name} == (const void*){constant}, "{f.name}", '
-            f'"{name}"); }} {plain}']
+def not_ignored(p):
+    """Whether an argument that may be a sentinel is none."""
+    return " && ".join(f"mode != {mode}" for mode in (SENTINELS, OTHER_SENTINELS) if sentinel_of(p, mode))
 
 
-def strings_checks(f, p, sentinel):
+def guarded(p, body, f):
+    checks = []
+    for mode in (SENTINELS, OTHER_SENTINELS):
+        if sentinel := sentinel_of(p, mode):
+            constant = SENTINEL_ARGUMENTS[sentinel][1]
+            checks.append(f'if (mode == {mode}) {{ CHECK((const void*){p.name} == (const void*){constant}, "{f.name}", '
+                          f'"{p.name}"); }}')
+    if not checks or not body:
+        return checks + body
+    return [*checks, f"if ({not_ignored(p)}) {{ {' '.join(body)} }}"]
+
+
+def strings_checks(f, p):
     if p.name == "array_of_commands":
         body = [f'CHECK(strcmp({p.name}[{i}], "c{i}") == 0, "{f.name}", "{p.name}");' for i in range(LENGTH)]
     elif p.name == "argv":
@@ -192,7 +202,7 @@ def strings_checks(f, p, sentinel):
     else:
         body = [f'CHECK(strcmp({p.name}[{i}][0], "a{i}") == 0 && {p.name}[{i}][1] == NULL, "{f.name}", '
                 f'"{p.name}");' for i in range(LENGTH)]
-    return guarded(sentinel, p.name, body, f)
+    return guarded(p, body, f)
 
 
 def c_function(f, fact, number):
@@ -234,7 +244,7 @@ enum { FIRST_WITH_CONSTANTS = %d, FIRST_CONSTANT = %d };
 
 static int current = -1, mode, failures, calls;
 static bool profiling;
-static const char* const modes[] = {"", " with sentinels", " failing", " with constants", " with scalars"};
+static const char* const modes[] = {"", " with sentinels", " with other sentinels", " failing", " with constants", " with scalars"};
 
 #define CHECK(condition, function, parameter) \\
     do { \\
@@ -395,7 +405,7 @@ def compare(b, f, p, mode):
     def equal(condition):
         result.append(f"if (.not. ({condition})) &\n      call mock_fail('{f.name}', '{n}')")
 
-    if mode == SENTINELS and sentinel_of(p, f):
+    if sentinel_of(p, mode):
         return []
     if p.intent == "in":
         return []
@@ -439,8 +449,8 @@ def actual(b, f, p, mode):
         return f"callback_{p.base.removeprefix('MPI_').lower()}" if b.f08 else "callback"
     if mode == SCALARS and p.kind == "choice":
         return f"{p.name}(1)"
-    s = sentinel_of(p, f)
-    return SENTINEL_ARGUMENTS[s][0] if mode == SENTINELS and s else p.name
+    s = sentinel_of(p, mode)
+    return SENTINEL_ARGUMENTS[s][0] if s else p.name
 
 
 def wrap(line):
@@ -472,7 +482,8 @@ def subroutine(b, f, number):
                   f"    call mock_end('{name}')"]
         return "\n".join(lines + ["  end subroutine"])
     lines.append("    integer :: ierror")
-    modes = [PLAIN] + ([SENTINELS] if any(sentinel_of(p, f) for p in f.parameters) else []) + [FAILING]
+    modes = [PLAIN] + [mode for mode in (SENTINELS, OTHER_SENTINELS)
+                       if any(sentinel_of(p, mode) for p in f.parameters)] + [FAILING]
     if c_side.has_short_way(f):
         modes += [CONSTANTS] + ([SCALARS] if b.f08 else [])
     for mode in modes:
