@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A tool in C sees what Fortran calls by MPI names, and nothing of PMPI names. */
+#include <mpi.h>
+
+static int barriers;
+
+int MPI_Barrier(MPI_Comm comm) {
+    ++barriers;
+    return PMPI_Barrier(comm);
+}
+
+int barriers_in_c(void) { return barriers; }
