@@ -15,19 +15,19 @@ REGISTERS = 6  # arguments that are passed in registers (x86-64)
 
 # Where a copied section or a converted array must live until the operation is complete, its request says so.
 COMPLETION = {
-    "MPI_Wait": "completed(*request);",
-    "MPI_Test": "if (c_flag) completed(*request);",
-    "MPI_Waitall": "for (int i = 0; i < *count; ++i) completed(array_of_requests[i]);",
-    "MPI_Testall": "for (int i = 0; c_flag && i < *count; ++i) completed(array_of_requests[i]);",
-    "MPI_Waitany": "if (c_index >= 0) completed(array_of_requests[c_index]);",
-    "MPI_Testany": "if (c_flag && c_index >= 0) completed(array_of_requests[c_index]);",
-    "MPI_Waitsome": "for (int i = 0; i < *outcount; ++i) completed(array_of_requests[array_of_indices[i]]);",
-    "MPI_Testsome": "for (int i = 0; i < *outcount; ++i) completed(array_of_requests[array_of_indices[i]]);",
-    "MPI_Request_get_status": "if (c_flag) completed(*request);",
-    "MPI_Request_get_status_all": "for (int i = 0; c_flag && i < *count; ++i) completed(array_of_requests[i]);",
-    "MPI_Request_get_status_any": "if (c_flag && c_index >= 0) completed(array_of_requests[c_index]);",
+    "MPI_Wait": "completed(*request, last);",
+    "MPI_Test": "if (c_flag) completed(*request, last);",
+    "MPI_Waitall": "for (int i = 0; i < *count; ++i) completed(array_of_requests[i], last);",
+    "MPI_Testall": "for (int i = 0; c_flag && i < *count; ++i) completed(array_of_requests[i], last);",
+    "MPI_Waitany": "if (c_index >= 0) completed(array_of_requests[c_index], last);",
+    "MPI_Testany": "if (c_flag && c_index >= 0) completed(array_of_requests[c_index], last);",
+    "MPI_Waitsome": "for (int i = 0; i < *outcount; ++i) completed(array_of_requests[array_of_indices[i]], last);",
+    "MPI_Testsome": "for (int i = 0; i < *outcount; ++i) completed(array_of_requests[array_of_indices[i]], last);",
+    "MPI_Request_get_status": "if (c_flag) completed(*request, last);",
+    "MPI_Request_get_status_all": "for (int i = 0; c_flag && i < *count; ++i) completed(array_of_requests[i], last);",
+    "MPI_Request_get_status_any": "if (c_flag && c_index >= 0) completed(array_of_requests[c_index], last);",
     "MPI_Request_get_status_some":
-        "for (int i = 0; i < *outcount; ++i) completed(array_of_requests[array_of_indices[i]]);",
+        "for (int i = 0; i < *outcount; ++i) completed(array_of_requests[array_of_indices[i]], last);",
 }
 BEFORE_CALL = {
     "MPI_Start": "started(*request);",
@@ -355,6 +355,8 @@ def write_function(f, name, f08, short=False, linkage="EXPORTED", first=()):
 
     for line in first:
         add_line(line)
+    if f.name in COMPLETION:
+        add_line("const uint64_t last = kept_operations;")
     call = f"{f.name}({', '.join(body.actuals)})"
     if f.is_function:
         add_line(f"return {call};")

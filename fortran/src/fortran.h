@@ -283,12 +283,14 @@ INTERNAL Pending* add_array(Pending* pending, Room* room, bool persistent);
 INTERNAL void keep(Pending* pending, MPI_Request request, int error);
 
 INTERNAL extern _Atomic int pending_operations;
-INTERNAL void completed_slowly(MPI_Fint request);
+INTERNAL extern _Atomic uint64_t
+    kept_operations; /* so far; read before a call that completes requests */
+INTERNAL void completed_slowly(MPI_Fint request, uint64_t last);
 INTERNAL void started_slowly(MPI_Fint request);
 INTERNAL void freed_slowly(MPI_Fint request);
-/* A request, by its integer before the call, is complete (or was started, or freed). */
-static inline void completed(MPI_Fint request) {
-    if (!LIKELY(pending_operations == 0)) completed_slowly(request);
+/* A request, by its integer before the call, is complete (or was started, or freed): an operation up to `last`. */
+static inline void completed(MPI_Fint request, uint64_t last) {
+    if (!LIKELY(pending_operations == 0)) completed_slowly(request, last);
 }
 static inline void started(MPI_Fint request) {
     if (!LIKELY(pending_operations == 0)) started_slowly(request);

@@ -2,7 +2,9 @@
 /* Copies of sections and converted arrays that live as long as an operation.
  *
  * An entry is found by the integer of its request when Fortran completes, starts or frees it. Operations that
- * are complete from the start may share a request: all entries of a request are complete then.
+ * are complete from the start may share a request: all entries of a request are complete then. Once a request
+ * is complete, another thread may get the same integer for its next operation: entries are numbered, and only
+ * those are complete that were there before the call.
  */
 
 #include <pthread.h>
@@ -21,11 +23,13 @@ typedef struct Item {
 struct Pending {
     Pending* next;
     MPI_Fint request;
+    uint64_t number;
     bool persistent;
     Item* items;
 };
 
 _Atomic int pending_operations;
+_Atomic uint64_t kept_operations;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static Pending* all;
 
@@ -43,7 +47,7 @@ static void* memory(size_t bytes) {
 static Pending* add(Pending* pending, Item item, bool persistent) {
     if (pending == NULL) {
         pending = memory(sizeof *pending);
-        *pending = (Pending){NULL, 0, persistent, NULL};
+        *pending = (Pending){NULL, 0, 0, persistent, NULL};
     }
     item.next = pending->items;
     pending->items = memory(sizeof item);
@@ -80,6 +84,7 @@ void keep(Pending* pending, MPI_Request request, int error) {
     }
     pending->request = request_out(request);
     pthread_mutex_lock(&guard);
+    pending->number = ++kept_operations;
     pending->next = all;
     all = pending;
     ++pending_operations;
@@ -95,12 +100,12 @@ static void operands_in(const Pending* pending) {
         if (item->section != NULL) pack_section(item->memory, item->section);
 }
 
-/* What becomes of the entries of a request: the function says whether an entry ends. */
-static void for_entries(MPI_Fint request, bool (*act)(const Pending*)) {
+/* What becomes of the entries of a request up to a number: the function says whether an entry ends. */
+static void for_entries(MPI_Fint request, uint64_t last, bool (*act)(const Pending*)) {
     pthread_mutex_lock(&guard);
     for (Pending** place = &all; *place != NULL;) {
         Pending* entry = *place;
-        if (entry->request != request || !act(entry)) {
+        if (entry->request != request || entry->number > last || !act(entry)) {
             place = &entry->next;
             continue;
         }
@@ -123,6 +128,6 @@ static bool forget(const Pending* entry) {
     (void)entry;
     return true;
 }
-void completed_slowly(MPI_Fint request) { for_entries(request, complete); }
-void started_slowly(MPI_Fint request) { for_entries(request, start); }
-void freed_slowly(MPI_Fint request) { for_entries(request, forget); }
+void completed_slowly(MPI_Fint request, uint64_t last) { for_entries(request, last, complete); }
+void started_slowly(MPI_Fint request) { for_entries(request, UINT64_MAX, start); }
+void freed_slowly(MPI_Fint request) { for_entries(request, UINT64_MAX, forget); }
