@@ -417,8 +417,8 @@ def f08_name(f):
 
 def has_short_way(f):
     """Messages between two processes: their calls are the ones that programs make most often."""
-    names = {"choice", "integer", "kind_integer", "handle", "status"}
-    return (f.chapter == "p2p" and {p.kind for p in f.parameters} <= names
+    kinds = {"choice", "integer", "kind_integer", "handle", "status"}
+    return (f.chapter == "p2p" and {p.kind for p in f.parameters} <= kinds
             and all(p.section == "message" for p in f.parameters if p.kind == "choice")
             and all(p.base in ("MPI_Comm", "MPI_Datatype", "MPI_Request") for p in f.parameters if p.kind == "handle")
             and any(p.kind == "choice" for p in f.parameters))
@@ -450,7 +450,7 @@ HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
 
 
 def chapters(functions):
-    """File name -> text. Aliases of functions that are written by hand stand with these (src/names.h)."""
+    """File name -> text. Aliases of functions that are written by hand stand with these (names_by_hand.h)."""
     files, by_hand = {}, []
     for f in functions:
         if f.name in model.BY_HAND:

@@ -10,7 +10,7 @@ from constants import KINDS, PREDEFINED_CALLBACKS, SENTINELS, STATUS, constants
 
 COLUMNS = 100
 
-# Procedures with the usual names that are not functions of the ABI (src/special.c).
+# Procedures with the usual names that are not functions of the ABI (src/strings.c).
 OTHER_PROCEDURES = ["mpi_f_sync_reg", "mpi_status_f2f08", "mpi_status_f082f"]
 
 HANDLE_TYPES = list(model.HANDLES)

@@ -177,7 +177,18 @@ EXPORTED void mpi_keyval_create_(Procedure* copy, Procedure* delete, MPI_Fint* k
     answer(ierror, outcome);
 }
 
-NAMES_mpi_comm_get_attr NAMES_mpi_comm_set_attr NAMES_mpi_type_get_attr NAMES_mpi_type_set_attr
-    NAMES_mpi_win_get_attr NAMES_mpi_win_set_attr NAMES_mpi_attr_get NAMES_mpi_attr_put
-        NAMES_mpi_comm_create_keyval NAMES_mpi_type_create_keyval
-            NAMES_mpi_win_create_keyval NAMES_mpi_keyval_create
+/* ---- Their other names ---- */
+
+/* clang-format off */
+NAMES_mpi_comm_get_attr
+NAMES_mpi_comm_set_attr
+NAMES_mpi_type_get_attr
+NAMES_mpi_type_set_attr
+NAMES_mpi_win_get_attr
+NAMES_mpi_win_set_attr
+NAMES_mpi_attr_get
+NAMES_mpi_attr_put
+NAMES_mpi_comm_create_keyval
+NAMES_mpi_type_create_keyval
+NAMES_mpi_win_create_keyval
+NAMES_mpi_keyval_create

@@ -151,6 +151,13 @@ DATAREP(mpi_register_datarep_, MPI_Register_datarep, convert, MPI_CONVERSION_FN_
 DATAREP(mpi_register_datarep_c_f08_, MPI_Register_datarep_c, convert_large,
         MPI_CONVERSION_FN_NULL_C, mpi_conversion_fn_null_c_)
 
-NAMES_mpi_op_create NAMES_mpi_comm_create_errhandler NAMES_mpi_file_create_errhandler
-    NAMES_mpi_session_create_errhandler NAMES_mpi_win_create_errhandler
-        NAMES_mpi_grequest_start NAMES_mpi_register_datarep
+/* ---- Their other names ---- */
+
+/* clang-format off */
+NAMES_mpi_op_create
+NAMES_mpi_comm_create_errhandler
+NAMES_mpi_file_create_errhandler
+NAMES_mpi_session_create_errhandler
+NAMES_mpi_win_create_errhandler
+NAMES_mpi_grequest_start
+NAMES_mpi_register_datarep

@@ -191,6 +191,11 @@ typedef struct {
     char* elsewhere;
 } String;
 
+/* The length of a text without the blanks at its end. */
+static inline Length without_blanks(const char* text, Length length) {
+    while (length > 0 && text[length - 1] == ' ') --length;
+    return length;
+}
 INTERNAL char* string_in(String* string, const char* text, Length length);
 INTERNAL char* trimmed_in(String* string, const char* text, Length length);
 INTERNAL void leave_string(String* string);

@@ -64,24 +64,18 @@ EXPORTED void mpi_session_get_nth_pset_(const MPI_Fint* session, const MPI_Fint*
 
 /* ---- Starting processes ---- */
 
-static bool is_blank(const char* text, Length length) {
-    while (length > 0 && text[length - 1] == ' ') --length;
-    return length == 0;
-}
-
 /* Strings of `length` characters, `distance` strings apart, up to a blank one or `most`: one block of memory. */
 static char** strings_in(const char* strings, Length length, size_t distance, long most) {
     long count = 0;
     while (count != most &&
-           (most >= 0 || !is_blank(strings + (size_t)count * distance * length, length)))
+           (most >= 0 || without_blanks(strings + (size_t)count * distance * length, length) > 0))
         ++count;
     char** all = malloc(((size_t)count + 1) * sizeof *all + (size_t)count * (length + 1));
     if (all == NULL) return NULL;
     char* next = (char*)(all + count + 1);
     for (long i = 0; i < count; ++i, next += length + 1) {
         const char* text = strings + (size_t)i * distance * length;
-        Length used = length;
-        while (used > 0 && text[used - 1] == ' ') --used;
+        const Length used = without_blanks(text, length);
         memcpy(next, text, used);
         next[used] = '\0';
         all[i] = next;
@@ -186,5 +180,12 @@ EXPORTED void mpi_status_f082f_(const MPI_Fint* f08, MPI_Fint* f, MPI_Fint* ierr
 ALIAS(mpi_status_f2f08_, mpi_status_f2f08_f08_)
 ALIAS(mpi_status_f082f_, mpi_status_f082f_f08_)
 
-NAMES_mpi_info_get NAMES_mpi_info_get_string NAMES_mpi_session_get_nth_pset NAMES_mpi_comm_spawn
-    NAMES_mpi_comm_spawn_multiple NAMES_mpi_pcontrol
+/* ---- Their other names ---- */
+
+/* clang-format off */
+NAMES_mpi_info_get
+NAMES_mpi_info_get_string
+NAMES_mpi_session_get_nth_pset
+NAMES_mpi_comm_spawn
+NAMES_mpi_comm_spawn_multiple
+NAMES_mpi_pcontrol

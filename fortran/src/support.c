@@ -129,10 +129,6 @@ static char* terminated(String* string, const char* text, Length length) {
     copy[length] = '\0';
     return copy;
 }
-static Length without_blanks(const char* text, Length length) {
-    while (length > 0 && text[length - 1] == ' ') --length;
-    return length;
-}
 char* string_in(String* string, const char* text, Length length) {
     return terminated(string, text, without_blanks(text, length));
 }
