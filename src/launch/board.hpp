@@ -24,7 +24,7 @@ inline constexpr std::size_t board_page_bytes = 4096;
 inline constexpr std::size_t blocked_entries = 24;
 inline constexpr const char* node_descriptor_variable = "HEDDLE_NODE_FD";
 inline constexpr std::uint64_t board_magic =
-    0x3165'6c64'6465'4821;  ///< another layout, another number
+    0x3265'6c64'6465'4821;  ///< another layout, another number
 
 /// Written by who makes the memory, before anybody else sees it.
 struct Header {

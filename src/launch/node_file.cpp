@@ -23,7 +23,7 @@ std::size_t least_bytes(const NodeFile& file) noexcept {
     return transport::shm::Layout::of(file.ranks).bytes(0);
 }
 
-/// Stages and rings of payload are a luxury.
+/// Stages, rings of payload and segments are a luxury.
 std::size_t most_bytes(const NodeFile& file) {
     const std::string why =
         platform::limit_that_forbids({.file = transport::shm::Layout::of(file.ranks).bytes(0)});

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "transport/shm/node.hpp"
+
 namespace heddle::launch {
 namespace {
 
@@ -56,7 +58,9 @@ TEST_F(NodeFileTest, is_no_file_of_somebody) {
     char header[64];
     ASSERT_EQ(pread(made, header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
     ASSERT_EQ(pwrite(plain, header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
-    ASSERT_EQ(ftruncate(plain, bytes_of(made)), 0);
+    // As large as it must be; no file on a disk is as large as memory with segments.
+    const auto least = static_cast<off_t>(transport::shm::Layout::of(2).bytes(0));
+    ASSERT_EQ(ftruncate(plain, least), 0);
     EXPECT_NE(what_else(plain, file), "");
     EXPECT_THROW(open_node_file(path_of(plain), file), std::runtime_error);
     close(plain);

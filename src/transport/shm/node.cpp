@@ -18,8 +18,11 @@ std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     if (!object || object->bytes() < node.layout_.bytes(0)) return std::nullopt;
     node.stages_ = std::min(stages, (object->bytes() - node.layout_.stages) / stage_bytes);
     if (object->bytes() > node.layout_.payload_rings)
-        node.payload_rings_ =
-            (object->bytes() - node.layout_.payload_rings) / (processes * sizeof(PayloadRing));
+        node.payload_rings_ = std::min(
+            Layout::payload_rings_each(processes),
+            (object->bytes() - node.layout_.payload_rings) / (processes * sizeof(PayloadRing)));
+    node.segments_ = node.layout_.segments(processes);
+    node.segments_end_ = object->bytes();
     node.head_ = std::make_shared<platform::Mapping>(object->map(0, node.layout_.rings));
     if (!*node.head_) return std::nullopt;
     node.pieces_ = std::make_shared<Pieces>();
@@ -107,6 +110,42 @@ void Node::leave_stage(std::int32_t number) const noexcept {
     if (board.users[number].fetch_sub(1, acq_rel) != 1) return;
     pieces_->object.drop_pages(layout_.bytes(static_cast<std::size_t>(number)), stage_bytes);
     board.used.fetch_and(~(std::uint64_t{1} << number), release);  // R1
+}
+
+namespace {
+
+constexpr std::uint64_t one_segment = 1, number_of_segments = 0xffff;
+constexpr int page_shift = 16;
+
+}  // namespace
+
+Segment Node::take_segment(std::uint64_t bytes) const noexcept {
+    if (bytes == 0 || segments_end_ <= segments_ || bytes > segments_end_ - segments_) return {};
+    const std::uint64_t most = (segments_end_ - segments_) / page_bytes;
+    const std::uint64_t pages = (bytes + page_bytes - 1) / page_bytes;
+    std::atomic<std::uint64_t>& word = segment_board().taken;
+    std::uint64_t taken = word.load(relaxed);
+    do {
+        if (pages > most - (taken >> page_shift) ||
+            (taken & number_of_segments) == number_of_segments)
+            return {};
+        // A2: pairs with R2, where the last user of these pages has dropped what was in them.
+    } while (!word.compare_exchange_weak(taken, taken + (pages << page_shift) + one_segment,
+                                         acquire, relaxed));
+    return {segments_ + (taken >> page_shift) * page_bytes, pages * page_bytes};
+}
+
+void Node::give_segment(const Segment& segment) const noexcept {
+    pieces_->object.drop_pages(segment.offset, segment.bytes);
+    std::atomic<std::uint64_t>& word = segment_board().taken;
+    std::uint64_t taken = word.load(relaxed), left = 0;
+    do {
+        left = (taken & number_of_segments) == one_segment ? 0 : taken - one_segment;
+    } while (!word.compare_exchange_weak(taken, left, release, relaxed));  // R2
+}
+
+platform::Mapping Node::map_segment(const Segment& segment) const noexcept {
+    return pieces_->object.map(segment.offset, segment.bytes);
 }
 
 void Node::notify(std::size_t from, std::size_t to, std::size_t instance) const noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The shared memory of a node: the board, a front door for each process, the rings, stages, and rings of
-/// payload.
+/// The shared memory of a node: the board, a front door for each process, the rings, stages, rings of payload,
+/// and segments.
 ///
 /// Everything stands at a place computed from the number of processes, so that nothing needs to be
 /// exchanged and a process may be written to before it has started. All memory starts as zeroes,
@@ -11,9 +11,13 @@
 ///                rings to itself, rings to another process when it first sends there, and a stage or a ring
 ///                of payload when it takes part in it. Where addresses are limited, all rings are mapped at once, so that what
 ///                does not fit is known when MPI is initialized.
-/// Thread safety  reach(), stage() and payload_ring() from any thread; map_rings() and unmap() from one, while no other
+/// Segments       pieces of the memory for whatever several processes want to share: the file has addresses for
+///                far more of them than any machine has memory. Whoever takes one tells the others, who map it;
+///                each user unmaps it before whoever took it gives it back.
+/// Thread safety  reach(), stage(), payload_ring() and segments from any thread; map_rings() and unmap() from one, while no other
 ///                uses rings or stages.
-/// Errors         map() answers an empty Node, reach() and map_rings() false, and errno says why.
+/// Errors         map() answers an empty Node, reach() and map_rings() false, map_segment() an empty mapping, and
+///                errno says why.
 
 #include <algorithm>
 #include <atomic>
@@ -41,6 +45,10 @@ inline constexpr std::size_t stages = 64;  ///< one bit each in StageBoard::used
 inline constexpr std::size_t stage_bytes = 2 << 20;
 inline constexpr std::size_t most_payload_rings = 512;  ///< of all processes, unless they are more
 inline constexpr std::size_t most_payload_rings_each = 64;
+inline constexpr std::size_t page_bytes = 4096;  ///< what segments are made of
+/// Of the file, for segments. It is so large that addresses need not be found again one by one: they are used
+/// from the start once no segment is left.
+inline constexpr std::size_t segments_bytes = std::size_t{1} << 60;
 
 /// Where other processes announce what is not polled.
 struct Door {
@@ -60,15 +68,30 @@ struct StageBoard {
     std::atomic<std::uint32_t> users[stages];
 };
 
+/// Which part of the file is taken for segments: their number in the low 16 bits, and the page above the
+/// last one. One word, so that nobody who dies can leave it half changed.
+struct SegmentBoard {
+    std::atomic<std::uint64_t> taken;
+};
+
+/// A piece of the file; no bytes: none.
+struct Segment {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    explicit operator bool() const noexcept { return bytes != 0; }
+};
+
 /// Where everything stands in the memory of so many processes.
 struct Layout {
     std::size_t instances, source_words, door_bytes;
-    std::size_t doors, shared_copies, stage_board;  ///< where they begin, in the head
+    std::size_t doors, shared_copies, stage_board,
+        segment_board;  ///< where they begin, in the head
     std::size_t rings;  ///< where a block for each pair of processes begins, those to one in a row
     std::size_t
         pair_bytes;  ///< of such a block: the notice, the controls of its rings, and their cells
-    std::size_t stages;         ///< where they begin
-    std::size_t payload_rings;  ///< where they begin, those of one process in a row
+    std::size_t stages;  ///< where they begin
+    std::size_t
+        payload_rings;  ///< where they begin, those of one process in a row; segments follow the last one
 
     static constexpr Layout of(std::size_t processes) noexcept;
     /// With so many stages, and so many rings of payload if these are all.
@@ -76,7 +99,13 @@ struct Layout {
                                 std::size_t number_of_rings = 0) const noexcept {
         return stages + number_of_stages * stage_bytes + number_of_rings * sizeof(PayloadRing);
     }
-    /// What there is room for in `room` bytes: stages first, then the same number of rings for each process.
+    /// Where segments begin, behind all stages and rings of payload that there can be.
+    constexpr std::size_t segments(std::size_t processes) const noexcept {
+        const std::size_t end = bytes(shm::stages, processes * payload_rings_each(processes));
+        return (end + page_bytes - 1) / page_bytes * page_bytes;
+    }
+    /// What there is room for in `room` bytes: stages first, then the same number of rings for each process,
+    /// then segments.
     static constexpr std::size_t most_bytes(std::size_t processes, std::size_t room) noexcept;
     static constexpr std::size_t payload_rings_each(std::size_t processes) noexcept {
         return std::clamp(most_payload_rings / processes, std::size_t{1}, most_payload_rings_each);
@@ -137,6 +166,11 @@ public:
     std::size_t payload_rings_each() const noexcept { return payload_rings_; }
     /// One of them, mapped with the first call; nullptr if it cannot be.
     PayloadRing* payload_ring(std::size_t owner, std::size_t number) const;
+    /// A segment of so many bytes, rounded up to pages of zeroes; none if the file has no room for it.
+    Segment take_segment(std::uint64_t bytes) const noexcept;
+    /// It is not mapped any more, or not used.
+    void give_segment(const Segment& segment) const noexcept;
+    platform::Mapping map_segment(const Segment& segment) const noexcept;
 
     /// Both ends of a ring that is mapped.
     void bind(Producer& producer, std::size_t from, std::size_t to,
@@ -196,17 +230,21 @@ private:
     StageBoard& stage_board() const noexcept {
         return *reinterpret_cast<StageBoard*>(at(layout_.stage_board));
     }
+    SegmentBoard& segment_board() const noexcept {
+        return *reinterpret_cast<SegmentBoard*>(at(layout_.segment_board));
+    }
 
     std::shared_ptr<platform::Mapping> head_;  ///< shared by copies of this object
     std::shared_ptr<Pieces> pieces_;
     std::size_t processes_ = 0;
     std::size_t stages_ = 0;         ///< that there are
     std::size_t payload_rings_ = 0;  ///< that each process has
+    std::size_t segments_ = 0;       ///< where they begin
+    std::size_t segments_end_ = 0;
     Layout layout_{};
 };
 
 constexpr Layout Layout::of(std::size_t processes) noexcept {
-    constexpr std::size_t page_bytes = 4096;
     constexpr auto rounded = [](std::size_t bytes) {
         return (bytes + page_bytes - 1) / page_bytes * page_bytes;
     };
@@ -222,7 +260,8 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
     layout.shared_copies = layout.doors + processes * layout.door_bytes;
     layout.stage_board =
         layout.shared_copies + rounded(processes * shm::shared_copies * sizeof(SharedCopy));
-    layout.rings = layout.stage_board + rounded(sizeof(StageBoard));
+    layout.segment_board = layout.stage_board + rounded(sizeof(StageBoard));
+    layout.rings = layout.segment_board + rounded(sizeof(SegmentBoard));
     layout.pair_bytes = rounded(sizeof(BlockedNotice) +
                                 layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell)));
     layout.stages = layout.rings + processes * processes * layout.pair_bytes;
@@ -235,6 +274,8 @@ constexpr std::size_t Layout::most_bytes(std::size_t processes, std::size_t room
     const auto fit = [room](std::size_t begin, std::size_t each) {
         return room <= begin ? 0 : (room - begin) / each;
     };
+    const std::size_t segments = layout.segments(processes);
+    if (room > segments) return std::min(room, segments + segments_bytes);
     const std::size_t stages_that_fit = std::min(shm::stages, fit(layout.stages, stage_bytes));
     const std::size_t rings_that_fit = std::min(
         payload_rings_each(processes), fit(layout.payload_rings, processes * sizeof(PayloadRing)));

@@ -39,6 +39,51 @@ TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
     close(descriptor);
 }
 
+TEST(Node, a_segment_is_one_piece_for_whoever_maps_it) {
+    const int descriptor = make_file(2);
+    const auto here = Node::map(descriptor, 2), there = Node::map(descriptor, 2);
+    ASSERT_TRUE(here && there);
+    const Segment first = here->take_segment(5000), second = there->take_segment(1);
+    EXPECT_EQ(first.bytes, 2 * page_bytes);
+    EXPECT_GE(second.offset, first.offset + first.bytes);
+    const auto mine = here->map_segment(first), theirs = there->map_segment(first);
+    const auto other = there->map_segment(second);
+    ASSERT_TRUE(mine && theirs && other);
+    static_cast<std::byte*>(mine.address())[4999] = std::byte{7};
+    EXPECT_EQ(static_cast<std::byte*>(theirs.address())[4999], std::byte{7});
+    EXPECT_EQ(static_cast<std::byte*>(other.address())[0], std::byte{0});
+    close(descriptor);
+}
+
+TEST(Node, segments_are_zeroes_and_begin_anew_when_none_is_left) {
+    const int descriptor = make_file(1);
+    const auto node = Node::map(descriptor, 1);
+    ASSERT_TRUE(node);
+    const Segment first = node->take_segment(page_bytes), second = node->take_segment(page_bytes);
+    static_cast<std::byte*>(node->map_segment(first).address())[1] = std::byte{7};
+    node->give_segment(first);
+    const Segment third = node->take_segment(page_bytes);
+    EXPECT_GT(third.offset, second.offset);
+    node->give_segment(second);
+    node->give_segment(third);
+    const Segment again = node->take_segment(page_bytes);
+    EXPECT_EQ(again.offset, first.offset);
+    EXPECT_EQ(static_cast<std::byte*>(node->map_segment(again).address())[1], std::byte{0});
+    close(descriptor);
+}
+
+TEST(Node, no_segment_is_larger_than_the_file) {
+    const int descriptor = make_file(1);
+    const auto node = Node::map(descriptor, 1);
+    ASSERT_TRUE(node);
+    EXPECT_FALSE(node->take_segment(0));
+    EXPECT_FALSE(node->take_segment(segments_bytes + 1));
+    EXPECT_FALSE(node->take_segment(~std::uint64_t{0}));
+    EXPECT_TRUE(node->take_segment(segments_bytes / 2));
+    EXPECT_FALSE(node->take_segment(segments_bytes / 2 + 1));
+    close(descriptor);
+}
+
 /// Sends one message through a ring, and answers whether it came.
 bool carries(const Node& there, const Node& here, std::size_t from, std::size_t to,
              std::size_t instance) {
