@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Attributes of communicators and datatypes (MPI 5.0, 7.7).
+/// Attributes of communicators, datatypes and windows (MPI 5.0, 7.7 and 12.2.6).
 
 #include "objects/attributes.hpp"
 #include "api/entry.hpp"
@@ -46,6 +46,12 @@ int copy_attributes(core::Thread& thread, objects::Datatype& old, MPI_Datatype& 
     return objects::fail(thread, nullptr, error, "a function that copies attributes failed");
 }
 
+int delete_attributes(core::Thread& thread, objects::Window& window) {
+    const int error = objects::delete_attributes(*thread.process, objects::holder(window));
+    if (error == MPI_SUCCESS) return MPI_SUCCESS;
+    return objects::fail(thread, window, error, "a function that deletes attributes failed");
+}
+
 int delete_attributes(core::Thread& thread, objects::Datatype& type) {
     Process& process = *thread.process;
     if (const int error = objects::delete_attributes(process, objects::holder(process, type)))
@@ -61,16 +67,29 @@ using core::Thread;
 using objects::Holds;
 
 template <Holds holds>
-constexpr const char* keyval_name = holds == Holds::communicator ? "comm_keyval" : "type_keyval";
+constexpr const char* keyval_name = holds == Holds::communicator ? "comm_keyval"
+    : holds == Holds::datatype                                   ? "type_keyval"
+                                                                 : "win_keyval";
+
+bool is_predefined(int keyval) noexcept {
+    return objects::is_predefined_keyval(keyval) ||
+        (keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL);
+}
+
+std::string wrong_keyval(int keyval) {
+    if (keyval == MPI_KEYVAL_INVALID) return "MPI_KEYVAL_INVALID";
+    const std::string number = std::to_string(keyval);
+    return is_predefined(keyval) ? number + " is predefined and cannot be changed"
+                                 : number + " is no key, or one that has been freed";
+}
 
 template <Holds holds>
 int no_keyval(Thread& thread, Communicator* communicator, int keyval) {
-    const std::string number = std::to_string(keyval);
-    return refuse(thread, communicator, MPI_ERR_KEYVAL, keyval_name<holds>,
-                  keyval == MPI_KEYVAL_INVALID ? "MPI_KEYVAL_INVALID"
-                      : objects::is_predefined_keyval(keyval)
-                      ? number + " is predefined and cannot be changed"
-                      : number + " is no key, or one that has been freed");
+    return refuse(thread, communicator, MPI_ERR_KEYVAL, keyval_name<holds>, wrong_keyval(keyval));
+}
+template <Holds holds>
+int no_keyval(Thread& thread, objects::Window& window, int keyval) {
+    return refuse(thread, window, MPI_ERR_KEYVAL, keyval_name<holds>, wrong_keyval(keyval));
 }
 
 template <Holds holds, class Copy, class Remove>
@@ -104,7 +123,9 @@ struct AttributedType : Type {
 
 Communicator* raised_on(Comm comm) noexcept { return comm.object; }
 Communicator* raised_on(AttributedType) noexcept { return nullptr; }
+objects::Window& raised_on(Win win) noexcept { return *win; }
 objects::Holder holder(Thread&, Comm comm) { return objects::holder(*comm); }
+objects::Holder holder(Thread&, Win win) { return objects::holder(*win); }
 objects::Holder holder(Thread& thread, AttributedType type) {
     return objects::holder(*thread.process, *type);
 }
@@ -120,6 +141,19 @@ int set_attr(Thread& thread, Object object, Raw<int> keyval, Raw<void*> value) {
     return MPI_SUCCESS;
 }
 
+/// What predefined keys of windows give: the window's address itself, and addresses of all other values. False:
+/// it is no such key.
+bool predefined_of(objects::Window& window, int keyval, void*& value) noexcept {
+    switch (keyval) {
+        case MPI_WIN_BASE: value = window.base; return true;
+        case MPI_WIN_SIZE: value = &window.bytes; return true;
+        case MPI_WIN_DISP_UNIT: value = &window.unit; return true;
+        case MPI_WIN_CREATE_FLAVOR: value = &window.flavor; return true;
+        case MPI_WIN_MODEL: value = &window.model; return true;
+        default: return false;
+    }
+}
+
 /// Attributes of the program: the value that was set. Predefined ones: the address of an int.
 template <Holds holds, class Object>
 int get_attr(Thread& thread, Object object, Raw<int> keyval, OutPointer value, Out<int> flag) {
@@ -129,6 +163,11 @@ int get_attr(Thread& thread, Object object, Raw<int> keyval, OutPointer value, O
         if (place != nullptr) *value.place = place;
         return MPI_SUCCESS;
     }
+    if constexpr (holds == Holds::window)
+        if (predefined_of(*object, keyval.value, *value.place)) {
+            *flag = 1;
+            return MPI_SUCCESS;
+        }
     if (thread.process->keyvals.find(keyval.value, holds) == nullptr)
         return no_keyval<holds>(thread, raised_on(object), keyval.value);
     *flag =
@@ -149,6 +188,7 @@ int delete_attr(Thread& thread, Object object, Raw<int> keyval) {
 
 constexpr auto comm = Holds::communicator;
 constexpr auto type = Holds::datatype;
+constexpr auto win = Holds::window;
 
 }  // namespace
 }  // namespace heddle::api
@@ -168,6 +208,13 @@ MPI_ENTRY(1, Type_free_keyval, free_keyval<type>)
 MPI_ENTRY(3, Type_set_attr, set_attr<type, AttributedType>)
 MPI_ENTRY(4, Type_get_attr, get_attr<type, AttributedType>)
 MPI_ENTRY(2, Type_delete_attr, delete_attr<type, AttributedType>)
+
+MPI_ENTRY(4, Win_create_keyval,
+          create_keyval<win, MPI_Win_copy_attr_function, MPI_Win_delete_attr_function>)
+MPI_ENTRY(1, Win_free_keyval, free_keyval<win>)
+MPI_ENTRY(3, Win_set_attr, set_attr<win, Win>)
+MPI_ENTRY(4, Win_get_attr, get_attr<win, Win>)
+MPI_ENTRY(2, Win_delete_attr, delete_attr<win, Win>)
 
 // The names before MPI 2.
 MPI_ENTRY(4, Keyval_create,

@@ -96,6 +96,12 @@ int refuse(core::Thread& thread, objects::Session& session, int error_class, con
                          "argument " + std::string(argument) + ": " + detail);
 }
 
+int refuse(core::Thread& thread, objects::Window& window, int error_class, const char* argument,
+           const std::string& detail) {
+    return objects::fail(thread, window, error_class,
+                         "argument " + std::string(argument) + ": " + detail);
+}
+
 int caught(core::Thread& thread) {
     pass_on_if_the_programs();
     try {

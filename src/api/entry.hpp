@@ -67,6 +67,8 @@ template <class Again>
                          const char* argument, const std::string& detail);
 [[gnu::cold]] int refuse(core::Thread& thread, objects::Session& session, int error_class,
                          const char* argument, const std::string& detail);
+[[gnu::cold]] int refuse(core::Thread& thread, objects::Window& window, int error_class,
+                         const char* argument, const std::string& detail);
 /// Thrown by who finds, off the short path, that a call's buffer lies where no memory can be.
 struct NoBuffer {
     NoBuffer(objects::Communicator& of, const void* buffer) noexcept
@@ -94,7 +96,22 @@ template <class Kind>
     return refuse(thread, communicator, error_class, Kind::name, argument.wrong(communicator));
 }
 
-/// Refuses the i-th argument: on the session that the first one names, or else on the communicator.
+/// The window among the arguments; nullptr if there is none.
+template <class Arguments>
+objects::Window* window_of(const Arguments& arguments) noexcept {
+    return std::apply(
+        [](const auto&... argument) {
+            objects::Window* found = nullptr;
+            (void)std::initializer_list<int>{([&] {
+                if constexpr (requires { argument.window(); }) found = argument.window();
+                return 0;
+            }())...};
+            return found;
+        },
+        arguments);
+}
+
+/// Refuses the i-th argument: on the session that the first one names, on the window, or else on the communicator.
 template <std::size_t i, class Arguments>
 [[gnu::always_inline]] inline int refuse_argument(core::Thread& thread, const Arguments& arguments,
                                                   objects::Communicator* communicator,
@@ -104,6 +121,9 @@ template <std::size_t i, class Arguments>
         if (objects::Session* session = std::get<0>(arguments).raised_on())
             return refuse(thread, *session, error_class, Kind::name,
                           std::get<i>(arguments).wrong(nullptr));
+    if (objects::Window* window = window_of(arguments))
+        return refuse(thread, *window, error_class, Kind::name,
+                      std::get<i>(arguments).wrong(communicator));
     return refuse(thread, communicator, error_class, std::get<i>(arguments));
 }
 
@@ -166,7 +186,8 @@ struct Implementation<int (*)(core::Thread&, Kinds...)> {
     using Arguments = std::tuple<Kinds...>;
 };
 
-/// The communicator among the arguments, checked before the others are; nullptr if there is none.
+/// The communicator among the arguments, or of the window among them, checked before the others are; nullptr if
+/// there is none.
 template <class Arguments, std::size_t... i>
 objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence<i...>) noexcept {
     [[maybe_unused]] objects::Communicator* found = nullptr;
@@ -174,6 +195,9 @@ objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence
         using Kind = std::tuple_element_t<i, Arguments>;
         if constexpr (std::is_base_of_v<Comm, Kind>)
             if (found == nullptr) found = std::get<i>(arguments).object;
+        if constexpr (requires { std::get<i>(arguments).window(); })
+            if (std::get<i>(arguments).object != nullptr)
+                found = std::get<i>(arguments).object->communicator;
         return 0;
     }())...};
     return found;

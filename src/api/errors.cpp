@@ -15,25 +15,30 @@ using objects::Errhandler;
 
 // --- handlers ---
 
-int create_errhandler(Thread& thread, Raw<MPI_Comm_errhandler_function*> function,
-                      Out<MPI_Errhandler> result) {
+template <Errhandler::For what, class Function>
+int create_errhandler(Thread& thread, Raw<Function*> function, Out<MPI_Errhandler> result) {
+    constexpr const char* argument =
+        what == Errhandler::For::window ? "win_errhandler_fn" : "comm_errhandler_fn";
     if (function.value == nullptr)
-        return refuse(thread, nullptr, MPI_ERR_ARG, "comm_errhandler_fn", "a null pointer");
-    *result = reinterpret_cast<MPI_Errhandler>(&objects::make_errhandler(
-        *thread.process, Errhandler::Action::call, Errhandler::For::communicator,
-        reinterpret_cast<Errhandler::Function>(function.value)));
+        return refuse(thread, nullptr, MPI_ERR_ARG, argument, "a null pointer");
+    *result = reinterpret_cast<MPI_Errhandler>(
+        &objects::make_errhandler(*thread.process, Errhandler::Action::call, what,
+                                  reinterpret_cast<Errhandler::Function>(function.value)));
     return MPI_SUCCESS;
 }
 
 // The objects that errors are raised on.
 Errhandler::For handled_as(Comm) noexcept { return Errhandler::For::communicator; }
+Errhandler::For handled_as(Win) noexcept { return Errhandler::For::window; }
 Errhandler::For handled_as(Session) noexcept { return Errhandler::For::session; }
 Communicator* raised_on(Comm comm) noexcept { return comm.object; }
 objects::Session& raised_on(Session session) noexcept { return *session; }
+objects::Window& raised_on(Win win) noexcept { return *win; }
 void note_errhandler(Process& process, Comm comm) noexcept {
     if (comm.object == process.self) process.self_has_errhandler.store(true, relaxed);
 }
 void note_errhandler(Process&, Session) noexcept {}
+void note_errhandler(Process&, Win) noexcept {}
 
 template <class Object>
 int set_errhandler(Thread& thread, Object object, ErrorHandler handler) {
@@ -130,11 +135,18 @@ int remove(Anytime& caller, Raw<int> code) {
 
 using namespace heddle::api;
 namespace objects = heddle::objects;
+using heddle::objects::Errhandler;
 
-MPI_ENTRY(2, Comm_create_errhandler, create_errhandler)
+MPI_ENTRY(2, Comm_create_errhandler,
+          create_errhandler<Errhandler::For::communicator, MPI_Comm_errhandler_function>)
+MPI_ENTRY(2, Win_create_errhandler,
+          create_errhandler<Errhandler::For::window, MPI_Win_errhandler_function>)
 MPI_ENTRY(2, Comm_set_errhandler, set_errhandler<Comm>)
 MPI_ENTRY(2, Comm_get_errhandler, get_errhandler<Comm>)
 MPI_ENTRY(2, Comm_call_errhandler, call_errhandler<Comm>)
+MPI_ENTRY(2, Win_set_errhandler, set_errhandler<Win>)
+MPI_ENTRY(2, Win_get_errhandler, get_errhandler<Win>)
+MPI_ENTRY(2, Win_call_errhandler, call_errhandler<Win>)
 MPI_ENTRY(2, Session_set_errhandler, set_errhandler<Session>)
 MPI_ENTRY(2, Session_get_errhandler, get_errhandler<Session>)
 MPI_ENTRY(2, Session_call_errhandler, call_errhandler<Session>)

@@ -64,7 +64,7 @@ Handle process_from_int(int number, Handle null) noexcept {
     return is_constant(number) ? constant_handle<Handle>(number) : null;
 }
 
-/// Kinds without objects so far.
+/// Kinds that have no objects: files so far, and messages while there is no process.
 template <class Handle>
 int constant_to_int(Handle handle) noexcept {
     return is_predefined(handle) ? constant(handle) : 0;
@@ -128,5 +128,5 @@ HANDLE(Info, MPI_Info, to_int(heddle::objects::infos(), handle),
        from_int(heddle::objects::infos(), number, MPI_INFO_NULL))
 HANDLE(Request, MPI_Request, request_to_int(handle), request_from_int(number))
 HANDLE(Message, MPI_Message, message_to_int(handle), message_from_int(number))
-CONSTANTS_ONLY(Win, MPI_Win, MPI_WIN_NULL)
+IN_PROCESS(Win, MPI_Win, windows, MPI_WIN_NULL)
 CONSTANTS_ONLY(File, MPI_File, MPI_FILE_NULL)

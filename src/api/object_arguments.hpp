@@ -90,6 +90,27 @@ struct Session {
     objects::Session& operator*() const noexcept { return *object; }
 };
 
+/// A window. Errors of calls on it are raised there.
+struct Win {
+    static constexpr const char* name = "win";
+    objects::Window* object;
+    bool null;
+
+    Win(Process& process, MPI_Win handle) noexcept
+        : object(process.window(handle)), null(handle == MPI_WIN_NULL) {}
+    int error(const Communicator*) const noexcept {
+        if (object == nullptr) [[unlikely]]
+            return MPI_ERR_WIN;
+        return MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator*) const {
+        return null ? "MPI_WIN_NULL" : "no window, or one that has been freed";
+    }
+    objects::Window* window() const noexcept { return object; }
+    objects::Window* operator->() const noexcept { return object; }
+    objects::Window& operator*() const noexcept { return *object; }
+};
+
 struct Text {
     static constexpr const char* name = "string";
     const char* value;

@@ -27,6 +27,7 @@ enum AgreementTag : std::int32_t {
     intercomm_agreement,
     merge_agreement,
     stage_agreement,
+    window_agreement,
 };
 std::int32_t create_group_agreement(std::int32_t users_tag) noexcept;
 

@@ -22,6 +22,7 @@ enum class Kind : std::uint32_t {
     request = 0x68526571,
     message = 0x684d7367,
     session = 0x68536573,
+    window = 0x6857696e,
 };
 
 /// A counted object. The handle that the user holds counts for one.

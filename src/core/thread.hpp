@@ -151,6 +151,7 @@ struct alignas(cache_line) Thread {
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;
     tool::counters::Copying copying;
+    tool::counters::Windows windows;
     sync::locks::Visitor* visitor = nullptr;  ///< of critical sections; nullptr: there are none
     /// Messages taken from a ring while it was locked, to be matched where they belong: a list. Only
     /// where senders choose the instance (p2p/laboratory.hpp).

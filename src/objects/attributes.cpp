@@ -123,6 +123,8 @@ Holder holder(Communicator& communicator) noexcept {
     return {communicator.handle, communicator.attributes};
 }
 
+Holder holder(Window& window) noexcept { return {window.handle(), window.attributes}; }
+
 Holder holder(Process& process, Datatype& type) {
     std::lock_guard guard(process.set_up);
     return {type.handle, process.type_attributes[&type]};  // stays where it is

@@ -21,6 +21,7 @@ namespace heddle::objects {
 class Process;
 struct Communicator;
 struct Datatype;
+struct Window;
 
 /// What a key is for. The functions of the user differ in the type of handle that they take.
 enum class Holds : std::uint8_t { communicator, datatype, window };
@@ -48,6 +49,7 @@ struct Holder {
     Attributes& attributes;
 };
 Holder holder(Communicator& communicator) noexcept;
+Holder holder(Window& window) noexcept;
 /// The attributes of a datatype lie in the process: few types have any.
 Holder holder(Process& process, Datatype& type);
 /// What lies there; of a type that is freed, once its attributes are deleted.

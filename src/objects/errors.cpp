@@ -247,6 +247,25 @@ int fail(core::Thread& thread, Session& session, int error_class, const std::str
                            sentence(thread.call, " on a session", error_class, detail));
 }
 
+int call_errhandler(core::Thread& thread, Window& window, int code, const std::string& detail) {
+    return call_in_force(*thread.process, window.errhandler, window.handle(), code, detail);
+}
+
+std::string name_of(const Window& window) {
+    if (!window.name.empty()) return window.name;
+    return "window of " + std::to_string(window.ranks) + " processes";
+}
+
+int fail(core::Thread& thread, Window& window, int error_class, const std::string& detail) {
+    std::string where;
+    {
+        std::lock_guard guard(thread.process->set_up);  // for the name
+        where = " on " + name_of(window);
+    }
+    return call_errhandler(thread, window, error_class,
+                           sentence(thread.call, where, error_class, detail));
+}
+
 Communicator& raised_without_object(Process& process) noexcept {
     return process.self_has_errhandler.load(relaxed) ? *process.self : *process.world;
 }

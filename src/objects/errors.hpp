@@ -15,6 +15,7 @@
 namespace heddle::objects {
 
 class Process;
+struct Window;
 
 /// Where errors that belong to no object are raised: MPI_COMM_SELF (MPI 5.0, 9.3). Programs that know the
 /// standard before MPI 4.0 set a handler on MPI_COMM_WORLD only: theirs counts where SELF never got one.
@@ -54,6 +55,13 @@ int call_errhandler(core::Thread& thread, Session& session, int code, const std:
 /// The same where there is no session, or not yet: what this handler says.
 int call_errhandler(Process& process, Errhandler& handler, void* object, int code,
                     const std::string& detail);
+
+/// The same on a window.
+[[gnu::cold]] int fail(core::Thread& thread, Window& window, int error_class,
+                       const std::string& detail);
+int call_errhandler(core::Thread& thread, Window& window, int code, const std::string& detail);
+/// A name that the user gave, or "window of N processes".
+std::string name_of(const Window& window);
 
 /// "MPI_COMM_WORLD", a name that the user gave, or "communicator of N processes".
 std::string name_of(const Communicator& communicator);

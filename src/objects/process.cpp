@@ -23,9 +23,10 @@ std::atomic<Process*>& program() noexcept {
 
 constexpr std::size_t most_communicators = std::size_t{1} << 16;
 constexpr std::size_t most_datatypes = std::size_t{1} << 18;
+constexpr std::size_t most_windows = std::size_t{1} << 14;
 /// Besides what ranks share: what arenas reserve, and what they and everything else take of memory.
 constexpr std::size_t arena_addresses = most_communicators * sizeof(Communicator) +
-    most_datatypes * sizeof(Datatype) + 2 * core::large_chunk;
+    most_datatypes * sizeof(Datatype) + most_windows * sizeof(Window) + 2 * core::large_chunk;
 constexpr std::size_t first_memory = std::size_t{4} << 20;
 /// Kept free for what a program is going to do with MPI: requests, messages, memory for collectives.
 constexpr std::size_t spare_memory = std::size_t{12} << 20;
@@ -90,6 +91,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       errhandlers(1 << 16),
       operations(1 << 16),
       sessions(1 << 16),
+      windows(most_windows, core::whole),
       settings(tool::settings_for_start()),
       contexts(job.rank, job.size) {
     make_predefined(*this);
@@ -154,6 +156,7 @@ void Process::give_memory_back(core::Thread& thread) {
     groups.trim();
     datatypes.trim();
     operations.trim();
+    windows.trim();
     gave_memory_back_ = true;
 }
 

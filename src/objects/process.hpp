@@ -33,6 +33,7 @@
 #include "objects/operation.hpp"
 #include "objects/session.hpp"
 #include "objects/tag_ranges.hpp"
+#include "objects/window.hpp"
 #include "tool/settings.hpp"
 #include "transport/shm/node.hpp"
 
@@ -70,6 +71,7 @@ public:
     core::Arena<Errhandler> errhandlers;
     core::Arena<Operation> operations;
     core::Arena<Session> sessions;
+    core::Arena<Window> windows;
 
     // They live as long as the process; whether handles name them depends on the world model.
     Communicator* world = nullptr;
@@ -123,6 +125,9 @@ public:
     Errhandler* errhandler(MPI_Errhandler handle) noexcept;
     Session* session(MPI_Session handle) noexcept {
         return find(sessions, handle, core::Kind::session);
+    }
+    Window* window(MPI_Win handle) noexcept {
+        return find_soon(windows, handle, core::Kind::window);
     }
     Operation* operation(MPI_Op handle) noexcept {
         const auto value = reinterpret_cast<std::uintptr_t>(handle);

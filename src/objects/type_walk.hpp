@@ -12,9 +12,11 @@
 
 namespace heddle::objects {
 
-/// Calls visit(const BasicType&, Place, length) for arrays of `length` values of a basic type.
-template <class Visit>
-void walk(const Definition& type, Place place, std::int64_t count, Visit&& visit) {
+/// Calls visit(const Definition&, Place, length) for arrays of `length` elements, one extent apart, of the types
+/// for which `ends(definition)` says so: it is not entered.
+template <class Ends, class Visit>
+void walk_until(const Definition& type, Place place, std::int64_t count, Ends&& ends,
+                Visit&& visit) {
     struct Frame {
         const Definition* type;
         Place place;
@@ -24,7 +26,7 @@ void walk(const Definition& type, Place place, std::int64_t count, Visit&& visit
     std::vector<Frame> frames;
     const auto enter = [&](const Definition& inner, Place at, std::int64_t length) {
         if (length == 0 || inner.size == 0) return;
-        if (inner.basic != nullptr) return visit(*inner.basic, at, length);
+        if (ends(inner)) return visit(inner, at, length);
         frames.push_back({&inner, at, length, 0});
     };
     enter(type, place, count);
@@ -39,6 +41,16 @@ void walk(const Definition& type, Place place, std::int64_t count, Visit&& visit
         const Part part = frame.type->part(frame.part++);
         enter(*part.type, moved(frame.place, part.displacement), part.length);
     }
+}
+
+/// Calls visit(const BasicType&, Place, length) for arrays of `length` values of a basic type.
+template <class Visit>
+void walk(const Definition& type, Place place, std::int64_t count, Visit&& visit) {
+    walk_until(
+        type, place, count, [](const Definition& inner) { return inner.basic != nullptr; },
+        [&](const Definition& inner, Place at, std::int64_t length) {
+            visit(*inner.basic, at, length);
+        });
 }
 
 }  // namespace heddle::objects

@@ -91,6 +91,7 @@ tool::Values read_counters(objects::Process& process) {
     for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i) {
         values += thread->progress;
         values += thread->copying;
+        values += thread->windows;
     }
     return values;
 }

@@ -119,6 +119,8 @@ public:
                                  message.communicator);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
+    /// The memory of other processes, as far as the kernel allows.
+    PeerMemory& peer_memory() noexcept { return peer_memory_; }
 
     // --- receiving ---
 

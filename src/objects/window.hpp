@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A window (MPI 5.0, 12.2): memory of each process of a group that the others may access. What is done with
+/// one is in rma/; here is what it consists of.
+///
+/// Thread safety  fields above the line are read by every access, and written while the window is made or by
+///                the calls that begin and end epochs. No access writes anything that threads share.
+/// Errors         raised on the window, once there is one.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/object.hpp"
+#include "core/request.hpp"
+#include "mpi.h"
+#include "objects/attributes.hpp"
+#include "objects/communicator.hpp"
+#include "objects/errhandler.hpp"
+#include "platform/memory.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::rma {
+struct Gate;
+struct Region;
+}  // namespace heddle::rma
+
+namespace heddle::objects {
+
+class Process;
+struct Info;
+
+/// What allows accesses to a target: bits, none of them while there is no epoch.
+enum Access : std::uint32_t {
+    by_fence = 1,
+    by_start = 2,
+    by_shared_lock = 4,
+    by_exclusive_lock = 8,
+    by_lock_all = 16,
+};
+inline constexpr std::uint32_t by_any_lock = by_shared_lock | by_exclusive_lock | by_lock_all;
+
+/// The part of the window that is one process's. On a line of its own, since threads begin and end epochs with
+/// different targets at once.
+struct alignas(cache_line) Target {
+    std::byte* memory = nullptr;  ///< mapped here; nullptr: it is copied by the kernel
+    std::uint64_t bytes = 0;
+    std::int64_t unit = 1;                 ///< of displacements
+    std::atomic<std::uint32_t> open{0};    ///< Access, to this target alone
+    std::atomic<std::uint32_t> ticket{0};  ///< of the lock that is held, which was checked
+    std::int32_t process = 0;              ///< rank in the world
+    std::uint64_t address = 0;             ///< in its process
+    std::atomic<bool> asked{false};  ///< a thread of this process has the lock, or is about to
+    bool unchecked = false;          ///< locked by MPI_MODE_NOCHECK: nobody was asked
+};
+
+/// Info keys (MPI 5.0, 12.2.1).
+struct WindowHints {
+    Flag no_locks = false;
+    Flag same_size = false;
+    Flag same_disp_unit = false;
+    Flag noncontiguous = false;  ///< alloc_shared_noncontig
+    std::string accumulate_ordering = "rar,raw,war,waw";
+    std::string accumulate_ops = "same_op_no_op";
+    std::string granularity = "0";       ///< mpi_accumulate_granularity
+    std::size_t alignment = cache_line;  ///< mpi_minimum_memory_alignment
+};
+
+/// An epoch of post and wait, or of start and complete.
+struct Exposure {
+    bool open = false;
+    std::vector<std::int32_t> ranks;        ///< of the group
+    std::vector<core::Request*> announced;  ///< one for each: what is still to come of it
+};
+
+struct alignas(512) Window : core::Object {
+    std::int32_t ranks = 0;
+    std::atomic<std::uint32_t> open_to_all{0};  ///< Access, to every target
+    std::unique_ptr<Target[]> targets;
+    // ----
+    Communicator* communicator = nullptr;  ///< of its own, counted: nobody else uses its contexts
+    rma::Gate* gates = nullptr;            ///< of each target, in the segment (rma/control.hpp)
+    std::atomic<std::uint32_t>* places = nullptr;  ///< of those who wait for locks
+    rma::Region* regions = nullptr;                ///< of a dynamic window
+    std::atomic<std::int32_t> locks{0};            ///< of single targets, held by this process
+    Exposure exposure;                             ///< MPI_Win_post
+    Exposure started;                              ///< MPI_Win_start
+
+    Window* next = nullptr;
+    Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
+    std::string name;                  ///< guarded likewise
+    Attributes attributes;             ///< guarded likewise
+    WindowHints hints;                 ///< guarded likewise
+    transport::shm::Segment segment;   ///< taken by rank 0
+    platform::Mapping mapping;
+
+    // What predefined attributes point at.
+    int flavor = 0;
+    int model = MPI_WIN_UNIFIED;
+    int unit = 1;
+    void* base = nullptr;
+    MPI_Aint bytes = 0;
+
+    MPI_Win handle() noexcept { return reinterpret_cast<MPI_Win>(this); }
+};
+
+/// With the handle's reference, and the communicator, whose reference it takes over. Throws std::bad_alloc.
+Window& make_window(Process& process, Communicator& communicator);
+/// The handle names nothing any more, and everything is given back but the segment.
+void close_handle(Process& process, Window& window) noexcept;
+
+/// Takes the hints that it understands; one that is absent stays as it is.
+void apply_hints(WindowHints& hints, const Info& info);
+void report_hints(const WindowHints& hints, Info& info);
+
+}  // namespace heddle::objects

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/access.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "objects/errors.hpp"
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
+#include "rma/dynamic.hpp"
+
+namespace heddle::rma {
+namespace {
+
+using core::Thread;
+using objects::Target;
+using objects::Window;
+
+__extension__ typedef __int128 Wide;
+
+/// The bytes that elements touch, relative to where the first one is placed.
+struct Extent {
+    Wide begin, end;
+};
+Extent extent_of(const Remote& there) noexcept {
+    const objects::Datatype& type = *there.type;
+    const Wide last = static_cast<Wide>(there.count - 1) * type.extent;
+    return {type.true_lower_bound + std::min<Wide>(last, 0),
+            Wide{type.true_lower_bound} + type.true_extent + std::max<Wide>(last, 0)};
+}
+
+std::string printed(Wide value) {
+    constexpr Wide limit = INT64_MAX;
+    if (value > limit) return "more than 2^63";
+    return value < -limit ? "less than -2^63" : std::to_string(static_cast<std::int64_t>(value));
+}
+
+int no_epoch(Thread& thread, Window& window, const Remote& there) {
+    return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
+                         "target " + name_of(there) +
+                             ": no epoch in which it may be accessed; there was no MPI_Win_fence, "
+                             "MPI_Win_start, MPI_Win_lock or MPI_Win_lock_all for it");
+}
+
+int beyond(Thread& thread, Window& window, const Remote& there, Wide begin, Wide end) {
+    const Target& target = window.targets[there.rank];
+    return objects::fail(thread, window, MPI_ERR_RMA_RANGE,
+                         "target " + name_of(there) + ": bytes " + printed(begin) + " to " +
+                             printed(end) + " are not in the window, which has " +
+                             std::to_string(target.bytes) + " there");
+}
+
+int not_attached(Thread& thread, Window& window, const Remote& there) {
+    return objects::fail(thread, window, MPI_ERR_RMA_RANGE,
+                         "target " + name_of(there) + ": " + std::to_string(there.count) +
+                             " elements from there on are not in memory that is attached");
+}
+
+int out_of_reach(Thread& thread, Window& window, const Remote& there) {
+    return objects::fail(thread, window, MPI_ERR_RMA_SHARED,
+                         "target " + name_of(there) +
+                             ": the kernel does not let this process at the memory of that one "
+                             "(process_vm_readv); memory of MPI_Win_allocate can be accessed");
+}
+
+/// An address of the target's process, or of this one if it is the target.
+int reach(Thread& thread, Window& window, const Remote& there, std::uint64_t address, Spot& spot) {
+    const std::int32_t process = spot.target->process;
+    spot.direct = process == thread.process->rank();
+    spot.place = address;
+    if (spot.direct || thread.engine->peer_memory().reachable(process)) return MPI_SUCCESS;
+    return out_of_reach(thread, window, there);
+}
+
+int locate_dynamic(Thread& thread, Window& window, const Remote& there, Spot& spot) {
+    const Extent extent = extent_of(there);
+    const auto address = static_cast<std::uint64_t>(there.displacement);
+    const Wide begin = Wide{address} + extent.begin, end = Wide{address} + extent.end;
+    const Wide most = ~std::uint64_t{0};
+    if (begin < 0 || end > most ||
+        !is_attached(window, there.rank, static_cast<std::uint64_t>(begin),
+                     static_cast<std::uint64_t>(end - begin)))
+        return not_attached(thread, window, there);
+    return reach(thread, window, there, address, spot);
+}
+
+}  // namespace
+
+std::string name_of(const Remote& there) {
+    return "rank " + std::to_string(there.rank) + ", displacement " +
+        std::to_string(there.displacement);
+}
+
+int measure(Thread& thread, Window& window, std::int64_t count, const objects::Datatype& type,
+            std::uint64_t& bytes) {
+    std::int64_t length = 0;
+    if (__builtin_mul_overflow(count, type.size, &length))
+        return objects::fail(thread, window, MPI_ERR_COUNT, "argument count: more than 2^63 bytes");
+    bytes = static_cast<std::uint64_t>(length);
+    return MPI_SUCCESS;
+}
+
+int locate(Thread& thread, Window& window, const Remote& there, Spot& spot) {
+    Target& target = window.targets[there.rank];
+    if (!is_open(window, target)) return no_epoch(thread, window, there);
+    spot.target = &target;
+    const bool nothing = there.count == 0 || there.type->size == 0;
+    if (nothing && there.displacement >= 0) {
+        spot.direct = true;
+        return MPI_SUCCESS;
+    }
+    if (window.flavor == MPI_WIN_FLAVOR_DYNAMIC) return locate_dynamic(thread, window, there, spot);
+    const Wide offset = Wide{there.displacement} * target.unit;
+    const Extent extent = extent_of(there);
+    if (there.displacement < 0 || offset + extent.begin < 0 ||
+        offset + extent.end > Wide{target.bytes})
+        return beyond(thread, window, there, offset + extent.begin, offset + extent.end);
+    if (target.memory == nullptr)
+        return reach(thread, window, there, target.address + static_cast<std::uint64_t>(offset),
+                     spot);
+    spot.direct = true;
+    spot.place =
+        reinterpret_cast<objects::Place>(target.memory) + static_cast<objects::Place>(offset);
+    return MPI_SUCCESS;
+}
+
+}  // namespace heddle::rma

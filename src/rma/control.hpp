@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What the processes of a window share besides its memory: a gate for each target, places for those who wait
+/// at gates, and the regions of a dynamic window. All of it begins as zeroes, at the start of the segment.
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "objects/window.hpp"
+#include "rma/window_lock.hpp"
+#include "sync/mutex.hpp"
+
+namespace heddle::rma {
+
+/// Fences that both sides pay for: membarrier may be refused to some processes of a window and not to others.
+struct OwnFence {
+    static bool available() noexcept { return true; }
+    static void light() noexcept { std::atomic_thread_fence(seq_cst); }
+    static void heavy() noexcept { std::atomic_thread_fence(seq_cst); }
+    static bool heavy_before_sleep() noexcept {
+        std::atomic_thread_fence(seq_cst);
+        return true;
+    }
+};
+using SharedMutex = sync::BasicMutex<sync::NativeWorld<OwnFence, platform::Scope::node>>;
+
+/// Of one target.
+struct Gate {
+    alignas(cache_line) WindowLock lock;
+    std::atomic<std::int32_t> writer;  ///< rank + 1 of who has the exclusive lock, for a report
+    /// Around accumulates that the processor has no instruction for.
+    alignas(cache_line) SharedMutex accumulate;
+};
+
+/// Memory that is attached to a dynamic window. Written by its process only, which empties it by `bytes`.
+struct Region {
+    std::atomic<std::uint64_t> address;
+    std::atomic<std::uint64_t> bytes;  ///< 0: none
+};
+inline constexpr std::size_t most_regions = 4096;  ///< of a process and window
+
+/// Where it stands in the segment of a window.
+struct ControlLayout {
+    std::size_t places, regions, end;
+
+    static constexpr std::uint32_t places_of(std::int32_t ranks) noexcept {
+        return std::bit_ceil(static_cast<std::uint32_t>(ranks));
+    }
+    static constexpr ControlLayout of(std::int32_t ranks, bool dynamic) noexcept {
+        const auto count = static_cast<std::size_t>(ranks);
+        ControlLayout layout{};
+        layout.places = count * sizeof(Gate);
+        layout.regions = layout.places + count * places_of(ranks) * sizeof(std::uint32_t);
+        layout.regions = (layout.regions + cache_line - 1) / cache_line * cache_line;
+        layout.end = layout.regions + (dynamic ? count * most_regions * sizeof(Region) : 0);
+        return layout;
+    }
+};
+
+inline Gate& gate_of(const objects::Window& window, std::int32_t rank) noexcept {
+    return window.gates[rank];
+}
+inline WindowLock::Places places_of(const objects::Window& window, std::int32_t rank) noexcept {
+    const std::uint32_t count = ControlLayout::places_of(window.ranks);
+    return {window.places + static_cast<std::size_t>(rank) * count, count};
+}
+
+}  // namespace heddle::rma

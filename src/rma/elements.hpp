@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The elements of an accumulate: of one predefined datatype, which its datatypes are made of (MPI 5.0, 12.3.4).
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "objects/block_copy.hpp"
+#include "objects/datatype.hpp"
+
+namespace heddle::objects {
+class Process;
+}
+
+namespace heddle::rma {
+
+/// Elements in a row, an extent apart.
+struct Run {
+    objects::Place place;
+    std::int64_t count;
+};
+
+/// The predefined datatype that `type` is made of; nullptr if there are several, or none.
+const objects::Datatype* element_of(objects::Process& process, const objects::Datatype& type);
+
+/// Where the elements of `count` elements of a datatype lie. Without a word from the heap for a predefined one.
+class Runs {
+public:
+    Runs(const objects::Datatype& type, objects::Place place, std::int64_t count);
+    std::span<const Run> all() const noexcept {
+        return many_.empty() ? std::span<const Run>{&one_, 1} : std::span<const Run>{many_};
+    }
+    std::int64_t count() const noexcept { return count_; }
+
+private:
+    Run one_{};
+    std::vector<Run> many_;
+    std::int64_t count_ = 0;
+};
+
+/// Goes through runs, some elements at a time.
+class Cursor {
+public:
+    Cursor(const Runs& runs, std::int64_t step) noexcept : runs_(runs.all()), step_(step) {}
+    std::int64_t left() const noexcept { return runs_.front().count - done_; }
+    objects::Place place() const noexcept {
+        return objects::moved(runs_.front().place, static_cast<std::uint64_t>(done_), step_);
+    }
+    void pass(std::int64_t count) noexcept {
+        done_ += count;
+        while (!runs_.empty() && left() == 0) {
+            runs_ = runs_.subspan(1);
+            done_ = 0;
+        }
+    }
+
+private:
+    std::span<const Run> runs_;
+    const std::int64_t step_;
+    std::int64_t done_ = 0;
+};
+
+}  // namespace heddle::rma

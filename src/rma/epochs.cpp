@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epochs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "objects/errors.hpp"
+#include "objects/process.hpp"
+#include "rma/meeting.hpp"
+
+namespace heddle::rma {
+namespace {
+
+using core::Thread;
+using objects::Exposure;
+using objects::Window;
+
+/// Ranks in the window; one of them MPI_UNDEFINED if it is in the group only.
+objects::Members ranks_in(const Window& window, const objects::Group& group) {
+    return objects::ranks_of(group.processes, window.communicator->group->processes);
+}
+
+int ranks_of_epoch(Thread& thread, Window& window, const objects::Group& group,
+                   objects::Members& ranks) {
+    ranks = ranks_in(window, group);
+    const auto stranger = std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED);
+    if (stranger == ranks.end()) return MPI_SUCCESS;
+    return objects::fail(thread, window, MPI_ERR_GROUP,
+                         "argument group: its rank " + std::to_string(stranger - ranks.begin()) +
+                             " is not in the window's group");
+}
+
+/// A receive of an empty message from each of these, on its way.
+void listen(Thread& thread, Window& window, Exposure& epoch, std::int32_t tag) {
+    objects::Communicator& communicator = *window.communicator;
+    for (const std::int32_t rank : epoch.ranks)
+        epoch.announced.push_back(p2p::start_receive(thread, communicator, context_of(communicator),
+                                                     nullptr, 0, rank, tag));
+}
+
+int hear(Thread& thread, Window& window, Exposure& epoch) {
+    int first = MPI_SUCCESS;
+    for (core::Request* announced : std::exchange(epoch.announced, {}))
+        if (const int error = p2p::finish(thread, *window.communicator, announced))
+            first = first == MPI_SUCCESS ? error : first;
+    return first;
+}
+
+int tell_all(Thread& thread, Window& window, const Exposure& epoch, std::int32_t tag) {
+    for (const std::int32_t rank : epoch.ranks)
+        if (const int error = tell(thread, *window.communicator, rank, tag)) return error;
+    return MPI_SUCCESS;
+}
+
+void set_started(Window& window, bool open) noexcept {
+    for (const std::int32_t rank : window.started.ranks) {
+        std::atomic<std::uint32_t>& target = window.targets[rank].open;
+        const std::uint32_t others = target.load(relaxed) & ~std::uint32_t{objects::by_start};
+        target.store(open ? others | objects::by_start : others, relaxed);
+    }
+    window.started.open = open;
+}
+
+}  // namespace
+
+const char* epoch_in_the_way(const Window& window) noexcept {
+    if (window.started.open) return "between MPI_Win_start and MPI_Win_complete";
+    if ((window.open_to_all.load(relaxed) & objects::by_lock_all) != 0)
+        return "between MPI_Win_lock_all and MPI_Win_unlock_all";
+    if (window.locks.load(relaxed) != 0) return "while it holds a lock of the window";
+    return nullptr;
+}
+
+int refuse_epoch(Thread& thread, Window& window, const char* why) {
+    return objects::fail(thread, window, MPI_ERR_RMA_SYNC, std::string("called ") + why);
+}
+
+int no_exposure(Thread& thread, Window& window) {
+    return objects::fail(thread, window, MPI_ERR_RMA_SYNC, "called without MPI_Win_post before");
+}
+
+int refuse_open(Thread& thread, Window& window) {
+    if (const char* why = epoch_in_the_way(window)) return refuse_epoch(thread, window, why);
+    if (window.exposure.open)
+        return refuse_epoch(thread, window, "between MPI_Win_post and MPI_Win_wait");
+    return MPI_SUCCESS;
+}
+
+int fence(Thread& thread, Window& window, int assertion) {
+    if (const int error = refuse_open(thread, window)) return error;
+    window.open_to_all.store(0, relaxed);
+    // A message may be read before stores that precede it are done, as far as copies by the kernel go.
+    std::atomic_thread_fence(seq_cst);
+    if (const int error = meet(thread, *window.communicator)) return error;
+    if ((assertion & MPI_MODE_NOSUCCEED) == 0) window.open_to_all.store(objects::by_fence, relaxed);
+    return MPI_SUCCESS;
+}
+
+int post(Thread& thread, Window& window, const objects::Group& group, int assertion) {
+    if (window.exposure.open)
+        return refuse_epoch(thread, window, "a second time without MPI_Win_wait");
+    Exposure epoch;
+    if (const int error = ranks_of_epoch(thread, window, group, epoch.ranks)) return error;
+    window.open_to_all.fetch_and(~std::uint32_t{objects::by_fence}, relaxed);
+    listen(thread, window, epoch, complete_message);
+    epoch.open = true;
+    window.exposure = std::move(epoch);
+    if ((assertion & MPI_MODE_NOCHECK) != 0) return MPI_SUCCESS;
+    return tell_all(thread, window, window.exposure, post_message);
+}
+
+int start(Thread& thread, Window& window, const objects::Group& group, int assertion) {
+    if (const char* why = epoch_in_the_way(window)) return refuse_epoch(thread, window, why);
+    Exposure epoch;
+    if (const int error = ranks_of_epoch(thread, window, group, epoch.ranks)) return error;
+    window.open_to_all.store(0, relaxed);
+    if ((assertion & MPI_MODE_NOCHECK) == 0) listen(thread, window, epoch, post_message);
+    if (const int error = hear(thread, window, epoch)) return error;
+    window.started = std::move(epoch);
+    set_started(window, true);
+    return MPI_SUCCESS;
+}
+
+int complete(Thread& thread, Window& window) {
+    if (!window.started.open)
+        return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
+                             "called without MPI_Win_start before");
+    set_started(window, false);
+    std::atomic_thread_fence(seq_cst);
+    return tell_all(thread, window, window.started, complete_message);
+}
+
+bool is_complete(const Exposure& exposure) noexcept {
+    return std::all_of(exposure.announced.begin(), exposure.announced.end(),
+                       [](const core::Request* one) { return one == nullptr || one->completed(); });
+}
+
+int wait(Thread& thread, Window& window) {
+    if (!window.exposure.open) return no_exposure(thread, window);
+    const int error = hear(thread, window, window.exposure);
+    window.exposure = {};
+    return error;
+}
+
+}  // namespace heddle::rma

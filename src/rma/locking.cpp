@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/locking.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include "objects/errors.hpp"
+#include "objects/process.hpp"
+#include "p2p/waiting.hpp"
+#include "rma/control.hpp"
+#include "rma/epochs.hpp"
+#include "rma/meeting.hpp"
+
+namespace heddle::rma {
+namespace {
+
+using core::Thread;
+using objects::Target;
+using objects::Window;
+using Ticket = WindowLock::Ticket;
+
+/// Waits for the message that says that a lock may be had. In a report it is the lock that is waited for.
+class Admission : public p2p::OneRequest {
+public:
+    Admission(p2p::Engine& engine, core::Request& request, const Window& window,
+              std::int32_t target) noexcept
+        : OneRequest(engine, request), window_(window), target_(target) {}
+
+    void describe(char* text, std::size_t bytes) const {
+        const std::int32_t writer = gate_of(window_, target_).writer.load(relaxed) - 1;
+        const std::string holder = writer < 0 ? "others" : "rank " + std::to_string(writer);
+        std::snprintf(text, bytes, "(target %d, %s, held by %s)", target_,
+                      objects::name_of(window_).c_str(), holder.c_str());
+    }
+
+private:
+    const Window& window_;
+    const std::int32_t target_;
+};
+
+/// One lock, as seen by the process that wants it, has it or leaves it.
+class Holder {
+public:
+    Holder(Thread& thread, Window& window, std::int32_t target) noexcept
+        : thread_(thread),
+          window_(window),
+          gate_(gate_of(window, target)),
+          places_(rma::places_of(window, target)),
+          target_(target) {}
+
+    int acquire_as_reader() {
+        const Ticket ticket = gate_.lock.take_ticket();
+        if (const int error = wait(ticket, false)) return error;
+        return pass_on(gate_.lock.come_in(ticket, places_));
+    }
+    int leave_as_reader() { return pass_on(gate_.lock.leave_as_reader(places_)); }
+
+    int acquire_as_writer() {
+        const Ticket ticket = gate_.lock.take_ticket();
+        if (const int error = wait(ticket, true)) return error;
+        gate_.writer.store(me() + 1, relaxed);
+        window_.targets[target_].ticket.store(ticket, relaxed);
+        return MPI_SUCCESS;
+    }
+    int leave_as_writer() {
+        gate_.writer.store(0, relaxed);
+        return pass_on(
+            gate_.lock.leave_as_writer(window_.targets[target_].ticket.load(relaxed), places_));
+    }
+
+private:
+    std::int32_t me() const noexcept { return window_.communicator->rank; }
+    bool admitted(Ticket ticket, bool writer) const noexcept {
+        return writer ? gate_.lock.admits_writer(ticket) : gate_.lock.admits_reader(ticket);
+    }
+
+    int wait(Ticket ticket, bool writer) {
+        if (admitted(ticket, writer)) [[likely]]
+            return MPI_SUCCESS;
+        thread_.windows.window_lock_waits.add();
+        while (!admitted(ticket, writer)) {
+            gate_.lock.wait_in_place(ticket, me(), writer, places_);
+            if (admitted(ticket, writer) && gate_.lock.stop_waiting(ticket, places_)) break;
+            if (const int error = hear_of_admission()) return error;
+        }
+        return MPI_SUCCESS;
+    }
+
+    int hear_of_admission() {
+        objects::Communicator& communicator = *window_.communicator;
+        core::Request* message =
+            p2p::start_receive(thread_, communicator, context_of(communicator), nullptr, 0,
+                               MPI_ANY_SOURCE, admitted_message + target_);
+        if (message != nullptr && !message->completed()) {
+            p2p::Engine& engine = *thread_.engine;
+            progress::wait(engine, thread_, Admission(engine, *message, window_, target_));
+        }
+        return p2p::finish(thread_, communicator, message);
+    }
+
+    /// Tells the waiter that `entry` names that it is admitted.
+    int pass_on(std::uint32_t entry) {
+        if (entry == WindowLock::nobody) [[likely]]
+            return MPI_SUCCESS;
+        return tell(thread_, *window_.communicator, WindowLock::rank_in(entry),
+                    admitted_message + target_);
+    }
+
+    Thread& thread_;
+    Window& window_;
+    Gate& gate_;
+    const WindowLock::Places places_;
+    const std::int32_t target_;
+};
+
+/// Locks are for windows whose hints allow them, outside of other epochs.
+int refuse_lock(Thread& thread, Window& window) {
+    if (window.hints.no_locks)
+        return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
+                             "the window was made with the info key no_locks");
+    if (window.started.open || (window.open_to_all.load(relaxed) & objects::by_lock_all) != 0)
+        return refuse_epoch(thread, window, epoch_in_the_way(window));
+    return MPI_SUCCESS;
+}
+
+void close_fence(Window& window) noexcept {
+    if (window.open_to_all.load(relaxed) != 0)
+        window.open_to_all.fetch_and(~std::uint32_t{objects::by_fence}, relaxed);
+}
+
+/// Lets go of what lock() has got.
+int leave(Thread& thread, Window& window, std::int32_t rank, std::uint32_t how) {
+    Target& target = window.targets[rank];
+    if (target.unchecked) {
+        settle();
+        return MPI_SUCCESS;
+    }
+    Holder holder(thread, window, rank);
+    return how == objects::by_exclusive_lock ? holder.leave_as_writer() : holder.leave_as_reader();
+}
+
+}  // namespace
+
+int nothing_locked(Thread& thread, Window& window) {
+    return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
+                         "no lock is held: neither MPI_Win_lock nor MPI_Win_lock_all was called");
+}
+
+int not_locked(Thread& thread, Window& window, std::int32_t rank) {
+    return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
+                         "rank " + std::to_string(rank) + " is not locked by this process");
+}
+
+int lock(Thread& thread, Window& window, std::int32_t rank, bool exclusive, int assertion) {
+    if (const int error = refuse_lock(thread, window)) return error;
+    Target& target = window.targets[rank];
+    if (target.asked.exchange(true, acquire))
+        return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
+                             "this process has locked rank " + std::to_string(rank) + " already");
+    close_fence(window);
+    window.locks.fetch_add(1, relaxed);
+    target.unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+    Holder holder(thread, window, rank);
+    if (!target.unchecked)
+        if (const int error = exclusive ? holder.acquire_as_writer() : holder.acquire_as_reader())
+            return error;
+    target.open.store(exclusive ? objects::by_exclusive_lock : objects::by_shared_lock, relaxed);
+    return MPI_SUCCESS;
+}
+
+int unlock(Thread& thread, Window& window, std::int32_t rank) {
+    Target& target = window.targets[rank];
+    const std::uint32_t how = target.open.load(relaxed) & objects::by_any_lock;
+    if (how == 0) return not_locked(thread, window, rank);
+    target.open.store(0, relaxed);
+    const int error = leave(thread, window, rank, how);
+    window.locks.fetch_sub(1, relaxed);
+    target.asked.store(false, release);
+    return error;
+}
+
+int lock_all(Thread& thread, Window& window, int assertion) {
+    if (const int error = refuse_lock(thread, window)) return error;
+    if (window.locks.load(relaxed) != 0)
+        return refuse_epoch(thread, window, epoch_in_the_way(window));
+    const bool unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+    for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
+        window.targets[rank].unchecked = unchecked;
+        if (unchecked) continue;
+        if (const int error = Holder(thread, window, rank).acquire_as_reader()) return error;
+    }
+    window.open_to_all.store(objects::by_lock_all, relaxed);
+    return MPI_SUCCESS;
+}
+
+int unlock_all(Thread& thread, Window& window) {
+    if ((window.open_to_all.load(relaxed) & objects::by_lock_all) == 0)
+        return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
+                             "called without MPI_Win_lock_all before");
+    window.open_to_all.store(0, relaxed);
+    for (std::int32_t rank = 0; rank < window.ranks; ++rank)
+        if (const int error = leave(thread, window, rank, objects::by_shared_lock)) return error;
+    return MPI_SUCCESS;
+}
+
+}  // namespace heddle::rma

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Epochs by locks (MPI 5.0, 12.5.3), and completing operations within them (12.5.4).
+///
+/// The locks lie beside the window's memory (window_lock.hpp) and need nobody at the target. Who waits for one
+/// sleeps in a receive, and makes progress there as in any other.
+///
+/// Thread safety  threads may hold locks of different targets. An operation is over when its call returns, so
+///                that flushing is a fence of the caller's own, and concerns no other thread.
+/// Deadlock       MPI_Win_lock_all takes the locks in the order of ranks.
+
+#include <cstdint>
+
+#include "core/thread.hpp"
+#include "objects/window.hpp"
+
+namespace heddle::rma {
+
+int lock(core::Thread& thread, objects::Window& window, std::int32_t rank, bool exclusive,
+         int assertion);
+int unlock(core::Thread& thread, objects::Window& window, std::int32_t rank);
+int lock_all(core::Thread& thread, objects::Window& window, int assertion);
+int unlock_all(core::Thread& thread, objects::Window& window);
+
+[[gnu::cold]] int nothing_locked(core::Thread& thread, objects::Window& window);
+[[gnu::cold]] int not_locked(core::Thread& thread, objects::Window& window, std::int32_t rank);
+
+inline bool is_locked(const objects::Window& window, std::int32_t rank) noexcept {
+    return ((window.open_to_all.load(relaxed) | window.targets[rank].open.load(relaxed)) &
+            objects::by_any_lock) != 0;
+}
+inline bool is_any_locked(const objects::Window& window) noexcept {
+    return (window.open_to_all.load(relaxed) & objects::by_lock_all) != 0 ||
+        window.locks.load(relaxed) != 0;
+}
+
+/// After a put a later get, of other memory perhaps, must not be earlier: stores wait in the processor.
+inline void settle() noexcept { std::atomic_thread_fence(seq_cst); }
+
+}  // namespace heddle::rma

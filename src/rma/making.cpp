@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/making.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/agreement.hpp"
+#include "comm/participants.hpp"
+#include "comm/recycling.hpp"
+#include "objects/errors.hpp"
+#include "objects/process.hpp"
+#include "platform/limits.hpp"
+#include "rma/control.hpp"
+#include "rma/meeting.hpp"
+
+namespace heddle::rma {
+namespace {
+
+using objects::Window;
+
+/// What each process says of itself; rank 0 for all: the context.
+struct Part {
+    std::uint32_t context;
+    bool noncontiguous;
+    std::uint64_t bytes;
+    std::int64_t unit;
+    std::uint64_t address;
+    std::uint64_t alignment;
+};
+using Parts = std::vector<Part>;
+
+/// Of everybody, by rank, in a logarithmic number of rounds (Bruck).
+int gather(core::Thread& thread, const comm::Participants& participants, const Part& mine,
+           Parts& all) {
+    const std::int32_t size = participants.size();
+    Parts from_me(static_cast<std::size_t>(size));  // entry i is of the rank i after mine
+    from_me[0] = mine;
+    for (std::int32_t step = 1; step < size; step *= 2) {
+        const auto bytes = static_cast<std::uint64_t>(std::min(step, size - step)) * sizeof(Part);
+        const std::int32_t before = (participants.me() - step + size) % size;
+        const std::int32_t after = (participants.me() + step) % size;
+        if (const int error = comm::exchange(thread, participants, from_me.data(), bytes, before,
+                                             &from_me[static_cast<std::size_t>(step)], bytes, after,
+                                             comm::window_agreement))
+            return error;
+    }
+    std::rotate(from_me.begin(), from_me.end() - participants.me(), from_me.end());
+    all = std::move(from_me);
+    return MPI_SUCCESS;
+}
+
+bool has_memory(int flavor) noexcept {
+    return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+/// Where the memory of each process begins in the segment, and where the last one ends; the same in every
+/// process. Empty: they are larger than addresses.
+std::vector<std::uint64_t> places_in_segment(int flavor, const Parts& parts) {
+    const bool dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    std::uint64_t at = ControlLayout::of(static_cast<std::int32_t>(parts.size()), dynamic).end;
+    std::vector<std::uint64_t> places;
+    std::uint64_t alignment = cache_line;
+    for (const Part& part : parts) alignment = std::max(alignment, part.alignment);
+    const bool side_by_side = flavor == MPI_WIN_FLAVOR_SHARED && !parts[0].noncontiguous;
+    for (const Part& part : parts) {
+        // Pages of different processes are kept apart, where there are any.
+        const std::uint64_t unit =
+            part.bytes >= transport::shm::page_bytes ? transport::shm::page_bytes : alignment;
+        if (!side_by_side || places.empty()) at = (at + unit - 1) / unit * unit;
+        places.push_back(at);
+        if (has_memory(flavor) && __builtin_add_overflow(at, part.bytes, &at)) return {};
+        if (at > transport::shm::segments_bytes) return {};
+    }
+    places.push_back(at);
+    return places;
+}
+
+/// A window that is being made: unless it is kept, it goes again.
+class Draft {
+public:
+    Draft(objects::Process& process, Window& window) noexcept
+        : process_(process), window_(&window) {}
+    ~Draft() {
+        if (window_ == nullptr) return;
+        if (window_->segment && window_->communicator->rank == 0)
+            process_.node.give_segment(window_->segment);
+        objects::close_handle(process_, *window_);
+    }
+    Draft(const Draft&) = delete;
+    Draft& operator=(const Draft&) = delete;
+    Window& operator*() const noexcept { return *window_; }
+    Window& keep() noexcept { return *std::exchange(window_, nullptr); }
+
+private:
+    objects::Process& process_;
+    Window* window_;
+};
+
+Window& furnish(objects::Process& process, objects::Communicator& parent, const Wish& wish,
+                const Parts& parts) {
+    parent.group->retain();
+    Window& window = objects::make_window(
+        process, objects::make_communicator(process, parent, parts[0].context, *parent.group));
+    window.flavor = wish.flavor;
+    window.bytes = wish.bytes;
+    window.unit = static_cast<int>(std::min<std::int64_t>(wish.unit, INT32_MAX));
+    window.base = wish.memory;
+    if (wish.info != nullptr) objects::apply_hints(window.hints, *wish.info);
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+        objects::Target& target = window.targets[rank];
+        target.bytes = parts[rank].bytes;
+        target.unit = parts[rank].unit;
+        target.process = window.communicator->processes[rank];
+        target.address = parts[rank].address;
+    }
+    return window;
+}
+
+void point_into(Window& window, const std::vector<std::uint64_t>& places) {
+    auto* begin = static_cast<std::byte*>(window.mapping.address());
+    const ControlLayout layout =
+        ControlLayout::of(window.ranks, window.flavor == MPI_WIN_FLAVOR_DYNAMIC);
+    window.gates = reinterpret_cast<Gate*>(begin);
+    window.places = reinterpret_cast<std::atomic<std::uint32_t>*>(begin + layout.places);
+    window.regions = reinterpret_cast<Region*>(begin + layout.regions);
+    const auto me = static_cast<std::size_t>(window.communicator->rank);
+    if (has_memory(window.flavor)) {
+        for (std::size_t rank = 0; rank + 1 < places.size(); ++rank)
+            window.targets[rank].memory = begin + places[rank];
+        window.base = window.targets[me].memory;
+    } else if (window.flavor == MPI_WIN_FLAVOR_CREATE) {
+        window.targets[me].memory = static_cast<std::byte*>(window.base);
+    }
+}
+
+/// Whether everybody has the segment mapped.
+int share_segment(core::Thread& thread, Window& window, std::uint64_t bytes, bool& mapped) {
+    const transport::shm::Node& node = thread.process->node;
+    objects::Communicator& communicator = *window.communicator;
+    if (communicator.rank == 0) window.segment = node.take_segment(bytes);
+    if (const int error =
+            hear_from_first(thread, communicator, &window.segment, sizeof window.segment))
+        return error;
+    if (window.segment) window.mapping = node.map_segment(window.segment);
+    mapped = static_cast<bool>(window.mapping);
+    return all_agree(thread, communicator, mapped);
+}
+
+int no_memory(core::Thread& thread, objects::Communicator& parent, std::uint64_t bytes) {
+    const std::string why = platform::limit_that_forbids({.addresses = bytes});
+    return objects::fail(thread, &parent, MPI_ERR_NO_MEM,
+                         "no shared memory for a window of " + std::to_string(bytes) +
+                             " bytes in all" + (why.empty() ? "" : ": " + why));
+}
+
+/// Everything that needs the others.
+int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish, Parts& parts) {
+    objects::Process& process = *thread.process;
+    process.recycling->step(thread);
+    objects::WindowHints hints;
+    if (wish.info != nullptr) objects::apply_hints(hints, *wish.info);
+    const Part mine{parent.rank == 0 ? process.contexts.take() : 0, hints.noncontiguous,
+                    static_cast<std::uint64_t>(wish.bytes),         wish.unit,
+                    reinterpret_cast<std::uint64_t>(wish.memory),   hints.alignment};
+    if (const int error = gather(thread, comm::Participants(parent), mine, parts)) return error;
+    if (parts[0].context != 0) return MPI_SUCCESS;
+    return objects::fail(thread, &parent, MPI_ERR_OTHER,
+                         "no context id is left for another window");
+}
+
+}  // namespace
+
+int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, Window*& result) {
+    Parts parts;
+    if (const int error = agree(thread, parent, wish, parts)) return error;
+    Draft draft(*thread.process, furnish(*thread.process, parent, wish, parts));
+    const std::vector<std::uint64_t> places = places_in_segment(wish.flavor, parts);
+    if (places.empty())
+        return objects::fail(thread, &parent, MPI_ERR_SIZE, "the window is larger than addresses");
+    bool mapped = false;
+    if (const int error = share_segment(thread, *draft, places.back(), mapped)) return error;
+    if (!mapped) return no_memory(thread, parent, places.back());
+    point_into(*draft, places);
+    result = &draft.keep();
+    return MPI_SUCCESS;
+}
+
+int free(core::Thread& thread, Window& window) {
+    if (const int error = meet(thread, *window.communicator)) return error;
+    const Draft gone(*thread.process, window);
+    return MPI_SUCCESS;
+}
+
+}  // namespace heddle::rma

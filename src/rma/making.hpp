@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Making and freeing windows (MPI 5.0, 12.2): collective over a communicator.
+///
+/// Each process says what it brings; rank 0 takes a segment for what is shared, and for the memory that the
+/// window is to have; each maps it; and all hear whether all have. Messages that end epochs and wake waiters
+/// travel in a context of the window's own.
+///
+/// Errors         answered as MPI error codes that the communicator's error handler has seen, on every process.
+
+#include <cstdint>
+
+#include "core/thread.hpp"
+#include "objects/communicator.hpp"
+#include "objects/info.hpp"
+#include "objects/window.hpp"
+
+namespace heddle::rma {
+
+/// What a process asks for.
+struct Wish {
+    int flavor;              ///< MPI_WIN_FLAVOR_CREATE and its like
+    std::int64_t bytes = 0;  ///< of this process
+    std::int64_t unit = 1;   ///< of displacements
+    void* memory = nullptr;  ///< of the program's; MPI_WIN_FLAVOR_CREATE
+    const objects::Info* info = nullptr;
+};
+
+int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
+         objects::Window*& result);
+
+/// Waits until all have come to it. The attributes are gone already.
+int free(core::Thread& thread, objects::Window& window);
+
+}  // namespace heddle::rma

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What the processes of a window tell each other in its own context.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/thread.hpp"
+#include "objects/communicator.hpp"
+#include "p2p/operations.hpp"
+
+namespace heddle::rma {
+
+/// Tags in the collective context of a window's communicator, which no collective uses.
+enum MessageTag : std::int32_t {
+    barrier_message,
+    making_message,
+    post_message,      ///< the exposure epoch has begun
+    complete_message,  ///< the access epoch is over
+    admitted_message,  ///< to whoever waits for a lock of the target: this tag plus its rank
+};
+
+inline std::uint32_t context_of(const objects::Communicator& communicator) noexcept {
+    return communicator.context + 1;
+}
+
+/// A message without content.
+inline int tell(core::Thread& thread, objects::Communicator& communicator, std::int32_t rank,
+                std::int32_t tag) {
+    return p2p::send(thread, communicator, context_of(communicator), nullptr, 0, rank, tag);
+}
+
+/// Everybody has come to it: in a logarithmic number of rounds each has heard, indirectly, of all.
+int meet(core::Thread& thread, objects::Communicator& communicator);
+
+/// The same, and whether all have said yes.
+int all_agree(core::Thread& thread, objects::Communicator& communicator, bool& yes);
+
+/// What rank 0 has at `data`.
+int hear_from_first(core::Thread& thread, objects::Communicator& communicator, void* data,
+                    std::uint64_t bytes);
+
+}  // namespace heddle::rma

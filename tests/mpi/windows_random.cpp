@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Random programs of one-sided operations against a model that carries them out one after the other.
+///
+/// In each phase every rank, alone or by turns, puts, gets and accumulates at places of random targets. Ranks draw
+/// the same numbers, so each knows what all do: the model of the whole window is the same everywhere. Places that
+/// are written in a phase have one writer, or accumulates that commute.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <vector>
+
+extern "C" {
+#include "check.h"
+}
+
+namespace {
+
+constexpr int cells = 96;  ///< of each rank
+int rank, size;
+
+using Cells = std::vector<std::int32_t>;
+
+/// A shape of elements: cells relative to the first, in the order of the datatype.
+struct Shape {
+    MPI_Datatype type;
+    std::vector<int> cells;
+    int span;
+};
+
+std::vector<Shape> make_shapes() {
+    std::vector<Shape> shapes;
+    shapes.push_back({MPI_INT32_T, {0}, 1});
+    const auto add = [&](MPI_Datatype type, std::vector<int> places) {
+        OK(MPI_Type_commit(&type));
+        const int span = 1 + *std::max_element(places.begin(), places.end());
+        shapes.push_back({type, std::move(places), span});
+    };
+    MPI_Datatype type;
+    OK(MPI_Type_contiguous(3, MPI_INT32_T, &type));
+    add(type, {0, 1, 2});
+    OK(MPI_Type_vector(3, 1, 3, MPI_INT32_T, &type));
+    add(type, {0, 3, 6});
+    const int lengths[] = {1, 2}, places[] = {4, 0};
+    OK(MPI_Type_indexed(2, lengths, places, MPI_INT32_T, &type));
+    add(type, {4, 0, 1});
+    MPI_Datatype vector;
+    OK(MPI_Type_vector(2, 2, 3, MPI_INT32_T, &vector));
+    OK(MPI_Type_create_hvector(2, 1, 7 * 4, vector, &type));
+    MPI_Type_free(&vector);
+    add(type, {0, 1, 3, 4, 7, 8, 10, 11});
+    return shapes;
+}
+
+enum class Epochs { fence, lock, lock_all, groups, end };
+
+struct Case {
+    MPI_Win win = MPI_WIN_NULL;
+    std::vector<MPI_Aint> bases;
+    std::int32_t* memory = nullptr;
+    std::vector<std::int32_t> own;
+    bool dynamic = false;
+
+    MPI_Aint at(int target, int cell) const {
+        return dynamic ? bases[static_cast<std::size_t>(target)] + 4 * cell : cell;
+    }
+};
+
+void make(Case& made, int kind) {
+    const MPI_Aint bytes = cells * 4;
+    MPI_Aint base = 0;
+    made.own.assign(cells, 0);
+    made.memory = made.own.data();
+    made.dynamic = kind == 3;
+    if (kind == 0)
+        OK(MPI_Win_create(made.memory, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.win));
+    else if (kind == 1)
+        OK(MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.memory, &made.win));
+    else if (kind == 2)
+        OK(MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.memory,
+                                   &made.win));
+    else {
+        OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &made.win));
+        OK(MPI_Win_attach(made.win, made.memory, bytes));
+        OK(MPI_Get_address(made.memory, &base));
+    }
+    made.bases.resize(static_cast<std::size_t>(size));
+    OK(MPI_Allgather(&base, 1, MPI_AINT, made.bases.data(), 1, MPI_AINT, MPI_COMM_WORLD));
+}
+
+struct Epoch {
+    const Case& of;
+    Epochs kind;
+    MPI_Group everybody;
+
+    void begin() const {
+        switch (kind) {
+            case Epochs::fence: OK(MPI_Win_fence(0, of.win)); break;
+            case Epochs::groups:
+                OK(MPI_Win_post(everybody, 0, of.win));
+                OK(MPI_Win_start(everybody, 0, of.win));
+                break;
+            case Epochs::lock_all: OK(MPI_Win_lock_all(0, of.win)); break;
+            default: break;
+        }
+    }
+    void end() const {
+        switch (kind) {
+            case Epochs::fence: OK(MPI_Win_fence(0, of.win)); return;
+            case Epochs::groups:
+                OK(MPI_Win_complete(of.win));
+                OK(MPI_Win_wait(of.win));
+                break;
+            case Epochs::lock_all: OK(MPI_Win_unlock_all(of.win)); break;
+            default: break;
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    template <class Operation>
+    void access(int target, bool exclusive, Operation operation) const {
+        if (kind == Epochs::lock)
+            OK(MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, of.win));
+        operation();
+        if (kind == Epochs::lock) OK(MPI_Win_unlock(target, of.win));
+    }
+};
+
+/// Values of a datatype in a buffer with gaps, and the buffer's other cells.
+Cells laid_out(const Shape& shape, const Cells& values) {
+    Cells buffer(static_cast<std::size_t>(shape.span), -99);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        buffer[static_cast<std::size_t>(shape.cells[i])] = values[i];
+    return buffer;
+}
+
+/// Another shape with as many elements.
+const Shape& like(const std::vector<Shape>& shapes, const Shape& shape, std::mt19937& random) {
+    for (;;) {
+        const Shape& other = shapes[random() % shapes.size()];
+        if (other.cells.size() == shape.cells.size()) return other;
+    }
+}
+
+void phase(const Case& made, const Epoch& epoch, const std::vector<Shape>& shapes,
+           std::mt19937& random, std::vector<Cells>& model) {
+    const bool sums =
+        random() % 2 == 0;  // all accumulate; otherwise each cell has one writer at most
+    std::vector<Cells> next = model;
+    std::vector<std::vector<bool>> taken(static_cast<std::size_t>(size), std::vector<bool>(cells));
+    epoch.begin();
+    for (int turn = 0; turn < 4 * size; ++turn) {
+        const int origin = turn % size;
+        const auto target = static_cast<int>(random() % static_cast<unsigned>(size));
+        const auto t = static_cast<std::size_t>(target);
+        const Shape& there = shapes[random() % shapes.size()];
+        const Shape& here = like(shapes, there, random);
+        const auto first =
+            static_cast<int>(random() % static_cast<unsigned>(cells - there.span + 1));
+        const bool exclusive = random() % 2 == 0;
+        const bool fetches = random() % 2 == 0;
+        const bool least = random() % 2 == 0;
+        Cells values;
+        for (std::size_t i = 0; i < there.cells.size(); ++i)
+            values.push_back(static_cast<std::int32_t>(random() % 1000));
+        const auto place = [&](std::size_t i) {
+            return static_cast<std::size_t>(first + there.cells[i]);
+        };
+        bool free = true;
+        for (std::size_t i = 0; i < values.size(); ++i) free = free && !taken[t][place(i)];
+        if (!sums && !free) continue;
+        Cells buffer = laid_out(here, values), result(buffer.size(), -77);
+        const MPI_Aint at = made.at(target, first);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            taken[t][place(i)] = true;
+            std::int32_t& cell = next[t][place(i)];
+            cell = sums ? cell + values[i] : least ? std::min(cell, values[i]) : values[i];
+        }
+        if (origin != rank) continue;
+        epoch.access(target, exclusive, [&] {
+            if (sums && fetches)
+                OK(MPI_Get_accumulate(buffer.data(), 1, here.type, result.data(), 1, here.type,
+                                      target, at, 1, there.type, MPI_SUM, made.win));
+            else if (sums)
+                OK(MPI_Accumulate(buffer.data(), 1, here.type, target, at, 1, there.type, MPI_SUM,
+                                  made.win));
+            else if (least)
+                OK(MPI_Get_accumulate(buffer.data(), 1, here.type, result.data(), 1, here.type,
+                                      target, at, 1, there.type, MPI_MIN, made.win));
+            else
+                OK(MPI_Put(buffer.data(), 1, here.type, target, at, 1, there.type, made.win));
+        });
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            const auto element =
+                std::find(here.cells.begin(), here.cells.end(), static_cast<int>(i));
+            if (element == here.cells.end()) {
+                CHECK(result[i] == -77);
+            } else if (!sums && least) {
+                const auto which = static_cast<std::size_t>(element - here.cells.begin());
+                CHECK(result[i] == model[t][place(which)]);
+            }
+        }
+    }
+    epoch.end();
+    model = next;
+}
+
+/// Everybody reads everything, in pieces of random shapes.
+void check_model(const Case& made, const Epoch& epoch, const std::vector<Shape>& shapes,
+                 std::mt19937& random, const std::vector<Cells>& model) {
+    epoch.begin();
+    for (int target = 0; target < size; ++target)
+        for (int first = 0; first < cells;) {
+            const Shape& there = shapes[random() % shapes.size()];
+            const Shape& here = like(shapes, there, random);
+            Cells buffer(static_cast<std::size_t>(here.span), -99);
+            const int at = std::min(first, cells - there.span);
+            epoch.access(target, false, [&] {
+                OK(MPI_Get(buffer.data(), 1, here.type, target, made.at(target, at), 1, there.type,
+                           made.win));
+            });
+            if (epoch.kind == Epochs::lock_all) OK(MPI_Win_flush(target, made.win));
+            for (std::size_t i = 0; i < there.cells.size(); ++i)
+                CHECK(buffer[static_cast<std::size_t>(here.cells[i])] ==
+                      model[static_cast<std::size_t>(target)]
+                           [static_cast<std::size_t>(at + there.cells[i])]);
+            first += there.span;
+        }
+    epoch.end();
+}
+
+void program(unsigned seed, const std::vector<Shape>& shapes, MPI_Group everybody) {
+    std::mt19937 random(seed);
+    Case made;
+    make(made, static_cast<int>(random() % 4));
+    std::vector<Cells> model(static_cast<std::size_t>(size), Cells(cells, 0));
+    for (int other = 0; other < size; ++other)
+        for (int i = 0; i < cells; ++i)
+            model[static_cast<std::size_t>(other)][static_cast<std::size_t>(i)] =
+                10000 * (other + 1) + i;
+    std::copy_n(model[static_cast<std::size_t>(rank)].begin(), cells, made.memory);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 4; ++i) {
+        Epoch epoch{made, static_cast<Epochs>(random() % static_cast<unsigned>(Epochs::end)),
+                    everybody};
+        phase(made, epoch, shapes, random, model);
+        std::mt19937 own(seed * 31 + static_cast<unsigned>(rank));
+        epoch.kind = epoch.kind == Epochs::fence ? Epochs::fence : Epochs::lock_all;
+        check_model(made, epoch, shapes, own, model);
+    }
+    if (made.dynamic) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        OK(MPI_Win_detach(made.win, made.memory));
+    }
+    OK(MPI_Win_free(&made.win));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    start(&rank, &size, MPI_THREAD_SINGLE);
+    const unsigned programs = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 60;
+    std::vector<Shape> shapes = make_shapes();
+    MPI_Group everybody;
+    MPI_Comm_group(MPI_COMM_WORLD, &everybody);
+    for (unsigned seed = 1; seed <= programs; ++seed) program(seed, shapes, everybody);
+    MPI_Group_free(&everybody);
+    for (std::size_t i = 1; i < shapes.size(); ++i) MPI_Type_free(&shapes[i].type);
+    MPI_Finalize();
+}
