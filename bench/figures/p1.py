@@ -213,7 +213,30 @@ TABLE_2 = Figure(
            At(AS_IT_COMES.name), At("and matching, 32 instances"), most=1.0, metric="match_time")),
     words=("--windows", "1000", "--repetitions", "1"))
 
+
+
+def one_sided(operation: str, flush: str, bytes: int, colour: str) -> Series:
+    by = "each thread flushes" if flush == "each" else "one thread flushes"
+    return Series(f"{operation} {bytes} B, {by}",
+                  ("--threads", "{x}", "--operation", operation, "--flush", flush, "--bytes", str(bytes)), {},
+                  who=Who.ALL, colour=colour, dashed=flush == "one")
+
+
+THREADS = (1, 2, 4, 8, 16)
+RMA = Figure(
+    "p1-rma", "section IV-F", "one-sided communication of threads (RMA-MT)",
+    "Threads of one process put to, or get from, places of their own in a window of the other process, a thousand "
+    "operations each before a flush.",
+    "rma", "threads", THREADS, (RATE,),
+    (one_sided("put", "each", 8, "tab:blue"), one_sided("put", "one", 8, "tab:blue"),
+     one_sided("get", "each", 8, "tab:green"), one_sided("put", "each", 16384, "tab:red")),
+    (Claim("Here: threads on one window do not slow each other down.",
+           At("put 8 B, each thread flushes"), At("put 8 B, each thread flushes", End.FIRST), least=0.9),
+     Claim("Here: nor does one thread that flushes for all.",
+           At("put 8 B, one thread flushes"), At("put 8 B, each thread flushes"), least=0.7)),
+    words=("--measure", "rate", "--rounds", "100000", "--repetitions", "{repetitions}"))
+
 PAPER = Paper(
     "p1", "Give MPI Threading a Fair Chance: A Study of Multithreaded MPI Designs",
     "Patinyasakdikul, Eberius, Bosilca, Hjelm; IEEE Cluster 2019",
-    (FIGURE_3A, FIGURE_3B, FIGURE_3C, TABLE_2, FIGURE_4A, FIGURE_4B, FIGURE_4C, FIGURE_5))
+    (FIGURE_3A, FIGURE_3B, FIGURE_3C, TABLE_2, FIGURE_4A, FIGURE_4B, FIGURE_4C, FIGURE_5, RMA))
