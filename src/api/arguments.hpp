@@ -33,7 +33,7 @@ inline bool is_memory(const void* address) noexcept {
 }
 /// The same, or nothing at all.
 inline bool is_memory_or_null(const void* address) noexcept {
-    return address == nullptr || is_memory(address);
+    return reinterpret_cast<std::uintptr_t>(address) - 1 >= first_address - 1;
 }
 /// What is wrong with an address that is_memory() denies.
 std::string no_memory(const void* address);
@@ -206,14 +206,16 @@ struct Out {
 template <class T>
 using InOut = Out<T>;
 
-/// A status, or MPI_STATUS_IGNORE, which any other constant counts as: nothing is written (objects/status.hpp).
+/// A status, or MPI_STATUS_IGNORE, which is a null pointer.
 struct Status {
     static constexpr const char* name = "status";
     MPI_Status* place;
 
     Status(const auto&, MPI_Status* raw) noexcept : place(raw) {}
-    int error(const Communicator*) const noexcept { return MPI_SUCCESS; }
-    std::string wrong(const Communicator*) const { return {}; }
+    int error(const Communicator*) const noexcept {
+        return is_memory_or_null(place) ? MPI_SUCCESS : MPI_ERR_ARG;
+    }
+    std::string wrong(const Communicator*) const { return no_memory(place); }
 };
 
 /// A status that a call has filled.

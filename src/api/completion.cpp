@@ -14,25 +14,13 @@ int has_been_completed(Thread& thread) {
                          "argument request: no request, or one that has been completed or freed");
 }
 
-namespace {
-
-/// What usual_request() did not find, among the others. Called last, so that the usual way needs no frame.
-[[gnu::cold, gnu::noinline]] int find_unusual_request(Thread& thread, MPI_Request handle,
-                                                      Request*& request) {
+Unusual find_unusual_request(Thread& thread, MPI_Request handle) {
+    if (handle == MPI_REQUEST_NULL) return {nullptr, MPI_SUCCESS};
     auto* candidate = reinterpret_cast<Request*>(handle);
     if (!engine_of(thread).is_request(candidate) ||
         candidate->kind.load(relaxed) != core::Kind::request)
-        return has_been_completed(thread);
-    request = candidate;
-    return MPI_SUCCESS;
-}
-
-}  // namespace
-
-int find_request(Thread& thread, MPI_Request handle, Request*& request) {
-    request = usual_request(engine_of(thread), handle);
-    if (request != nullptr || handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
-    return find_unusual_request(thread, handle, request);
+        return {nullptr, has_been_completed(thread)};
+    return {candidate, MPI_SUCCESS};
 }
 
 void make_progress(Thread& thread, std::span<Request* const> active) {

@@ -14,8 +14,6 @@
 
 namespace heddle::api {
 
-/// The request behind a handle; nullptr for MPI_REQUEST_NULL. An error has been raised.
-int find_request(Thread& thread, MPI_Request handle, Request*& request);
 /// Raises that there is no such operation (any more).
 int has_been_completed(Thread& thread);
 /// The same without raising: nullptr for what is no request, MPI_REQUEST_NULL among it, or is one of very
@@ -27,6 +25,24 @@ int has_been_completed(Thread& thread);
             candidate->kind.load(relaxed) == core::Kind::request
         ? candidate
         : nullptr;
+}
+
+/// What usual_request() has not found, among the others. nullptr with an error, which has been raised, or for
+/// MPI_REQUEST_NULL.
+struct Unusual {
+    Request* request;
+    int error;
+};
+[[gnu::cold]] Unusual find_unusual_request(Thread& thread, MPI_Request handle);
+/// The request behind a handle; nullptr for MPI_REQUEST_NULL. Anything but MPI_SUCCESS has been raised.
+[[gnu::always_inline]] inline int find_request(Thread& thread, MPI_Request handle,
+                                               Request*& request) {
+    request = usual_request(engine_of(thread), handle);
+    if (request != nullptr) [[likely]]
+        return MPI_SUCCESS;
+    const Unusual found = find_unusual_request(thread, handle);
+    request = found.request;
+    return found.error;
 }
 
 inline bool is_persistent(const Request& request) noexcept {

@@ -11,7 +11,7 @@
 namespace heddle::api {
 namespace {
 
-int wait(Thread& thread, InOut<MPI_Request> handle, Status status) {
+[[gnu::always_inline]] inline int wait(Thread& thread, InOut<MPI_Request> handle, Status status) {
     Request* request = nullptr;
     if (const int error = find_request(thread, *handle, request)) return error;
     Request* active = active_of(request);
@@ -23,7 +23,8 @@ int wait(Thread& thread, InOut<MPI_Request> handle, Status status) {
     return complete(thread, *handle, *request, status.place);
 }
 
-int test(Thread& thread, InOut<MPI_Request> handle, Out<int> flag, Status status) {
+[[gnu::always_inline]] inline int test(Thread& thread, InOut<MPI_Request> handle, Out<int> flag,
+                                       Status status) {
     Request* request = nullptr;
     if (const int error = find_request(thread, *handle, request)) return error;
     Request* active = active_of(request);
