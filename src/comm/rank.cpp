@@ -27,6 +27,7 @@ bool Rank::welcome(core::Thread& thread) {
 }
 
 void Rank::see_off(core::Thread& thread) {
+    engine_.empty_pools(thread);
     engine_.claims().leave(thread.claims);
     engine_.count_thread(-1);
 }

@@ -26,7 +26,7 @@ public:
 
 private:
     bool memory_is_back() override { return engine_.bind_rings_again(); }
-    void memory_goes() override { engine_.give_memory_back(); }
+    void memory_goes(core::Thread& thread) override { engine_.give_memory_back(thread); }
 
     p2p::Engine engine_;
     Recycling recycling_;

@@ -148,13 +148,6 @@ public:
         return bytes;
     }
 
-    /// Calls visit(object) for each free object. It takes nothing, and gives nothing back.
-    template <class Visit>
-    void each_free(Visit&& visit) noexcept {
-        std::lock_guard guard(mutex_);
-        for (T* object = free_; object != nullptr; object = object->next) visit(*object);
-    }
-
 private:
     static constexpr std::size_t most_chunks = 32;
 

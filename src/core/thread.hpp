@@ -12,6 +12,8 @@
 #include <cstdint>
 
 #include "core/arena.hpp"
+#include "core/blocks.hpp"
+#include "core/free_list.hpp"
 #include "core/request.hpp"
 #include "launch/board.hpp"
 #include "sync/biased_lock.hpp"
@@ -142,12 +144,14 @@ struct alignas(cache_line) Thread {
     /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
     /// since the thread is at hand where it is asked.
     std::int32_t exact_tags_from = 0;
-    std::uint8_t visits_from = 0;  ///< the instance to look at first, of several
-    std::uint32_t tests = 0;       ///< MPI_Test and its like that found nothing
-    std::uint32_t system_id = 0;   ///< the kernel's thread id
-    launch::Page* page = nullptr;  ///< of its process on the board; nullptr: there is none
-    Work* put_off = nullptr;       ///< a list; run by Engine::finish()
-    bool working = false;          ///< it is running the list: what is put off meanwhile is added
+    std::uint8_t visits_from = 0;       ///< the instance to look at first, of several
+    std::uint32_t tests = 0;            ///< of MPI_Test and its like in a row in which nothing came
+    std::uint32_t system_id = 0;        ///< the kernel's thread id
+    launch::Page* page = nullptr;       ///< of its process on the board; nullptr: there is none
+    FreeList<match::Message> messages;  ///< free ones
+    BlockPool blocks;                   ///< for payloads of messages
+    Work* put_off = nullptr;            ///< a list; run by Engine::finish()
+    bool working = false;  ///< it is running the list: what is put off meanwhile is added
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;
     tool::counters::Copying copying;

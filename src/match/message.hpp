@@ -33,6 +33,8 @@ constexpr bool accepts(const Pattern& wanted, const Envelope& message) noexcept 
 
 struct Message;
 
+inline constexpr std::uint8_t no_protocol = 0xff;  ///< of a message that is free
+
 /// Membership in one queue of messages (match/queue.hpp).
 struct Link {
     Message* before = nullptr;
@@ -50,7 +52,7 @@ struct alignas(cache_line) Message {
     Link exact;    ///< among those with the same envelope, or of the same source (match/source.hpp)
     Link arrival;  ///< among all of the matcher
     std::int32_t peer = 0;         ///< sending process (rank in the world)
-    std::uint8_t protocol = 0;     ///< p2p::Kind
+    std::uint8_t protocol = 0;     ///< p2p::Kind, or no_protocol
     std::uint8_t instance = 0;     ///< where it arrived
     std::uint8_t filed = 0;        ///< in which of the next three it is (match/wildcard_index.hpp)
     Link any_source;               ///< among those with the same context and tag

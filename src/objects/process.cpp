@@ -146,7 +146,7 @@ bool Process::is_last_use() noexcept {
 void Process::give_memory_back(core::Thread& thread) {
     std::lock_guard guard(set_up);
     if (uses_ != 0) return;
-    memory_goes();
+    memory_goes(thread);
     if (world->stage >= 0) node.leave_stage(world->stage);
     world->stage = Communicator::stage_unknown;
     node.unmap();

@@ -192,7 +192,7 @@ protected:
     /// The memory of the node has been mapped again, perhaps elsewhere; false if there is no room for more (errno).
     virtual bool memory_is_back() = 0;
     /// The memory of the node is about to be unmapped.
-    virtual void memory_goes() = 0;
+    virtual void memory_goes(core::Thread& thread) = 0;
 
 private:
     void agree_on_recipe() const;

@@ -167,7 +167,7 @@ public:
     /// When the process has been closed: gives back what messages hold that nobody in the world received, and
     /// the memory of arenas. It is opened again with the node's rings mapped, perhaps elsewhere; false if a ring to
     /// another process cannot be (errno).
-    void give_memory_back();
+    void give_memory_back(core::Thread& thread);
     bool bind_rings_again();
 
     /// Ends what HEDDLE_RECORD has asked for. Empty, or what is wrong with the file, as a sentence.
@@ -305,6 +305,8 @@ public:
 
     /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
     void count_thread(int change) noexcept;
+    /// Takes back what the thread, which has ended, keeps of free memory.
+    void empty_pools(core::Thread& thread) noexcept;
     /// For core::Thread.
     std::int32_t exact_tags_from() const noexcept {
         const bool watched =
@@ -513,21 +515,23 @@ private:
     void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
                          const transport::shm::Cell& cell);
     void receive_data(Turn& turn, const transport::shm::Cell& cell);
-    match::Message& new_message(std::uint8_t instance, std::int32_t process,
+    match::Message& new_message(core::Thread& thread, std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
-    void keep_payload(match::Message& message, const std::byte* data, Shape shape);
-    void keep_placed(match::Message& message, transport::shm::Piece piece);
-    match::Message& copy_of(const transport::shm::Cell& cell, std::int32_t process,
-                            std::uint8_t instance);
+    void keep_payload(core::Thread& thread, match::Message& message, const std::byte* data,
+                      Shape shape);
+    void keep_placed(core::Thread& thread, match::Message& message, transport::shm::Piece piece);
+    match::Message& copy_of(core::Thread& thread, const transport::shm::Cell& cell,
+                            std::int32_t process, std::uint8_t instance);
     void keep(Turn& turn, instance::Instance& instance, match::Message& message);
     void take(instance::Instance& instance, match::Message& message);
     void note_taken(instance::Instance& instance, const match::Message& message);
     void consume(Turn& turn, core::Request& receive, match::Message& message);
-    Pull take_announced(core::Request& receive, match::Message& message) noexcept;
+    Pull take_announced(core::Thread& thread, core::Request& receive,
+                        match::Message& message) noexcept;
     core::Request* consume_taken(core::Thread& thread, instance::Instance& instance,
                                  core::Request& receive, match::Message& message);
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
-    void free_message(match::Message& message) noexcept;
+    void free_message(core::Thread& thread, match::Message& message) noexcept;
     static void count_received(instance::Instance& instance, std::uint64_t bytes) noexcept {
         instance.receiving.received_messages.add();
         instance.receiving.received_bytes.add(bytes);
@@ -693,6 +697,7 @@ private:
     PayloadRings payload_rings_;
     std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
     core::Arena<match::Message> messages_;
+    core::BlockDepot blocks_;
     core::Arena<instance::Pending> pending_;
     std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
     OutgoingStreams streams_{pending_, announced_};

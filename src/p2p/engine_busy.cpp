@@ -51,7 +51,7 @@ void Engine::forget(const std::vector<std::uint32_t>& contexts) {
     for (const std::uint32_t context : contexts) wildcards_.forget(context);
 }
 
-void Engine::give_memory_back() {
+void Engine::give_memory_back(core::Thread& thread) {
     // Those of the world, which does not come again. Others may be of a communicator that this process is going
     // to take part in when it is opened again, and that others have made already.
     const auto is_left = [](const match::Message& message) {
@@ -67,9 +67,11 @@ void Engine::give_memory_back() {
         for (match::Message* message : left) {
             take(instance, *message);
             leave_payload(*message);
-            free_message(*message);
+            free_message(thread, *message);
         }
     });
+    empty_pools(thread);
+    blocks_.empty();
     messages_.trim();
     pending_.trim();
 }

@@ -187,7 +187,7 @@ bool Engine::set_aside(Turn& turn, instance::Instance& instance, std::int32_t pr
                        const transport::shm::Cell& cell) {
     if (!is_sequenced()) return false;
     core::Thread& thread = turn.thread;
-    match::Message& message = copy_of(cell, process, instance.number);
+    match::Message& message = copy_of(turn.thread, cell, process, instance.number);
     message.next = nullptr;
     (thread.set_aside == nullptr ? thread.set_aside : thread.last_set_aside->next) = &message;
     thread.last_set_aside = &message;

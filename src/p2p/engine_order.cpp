@@ -65,7 +65,7 @@ void Engine::take_out_of_rings(Turn& turn, const Everything& everything, std::ui
                 deliver_control(turn, instance, inlet.process, *cell);
             } else if (cell->stamp <= last_stamp) {
                 deferred_.reserve();
-                deferred_.add(copy_of(*cell, inlet.process, instance.number));
+                deferred_.add(copy_of(turn.thread, *cell, inlet.process, instance.number));
             } else {
                 break;
             }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cassert>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -31,7 +30,7 @@ void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Me
     Turn turn(thread);
     finish_after(turn, [&] {
         if (is_announced(message))
-            pull(turn, take_announced(receive, message));
+            pull(turn, take_announced(thread, receive, message));
         else
             consume(turn, receive, message);
     });
@@ -128,7 +127,7 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
                                     : deliver_announced(turn, instance, inlet.process, cell);
     core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
     if (receive == nullptr) [[unlikely]]
-        return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
+        return keep(turn, instance, copy_of(turn.thread, cell, inlet.process, instance.number));
     count_received(instance, cell.length);
     fill(*receive, cell.payload, cell.length);
     turn.complete(*receive);
@@ -139,7 +138,7 @@ void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::
                             const transport::shm::Cell& cell) {
     core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
     if (receive == nullptr)
-        return keep(turn, instance, copy_of(cell, inlet.process, instance.number));
+        return keep(turn, instance, copy_of(turn.thread, cell, inlet.process, instance.number));
     const auto fields = fields_of<PlacedFields>(cell);
     count_received(instance, fields.length);
     fill(*receive, inlet.payload.at(fields.place), fields.length);
@@ -152,7 +151,8 @@ void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::in
                                const transport::shm::Cell& cell) {
     make_room(turn.pulls);  // before there is a receive to be lost
     core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
-    if (receive == nullptr) return keep(turn, instance, copy_of(cell, process, instance.number));
+    if (receive == nullptr)
+        return keep(turn, instance, copy_of(turn.thread, cell, process, instance.number));
     if (static_cast<Kind>(cell.kind) == Kind::eager_sync) {
         const auto field = fields_of<SenderField>(cell);
         count_received(instance, cell.length - sizeof field);
@@ -208,9 +208,9 @@ void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
     turn.complete(receive);
 }
 
-match::Message& Engine::new_message(std::uint8_t instance, std::int32_t process,
-                                    const match::Envelope& envelope) {
-    match::Message* message = messages_.take();
+match::Message& Engine::new_message(core::Thread& thread, std::uint8_t instance,
+                                    std::int32_t process, const match::Envelope& envelope) {
+    match::Message* message = thread.messages.take(messages_);
     if (message == nullptr) throw std::bad_alloc();
     message->kind.store(core::Kind::none, relaxed);
     message->envelope = envelope;
@@ -220,55 +220,64 @@ match::Message& Engine::new_message(std::uint8_t instance, std::int32_t process,
     return *message;
 }
 
-void Engine::keep_payload(match::Message& message, const std::byte* data, Shape shape) {
+void Engine::keep_payload(core::Thread& thread, match::Message& message, const std::byte* data,
+                          Shape shape) {
     message.length = shape.bytes;
     if (shape.bytes == 0) return;
     message.payload = shape.bytes <= sizeof message.small
         ? message.small
-        : static_cast<std::byte*>(std::malloc(shape.bytes));
+        : thread.blocks.take(shape.bytes, blocks_);
     if (message.payload == nullptr) {
-        message.payload = message.small;
-        free_message(message);
+        free_message(thread, message);
         throw std::bad_alloc();
     }
     gather(message.payload, data, shape.layout, 0, shape.bytes);
 }
 
 /// Copies the payload out of its ring, for what comes after it; where memory is short it stays there.
-void Engine::keep_placed(match::Message& message, transport::shm::Piece piece) {
+void Engine::keep_placed(core::Thread& thread, match::Message& message,
+                         transport::shm::Piece piece) {
     if (is_under_pressure(rank_)) {
         message.length = piece.bytes;
         message.far = {piece.at, 0, false};
         return;
     }
     const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
-    keep_payload(message, ring.at(piece.at), {piece.bytes});
+    keep_payload(thread, message, ring.at(piece.at), {piece.bytes});
     ring.free(piece);
     message.protocol = static_cast<std::uint8_t>(Kind::eager);
 }
 
-void Engine::free_message(match::Message& message) noexcept {
-    if (message.payload != message.small) std::free(message.payload);
-    message.next = nullptr;
-    messages_.give(&message);
+void Engine::free_message(core::Thread& thread, match::Message& message) noexcept {
+    if (message.payload != nullptr && message.payload != message.small)
+        thread.blocks.give(message.payload, message.length, blocks_);
+    message.protocol = match::no_protocol;
+    thread.messages.give(message, messages_);
 }
 
-match::Message& Engine::copy_of(const transport::shm::Cell& cell, std::int32_t process,
-                                std::uint8_t instance) {
-    match::Message& message = new_message(instance, process, {cell.context, cell.source, cell.tag});
+void Engine::empty_pools(core::Thread& thread) noexcept {
+    thread.messages.drain(messages_);
+    thread.blocks.drain(blocks_);
+}
+
+match::Message& Engine::copy_of(core::Thread& thread, const transport::shm::Cell& cell,
+                                std::int32_t process, std::uint8_t instance) {
+    match::Message& message =
+        new_message(thread, instance, process, {cell.context, cell.source, cell.tag});
     message.stamp = cell.stamp;
     message.protocol = cell.kind;
     switch (static_cast<Kind>(cell.kind)) {
-        case Kind::eager: keep_payload(message, cell.payload, {cell.length}); break;
+        case Kind::eager: keep_payload(thread, message, cell.payload, {cell.length}); break;
         case Kind::eager_sync: {
             const auto field = fields_of<SenderField>(cell);
             message.sender = field.sender;
-            keep_payload(message, cell.payload + sizeof field, {cell.length - sizeof field});
+            keep_payload(thread, message, cell.payload + sizeof field,
+                         {cell.length - sizeof field});
             break;
         }
         case Kind::placed: {
             const auto fields = fields_of<PlacedFields>(cell);
-            keep_placed(message, {fields.place, fields.length});
+            keep_placed(thread, message, {fields.place, fields.length});
             break;
         }
         case Kind::streamed: {
@@ -320,7 +329,8 @@ void Engine::note_taken(instance::Instance& instance, const match::Message& mess
 
 /// Gives the receive a message that is in no queue (any more), and frees the message. `turn.pulls` has room.
 void Engine::consume(Turn& turn, core::Request& receive, match::Message& message) {
-    if (is_announced(message)) return turn.pulls.push_back(take_announced(receive, message));
+    if (is_announced(message))
+        return turn.pulls.push_back(take_announced(turn.thread, receive, message));
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
     if (static_cast<Kind>(message.protocol) == Kind::eager_sync) {
@@ -335,11 +345,12 @@ void Engine::consume(Turn& turn, core::Request& receive, match::Message& message
         fill(receive, message.payload, message.length);
     }
     turn.complete(receive);
-    free_message(message);
+    free_message(turn.thread, message);
 }
 
 /// Gives the receive a message whose payload is still with its sender, and frees the message.
-Pull Engine::take_announced(core::Request& receive, match::Message& message) noexcept {
+Pull Engine::take_announced(core::Thread& thread, core::Request& receive,
+                            match::Message& message) noexcept {
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
     const bool streamed = static_cast<Kind>(message.protocol) == Kind::streamed;
@@ -352,7 +363,7 @@ Pull Engine::take_announced(core::Request& receive, match::Message& message) noe
                     streamed,
                     message.far.synchronous,
                     message.far.manifest};
-    free_message(message);
+    free_message(thread, message);
     return pull;
 }
 

@@ -355,7 +355,7 @@ void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbo
 void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,
                              const Outbound& message) {
     make_room(turn.pulls);
-    match::Message& local = new_message(instance.number, rank_, message.envelope);
+    match::Message& local = new_message(turn.thread, instance.number, rank_, message.envelope);
     local.stamp = numbered()();
     local.protocol = static_cast<std::uint8_t>(Kind::local);
     local.length = message.bytes;
@@ -371,7 +371,7 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
     }
     if (!send.synchronous && message.bytes <= settings_.eager_limit && !is_under_pressure(rank_)) {
         local.protocol = static_cast<std::uint8_t>(Kind::eager);
-        keep_payload(local, message.data, {message.bytes, message.layout});
+        keep_payload(turn.thread, local, message.data, {message.bytes, message.layout});
         turn.complete(send);
     }
     keep(turn, instance, local);

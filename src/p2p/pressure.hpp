@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "core/blocks.hpp"
 #include "match/message.hpp"
 #include "sync/orders.hpp"
 
@@ -26,7 +27,7 @@ namespace heddle::p2p {
 /// Memory that an unexpected message holds.
 inline std::uint64_t footprint(const match::Message& message) noexcept {
     const bool own = message.payload != nullptr && message.payload != message.small;
-    return sizeof(match::Message) + (own ? message.length : 0);
+    return sizeof(match::Message) + (own ? core::block_bytes(message.length) : 0);
 }
 
 class Pressure {
