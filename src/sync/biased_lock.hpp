@@ -14,11 +14,12 @@
 ///                    its token says `inside == this` and owner_ was the token after it said so.
 ///                (2) owner_ is written only by the holder of mutex_.
 /// Waiting        the revoking thread waits for the owner to leave its section, which is short and
-///                takes no other lock; it yields the core meanwhile.
+///                takes no other lock (sync/short_wait.hpp).
 
 #include <cstdint>
 
 #include "sync/mutex.hpp"
+#include "sync/short_wait.hpp"
 #include "tool/counter.hpp"
 
 namespace heddle::sync {
@@ -84,9 +85,10 @@ private:
 
     [[gnu::noinline]] void revoke() noexcept {
         Token& owner = *owner_.load(relaxed);
-        owner_.store(nullptr, relaxed);                             // ordered by F2
-        World::Fence::heavy();                                      // F2: pairs with F1
-        while (owner.inside.load(acquire) == this) World::yield();  // A1: pairs with R1
+        owner_.store(nullptr, relaxed);  // ordered by F2
+        World::Fence::heavy();           // F2: pairs with F1
+        // A1: pairs with R1.
+        wait_shortly_until<World>([&] { return owner.inside.load(acquire) != this; });
         if (patience_ < most_patience) patience_ *= 2;
         streak_ = 0;
     }

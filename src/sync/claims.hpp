@@ -13,13 +13,14 @@
 ///                    one if any claims.
 ///                (2) while marks are in use, only the thread whose mark a thing bears claims it.
 /// Waiting        the thread that ends the use of marks waits for claims that have begun, each of which
-///                is a few instructions; it yields the core meanwhile.
+///                is a few instructions (sync/short_wait.hpp).
 
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
 #include "sync/mutex.hpp"
+#include "sync/short_wait.hpp"
 
 namespace heddle::sync {
 
@@ -83,8 +84,8 @@ private:
         marks_in_use_ = false;
         for (Token* token : tokens_) token->mark.store(nullptr, relaxed);  // ordered by F2
         World::Fence::heavy();                                             // F2: pairs with F1
-        for (Token* token : tokens_)
-            while (token->inside.load(acquire) != 0) World::yield();  // A1: pairs with R1
+        for (Token* token : tokens_)                                       // A1: pairs with R1
+            wait_shortly_until<World>([token] { return token->inside.load(acquire) == 0; });
     }
 
     BasicMutex<World> lock_;

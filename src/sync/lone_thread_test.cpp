@@ -87,6 +87,36 @@ TEST(LoneThread, is_alone_again_when_the_others_have_gone) {
     EXPECT_EQ(world.passages, 3);
 }
 
+struct CountedWorld : SimulatedWorld {
+    static inline int fences = 0;
+    struct Fence : SimulatedWorld::Fence {
+        static void heavy() noexcept { ++fences; }
+    };
+};
+
+TEST(LoneThread, a_third_thread_passes_no_fence_until_one_was_alone_again) {
+    heddle::sync::BasicLoneThread<CountedWorld> lone_thread;
+    CountedWorld::fences = 0;
+    lone_thread.arrive();
+    EXPECT_EQ(CountedWorld::fences, 0);
+    lone_thread.arrive();
+    EXPECT_EQ(CountedWorld::fences, 1);
+    for (int i = 0; i < 10; ++i) {
+        lone_thread.arrive();
+        EXPECT_FALSE(lone_thread.enter());
+        lone_thread.leave();
+    }
+    lone_thread.leave();
+    EXPECT_EQ(lone_thread.threads(), 1U);
+    lone_thread.arrive();
+    EXPECT_EQ(CountedWorld::fences, 1) << "nobody has been alone";
+    lone_thread.leave();
+    EXPECT_TRUE(lone_thread.enter());
+    lone_thread.exit();
+    lone_thread.arrive();
+    EXPECT_EQ(CountedWorld::fences, 2);
+}
+
 TEST(LoneThread, of_real_threads) {
     heddle::sync::LoneThread lone_thread;
     heddle::sync::Mutex mutex;
