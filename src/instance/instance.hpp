@@ -31,7 +31,8 @@ struct alignas(cache_line) Inlet {
     std::int32_t process = 0;
     bool bound = false;
     std::atomic<bool> listed{false};
-    bool settled = false;    ///< cold since a leader cooled it, which it followed up with a fence
+    bool settled = false;  ///< cold since a leader cooled it, which it followed up with a fence
+    std::uint8_t cold_visits = 0;  ///< visits with messages to go before it may be hot again
     std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
     // What the sender has offered for payload.
     transport::shm::PayloadConsumer payload;

@@ -45,6 +45,7 @@
 #include "platform/sanitizers.hpp"
 #include "progress/lot.hpp"
 #include "sync/claims.hpp"
+#include "sync/covered_fence.hpp"
 #include "sync/lone_thread.hpp"
 #include "tool/events.hpp"
 #include "tool/settings.hpp"
@@ -278,7 +279,7 @@ public:
     bool poll(core::Thread& thread, Instances which);
     /// Progress on every instance in use.
     void poll_all(core::Thread& thread);
-    /// Makes senders ring for messages to these instances; takes effect with a heavy node fence.
+    /// Makes senders ring for messages to these instances; takes effect with fence_before_sleep().
     void cool(Instances which);
     /// The same for every instance, except rings that other threads have been using since the last
     /// call: true if there are such.
@@ -287,6 +288,8 @@ public:
     /// Asks for a ring of the bell when full rings have room again; likewise. Answers which instances'
     /// backlogs it has announced.
     Instances announce_backlog(core::Thread& thread);
+    /// Orders what was announced and cooled before the last look for something to do. False: a nap is to be taken.
+    bool fence_before_sleep() noexcept;
     /// Whether progress would find something to do, or there is a backlog besides those announced.
     bool something_to_do(core::Thread& thread, Instances announced);
     sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
@@ -561,6 +564,7 @@ private:
     void answer_door(Turn& turn);
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
+    void cool(instance::Inlet& inlet) noexcept;
     bool visit(core::Thread& thread, instance::Instance& instance);
     bool visit_in_turn(core::Thread& thread, Instances which);
     bool end_poll(core::Thread& thread, bool moved);
@@ -716,6 +720,7 @@ private:
     alignas(cache_line) core::Company company_;
     std::atomic<std::uint32_t> parked_everywhere_{0};
     progress::Lot lot_;
+    sync::CoveredFence fence_;  ///< of what makes senders ring
 };
 
 }  // namespace heddle::p2p

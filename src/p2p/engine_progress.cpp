@@ -12,6 +12,9 @@ namespace heddle::p2p {
 
 namespace {
 
+/// Before a ring is polled again that was cold while its receiver slept, so many visits find messages in it. To
+/// cool it again costs every core of the node an interrupt; to ring, a sender a few locked instructions.
+constexpr std::uint8_t visits_before_warm = 8;
 constexpr int batch = 64;  ///< messages from one ring before the next one has its turn
 constexpr std::size_t most_messages = std::size_t{1} << 26;
 constexpr std::size_t most_pending = std::size_t{1} << 24;
@@ -84,6 +87,8 @@ void Engine::count_thread(int change) noexcept {
     const auto processes = bound ? 1 : static_cast<int>(node_.processes());
     short_of_cores_.store(threads * processes > cores.allowed, relaxed);
 }
+
+bool Engine::fence_before_sleep() noexcept { return fence_.pass_before_sleep(); }
 
 /// The door, and the count.
 [[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
@@ -197,6 +202,10 @@ void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept
     const bool sleepers =
         instance.parked.load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
     if (sleepers && leader != progress::Lot::Leader::awake) return;
+    if (inlet.cold_visits != 0) {
+        --inlet.cold_visits;
+        return;
+    }
     inlet.ring.set_hot(true);
     inlet.settled = false;
     if (leader == progress::Lot::Leader::asleep) bell().ring();  // to keep an eye on this ring
@@ -266,12 +275,19 @@ void Engine::run_put_off(core::Thread& thread) {
 }
 
 void Engine::cool(Instances which) {
-    for_each(which & used(), [](instance::Instance& instance) {
+    for_each(which & used(), [this](instance::Instance& instance) {
         const std::lock_guard held(instance.lock);
         const std::uint32_t count = instance.polled_count.load(relaxed);
-        for (std::uint32_t i = 0; i < count; ++i)
-            instance.polled[i].load(relaxed)->ring.set_hot(false);
+        for (std::uint32_t i = 0; i < count; ++i) cool(*instance.polled[i].load(relaxed));
     });
+}
+
+/// Instance locked. The caller passes fence_before_sleep() later.
+void Engine::cool(instance::Inlet& inlet) noexcept {
+    inlet.cold_visits = visits_before_warm;
+    if (!inlet.ring.hot()) return;
+    inlet.ring.set_hot(false);
+    fence_.uncover();
 }
 
 bool Engine::cool_idle() {
@@ -292,7 +308,7 @@ bool Engine::cool_idle() {
             // Cold since before a leader's last fence: a message would have been announced. A ring that
             // another thread has cooled since may hold one that was sent while it was hot.
             if (inlet.settled && !moved && !inlet.ring.ready()) instance.unlist(inlet);
-            inlet.ring.set_hot(false);
+            cool(inlet);
             inlet.settled = true;
         }
     });
@@ -317,7 +333,7 @@ Engine::Instances Engine::announce_backlog(core::Thread& thread) {
         const sync::BiasedHold held(instance.outbox, thread.token);
         for (auto* channel = instance.backlogged; channel != nullptr;
              channel = channel->next_backlogged)
-            channel->ring.starve();
+            if (channel->ring.starve()) fence_.uncover();
     });
     return announced;
 }

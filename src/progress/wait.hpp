@@ -195,8 +195,7 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps) 
         engine.lot().set_leader_asleep(true);
         const bool watching = engine.cool_idle();
         const auto announced = engine.announce_backlog(thread);
-        sync::NodeFence::
-            heavy_before_sleep();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
+        engine.fence_before_sleep();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
         bool rang = true;
         if (!engine.something_to_do(thread, announced) && !condition.holds()) {
             const std::chrono::nanoseconds asleep = sync::Native::now();
@@ -260,7 +259,7 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
         thread.slot.prepare();
         condition.announce(&thread.slot);
         engine.announce_backlog(thread);  // the leader may have gone to sleep before there was one
-        sync::NodeFence::heavy_before_sleep();  // F2, as in lead()
+        engine.fence_before_sleep();      // F2, as in lead()
         // All of them: room may have come just before it was asked for.
         engine.poll_all(thread);
         if (condition.holds()) return;

@@ -202,7 +202,10 @@ struct SimulatedWorld {
         static void heavy() noexcept {
             if (Simulation* s = Simulation::current()) s->heavy();
         }
-        static void heavy_before_sleep() noexcept { heavy(); }
+        static bool heavy_before_sleep() noexcept {
+            heavy();
+            return available();
+        }
     };
 
     static void wait(Atom<std::uint32_t>& word, std::uint32_t expected) noexcept {

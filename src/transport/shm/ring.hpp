@@ -123,8 +123,13 @@ public:
         return control_->hot.load(relaxed) == 0;
     }
 
-    /// Asks to be woken when cells become free; the caller then tries once more after a heavy fence.
-    void starve() noexcept { control_->starving.store(1, relaxed); }
+    /// Asks to be woken when cells become free; the caller then tries once more after a heavy fence. False if
+    /// that has been asked for, and is known to the consumer or covered by a fence of whoever has asked.
+    [[nodiscard]] bool starve() noexcept {
+        if (control_->starving.load(relaxed) != 0) return false;
+        control_->starving.store(1, relaxed);
+        return true;
+    }
 
 private:
     bool has_room(std::size_t cells) noexcept {

@@ -113,7 +113,8 @@ TEST(Ring, a_starving_producer_is_noticed_once) {
     Ring ring;
     std::uint32_t pushed = 0;
     while (push(ring.producer, pushed, 0)) ++pushed;
-    ring.producer.starve();
+    EXPECT_TRUE(ring.producer.starve());
+    EXPECT_FALSE(ring.producer.starve());
     int noticed = 0;
     for (std::uint32_t i = 0; i < pushed; ++i) {
         expect_front(ring.consumer, i, 0);
