@@ -565,6 +565,7 @@ private:
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
     void cool(instance::Inlet& inlet) noexcept;
+    void find_out_about_cores() noexcept;
     bool visit(core::Thread& thread, instance::Instance& instance);
     bool visit_in_turn(core::Thread& thread, Instances which);
     bool end_poll(core::Thread& thread, bool moved);
@@ -720,7 +721,10 @@ private:
     alignas(cache_line) core::Company company_;
     std::atomic<std::uint32_t> parked_everywhere_{0};
     progress::Lot lot_;
-    sync::CoveredFence fence_;  ///< of what makes senders ring
+    sync::CoveredFence fence_;              ///< of what makes senders ring
+    int cores_ = 1;                         ///< that this process may run on
+    std::atomic<int> sharing_cores_{1};     ///< processes that may run on the same ones
+    std::atomic<bool> knows_cores_{false};  ///< of all processes of the node
 };
 
 }  // namespace heddle::p2p

@@ -55,6 +55,9 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
       pending_(most_pending) {
     agree_on_fences();
     requests.leave_out(&completed_send_);
+    const platform::Cores cores = platform::cores();
+    cores_ = cores.allowed;
+    node.door(static_cast<std::size_t>(rank)).cores.store(cores.which, relaxed);
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
@@ -80,15 +83,35 @@ void Engine::agree_on_fences() {
 
 void Engine::count_thread(int change) noexcept {
     change > 0 ? lone_thread_.arrive() : lone_thread_.leave();
-    const auto threads = static_cast<int>(lone_thread_.threads());
-    // Processes that are bound have their cores to themselves; others share all there are.
-    const platform::Cores cores = platform::cores();
-    const bool bound = cores.allowed < cores.online;
-    const auto processes = bound ? 1 : static_cast<int>(node_.processes());
-    short_of_cores_.store(threads * processes > cores.allowed, relaxed);
+    find_out_about_cores();
 }
 
-bool Engine::fence_before_sleep() noexcept { return fence_.pass_before_sleep(); }
+/// Processes share cores with those that may run on the same ones: all, where none is bound; several, in a set that
+/// was given to all of them. Of processes that have not started yet nothing is known: this is asked again.
+void Engine::find_out_about_cores() noexcept {
+    const auto cores_of = [this](std::size_t process) {
+        return node_.door(process).cores.load(relaxed);
+    };
+    const std::uint64_t mine = cores_of(static_cast<std::size_t>(rank_));
+    if (!knows_cores_.load(relaxed)) {
+        int sharing = 0;
+        bool all_known = true;
+        for (std::size_t process = 0; process < node_.processes(); ++process) {
+            const std::uint64_t which = cores_of(process);
+            all_known = all_known && which != 0;
+            sharing += which == mine;
+        }
+        sharing_cores_.store(sharing, relaxed);
+        knows_cores_.store(all_known, relaxed);
+    }
+    const auto threads = static_cast<int>(lone_thread_.threads());
+    short_of_cores_.store(threads * sharing_cores_.load(relaxed) > cores_, relaxed);
+}
+
+bool Engine::fence_before_sleep() noexcept {
+    if (!knows_cores_.load(relaxed)) find_out_about_cores();
+    return fence_.pass_before_sleep();
+}
 
 /// The door, and the count.
 [[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {

@@ -2,7 +2,9 @@
 #include "platform/cores.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <sched.h>
+#include <string_view>
 #include <unistd.h>
 
 namespace heddle::platform {
@@ -10,8 +12,9 @@ namespace heddle::platform {
 Cores cores() noexcept {
     const int online = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return {online, online};
-    return {std::max(1, CPU_COUNT(&set)), online};
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return {online, online, 1};
+    const std::string_view bytes(reinterpret_cast<const char*>(&set), sizeof set);
+    return {std::max(1, CPU_COUNT(&set)), online, std::hash<std::string_view>()(bytes) | 1};
 }
 
 }  // namespace heddle::platform

@@ -59,6 +59,8 @@ struct Door {
     std::atomic<std::uint32_t> withdrawn;
     /// `pressure` while the process asks senders to keep payloads to themselves, or 0.
     alignas(cache_line) std::atomic<std::uint64_t> under_pressure;
+    /// A digest of which cores the process may run on; 0: not known yet.
+    std::atomic<std::uint64_t> cores;
 };
 
 /// Stages: memory in which several processes work on the same data. Whoever takes one for all of them tells

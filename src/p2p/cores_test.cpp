@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Which processes share cores.
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
+#include "testing/job.hpp"
+
+namespace {
+
+/// The calling thread, and what it starts, may run on one core only.
+class OnOneCore {
+public:
+    OnOneCore() {
+        sched_getaffinity(0, sizeof before_, &before_);
+        int core = 0;
+        while (!CPU_ISSET(core, &before_)) ++core;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+    ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
+    OnOneCore(const OnOneCore&) = delete;
+    OnOneCore& operator=(const OnOneCore&) = delete;
+
+private:
+    cpu_set_t before_;
+};
+
+bool here_is_short_of_cores() {
+    return heddle::objects::attached_thread()->process->engine->short_of_cores();
+}
+
+TEST(Cores, processes_in_one_set_of_cores_share_it) {
+    const OnOneCore on_one_core;
+    heddle::testing::run_job(3, 1, [](int, int) { EXPECT_TRUE(here_is_short_of_cores()); });
+}
+
+TEST(Cores, a_process_with_a_core_of_its_own_has_enough) {
+    const OnOneCore on_one_core;
+    heddle::testing::run_job(1, 1, [](int, int) { EXPECT_FALSE(here_is_short_of_cores()); });
+}
+
+}  // namespace
