@@ -30,20 +30,20 @@ struct Forms;
 template <coll::Collective what, auto plan, class... Kinds>
 struct Forms<what, plan, int (*)(const Site&, Kinds...)> {
     static int blocking(Thread& thread, Kinds... arguments, Comm comm) {
-        coll::Schedule schedule(*comm, tag_of(what));
+        coll::Schedule schedule(thread, *comm, tag_of(what));
         if (const int error = write(thread, schedule, arguments...)) return error;
         return coll::run(thread, schedule);
     }
     static int nonblocking(Thread& thread, Kinds... arguments, Comm comm,
                            Out<MPI_Request> request) {
-        auto execution = std::make_unique<coll::Execution>(*thread.process, *comm);
+        auto execution = std::make_unique<coll::Execution>(thread, *comm);
         if (const int error = write(thread, execution->schedule, arguments...)) return error;
         return hand_out_collective(thread, std::move(execution), *request);
     }
     /// Hints mean nothing yet.
     static int persistent(Thread& thread, Kinds... arguments, Comm comm, Hints,
                           Out<MPI_Request> request) {
-        auto execution = std::make_unique<coll::Execution>(*thread.process, *comm);
+        auto execution = std::make_unique<coll::Execution>(thread, *comm);
         if (const int error = write(thread, execution->schedule, arguments...)) return error;
         return hand_out_persistent(thread, std::move(execution), *request);
     }

@@ -2,11 +2,11 @@
 /// Reductions (MPI 5.0, 6.9 to 6.11).
 
 #include "api/collective_forms.hpp"
-#include "coll/stage.hpp"
 
 namespace heddle::api {
 namespace {
 
+using coll::Collective;
 using coll::Schedule;
 using objects::Reduction;
 
@@ -74,8 +74,6 @@ int allreduce(const Site& site, In in, Result out, Count count, Type type, Op op
         coll::inter::allreduce(site.schedule, operands.in, operands.out, number(count));
         return MPI_SUCCESS;
     }
-    if (coll::wants_stage(site.schedule, number(count))) [[unlikely]]
-        if (const int error = coll::find_stage(site.thread, site.schedule)) return error;
     coll::allreduce(site.schedule, operands.in, operands.out, number(count));
     return MPI_SUCCESS;
 }
@@ -110,7 +108,8 @@ int exscan(const Site& site, In in, Result out, Count count, Type type, Op op) {
 
 /// `counts(rank)`: how many elements of the result a rank of the group gets.
 template <class Counts>
-int reduce_scatter_all(const Site& site, In in, Result out, Type type, Op op, Counts&& counts) {
+int reduce_scatter_all(const Site& site, Collective what, In in, Result out, Type type, Op op,
+                       Counts&& counts) {
     if (const int error = prepare(site, op, type)) return error;
     Schedule& schedule = site.schedule;
     const auto size = static_cast<std::size_t>(site.communicator.size());
@@ -130,17 +129,18 @@ int reduce_scatter_all(const Site& site, In in, Result out, Type type, Op op, Co
     if (site.inter())
         coll::inter::reduce_scatter(schedule, operands.in, operands.out, starts);
     else
-        coll::reduce_scatter(schedule, operands.in, operands.out, starts);
+        coll::reduce_scatter(schedule, what, operands.in, operands.out, starts);
     return MPI_SUCCESS;
 }
 
 int reduce_scatter_block(const Site& site, In in, Result out, ResultCount count, Type type, Op op) {
-    return reduce_scatter_all(site, in, out, type, op, [&](std::int32_t) { return count.value; });
+    return reduce_scatter_all(site, Collective::reduce_scatter_block, in, out, type, op,
+                              [&](std::int32_t) { return count.value; });
 }
 
 int reduce_scatter(const Site& site, In in, Result out, ResultGroupCounts counts, Type type,
                    Op op) {
-    return reduce_scatter_all(site, in, out, type, op,
+    return reduce_scatter_all(site, Collective::reduce_scatter, in, out, type, op,
                               [&](std::int32_t rank) { return counts[rank]; });
 }
 

@@ -3,7 +3,7 @@
 /// The algorithms: each writes into a schedule what the process of that schedule does.
 ///
 /// An algorithm with a family of its own lies in the file named after the family. Which one is used
-/// when is decided in select.hpp; the functions that do that and then write are in collectives.hpp.
+/// when is decided by the rows and lines of select.cpp.
 ///
 /// Buffers        of the user are named in and out; `in` is only read, and is equal to `out` where
 ///                the user passed MPI_IN_PLACE.
@@ -18,6 +18,21 @@
 #include "coll/schedule.hpp"
 
 namespace heddle::coll {
+
+// shared.cpp: in memory that all ranks share (shared_scratch.hpp), for blocking calls
+
+/// Everyone says in a place of its own that it has come, and looks at the others'.
+void shared_barrier(Schedule& schedule);
+/// The root copies into its slots, and the others out of them.
+void shared_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
+/// The others copy their operands into slots, and the root combines what is there (fold.hpp).
+void shared_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                   std::int32_t root);
+/// Everyone copies its operand into slots, and combines those of all. The order is that of direct_allreduce().
+void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
+void shared_allgather(Schedule& schedule, const Blocks& all);
+/// All blocks at once, if they fit into a slot, or in rounds, as pairwise_alltoall(). `out` may be `in`: in place.
+void shared_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in, bool in_place);
 
 // barrier.cpp
 
@@ -36,6 +51,9 @@ void scatter_ring_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes
 
 // reduce.cpp
 
+/// Everyone sends to the root, which combines them in the order of shared_reduce().
+void direct_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                   std::int32_t root);
 /// A tree with the root on top, which turns ranks around: for commutative operations.
 void binomial_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                      std::int32_t root);
@@ -61,11 +79,18 @@ void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out
 // accumulated.cpp
 
 /// Each piece of the result grows in one place, where everyone in turn adds his operand, beginning with
-/// another rank for each piece; then everyone copies all of it. The place is in the stage of a blocking
-/// call (stage.hpp), so that an operand is read once, by its owner. Without one the piece travels.
-/// For commutative operations. The order is the same with a stage and without.
+/// another rank for each piece; then everyone copies all of it. The place is in memory that all share
+/// (shared_scratch.hpp), so that an operand is read once, by its owner. For commutative operations.
 void accumulated_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                            std::uint64_t count);
+/// The same in the same order, without such memory: the pieces travel.
+void travelling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                          std::uint64_t count);
+/// The same for the root alone.
+void accumulated_reduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                        std::uint64_t count, std::int32_t root);
+void travelling_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                       std::int32_t root);
 
 // reduce_scatter.cpp
 

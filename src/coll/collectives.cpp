@@ -1,103 +1,96 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/collectives.hpp"
 
+#include "coll/shared_scratch.hpp"
+#include "objects/process.hpp"
+
 namespace heddle::coll {
 namespace {
 
-Algorithm choose(const Schedule& schedule, Collective what, std::uint64_t bytes) noexcept {
-    return select({what, schedule.size, bytes, true}).algorithm;
+/// Finds the algorithm for `bytes`, and has it write. `operation`: whether operands may change places.
+void write(Schedule& schedule, Collective what, std::uint64_t bytes, const Arguments& arguments,
+           Needs operation = Needs::commutative) {
+    const tool::Settings& settings = schedule.writer.process->settings;
+    Call call{what, schedule.size, bytes, operation};
+    if (schedule.blocking()) call.has = call.has | Needs::blocking;
+    const Needs alone = call.has;
+    // An element goes into a slot, or the others stay out, too.
+    if (may_have_scratch(schedule) && schedule.reduction.element_bytes <= ScratchLayout::slot_bytes)
+        call.has = call.has | Needs::shared;
+    const Algorithm* algorithm = &select(call, settings);
+    if (includes(algorithm->needs, Needs::shared) && !find_scratch(schedule)) {
+        call.has = alone;
+        algorithm = &select(call, settings);
+    }
+    algorithm->write(schedule, arguments);
 }
-Algorithm choose_reduction(const Schedule& schedule, Collective what,
-                           std::uint64_t count) noexcept {
-    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
-    return select({what, schedule.size, bytes, schedule.reduction.commutative()}).algorithm;
+
+void write_reduction(Schedule& schedule, Collective what, std::uint64_t count,
+                     const Arguments& arguments) {
+    const objects::Reduction& reduction = schedule.reduction;
+    if (count * reduction.element_bytes == 0) return;
+    write(schedule, what, count * reduction.element_bytes, arguments,
+          reduction.commutative() ? Needs::commutative : Needs::nothing);
 }
 
 }  // namespace
 
-void barrier(Schedule& schedule) {
-    switch (choose(schedule, Collective::barrier, 0)) {
-        case Algorithm::direct: return direct_barrier(schedule);
-        default: return dissemination_barrier(schedule);
-    }
-}
+// Where all know that there are no bytes, nobody waits for anybody.
+
+void barrier(Schedule& schedule) { write(schedule, Collective::barrier, 0, {}); }
 
 void bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root) {
-    switch (choose(schedule, Collective::bcast, bytes)) {
-        case Algorithm::scatter_ring: return scatter_ring_bcast(schedule, data, bytes, root);
-        default: return binomial_bcast(schedule, data, bytes, root);
-    }
+    if (bytes == 0) return;
+    write(schedule, Collective::bcast, bytes, {.out = data, .count = bytes, .root = root});
 }
 
 void reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
             std::int32_t root) {
-    switch (choose_reduction(schedule, Collective::reduce, count)) {
-        case Algorithm::scattered: return scattered_reduce(schedule, in, out, count, root);
-        case Algorithm::ordered: return ordered_reduce(schedule, in, out, count, root);
-        default: return binomial_reduce(schedule, in, out, count, root);
-    }
+    write_reduction(schedule, Collective::reduce, count,
+                    {.in = in, .out = out, .count = count, .root = root});
 }
 
 void allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
-    switch (choose_reduction(schedule, Collective::allreduce, count)) {
-        case Algorithm::direct: return direct_allreduce(schedule, in, out, count);
-        case Algorithm::accumulated:
-            if (schedule.blocking()) return accumulated_allreduce(schedule, in, out, count);
-            [[fallthrough]];
-        case Algorithm::scattered: return scattered_allreduce(schedule, in, out, count);
-        default: return doubling_allreduce(schedule, in, out, count);
-    }
+    write_reduction(schedule, Collective::allreduce, count, {.in = in, .out = out, .count = count});
 }
 
 void scan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
-    doubling_scan(schedule, in, out, count);
+    write_reduction(schedule, Collective::scan, count, {.in = in, .out = out, .count = count});
 }
 
 void exscan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
-    doubling_exscan(schedule, in, out, count);
+    write_reduction(schedule, Collective::exscan, count, {.in = in, .out = out, .count = count});
 }
 
-void reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* out,
+void reduce_scatter(Schedule& schedule, Collective what, const std::byte* in, std::byte* out,
                     std::span<const std::uint64_t> starts) {
-    direct_reduce_scatter(schedule, in, out, starts, in == out);
+    write(schedule, what, 0, {.in = in, .out = out, .starts = starts});
 }
 
 void gather(Schedule& schedule, Collective what, Block mine, const Blocks& all, std::int32_t root) {
-    const std::uint64_t bytes = what == Collective::gather ? mine.bytes : 0;
-    switch (choose(schedule, what, bytes)) {
-        case Algorithm::binomial: return binomial_gather(schedule, mine, all, root);
-        default: return direct_gather(schedule, mine, all, root);
-    }
+    if (what == Collective::gather && mine.bytes == 0) return;
+    write(schedule, what, what == Collective::gather ? mine.bytes : 0,
+          {.root = root, .mine = mine, .to = all});
 }
 
 void scatter(Schedule& schedule, Collective what, const Blocks& all, Block mine,
              std::int32_t root) {
-    const std::uint64_t bytes = what == Collective::scatter ? mine.bytes : 0;
-    switch (choose(schedule, what, bytes)) {
-        case Algorithm::binomial: return binomial_scatter(schedule, all, mine, root);
-        default: return direct_scatter(schedule, all, mine, root);
-    }
+    if (what == Collective::scatter && mine.bytes == 0) return;
+    write(schedule, what, what == Collective::scatter ? mine.bytes : 0,
+          {.root = root, .mine = mine, .from = all});
 }
 
 void allgather(Schedule& schedule, Block mine, const Blocks& all) {
     schedule.copy(mine.data, all[schedule.rank].data, mine.bytes);
-    const Algorithm algorithm = all.regular() ? choose(schedule, Collective::allgather, mine.bytes)
-                                              : choose(schedule, Collective::allgatherv, 0);
-    switch (algorithm) {
-        case Algorithm::bruck: return bruck_allgather(schedule, all);
-        case Algorithm::ring: return ring_allgather(schedule, all);
-        default: return direct_allgather(schedule, all);
-    }
+    if (!all.regular()) return write(schedule, Collective::allgatherv, 0, {.to = all});
+    if (mine.bytes != 0) write(schedule, Collective::allgather, mine.bytes, {.to = all});
 }
 
 void alltoall(Schedule& schedule, Collective what, const Blocks& out, const Blocks& in,
               bool in_place) {
-    const Blocks from = in_place ? copied(schedule, out) : out;
-    const std::uint64_t bytes = what == Collective::alltoall ? in[0].bytes : 0;
-    switch (choose(schedule, what, bytes)) {
-        case Algorithm::pairwise: return pairwise_alltoall(schedule, from, in);
-        default: return direct_alltoall(schedule, from, in);
-    }
+    if (what == Collective::alltoall && in[0].bytes == 0) return;
+    write(schedule, what, what == Collective::alltoall ? in[0].bytes : 0,
+          {.from = out, .to = in, .in_place = in_place});
 }
 
 }  // namespace heddle::coll

@@ -21,8 +21,8 @@ void reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64
 void allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
 void scan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
 void exscan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
-/// `starts`: as of direct_reduce_scatter().
-void reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* out,
+/// `starts`: as of direct_reduce_scatter(). `what`: whether the pieces are of one size.
+void reduce_scatter(Schedule& schedule, Collective what, const std::byte* in, std::byte* out,
                     std::span<const std::uint64_t> starts);
 
 /// Regular blocks are those of the equal-sized operation, others those of its v form.

@@ -29,8 +29,8 @@ namespace heddle::coll {
 
 class Execution final : public p2p::Listener, public core::Work {
 public:
-    Execution(objects::Process& process, objects::Communicator& communicator) noexcept
-        : schedule(communicator), process_(process) {}
+    Execution(core::Thread& writer, objects::Communicator& communicator) noexcept
+        : schedule(writer, communicator), process_(*writer.process) {}
     ~Execution();
 
     Schedule schedule;  ///< to be written before anything else happens

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/accumulator.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/fold.hpp"
 #include "coll/tree.hpp"
 
 namespace heddle::coll {
@@ -26,6 +27,22 @@ void binomial_reduce(Schedule& schedule, const std::byte* in, std::byte* out, st
         sum.finish(out);
     else
         schedule.send(sum.value(), sum.bytes(), tree.parent());
+}
+
+void direct_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                   std::int32_t root) {
+    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
+    if (schedule.rank != root) return schedule.send(in, bytes, root);
+    std::byte* const operands = schedule.scratch(bytes * static_cast<std::uint64_t>(schedule.size));
+    const auto operand = [&](std::int32_t rank) {
+        return operands + static_cast<std::uint64_t>(rank) * bytes;
+    };
+    for (std::int32_t distance = 1; distance < schedule.size; ++distance) {
+        const std::int32_t from = schedule.before(distance);
+        schedule.receive(operand(from), bytes, from);
+    }
+    schedule.wait();
+    RootFold(schedule, root, in == out, bytes).write(in, out, count, operand);
 }
 
 void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,

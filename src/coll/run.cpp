@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/run.hpp"
 
+#include <bit>
 #include <string>
 #include <utility>
 
+#include "coll/shared_wait.hpp"
 #include "coll/step.hpp"
 #include "objects/callback.hpp"
 #include "objects/errors.hpp"
@@ -28,6 +30,13 @@ public:
         local_[used_++] = request;
     }
 
+    /// Wakes who sleeps until then.
+    void signal(const Schedule& schedule, const Step& step) {
+        coll::signal(schedule, step);
+        std::uint64_t sleepers = take_sleepers(schedule);
+        for (; sleepers != 0; sleepers &= sleepers - 1)
+            add(send_wake_up(thread_, schedule, std::countr_zero(sleepers)));
+    }
     void wait() {
         if (used_ == 0) return;
         wait({local_, used_});
@@ -61,6 +70,12 @@ private:
     core::Request* local_[few];
 };
 
+void await(core::Thread& thread, const Schedule& schedule, const Step& step, Failure& failure) {
+    await(thread, schedule, step);
+    if (step.size != 0 && given_bytes(step) != step.size) [[unlikely]]
+        if (mend_length(schedule, step)) failure.note(MPI_ERR_TRUNCATE, step.peer, step.size);
+}
+
 [[gnu::cold]] int raise(core::Thread& thread, objects::Communicator& communicator,
                         const Failure& failure) {
     if (failure.error == MPI_ERR_TRUNCATE)
@@ -88,6 +103,10 @@ int run(core::Thread& thread, const Schedule& schedule) {
                                            : start_receive(thread, schedule, step));
             else if (step.kind == Step::Kind::wait)
                 messages.wait();
+            else if (step.kind == Step::Kind::signal)
+                messages.signal(schedule, step);
+            else if (step.kind == Step::Kind::await)
+                await(thread, schedule, step, failure);
             else if (combining || step.kind != Step::Kind::combine)
                 do_locally(schedule, step);
         }

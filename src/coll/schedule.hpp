@@ -4,6 +4,7 @@
 ///
 /// Steps          send, receive  start a message and go on
 ///                wait           until every message started so far is complete
+///                signal, await  go on at once, or when another has signalled: of blocking calls
 ///                others         happen when they are reached; what they touch is waited for before
 /// Whoever runs it (run.hpp) keeps a position and the messages under way, nothing else: a blocking
 /// call runs it to the end, a nonblocking one from wait to wait, a persistent one again and again.
@@ -23,10 +24,13 @@
 #include <span>
 #include <vector>
 
+#include "core/thread.hpp"
 #include "objects/communicator.hpp"
 #include "objects/operation.hpp"
 
 namespace heddle::coll {
+
+struct SharedWord;
 
 struct Step {
     enum class Kind : std::uint8_t {
@@ -35,25 +39,34 @@ struct Step {
         send_within,  ///< within the local group of an intercommunicator
         receive_within,
         wait,
+        signal,  ///< in scratch memory (shared_wait.hpp)
+        await,   ///< likewise
         copy,
         combine,
         pack,
         unpack,
     };
     Kind kind;
-    std::int32_t peer;      ///< rank; of pack and unpack: number of the datatype
-    const std::byte* from;  ///< sent, copied, (un)packed; the left operand
-    std::byte* to;          ///< where it goes; the right operand and the result
-    std::uint64_t size;     ///< bytes, of the packed form; elements of combine
+    std::int32_t peer;       ///< rank; of pack and unpack: number of the datatype
+    const std::byte* from;   ///< sent, copied, (un)packed; the left operand
+    std::byte* to;           ///< where it goes; the right operand and the result
+    std::uint64_t size;      ///< bytes, of the packed form; elements of combine
+    std::uint64_t turn = 0;  ///< of signal and await, whose SharedWord is at `to`
 };
 
 class Schedule {
 public:
-    explicit Schedule(objects::Communicator& communicator, std::int32_t tag = 0) noexcept
-        : communicator(communicator), tag(tag), rank(communicator.rank), size(communicator.peers) {}
+    Schedule(core::Thread& writer, objects::Communicator& communicator,
+             std::int32_t tag = 0) noexcept
+        : writer(writer),
+          communicator(communicator),
+          tag(tag),
+          rank(communicator.rank),
+          size(communicator.peers) {}
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
+    core::Thread& writer;  ///< the thread of the call, while it lasts
     objects::Communicator& communicator;
     /// A blocking call, which is over before the next one, takes that of its operation; others take
     /// one by their number among the calls on the communicator (execution.hpp).
@@ -62,7 +75,6 @@ public:
     std::int32_t size;                       ///< of the group that messages go to
     objects::Communicator* local = nullptr;  ///< of the group of an intercommunicator
     objects::Reduction reduction;            ///< of combine steps
-    std::byte* stage = nullptr;  ///< memory that all ranks share (stage.hpp); nullptr: none
 
     bool blocking() const noexcept {
         return tag != 0;
@@ -75,6 +87,14 @@ public:
         add({receive_, from, nullptr, data, bytes});
     }
     void wait() { add({Step::Kind::wait, 0, nullptr, nullptr, 0}); }
+    /// Says that this process has come to the turn, and has given so many bytes in it.
+    void signal(SharedWord& word, std::uint64_t turn, std::uint64_t bytes) {
+        add({Step::Kind::signal, rank, nullptr, reinterpret_cast<std::byte*>(&word), bytes, turn});
+    }
+    /// Waits until another has said so, and given as many; 0: no matter.
+    void await(SharedWord& word, std::uint64_t turn, std::uint64_t bytes, std::int32_t from) {
+        add({Step::Kind::await, from, nullptr, reinterpret_cast<std::byte*>(&word), bytes, turn});
+    }
     /// The two may overlap.
     void copy(const std::byte* from, std::byte* to, std::uint64_t bytes) {
         if (from != to && bytes != 0) add({Step::Kind::copy, 0, from, to, bytes});

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/select.hpp"
 
+#include <array>
 #include <limits>
+
+#include "coll/algorithms.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -11,78 +14,219 @@ constexpr std::int32_t any_ranks = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t KiB = 1024;
 
 using enum Collective;
-using A = Algorithm;
+using enum Needs;
+using S = Schedule;
+using A = Arguments;
+
+/// The blocks that go out, apart from those that come in.
+Blocks given(S& schedule, const A& arguments) {
+    return arguments.in_place ? copied(schedule, arguments.from) : arguments.from;
+}
+
+/// The algorithms, those of an operation in the order of the words of its knob.
+constexpr Algorithm rows[] = {
+    {barrier, "shared", shared, [](S& s, const A&) { shared_barrier(s); }},
+    {barrier, "direct", nothing, [](S& s, const A&) { direct_barrier(s); }},
+    {barrier, "dissemination", nothing, [](S& s, const A&) { dissemination_barrier(s); }},
+    {bcast, "shared", shared, [](S& s, const A& a) { shared_bcast(s, a.out, a.count, a.root); }},
+    {bcast, "binomial", nothing,
+     [](S& s, const A& a) { binomial_bcast(s, a.out, a.count, a.root); }},
+    {bcast, "scatter-ring", nothing,
+     [](S& s, const A& a) { scatter_ring_bcast(s, a.out, a.count, a.root); }},
+    {reduce, "shared", shared,
+     [](S& s, const A& a) { shared_reduce(s, a.in, a.out, a.count, a.root); }},
+    {reduce, "direct", nothing,
+     [](S& s, const A& a) { direct_reduce(s, a.in, a.out, a.count, a.root); }},
+    {reduce, "binomial", commutative,
+     [](S& s, const A& a) { binomial_reduce(s, a.in, a.out, a.count, a.root); }},
+    {reduce, "ordered", nothing,
+     [](S& s, const A& a) { ordered_reduce(s, a.in, a.out, a.count, a.root); }},
+    {reduce, "accumulated", commutative | shared,
+     [](S& s, const A& a) { accumulated_reduce(s, a.in, a.out, a.count, a.root); }},
+    {reduce, "travelling", commutative,
+     [](S& s, const A& a) { travelling_reduce(s, a.in, a.out, a.count, a.root); }},
+    {reduce, "scattered", nothing,
+     [](S& s, const A& a) { scattered_reduce(s, a.in, a.out, a.count, a.root); }},
+    {allreduce, "shared", shared,
+     [](S& s, const A& a) { shared_allreduce(s, a.in, a.out, a.count); }},
+    {allreduce, "direct", nothing,
+     [](S& s, const A& a) { direct_allreduce(s, a.in, a.out, a.count); }},
+    {allreduce, "doubling", nothing,
+     [](S& s, const A& a) { doubling_allreduce(s, a.in, a.out, a.count); }},
+    {allreduce, "accumulated", commutative | shared,
+     [](S& s, const A& a) { accumulated_allreduce(s, a.in, a.out, a.count); }},
+    {allreduce, "travelling", commutative,
+     [](S& s, const A& a) { travelling_allreduce(s, a.in, a.out, a.count); }},
+    {allreduce, "scattered", nothing,
+     [](S& s, const A& a) { scattered_allreduce(s, a.in, a.out, a.count); }},
+    {gather, "direct", nothing, [](S& s, const A& a) { direct_gather(s, a.mine, a.to, a.root); }},
+    {gather, "binomial", nothing,
+     [](S& s, const A& a) { binomial_gather(s, a.mine, a.to, a.root); }},
+    {gatherv, "direct", nothing, [](S& s, const A& a) { direct_gather(s, a.mine, a.to, a.root); }},
+    {allgather, "shared", shared, [](S& s, const A& a) { shared_allgather(s, a.to); }},
+    {allgather, "direct", nothing, [](S& s, const A& a) { direct_allgather(s, a.to); }},
+    {allgather, "bruck", nothing, [](S& s, const A& a) { bruck_allgather(s, a.to); }},
+    {allgather, "ring", nothing, [](S& s, const A& a) { ring_allgather(s, a.to); }},
+    {allgatherv, "direct", nothing, [](S& s, const A& a) { direct_allgather(s, a.to); }},
+    {allgatherv, "ring", nothing, [](S& s, const A& a) { ring_allgather(s, a.to); }},
+    {scatter, "direct", nothing,
+     [](S& s, const A& a) { direct_scatter(s, a.from, a.mine, a.root); }},
+    {scatter, "binomial", nothing,
+     [](S& s, const A& a) { binomial_scatter(s, a.from, a.mine, a.root); }},
+    {scatterv, "direct", nothing,
+     [](S& s, const A& a) { direct_scatter(s, a.from, a.mine, a.root); }},
+    {alltoall, "shared", shared,
+     [](S& s, const A& a) { shared_alltoall(s, a.from, a.to, a.in_place); }},
+    {alltoall, "direct", nothing, [](S& s, const A& a) { direct_alltoall(s, given(s, a), a.to); }},
+    {alltoall, "pairwise", nothing,
+     [](S& s, const A& a) { pairwise_alltoall(s, given(s, a), a.to); }},
+    {alltoallv, "direct", nothing, [](S& s, const A& a) { direct_alltoall(s, given(s, a), a.to); }},
+    {alltoallv, "pairwise", nothing,
+     [](S& s, const A& a) { pairwise_alltoall(s, given(s, a), a.to); }},
+    {alltoallw, "direct", nothing, [](S& s, const A& a) { direct_alltoall(s, given(s, a), a.to); }},
+    {alltoallw, "pairwise", nothing,
+     [](S& s, const A& a) { pairwise_alltoall(s, given(s, a), a.to); }},
+    {reduce_scatter_block, "direct", nothing,
+     [](S& s, const A& a) { direct_reduce_scatter(s, a.in, a.out, a.starts, a.in == a.out); }},
+    {reduce_scatter, "direct", nothing,
+     [](S& s, const A& a) { direct_reduce_scatter(s, a.in, a.out, a.starts, a.in == a.out); }},
+    {scan, "doubling", nothing, [](S& s, const A& a) { doubling_scan(s, a.in, a.out, a.count); }},
+    {exscan, "doubling", nothing,
+     [](S& s, const A& a) { doubling_exscan(s, a.in, a.out, a.count); }},
+};
+
+/// The row; no name that is not there compiles.
+consteval const Algorithm* row(Collective what, std::string_view name) {
+    const Algorithm* at = rows;
+    while (at->what != what || at->name != name) ++at;
+    return at;
+}
 
 constexpr Line table[] = {
-    {barrier, A::direct, any_size, 8, false, "one round"},
-    {barrier, A::dissemination, any_size, any_ranks, false, "fewest rounds"},
-    {bcast, A::binomial, any_size, 2, false, "one message"},
-    {bcast, A::binomial, 128 * KiB, any_ranks, false, "fewest rounds"},
-    {bcast, A::scatter_ring, any_size, any_ranks, false, "the root sends everything once"},
-    {reduce, A::binomial, 32 * KiB, any_ranks, true, "fewest rounds"},
-    {reduce, A::ordered, 32 * KiB, any_ranks, false, "fewest rounds that keep the order"},
-    {reduce, A::scattered, any_size, any_ranks, false, "everyone combines a piece"},
-    {allreduce, A::direct, 256, 4, false, "one round"},
-    {allreduce, A::doubling, 16 * KiB, 2, false, "one round"},
-    {allreduce, A::doubling, 8 * KiB, any_ranks, false, "fewest rounds"},
-    {allreduce, A::direct, 1024 * KiB, 2, false, "one round"},
-    {allreduce, A::scattered, any_size, 2, false, "everyone combines a piece"},
-    {allreduce, A::accumulated, any_size, 32, true, "every operand is read once, by its owner"},
-    {allreduce, A::doubling, 16 * KiB, any_ranks, false, "fewest rounds"},
-    {allreduce, A::scattered, any_size, any_ranks, false, "everyone combines a piece"},
-    {gather, A::direct, any_size, 8, false, "fewest copies"},
-    {gather, A::binomial, 1 * KiB, any_ranks, false, "the root takes few messages"},
-    {gather, A::direct, any_size, any_ranks, false, "fewest copies"},
-    {gatherv, A::direct, any_size, any_ranks, false, "only the root knows the sizes"},
-    {allgather, A::direct, any_size, 8, false, "one round"},
-    {allgather, A::bruck, 1 * KiB, any_ranks, false, "fewest rounds"},
-    {allgather, A::ring, any_size, any_ranks, false, "one message under way for each process"},
-    {allgatherv, A::direct, any_size, 8, false, "one round"},
-    {allgatherv, A::ring, any_size, any_ranks, false, "one message under way for each process"},
-    {scatter, A::direct, any_size, 8, false, "fewest copies"},
-    {scatter, A::binomial, 1 * KiB, any_ranks, false, "the root sends few messages"},
-    {scatter, A::direct, any_size, any_ranks, false, "fewest copies"},
-    {scatterv, A::direct, any_size, any_ranks, false, "only the root knows the sizes"},
-    {alltoall, A::direct, any_size, 8, false, "one round"},
-    {alltoall, A::direct, 1 * KiB, 64, false, "one round"},
-    {alltoall, A::pairwise, any_size, any_ranks, false, "one message under way for each process"},
-    {alltoallv, A::direct, any_size, 32, false, "one round"},
-    {alltoallv, A::pairwise, any_size, any_ranks, false, "one message under way for each process"},
-    {alltoallw, A::direct, any_size, 32, false, "one round"},
-    {alltoallw, A::pairwise, any_size, any_ranks, false, "one message under way for each process"},
-    {reduce_scatter_block, A::direct, any_size, any_ranks, false, "one round"},
-    {reduce_scatter, A::direct, any_size, any_ranks, false, "one round"},
-    {scan, A::doubling, any_size, any_ranks, false, "fewest rounds"},
-    {exscan, A::doubling, any_size, any_ranks, false, "fewest rounds"},
+    {row(barrier, "shared"), any_size, 16, "one line of memory for each rank"},
+    {row(barrier, "direct"), any_size, 8, "one round"},
+    {row(barrier, "dissemination"), any_size, any_ranks, "fewest rounds"},
+    {row(bcast, "shared"), any_size, 16, "the root copies in while the others copy out"},
+    {row(bcast, "binomial"), any_size, 2, "one message"},
+    {row(bcast, "binomial"), 128 * KiB, any_ranks, "fewest rounds"},
+    {row(bcast, "scatter-ring"), any_size, any_ranks, "the root sends everything once"},
+    {row(reduce, "shared"), any_size, 2, "both copy at once"},
+    {row(reduce, "shared"), 16 * KiB, 8, "no rounds"},
+    {row(reduce, "direct"), 16 * KiB, 8, "the order of shared", blocking},
+    {row(reduce, "binomial"), 32 * KiB, any_ranks, "fewest rounds"},
+    {row(reduce, "ordered"), 32 * KiB, any_ranks, "fewest rounds that keep the order"},
+    {row(reduce, "accumulated"), any_size, 32, "every operand is read once, by its owner"},
+    {row(reduce, "travelling"), any_size, 32, "the order of accumulated", blocking},
+    {row(reduce, "scattered"), any_size, any_ranks, "everyone combines a piece"},
+    {row(allreduce, "shared"), any_size, 2, "both copy at once"},
+    {row(allreduce, "shared"), 8 * KiB, 4, "one round"},
+    {row(allreduce, "shared"), 2 * KiB, 8, "one round"},
+    {row(allreduce, "direct"), 8 * KiB, 4, "the order of shared", blocking},
+    {row(allreduce, "direct"), 2 * KiB, 8, "the order of shared", blocking},
+    {row(allreduce, "direct"), 256, 4, "one round"},
+    {row(allreduce, "doubling"), 16 * KiB, 2, "one round"},
+    {row(allreduce, "doubling"), 8 * KiB, any_ranks, "fewest rounds"},
+    {row(allreduce, "direct"), 1024 * KiB, 2, "one round"},
+    {row(allreduce, "scattered"), any_size, 2, "everyone combines a piece"},
+    {row(allreduce, "accumulated"), any_size, 32, "every operand is read once, by its owner"},
+    {row(allreduce, "travelling"), any_size, 32, "the order of accumulated", blocking},
+    {row(allreduce, "doubling"), 16 * KiB, any_ranks, "fewest rounds"},
+    {row(allreduce, "scattered"), any_size, any_ranks, "everyone combines a piece"},
+    {row(gather, "direct"), any_size, 8, "fewest copies"},
+    {row(gather, "binomial"), 1 * KiB, any_ranks, "the root takes few messages"},
+    {row(gather, "direct"), any_size, any_ranks, "fewest copies"},
+    {row(gatherv, "direct"), any_size, any_ranks, "only the root knows the sizes"},
+    {row(allgather, "shared"), any_size, 8, "all copy at once"},
+    {row(allgather, "direct"), any_size, 8, "one round"},
+    {row(allgather, "bruck"), 1 * KiB, any_ranks, "fewest rounds"},
+    {row(allgather, "ring"), any_size, any_ranks, "one message under way for each process"},
+    {row(allgatherv, "direct"), any_size, 8, "one round"},
+    {row(allgatherv, "ring"), any_size, any_ranks, "one message under way for each process"},
+    {row(scatter, "direct"), any_size, 8, "fewest copies"},
+    {row(scatter, "binomial"), 1 * KiB, any_ranks, "the root sends few messages"},
+    {row(scatter, "direct"), any_size, any_ranks, "fewest copies"},
+    {row(scatterv, "direct"), any_size, any_ranks, "only the root knows the sizes"},
+    {row(alltoall, "shared"), any_size, 8, "all copy at once"},
+    {row(alltoall, "direct"), any_size, 8, "one round"},
+    {row(alltoall, "direct"), 1 * KiB, 64, "one round"},
+    {row(alltoall, "pairwise"), any_size, any_ranks, "one message under way for each process"},
+    {row(alltoallv, "direct"), any_size, 32, "one round"},
+    {row(alltoallv, "pairwise"), any_size, any_ranks, "one message under way for each process"},
+    {row(alltoallw, "direct"), any_size, 32, "one round"},
+    {row(alltoallw, "pairwise"), any_size, any_ranks, "one message under way for each process"},
+    {row(reduce_scatter_block, "direct"), any_size, any_ranks, "one round"},
+    {row(reduce_scatter, "direct"), any_size, any_ranks, "one round"},
+    {row(scan, "doubling"), any_size, any_ranks, "fewest rounds"},
+    {row(exscan, "doubling"), any_size, any_ranks, "fewest rounds"},
 };
 
 constexpr bool fits(const Line& line, const Call& call) noexcept {
-    return line.what == call.what && call.bytes <= line.most_bytes &&
-        call.ranks <= line.most_ranks && (call.commutative || !line.needs_commutative);
+    return call.bytes <= line.most_bytes && call.ranks <= line.most_ranks &&
+        includes(call.has, line.algorithm->needs | line.calls);
 }
 
-/// Where the lines of an operation begin.
-constexpr std::size_t first_line(Collective what) noexcept {
-    std::size_t i = 0;
-    while (table[i].what != what) ++i;
-    return i;
-}
-constexpr auto first_lines = [] {
-    struct {
-        std::uint8_t of[static_cast<std::size_t>(exscan) + 1] = {};
-    } lines;
-    for (std::size_t i = 1; i <= static_cast<std::size_t>(exscan); ++i)
-        lines.of[i] = static_cast<std::uint8_t>(first_line(static_cast<Collective>(i)));
-    return lines;
+/// Where rows and lines of an operation begin.
+struct Begin {
+    std::uint8_t row, line;
+};
+constexpr auto begins = [] {
+    std::array<Begin, static_cast<std::size_t>(exscan) + 1> all{};
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        while (rows[all[i].row].what != static_cast<Collective>(i)) ++all[i].row;
+        while (table[all[i].line].algorithm->what != static_cast<Collective>(i)) ++all[i].line;
+    }
+    return all;
 }();
+constexpr const Begin& begin_of(Collective what) noexcept {
+    return begins[static_cast<std::size_t>(what)];
+}
+
+/// Whether the words of the knob are auto and the names of all its algorithms.
+consteval bool spelled_alike(Collective what, std::span<const char* const> words) {
+    std::size_t at = begin_of(what).row;
+    for (const char* word : words.subspan(1))
+        if (rows[at].what != what || rows[at++].name != word) return false;
+    return rows[at].what != what;
+}
 
 }  // namespace
 
-const Line& select(const Call& call) noexcept {
-    const Line* line = table + first_lines.of[static_cast<std::size_t>(call.what)];
-    while (!fits(*line, call)) ++line;  // the last line of each operation fits every call
-    return *line;
+const Algorithm* forced(Collective what, const tool::Settings& settings) noexcept {
+    std::uint8_t number = 0;  // of the word
+    switch (what) {
+#define FORCED_BY(operation)                                                                      \
+    case operation:                                                                               \
+        static_assert(                                                                            \
+            spelled_alike(operation, tool::spelled<decltype(tool::Settings::coll_##operation)>)); \
+        number = static_cast<std::uint8_t>(settings.coll_##operation);                            \
+        break;
+        FORCED_BY(barrier)
+        FORCED_BY(bcast)
+        FORCED_BY(reduce)
+        FORCED_BY(allreduce)
+        FORCED_BY(gather)
+        FORCED_BY(allgather)
+        FORCED_BY(allgatherv)
+        FORCED_BY(scatter)
+        FORCED_BY(alltoall)
+        FORCED_BY(alltoallv)
+        FORCED_BY(alltoallw)
+#undef FORCED_BY
+        default: break;  // there is one algorithm
+    }
+    return number == 0 ? nullptr : &rows[begin_of(what).row + number - 1];
 }
+
+const Algorithm& select(const Call& call, const tool::Settings& settings) noexcept {
+    const Algorithm* by_knob = forced(call.what, settings);
+    if (by_knob != nullptr && includes(call.has, by_knob->needs)) [[unlikely]]
+        return *by_knob;
+    const Line* line = &table[begin_of(call.what).line];
+    while (!fits(*line, call)) ++line;  // the last line of each operation fits every call
+    return *line->algorithm;
+}
+
+std::span<const Algorithm> algorithms() noexcept { return rows; }
 
 std::span<const Line> selection_table() noexcept { return table; }
 
@@ -111,13 +255,6 @@ std::string_view name_of(Collective what) noexcept {
                                           "Neighbor_alltoallv",
                                           "Neighbor_alltoallw"};
     return names[static_cast<std::size_t>(what)];
-}
-
-std::string_view name_of(Algorithm algorithm) noexcept {
-    constexpr std::string_view names[] = {"dissemination", "binomial",     "ordered",    "direct",
-                                          "ring",          "bruck",        "pairwise",   "doubling",
-                                          "scattered",     "scatter-ring", "accumulated"};
-    return names[static_cast<std::size_t>(algorithm)];
 }
 
 }  // namespace heddle::coll

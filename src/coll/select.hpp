@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Which algorithm a collective operation takes.
+/// The algorithms of collective operations, a row each, and which of them a call takes.
 ///
-/// The table is read from the top: the first line that fits a call is taken. Every process of a call
-/// finds the same line, since it depends on nothing that may differ between them.
+/// Choice         the table of lines is read from the top: the first one that fits a call is taken, unless a
+///                knob (tool/collectives.def) forces an algorithm that is possible for the call. Every process
+///                of a call finds the same, since it depends on nothing that may differ between them.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "coll/blocks.hpp"
+#include "tool/settings.hpp"
+
 namespace heddle::coll {
+
+class Schedule;
 
 /// The operations; also the tags of their messages, so that a report of a hang tells them apart.
 enum class Collective : std::uint8_t {
@@ -38,18 +45,39 @@ enum class Collective : std::uint8_t {
 };
 constexpr std::int32_t tag_of(Collective what) noexcept { return static_cast<std::int32_t>(what); }
 
-enum class Algorithm : std::uint8_t {
-    dissemination,
-    binomial,
-    ordered,
-    direct,
-    ring,
-    bruck,
-    pairwise,
-    doubling,
-    scattered,
-    scatter_ring,
-    accumulated,
+/// What an algorithm must have: any of them.
+enum class Needs : std::uint8_t {
+    nothing = 0,
+    commutative = 1,  ///< operands may change places
+    blocking = 2,     ///< one call at a time on the communicator
+    shared =
+        4,  ///< memory that all ranks share (shared_scratch.hpp), which blocking calls may have
+};
+constexpr Needs operator|(Needs a, Needs b) noexcept {
+    return static_cast<Needs>(static_cast<int>(a) | static_cast<int>(b));
+}
+constexpr bool includes(Needs all, Needs one) noexcept {
+    return (static_cast<int>(all) & static_cast<int>(one)) == static_cast<int>(one);
+}
+
+/// The arguments of a call, as far as its operation has them. `in` equal to `out` is MPI_IN_PLACE.
+struct Arguments {
+    const std::byte* in = nullptr;
+    std::byte* out = nullptr;
+    std::uint64_t count = 0;  ///< elements of a reduction; bytes of a broadcast
+    std::int32_t root = 0;
+    std::span<const std::uint64_t> starts;  ///< of the pieces of a scattered result
+    Block mine{};                           ///< the block of this process
+    Blocks from{nullptr, 0};                ///< blocks that go out
+    Blocks to{nullptr, 0};                  ///< blocks that come in
+    bool in_place = false;                  ///< these are the same
+};
+
+struct Algorithm {
+    Collective what;
+    std::string_view name;
+    Needs needs;
+    void (*write)(Schedule&, const Arguments&);
 };
 
 /// What a call looks like to the table.
@@ -58,22 +86,24 @@ struct Call {
     std::int32_t ranks;
     std::uint64_t bytes = 0;  ///< of the buffer, or of one block where there is one for everyone;
                               ///< 0 where blocks differ, since no process knows them all
-    bool commutative = true;  ///< where there is an operation
+    Needs has = Needs::commutative;  ///< what algorithms may need
 };
 
 struct Line {
-    Collective what;
-    Algorithm algorithm;
+    const Algorithm* algorithm;
     std::uint64_t most_bytes;
     std::int32_t most_ranks;
-    bool needs_commutative;
     const char* why;
+    Needs calls = Needs::nothing;  ///< which calls it is for, besides what the algorithm needs
 };
 
-const Line& select(const Call& call) noexcept;
+const Algorithm& select(const Call& call, const tool::Settings& settings) noexcept;
 
+/// The algorithm that a knob forces, wherever it is possible; nullptr: none.
+const Algorithm* forced(Collective what, const tool::Settings& settings) noexcept;
+
+std::span<const Algorithm> algorithms() noexcept;
 std::span<const Line> selection_table() noexcept;
 std::string_view name_of(Collective what) noexcept;
-std::string_view name_of(Algorithm algorithm) noexcept;
 
 }  // namespace heddle::coll

@@ -51,11 +51,11 @@ struct alignas(64) Page {
     std::atomic<Stage> stage;
     std::atomic<std::uint32_t> pid;  ///< 0: no process has taken this rank's place yet
     std::atomic<std::int32_t> abort_code;
-    std::atomic<std::uint32_t> recipe;  ///< tool::agreement(); 0: not known yet
     /// Where in the memory of the process a copy of `token` is, and its value: by them others know that a process
     /// id is that of this process to them, too (p2p/peer_memory.hpp). 0: not known yet.
     std::atomic<std::uint64_t> token_address;
     Token token;
+    std::atomic<std::uint64_t> recipe;  ///< tool::agreement(); 0: not known yet
     /// Why the kernel refuses membarrier to this process (errno); 0: it does not.
     std::atomic<std::int32_t> fences_refused;
     char abort_reason[240];  ///< why the rank aborted, ends in NUL; empty: not known

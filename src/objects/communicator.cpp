@@ -36,8 +36,7 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
     communicator->hints = {};
     communicator->handle = reinterpret_cast<MPI_Comm>(communicator);
     communicator->collectives = 0;
-    communicator->stage = Communicator::stage_unknown;
-    communicator->stage_turn = 0;
+    communicator->scratch = {};
     communicator->session = group.session != nullptr ? group.session : parent.session;
     if (communicator->session != nullptr) communicator->session->retain();
     std::lock_guard guard(process.set_up);
@@ -64,7 +63,7 @@ void drop(Process& process, Communicator& communicator) noexcept {
     const std::int32_t remote = communicator.remote == nullptr ? 0 : communicator.remote->size();
     if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
         process.freed_contexts.add(communicator.context, communicator.size() + remote);
-    if (communicator.stage >= 0) process.node.leave_stage(communicator.stage);
+    if (communicator.scratch.stage >= 0) process.node.leave_stage(communicator.scratch.stage);
     drop(process, *communicator.group);
     if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);

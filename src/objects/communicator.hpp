@@ -10,6 +10,7 @@
 ///                its context ids.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -56,6 +57,16 @@ struct Hints {
     Flag allow_overtaking = false;  ///< messages may be matched in any order
 };
 
+/// Memory that the ranks share for blocking collectives, as this rank sees it (coll/shared_scratch.hpp).
+struct SharedScratch {
+    static constexpr std::int32_t unknown = -2, none = -1;
+    std::int32_t stage = unknown;  ///< its number on the node
+    std::uint32_t halves = 0;      ///< uses of its halves so far
+    std::byte* memory = nullptr;   ///< where it is mapped; nullptr: there is none yet
+    std::uint64_t turn = 0;        ///< the last turn that a call has taken
+    std::uint64_t room = 0;        ///< the last turn whose slots are known to be free
+};
+
 /// Fields above the line are read by every message, and written only while the communicator is made,
 /// hints excepted.
 struct Communicator : core::Object {
@@ -78,9 +89,7 @@ struct Communicator : core::Object {
     std::shared_ptr<const topo::Topology>
         topology;                   ///< or none; set while the communicator is made
     std::uint32_t collectives = 0;  ///< collective calls so far: their tags, one thread at a time
-    static constexpr std::int32_t stage_unknown = -2;
-    std::int32_t stage = stage_unknown;  ///< a number, or -1: there is none (coll/stage.hpp)
-    std::uint32_t stage_turn = 0;        ///< uses so far
+    SharedScratch scratch;          ///< likewise
 
     std::int32_t size() const noexcept { return group->size(); }
 };

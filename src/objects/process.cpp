@@ -104,10 +104,10 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
 
 /// Refuses to start beside a rank with another recipe. Of two, the one that comes later sees the other.
 void Process::agree_on_recipe() const {
-    const std::uint32_t mine = tool::agreement(settings);
+    const std::uint64_t mine = tool::agreement(settings);
     node.page(static_cast<std::size_t>(job.rank)).recipe.store(mine, seq_cst);
     for (std::int32_t rank = 0; rank < job.size; ++rank) {
-        const std::uint32_t theirs = node.page(static_cast<std::size_t>(rank)).recipe.load(seq_cst);
+        const std::uint64_t theirs = node.page(static_cast<std::size_t>(rank)).recipe.load(seq_cst);
         if (theirs != 0 && theirs != mine)
             throw std::runtime_error(
                 "rank " + std::to_string(job.rank) + " has " + tool::print_agreement(mine) +
@@ -147,8 +147,8 @@ void Process::give_memory_back(core::Thread& thread) {
     std::lock_guard guard(set_up);
     if (uses_ != 0) return;
     memory_goes(thread);
-    if (world->stage >= 0) node.leave_stage(world->stage);
-    world->stage = Communicator::stage_unknown;
+    if (world->scratch.stage >= 0) node.leave_stage(world->scratch.stage);
+    world->scratch = {};
     node.unmap();
     thread.requests.drain(requests);
     requests.trim();

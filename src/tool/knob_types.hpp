@@ -13,7 +13,9 @@
 ///                static load(const Value&, void*) and static bool store(Value&, const void*)
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -102,6 +104,46 @@ struct Choice {
         return true;
     }
 };
+
+/// Words in the argument of a template, apart by a space.
+template <std::size_t size>
+struct Words {
+    consteval Words(const char (&given)[size]) { std::copy(given, given + size, text); }
+    consteval std::size_t count() const { return 1 + std::count(text, text + size, ' '); }
+    /// A copy in which each ends with a zero.
+    consteval Words ended() const {
+        Words copy(text);
+        std::replace(copy.text, copy.text + size, ' ', '\0');
+        return copy;
+    }
+    char text[size];
+};
+
+/// The number of one of the words: a choice whose words stand in the line of its knob.
+template <Words words>
+struct OneOf {
+    std::uint8_t number = 0;
+
+    constexpr OneOf() = default;
+    explicit constexpr OneOf(std::integral auto of) noexcept
+        : number(static_cast<std::uint8_t>(of)) {}
+    template <std::integral Number>
+    explicit constexpr operator Number() const noexcept {
+        return static_cast<Number>(number);
+    }
+};
+template <Words words>
+struct Spelling {
+    static constexpr Words ended = words.ended();
+    static constexpr auto pointers = [] {
+        std::array<const char*, words.count()> all{ended.text};
+        for (std::size_t i = 0, word = 1; word < all.size(); ++i)
+            if (ended.text[i] == '\0') all[word++] = ended.text + i + 1;
+        return all;
+    }();
+};
+template <Words words>
+inline constexpr std::span<const char* const> spelled<OneOf<words>> = Spelling<words>::pointers;
 
 enum class Switch : std::uint8_t { off, on };
 inline constexpr const char* switch_names[] = {"off", "on"};

@@ -89,9 +89,27 @@ TEST(Knobs, a_wrong_value_is_refused_with_what_is_allowed) {
         const Variable copy("HEDDLE_SINGLE_COPY", "Never");
         EXPECT_EQ(refusal(), "HEDDLE_SINGLE_COPY=Never: allowed are auto, always, never");
     }
+    {
+        const Variable algorithm("HEDDLE_COLL_BCAST", "tree");
+        EXPECT_EQ(refusal(),
+                  "HEDDLE_COLL_BCAST=tree: allowed are auto, shared, binomial, scatter-ring");
+    }
     const Variable counters("HEDDLE_COUNTERS", "[");
     EXPECT_NE(refusal().find("HEDDLE_COUNTERS=[: allowed are 0, 1, and extended regular"),
               std::string::npos);
+}
+
+TEST(Knobs, of_which_ranks_must_agree_are_named) {
+    const std::uint64_t standard = agreement({});
+    EXPECT_EQ(print_agreement(standard), "HEDDLE_INSTANCES=auto HEDDLE_ASSIGNMENT=tag");
+    const Variable first("HEDDLE_COLL_BARRIER", "direct");
+    const Variable last("HEDDLE_COLL_ALLTOALLW", "pairwise");
+    const Variable between("HEDDLE_COLL_ALLREDUCE", "scattered");
+    const std::uint64_t others = agreement(settings_for_start());
+    EXPECT_NE(others, standard);
+    EXPECT_EQ(print_agreement(others),
+              "HEDDLE_INSTANCES=auto HEDDLE_ASSIGNMENT=tag HEDDLE_COLL_BARRIER=direct "
+              "HEDDLE_COLL_ALLREDUCE=scattered HEDDLE_COLL_ALLTOALLW=pairwise");
 }
 
 TEST(Knobs, are_handed_over_in_their_own_form) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/recipe.hpp"
 
+#include <cctype>
+#include <iterator>
+
 #include "tool/settings.hpp"
 
 namespace heddle::tool {
@@ -43,19 +46,57 @@ std::string contradiction(const Settings& settings) {
     return what;
 }
 
-std::uint32_t agreement(const Settings& settings) noexcept {
-    return 1 + static_cast<std::uint32_t>(settings.instances) * 256 +
-        static_cast<std::uint32_t>(settings.assignment) * 65536;
+namespace {
+
+/// The knobs of collectives in one number, each a digit.
+std::uint64_t forced_algorithms(const Settings& settings) noexcept {
+    std::uint64_t number = 0;
+#define KNOB(type, name, standard, doc) \
+    number = number * type::choices().size() + static_cast<std::uint64_t>(settings.name);
+#include "tool/collectives.def"
+#undef KNOB
+    return number;
 }
 
-std::string print_agreement(std::uint32_t agreement) {
+/// Those that are not auto, by their variables.
+std::string print_forced(std::uint64_t number) {
+    struct Digit {
+        const char* knob;
+        std::span<const char* const> words;
+    };
+    const Digit digits[] = {
+#define KNOB(type, name, standard, doc) {#name, type::choices()},
+#include "tool/collectives.def"
+#undef KNOB
+    };
+    std::string text;
+    for (std::size_t i = std::size(digits); i-- > 0; number /= digits[i].words.size()) {
+        const std::size_t word = number % digits[i].words.size();
+        if (word == 0) continue;
+        std::string variable = " HEDDLE_";
+        for (const char* at = digits[i].knob; *at != '\0'; ++at)
+            variable += static_cast<char>(std::toupper(static_cast<unsigned char>(*at)));
+        text = variable + "=" + digits[i].words[word] + text;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::uint64_t agreement(const Settings& settings) noexcept {
+    return 1 + static_cast<std::uint64_t>(settings.instances) * 256 +
+        static_cast<std::uint64_t>(settings.assignment) * 65536 +
+        (forced_algorithms(settings) << 32);
+}
+
+std::string print_agreement(std::uint64_t agreement) {
     const auto instances = static_cast<InstanceCount>(agreement / 256 % 256);
-    const auto assignment = static_cast<Assignment>(agreement / 65536);
+    const auto assignment = static_cast<Assignment>(agreement / 65536 % 65536);
     std::string text("HEDDLE_INSTANCES=");
     text += Choice<InstanceCount>::print(instances);
     text += " HEDDLE_ASSIGNMENT=";
     text += Choice<Assignment>::print(assignment);
-    return text;
+    return text + print_forced(agreement >> 32);
 }
 
 }  // namespace heddle::tool

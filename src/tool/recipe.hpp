@@ -91,7 +91,7 @@ bool matching_is_watched(const Settings& settings) noexcept;
 bool in_laboratory(const Settings& settings) noexcept;
 
 /// What ranks of a job must agree on, as a number that is not 0; print_agreement() names it.
-std::uint32_t agreement(const Settings& settings) noexcept;
-std::string print_agreement(std::uint32_t agreement);
+std::uint64_t agreement(const Settings& settings) noexcept;
+std::string print_agreement(std::uint64_t agreement);
 
 }  // namespace heddle::tool

@@ -30,6 +30,7 @@ run="$mpiexec --timeout 60 -n 1"
     expect "that takes HEDDLE_CRITICAL_SECTION=brief-global or per-object" \
         env HEDDLE_CRITICAL_SECTION=global HEDDLE_REQUEST_POOLS=common $run "$program"
     expect "all ranks must have the same" $run env HEDDLE_INSTANCES=2 "$program" : -n 1 "$program"
+    expect "HEDDLE_COLL_REDUCE=binomial" $run env HEDDLE_COLL_REDUCE=binomial "$program" : -n 1 "$program"
 }
 # What each thread waited is in a row of its own.
 # shellcheck disable=SC2086

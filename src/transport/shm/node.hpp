@@ -42,7 +42,8 @@ inline constexpr std::size_t most_instances = 64;  ///< one bit each in Door::ru
 inline constexpr std::size_t shared_copies = 8;    ///< to one process at a time
 inline constexpr std::size_t most_processes = 4096;
 inline constexpr std::size_t stages = 64;  ///< one bit each in StageBoard::used
-inline constexpr std::size_t stage_bytes = 2 << 20;
+/// Of these, pages that nobody touches do not exist.
+inline constexpr std::size_t stage_bytes = (6 << 20) + (64 << 10);
 inline constexpr std::size_t most_payload_rings = 512;  ///< of all processes, unless they are more
 inline constexpr std::size_t most_payload_rings_each = 64;
 inline constexpr std::size_t page_bytes = 4096;  ///< what segments are made of

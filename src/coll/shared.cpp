@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Algorithms in the scratch memory of a communicator (shared_scratch.hpp): each rank puts what it has into its
+/// slots, and the others take it from there. Both copy at once, in pieces that stay in their caches.
+#include "coll/algorithms.hpp"
+#include "coll/fold.hpp"
+#include "coll/shared_slots.hpp"
+
+namespace heddle::coll {
+
+void shared_barrier(Schedule& schedule) {
+    SharedSlots slots(schedule, 1);
+    slots.finish(0);
+    for (std::int32_t distance = 1; distance < schedule.size; ++distance)
+        slots.wait_for(schedule.after(distance), 0);
+}
+
+void shared_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root) {
+    const Pieces pieces(bytes, 1);
+    SharedSlots slots(schedule, pieces.number());
+    for (std::uint64_t piece = 0; piece < pieces.number(); ++piece) {
+        std::byte* const here = data + pieces.start(piece);
+        const std::uint64_t now = pieces.bytes(piece);
+        if (schedule.rank == root) {
+            schedule.copy(here, slots.own(piece, now), now);
+            slots.give(piece, now);
+        } else {
+            schedule.copy(slots.of(root, piece, now), here, now);
+        }
+        slots.finish(piece);
+    }
+}
+
+void shared_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                   std::int32_t root) {
+    const Pieces pieces(count, schedule.reduction.element_bytes);
+    SharedSlots slots(schedule, pieces.number());
+    RootFold fold(schedule, root, in == out, pieces.bytes(0));
+    for (std::uint64_t piece = 0; piece < pieces.number(); ++piece) {
+        const std::uint64_t now = pieces.bytes(piece), at = pieces.start(piece);
+        if (schedule.rank == root) {
+            for (std::int32_t rank = 0; rank < schedule.size; ++rank)
+                if (rank != root) (void)slots.of(rank, piece, now);
+            fold.write(in + at, out + at, pieces.count(piece),
+                       [&](std::int32_t rank) { return slots.place(rank, piece, now); });
+        } else {
+            schedule.copy(in + at, slots.own(piece, now), now);
+            slots.give(piece, now);
+        }
+        slots.finish(piece);
+    }
+}
+
+void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                      std::uint64_t count) {
+    const Pieces pieces(count, schedule.reduction.element_bytes);
+    SharedSlots slots(schedule, pieces.number());
+    const std::int32_t last = schedule.size - 1;
+    const auto give = [&](std::uint64_t piece) {
+        const std::uint64_t now = pieces.bytes(piece);
+        schedule.copy(in + pieces.start(piece), slots.own(piece, now), now);
+        slots.give(piece, now);
+    };
+    const auto take = [&](std::uint64_t piece) {
+        const std::uint64_t now = pieces.bytes(piece), at = pieces.start(piece);
+        for (std::int32_t distance = 1; distance <= last; ++distance)
+            (void)slots.of(schedule.before(distance), piece, now);
+        slots.all_have_given(piece);
+        // In one order everywhere. In place, the operand of this process is in its slot only.
+        const auto operand = [&](std::int32_t rank) -> const std::byte* {
+            return rank == schedule.rank && in != out ? in + at : slots.place(rank, piece, now);
+        };
+        schedule.copy(last == schedule.rank ? in + at : operand(last), out + at, now);
+        for (std::int32_t rank = last - 1; rank >= 0; --rank)
+            schedule.combine(operand(rank), out + at, pieces.count(piece));
+        slots.finish(piece);
+    };
+    give_and_take(pieces.number(), give, take);
+}
+
+void shared_allgather(Schedule& schedule, const Blocks& all) {
+    const Block mine = all[schedule.rank];
+    const Pieces pieces(mine.bytes, 1);
+    SharedSlots slots(schedule, pieces.number());
+    const auto give = [&](std::uint64_t piece) {
+        const std::uint64_t now = pieces.bytes(piece);
+        schedule.copy(mine.data + pieces.start(piece), slots.own(piece, now), now);
+        slots.give(piece, now);
+    };
+    const auto take = [&](std::uint64_t piece) {
+        const std::uint64_t now = pieces.bytes(piece);
+        for (std::int32_t distance = 1; distance < schedule.size; ++distance) {
+            const std::int32_t from = schedule.before(distance);
+            schedule.copy(slots.of(from, piece, now), all[from].data + pieces.start(piece), now);
+        }
+        slots.all_have_given(piece);
+        slots.finish(piece);
+    };
+    give_and_take(pieces.number(), give, take);
+}
+
+namespace {
+
+/// All blocks at once: those of a process fit into its slot.
+void small_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in) {
+    SharedSlots slots(schedule, 1);
+    const std::uint64_t each = in[0].bytes;
+    const std::uint64_t all = each * static_cast<std::uint64_t>(schedule.size);
+    const auto offset = [&](std::int32_t rank) { return static_cast<std::uint64_t>(rank) * each; };
+    std::byte* const own = slots.own(0, all);
+    for (std::int32_t distance = 1; distance < schedule.size; ++distance) {
+        const std::int32_t to = schedule.after(distance);
+        schedule.copy(out[to].data, own + offset(to), each);
+    }
+    slots.give(0, all);
+    schedule.copy(out[schedule.rank].data, in[schedule.rank].data, each);
+    for (std::int32_t distance = 1; distance < schedule.size; ++distance) {
+        const std::int32_t from = schedule.before(distance);
+        schedule.copy(slots.of(from, 0, all) + offset(schedule.rank), in[from].data, each);
+    }
+    slots.all_have_given(0);
+    slots.finish(0);
+}
+
+}  // namespace
+
+void shared_alltoall(Schedule& schedule, const Blocks& given, const Blocks& in, bool in_place) {
+    const std::uint64_t each = in[0].bytes;
+    if (each <= ScratchLayout::slot_bytes / static_cast<std::uint64_t>(schedule.size))
+        return small_alltoall(schedule, given, in);
+    // Of two, each gives a piece before it takes the one that goes to its place.
+    const Blocks out = in_place && schedule.size > 2 ? copied(schedule, given) : given;
+    const Pieces pieces(each, 1);
+    const std::uint64_t number = pieces.number();
+    SharedSlots slots(schedule, number * static_cast<std::uint64_t>(schedule.size - 1));
+    // One round after the other, in each of which everyone gives to one and takes from one.
+    const auto distance = [&](std::uint64_t turn) {
+        return static_cast<std::int32_t>(turn / number) + 1;
+    };
+    const auto give = [&](std::uint64_t turn) {
+        const std::uint64_t piece = turn % number, now = pieces.bytes(piece);
+        const std::byte* const block = out[schedule.after(distance(turn))].data;
+        schedule.copy(block + pieces.start(piece), slots.own(turn, now), now);
+        slots.give(turn, now);
+    };
+    const auto take = [&](std::uint64_t turn) {
+        const std::uint64_t piece = turn % number, now = pieces.bytes(piece);
+        const std::int32_t from = schedule.before(distance(turn));
+        schedule.copy(slots.of(from, turn, now), in[from].data + pieces.start(piece), now);
+        slots.finish(turn);
+    };
+    give_and_take(number * static_cast<std::uint64_t>(schedule.size - 1), give, take);
+    schedule.copy(out[schedule.rank].data, in[schedule.rank].data, each);
+}
+
+}  // namespace heddle::coll

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/shared_wait.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "coll/shared_scratch.hpp"
+#include "p2p/operations.hpp"
+#include "progress/wait.hpp"
+
+namespace heddle::coll {
+namespace {
+
+/// Above the tags of collectives and agreements, below those of nonblocking calls (execution.cpp).
+constexpr std::int32_t wake_up_tag = 60000;
+
+/// Pauses before the wait that can sleep: about a microsecond, in which most signals come.
+constexpr int short_spin = 24;
+/// So that somebody who never waits makes progress, too.
+constexpr std::uint64_t turns_between_polls = 64;
+
+Standing& standing_of(const Schedule& schedule, std::int32_t rank) noexcept {
+    const ScratchLayout layout(schedule.communicator.scratch.memory, schedule.size);
+    return layout.standing(rank);
+}
+
+SharedWord& word_of(const Step& step) noexcept { return *reinterpret_cast<SharedWord*>(step.to); }
+
+/// A condition of progress/wait.hpp: the signal is there, or a message that asks to look again.
+class Signalled {
+public:
+    Signalled(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept
+        : thread_(thread),
+          engine_(*thread.engine),
+          schedule_(schedule),
+          step_(step),
+          mark_(std::uint64_t{1} << schedule.rank),
+          instance_(p2p::Instances{1} << engine_.instance_of(context(), wake_up_tag)) {}
+    ~Signalled() {
+        if (wake_up_ != nullptr) take_back();
+    }
+    Signalled(const Signalled&) = delete;
+    Signalled& operator=(const Signalled&) = delete;
+
+    bool holds() const noexcept {
+        return word_of(step_).reached(step_.turn) ||
+            (wake_up_ != nullptr && wake_up_->completed()) || out_of_memory_;
+    }
+    p2p::Instances likely_instances() const noexcept { return instance_; }
+    p2p::Instances instances() const noexcept { return instance_; }
+    void announce(sync::Slot* slot) {
+        if (slot != nullptr && wake_up_ == nullptr) leave_mark();
+        if (wake_up_ != nullptr) (void)announcement_.make(*wake_up_, slot);
+    }
+    /// As if the step were a receive.
+    void describe(char* text, std::size_t bytes) const {
+        p2p::describe_pattern({context(), step_.peer, schedule_.tag}, text, bytes);
+    }
+
+private:
+    std::uint32_t context() const noexcept { return schedule_.communicator.context + 1; }
+    std::atomic<std::uint64_t>& marks() const noexcept {
+        return standing_of(schedule_, step_.peer).sleepers;
+    }
+    void leave_mark() {
+        wake_up_ = p2p::start_receive(thread_, schedule_.communicator, context(), nullptr, 0,
+                                      step_.peer, wake_up_tag);
+        out_of_memory_ = wake_up_ == nullptr;
+        if (wake_up_ == nullptr) return;
+        marks().fetch_or(mark_,
+                         seq_cst);  // F2, the fence before sleep, comes after it: pairs with F1
+    }
+    void take_back() {
+        const bool still_there = (marks().fetch_and(~mark_, acq_rel) & mark_) != 0;
+        if (!still_there || !engine_.cancel_receive(thread_, *wake_up_))
+            p2p::wait_for(engine_, thread_, *wake_up_);
+        engine_.free_request(thread_, *wake_up_);
+    }
+
+    core::Thread& thread_;
+    p2p::Engine& engine_;
+    const Schedule& schedule_;
+    const Step& step_;
+    const std::uint64_t mark_;
+    const p2p::Instances instance_;
+    core::Request* wake_up_ = nullptr;
+    bool out_of_memory_ = false;  ///< no request: the caller comes again
+    p2p::Announcement announcement_;
+};
+
+bool comes_soon(core::Thread& thread, const Step& step) noexcept {
+    if (thread.patience.crowded || thread.engine->short_of_cores()) return false;
+    for (int i = 0; i < short_spin; ++i) {
+        if (word_of(step).reached(step.turn)) return true;
+        platform::pause();
+    }
+    return false;
+}
+
+}  // namespace
+
+void signal(const Schedule& schedule, const Step& step) {
+    SharedWord& word = word_of(step);
+    if (step.size != 0) word.bytes = step.size;
+    word.turn.store(step.turn, release);  // R1: pairs with A1 in SharedWord::reached()
+    if (step.turn % turns_between_polls == 0) [[unlikely]]
+        schedule.writer.engine->poll_all(schedule.writer);
+}
+
+std::uint64_t take_sleepers(const Schedule& schedule) noexcept {
+    sync::NodeFence::light();  // F1: pairs with F2, the fence of who goes to sleep
+    std::atomic<std::uint64_t>& marks = standing_of(schedule, schedule.rank).sleepers;
+    if (marks.load(relaxed) == 0) [[likely]]
+        return 0;
+    return marks.exchange(0, acq_rel);
+}
+
+core::Request* send_wake_up(core::Thread& thread, const Schedule& schedule, std::int32_t rank) {
+    objects::Communicator& communicator = schedule.communicator;
+    return p2p::start_send(thread, communicator, communicator.context + 1, nullptr, 0, rank,
+                           wake_up_tag);
+}
+
+void await(core::Thread& thread, const Schedule& schedule, const Step& step) {
+    if (word_of(step).reached(step.turn) || comes_soon(thread, step)) [[likely]]
+        return;
+    p2p::Engine& engine = *thread.engine;
+    while (!word_of(step).reached(step.turn))
+        progress::wait(engine, thread, Signalled(thread, schedule, step));
+}
+
+std::uint64_t given_bytes(const Step& step) noexcept { return word_of(step).bytes; }
+
+bool mend_length(const Schedule& schedule, const Step& step) noexcept {
+    const ScratchLayout layout(schedule.communicator.scratch.memory, schedule.size);
+    const std::uint64_t given = given_bytes(step);
+    const std::byte* there = layout.place(step.peer, step.turn, given);
+    std::byte* looked_for = layout.place(step.peer, step.turn, step.size);
+    if (there != looked_for) std::memcpy(looked_for, there, std::min(given, step.size));
+    return given > step.size;
+}
+
+}  // namespace heddle::coll
