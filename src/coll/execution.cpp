@@ -19,6 +19,18 @@ Execution& execution_of(core::Request& request) noexcept {
     return *static_cast<Execution*>(request.extra);
 }
 
+/// The tag of the call of this number: its own, and such that the calls of a communicator go through few instances,
+/// whose rings stay in the caches. Of tags that differ in their last digit only, each has an instance of its own
+/// (instance/pool.hpp).
+std::int32_t tag_of_call(const p2p::Engine& engine, std::uint32_t context, std::uint32_t number) {
+    constexpr std::uint32_t lanes = 4;
+    const auto instances = static_cast<std::uint32_t>(engine.instances());
+    const auto tag = static_cast<std::int32_t>(first_tag + number % (tags / instances) * instances);
+    const std::uint32_t wanted = engine.instance_of(context, 0) + number % lanes;
+    const std::uint32_t last_digit = (wanted - engine.instance_of(context, tag)) % instances;
+    return tag + static_cast<std::int32_t>(last_digit);
+}
+
 /// The most messages that are under way at once.
 std::size_t largest_stage(std::span<const Step> steps) noexcept {
     std::size_t most = 0, now = 0;
@@ -34,7 +46,8 @@ std::size_t largest_stage(std::span<const Step> steps) noexcept {
 void Execution::prepare() {
     under_way_.reserve(largest_stage(schedule.steps()));
     objects::Communicator& communicator = schedule.communicator;
-    schedule.tag = static_cast<std::int32_t>(first_tag + communicator.collectives++ % tags);
+    schedule.tag =
+        tag_of_call(*schedule.writer.engine, communicator.context + 1, communicator.collectives++);
     const objects::Reduction& reduction = schedule.reduction;
     for (const objects::Datatype* type : schedule.types())
         types_.push_back(const_cast<objects::Datatype*>(type));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "mpi.h"
@@ -161,6 +162,21 @@ TEST(Execution, a_message_too_long_is_an_error_of_the_request) {
             }
         }
         MPI_Request_free(&request);
+    });
+}
+
+/// So that the rings of these instances stay in the caches; other communicators have others.
+TEST(Execution, calls_of_a_communicator_go_through_few_instances) {
+    run_job(2, 1, [](int, int) {
+        std::set<int> instances;
+        for (int call = 0; call < 64; ++call) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            MPI_Ibarrier(MPI_COMM_WORLD, &request);
+            const auto* behind = reinterpret_cast<const heddle::core::Request*>(request);
+            if (!behind->immortal) instances.insert(behind->instance);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        EXPECT_LE(instances.size(), 4U);
     });
 }
 
