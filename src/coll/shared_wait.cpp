@@ -67,8 +67,8 @@ private:
                                       step_.peer, wake_up_tag);
         out_of_memory_ = wake_up_ == nullptr;
         if (wake_up_ == nullptr) return;
-        marks().fetch_or(mark_,
-                         seq_cst);  // F2, the fence before sleep, comes after it: pairs with F1
+        marks().fetch_or(mark_, relaxed);  // F2, the fence before sleep, orders it: pairs with F1
+        engine_.uncover_fence();
     }
     void take_back() {
         const bool still_there = (marks().fetch_and(~mark_, acq_rel) & mark_) != 0;

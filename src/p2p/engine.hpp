@@ -290,6 +290,8 @@ public:
     Instances announce_backlog(core::Thread& thread);
     /// Orders what was announced and cooled before the last look for something to do. False: a nap is to be taken.
     bool fence_before_sleep() noexcept;
+    /// After a store that other processes look at behind a light fence: the next one orders it, too.
+    void uncover_fence() noexcept { fence_.uncover(); }
     /// Whether progress would find something to do, or there is a backlog besides those announced.
     bool something_to_do(core::Thread& thread, Instances announced);
     sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
