@@ -5,7 +5,7 @@ module procedures
   use, intrinsic :: iso_c_binding
   use mpi_f08
   implicit none
-  integer :: handled_code = 0, deletions = 0, queries = 0, frees = 0, cancels = 0
+  integer :: handled_code = 0, errors_of(0:9) = 0, deletions = 0, queries = 0, frees = 0, cancels = 0
   type(MPI_Comm) :: handled_comm
   integer(MPI_ADDRESS_KIND) :: deleted_value = 0
 contains
@@ -39,8 +39,17 @@ contains
   subroutine handle(comm, error_code)
     type(MPI_Comm) :: comm
     integer :: error_code
+    integer :: length, thread
+    character(len=MPI_MAX_OBJECT_NAME) :: name
+    call MPI_Comm_get_name(comm, name, length)
+    !$omp critical
     handled_comm = comm
     handled_code = error_code
+    if (name(:7) == 'thread ') then
+      read (name(8:), *) thread
+      errors_of(thread) = errors_of(thread) + 1
+    end if
+    !$omp end critical
   end subroutine
 
   subroutine copy(comm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
@@ -57,7 +66,9 @@ contains
     type(MPI_Comm) :: comm
     integer :: comm_keyval, ierror
     integer(MPI_ADDRESS_KIND) :: attribute_val, extra_state
+    !$omp atomic
     deletions = deletions + 1
+    !$omp atomic write
     deleted_value = attribute_val
     ierror = MPI_SUCCESS
   end subroutine
@@ -76,6 +87,7 @@ contains
     integer(MPI_ADDRESS_KIND) :: extra_state
     type(MPI_Status) :: status
     integer :: ierror
+    !$omp atomic
     queries = queries + 1
     status%MPI_SOURCE = int(extra_state)
     status%MPI_TAG = 77
@@ -87,6 +99,7 @@ contains
   subroutine release(extra_state, ierror)
     integer(MPI_ADDRESS_KIND) :: extra_state
     integer :: ierror
+    !$omp atomic
     frees = frees + int(extra_state)
     ierror = MPI_SUCCESS
   end subroutine
@@ -119,6 +132,7 @@ program callbacks
   call type_attributes()
   call generalized_requests()
   call operations_in_threads()
+  call others_in_threads()
   call MPI_Finalize()
   call end_checks()
 
@@ -271,6 +285,54 @@ contains
       call MPI_Op_free(op)
     end do
     !$omp end parallel
+    do i = 0, threads - 1
+      call MPI_Comm_free(comms(i))
+    end do
+  end subroutine
+
+  ! Each thread has its own communicator, key, error handler and requests; the procedures are those of all.
+  subroutine others_in_threads()
+    integer, parameter :: times = 20
+    type(MPI_Comm) :: comms(0:threads - 1), dup
+    type(MPI_Errhandler) :: handler
+    type(MPI_Request) :: r
+    type(MPI_Status) :: status
+    integer(MPI_ADDRESS_KIND) :: value
+    integer :: i, n, key, code
+    character(len=1) :: digit
+    logical :: flag
+    deletions = 0
+    frees = 0
+    call MPI_Comm_create_errhandler(handle, handler)
+    do i = 0, threads - 1
+      call MPI_Comm_dup(MPI_COMM_SELF, comms(i))
+      write (digit, '(i1)') i
+      call MPI_Comm_set_name(comms(i), 'thread ' // digit)
+      call MPI_Comm_set_errhandler(comms(i), handler)
+    end do
+    !$omp parallel num_threads(threads) private(dup, r, status, value, i, n, key, code, flag)
+    i = omp_get_thread_num()
+    do n = 1, times
+      call MPI_Comm_create_keyval(copy, delete, key, int(100 * i, MPI_ADDRESS_KIND))
+      call MPI_Comm_set_attr(comms(i), key, int(n + 1, MPI_ADDRESS_KIND))
+      call MPI_Comm_dup(comms(i), dup)
+      call MPI_Comm_get_attr(dup, key, value, flag)
+      call expect(flag .and. value == n + 1 + 100 * i, 'an attribute that is copied in a thread')
+      call MPI_Comm_delete_attr(comms(i), key)
+      call MPI_Comm_free(dup)
+      call MPI_Comm_free_keyval(key)
+      call MPI_Grequest_start(query, release, cancel, int(i + 1, MPI_ADDRESS_KIND), r)
+      call MPI_Grequest_complete(r)
+      call MPI_Wait(r, status)
+      call expect(status%MPI_SOURCE == i + 1, 'a generalized request in a thread')
+      call MPI_Send([1], -1, MPI_INTEGER, 0, 0, comms(i), code)
+      call expect(code /= MPI_SUCCESS, 'an error in a thread')
+    end do
+    !$omp end parallel
+    call expect(deletions == 2 * times * threads, 'deletions in threads')
+    call expect(frees == times * threads * (threads + 1) / 2, 'what is released in threads')
+    call expect(all(errors_of(:threads - 1) == times), 'errors in threads')
+    call MPI_Errhandler_free(handler)
     do i = 0, threads - 1
       call MPI_Comm_free(comms(i))
     end do
