@@ -32,10 +32,13 @@ public:
 
     /// Wakes who sleeps until then.
     void signal(const Schedule& schedule, const Step& step) {
-        coll::signal(schedule, step);
+        coll::signal(step);
         std::uint64_t sleepers = take_sleepers(schedule);
         for (; sleepers != 0; sleepers &= sleepers - 1)
             add(send_wake_up(thread_, schedule, std::countr_zero(sleepers)));
+        // Who never waits makes progress, too.
+        if (step.turn % turns_between_polls == 0) [[unlikely]]
+            engine_.poll_all(thread_);
     }
     void wait() {
         if (used_ == 0) return;
@@ -49,6 +52,7 @@ public:
 
 private:
     static constexpr std::size_t few = 32;
+    static constexpr std::uint64_t turns_between_polls = 64;
 
     void wait(std::span<core::Request* const> requests) {
         if (requests.size() == 1)

@@ -16,8 +16,6 @@ constexpr std::int32_t wake_up_tag = 60000;
 
 /// Pauses before the wait that can sleep: about a microsecond, in which most signals come.
 constexpr int short_spin = 24;
-/// So that somebody who never waits makes progress, too.
-constexpr std::uint64_t turns_between_polls = 64;
 
 Standing& standing_of(const Schedule& schedule, std::int32_t rank) noexcept {
     const ScratchLayout layout(schedule.communicator.scratch.memory, schedule.size);
@@ -99,12 +97,10 @@ bool comes_soon(core::Thread& thread, const Step& step) noexcept {
 
 }  // namespace
 
-void signal(const Schedule& schedule, const Step& step) {
+void signal(const Step& step) noexcept {
     SharedWord& word = word_of(step);
     if (step.size != 0) word.bytes = step.size;
     word.turn.store(step.turn, release);  // R1: pairs with A1 in SharedWord::reached()
-    if (step.turn % turns_between_polls == 0) [[unlikely]]
-        schedule.writer.engine->poll_all(schedule.writer);
 }
 
 std::uint64_t take_sleepers(const Schedule& schedule) noexcept {

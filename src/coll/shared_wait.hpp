@@ -18,7 +18,7 @@
 namespace heddle::coll {
 
 /// Stores the signal of the step.
-void signal(const Schedule& schedule, const Step& step);
+void signal(const Step& step) noexcept;
 
 /// Ranks that sleep until this one goes on, and are to be told by a message that send_wake_up() starts; to be
 /// called after a signal. Nobody else will tell them.
