@@ -69,7 +69,7 @@ void flush_buffers(Thread& thread) {
     Process& process = *thread.process;
     if (process.buffer != nullptr) (void)process.buffer->flush(thread);
     for (std::uint32_t i = core::first_number;
-         Communicator* communicator = process.communicators.numbered(i); ++i)
+         Communicator* communicator = process.communicators.at_place(i); ++i)
         if (communicator->is(core::Kind::communicator) && communicator->buffer != nullptr)
             (void)communicator->buffer->flush(thread);
 }

@@ -75,10 +75,10 @@ int say_goodbye(core::Thread& thread) {
 }
 
 void forget_buffers(objects::Process& process) noexcept {
-    for (std::size_t i = 0; core::Request* request = process.requests.numbered(i); ++i)
+    for (std::size_t i = 0; core::Request* request = process.requests.at_place(i); ++i)
         if (request->kind.load(relaxed) != core::Kind::request) request->buffer = nullptr;
     const auto& messages = process.engine->messages();
-    for (std::size_t i = 0; match::Message* message = messages.numbered(i); ++i) {
+    for (std::size_t i = 0; match::Message* message = messages.at_place(i); ++i) {
         if (message->protocol != match::no_protocol) continue;
         message->payload = nullptr;
         std::memset(message->small, 0, sizeof message->small);

@@ -91,8 +91,11 @@ public:
     /// nullptr if there is none with that number. Without trim() those that are counted have no gaps.
     T* numbered(std::uint32_t number) const noexcept {
         if (numbers_ == Numbers::lower_halves) return with_lower_half(number);
-        if (number < first_number) return nullptr;
-        const std::size_t place = number - first_number;
+        return number < first_number ? nullptr : at_place(number - first_number);
+    }
+    /// Free or not, from 0 on, to look at all of them; nullptr: there is none at that place, nor, without trim(),
+    /// behind it.
+    T* at_place(std::size_t place) const noexcept {
         for (std::size_t i = listed_.load(acquire); i-- > 0;)  // A1
             if (place >= chunks_[i].begin) return chunks_[i].at(place - chunks_[i].begin);
         return nullptr;

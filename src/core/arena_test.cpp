@@ -42,6 +42,9 @@ TEST(Arena, objects_keep_their_place_and_number_while_it_grows) {
         EXPECT_EQ(arena.numbered(arena.number_of(all[i])), all[i]);
         EXPECT_LT(arena.number_of(all[i]), first_number + most);
     }
+    std::size_t places = 0;
+    while (arena.at_place(places) != nullptr) ++places;
+    EXPECT_EQ(places, all.size());
     EXPECT_EQ(arena.numbered(first_number + most), nullptr);
     EXPECT_EQ(arena.numbered(first_number - 1), nullptr);
 }

@@ -88,7 +88,7 @@ void Engine::add_counted_in(tool::Values& values, std::uint32_t context) {
 
 tool::Values read_counters(objects::Process& process) {
     tool::Values values = process.engine->counted();
-    for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i) {
+    for (std::size_t i = 0; const core::Thread* thread = process.threads.at_place(i); ++i) {
         values += thread->progress;
         values += thread->copying;
         values += thread->windows;
@@ -109,7 +109,7 @@ std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
 
 std::size_t count_threads(const objects::Process& process) {
     std::size_t threads = 0;
-    while (process.threads.numbered(threads) != nullptr) ++threads;
+    while (process.threads.at_place(threads) != nullptr) ++threads;
     return threads;
 }
 
@@ -121,7 +121,7 @@ std::vector<std::uint64_t> read_array(objects::Process& process, tool::CounterIn
         for (std::size_t i = 0; i < engine.instances(); ++i)
             values.push_back(engine.counted_by(i)[info.whole]);
     } else {
-        for (std::size_t i = 0; const core::Thread* thread = process.threads.numbered(i); ++i)
+        for (std::size_t i = 0; const core::Thread* thread = process.threads.at_place(i); ++i)
             values.push_back(engine.counted_for(*thread, which));
     }
     return values;
