@@ -264,7 +264,7 @@ void Keeper::pmi_abort(int rank, int code) {
 void Keeper::conclude(const Verdict& verdict) {
     if (exit_code_ == 0) exit_code_ = verdict.exit_code;
     const int others = number_alive();
-    const bool tell = verdict.ends_job && others > 0;
+    const bool tell = verdict.ends_job && (others > 0 || !all_started());
     output_.catch_up();  // the rank's last words come before ours
     if (!job_.quiet) say(tell ? fmt::format("{}; the job is ended", verdict.text) : verdict.text);
     if (verdict.ends_job) end_job(SIGTERM);
