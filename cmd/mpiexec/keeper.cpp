@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keeper.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "platform/print_view.hpp"
 #include "process_tree.hpp"
 #include "report.hpp"
 #include "say.hpp"
@@ -25,6 +27,13 @@ constexpr std::array<std::pair<const char*, const char*>, 3> line_by_line{{
     {"PYTHONUNBUFFERED", "1"},
     {"GFORTRAN_UNBUFFERED_PRECONNECTED", "y"},
 }};
+
+/// As platform/print_view.hpp has it.
+std::string name_of_pipe(const UniqueFd& pipe) {
+    struct stat found{};
+    ::fstat(pipe.get(), &found);
+    return fmt::format("{}:{}", pipe.get(), found.st_ino);
+}
 
 bool asks_to_end(int signal) {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
@@ -111,6 +120,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     environment.set(launch::node_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)
         for (const auto& [variable, value] : line_by_line) environment.set_default(variable, value);
+    if (output.pages) environment.set(platform::print_pipe_variable, name_of_pipe(output.pages));
     return RankStart{program(rank),
                      rank,
                      std::move(environment),
@@ -119,7 +129,8 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
                      output.output,
                      output.error,
                      pmi,
-                     memory_.fd()};
+                     memory_.fd(),
+                     output.pages.get()};
 }
 
 void Keeper::start_next() try {
@@ -194,6 +205,7 @@ void Keeper::rank_ended(int rank, int status) {
     check_start_errors();
     pmi_.drain(rank);  // what it said last may explain its end
     ranks_[static_cast<std::size_t>(rank)].status = status;
+    output_.rank_ended(rank);
     if (ending()) return;
     if (const auto verdict = judge(facts(rank, status))) conclude(*verdict);
     check_waiting();

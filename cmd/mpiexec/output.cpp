@@ -21,6 +21,7 @@ constexpr std::size_t most_without_blocking = 4096;  // what a pipe takes when p
 constexpr std::size_t little = 4096;                 // who has written less rests
 constexpr long long rest_ms = 5;
 constexpr long long unfinished_ms = 100;
+constexpr long long look_ms = 40;  // for what ranks have not written; their second look finds it
 
 /// Of a file, since writing to one never waits for a reader.
 bool is_file(int fd) {
@@ -51,10 +52,11 @@ PassedOn::PassedOn(const Job& job) {
 }
 
 Output::Ends Output::open(int rank) {
-    Ends ends{{}, {}, STDOUT_FILENO, STDERR_FILENO};
+    Ends ends{{}, {}, {}, STDOUT_FILENO, STDERR_FILENO};
     if (passed_on_.output) {
         ends.pipe = add_stream(rank, STDOUT_FILENO);
         ends.output = ends.pipe.get();
+        if (pages_can_be_seen_) ends.pages = add_pages(*streams_.back());
     }
     if (passed_on_.same) {
         ends.error = ends.output;
@@ -73,10 +75,23 @@ UniqueFd Output::add_stream(int rank, int target) {
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);  // our end only; the rank's end blocks as usual
     auto stream = std::make_unique<Stream>();
     stream->pipe = UniqueFd(ends[0]);
+    stream->rank = rank;
     stream->target = target;
     if (tagged_) stream->tag = fmt::format("[{}] ", rank);
     watch_if_due(*streams_.emplace_back(std::move(stream)));
     return UniqueFd(ends[1]);
+}
+
+UniqueFd Output::add_pages(Stream& stream) {
+    UniqueFd end;
+    stream.unwritten = Unwritten::make(glass_, end);
+    if (!stream.unwritten) return end;  // no descriptors: the rank prints line by line
+    loop_.watch(stream.unwritten->fd(), POLLIN, [this, &stream] {
+        loop_.unwatch(stream.unwritten->fd());
+        stream.shows = true;
+        look(stream);
+    });
+    return end;
 }
 
 void Output::watch_if_due(Stream& stream) {
@@ -98,7 +113,11 @@ bool Output::read(Stream& stream) {
         end(stream);
         return false;
     }
-    stream.unfinished.append(buffer.data(), static_cast<std::size_t>(size));
+    const std::string_view came(buffer.data(), static_cast<std::size_t>(size));
+    if (stream.unwritten)
+        stream.unfinished += stream.unwritten->pass(came);
+    else
+        stream.unfinished += came;
     take_lines(stream);
     const long long now = now_ms();
     stream.unfinished_at = stream.unfinished.empty() || tagged_ ? never : now;
@@ -107,6 +126,41 @@ bool Output::read(Stream& stream) {
         watch_if_due(stream);
     }
     return true;
+}
+
+void Output::look(Stream& stream) {
+    look_at_ = now_ms() + look_ms;
+    if (paused_ || !stream.pipe) return;
+    read(stream);  // may find its end
+    if (stream.pipe) add_unwritten(stream, stream.unwritten->look(stream.pipe.get()));
+}
+
+void Output::add_unwritten(Stream& stream, const std::string& text) {
+    if (text.empty()) return;
+    stream.unfinished += text;
+    take_lines(stream);
+    stream.unfinished_at = stream.unfinished.empty() || tagged_ ? never : now_ms();
+}
+
+/// Where others go on, what a rank did not live to end becomes a line.
+void Output::add_rest(Stream& stream) {
+    if (std::optional<std::string> text = stream.unwritten->rest()) {
+        const bool alone = streams_.front()->rank == streams_.back()->rank;
+        const std::string& last = text->empty() ? stream.unfinished : *text;
+        if (!alone && !last.empty() && last.back() != '\n') *text += '\n';
+        add_unwritten(stream, *text);
+    }
+    if (!stream.shows) loop_.unwatch(stream.unwritten->fd());
+    stream.unwritten.reset();
+}
+
+void Output::rank_ended(int rank) {
+    for (const std::unique_ptr<Stream>& stream : streams_) {
+        if (stream->rank != rank || !stream->unwritten) continue;
+        while (!paused_ && stream->pipe && read(*stream)) {}
+        if (paused_ || !stream->pipe) continue;  // end() does it, or has done
+        add_rest(*stream);
+    }
 }
 
 void Output::take_lines(Stream& stream) {
@@ -134,6 +188,7 @@ void Output::take_unfinished(Stream& stream) {
 
 void Output::end(Stream& stream) {
     if (!stream.pipe) return;
+    if (stream.unwritten) add_rest(stream);
     take_unfinished(stream);
     stream.rests_until = never;
     if (std::exchange(stream.watched, false)) loop_.unwatch(stream.pipe.get());
@@ -148,13 +203,16 @@ long long Output::milliseconds_to_wait() const {
     for (const std::unique_ptr<Stream>& stream : streams_) {
         if (!paused_) consider(stream->rests_until);
         if (stream->unfinished_at != never) consider(stream->unfinished_at + unfinished_ms);
+        if (!paused_ && stream->unwritten && stream->shows) consider(look_at_);
     }
     return next == never ? never : std::max(0LL, next - now_ms());
 }
 
 void Output::expire() {
     const long long now = now_ms();
+    const bool looks = look_at_ != never && now >= look_at_;
     for (const std::unique_ptr<Stream>& stream : streams_) {
+        if (looks && stream->unwritten && stream->shows) look(*stream);
         if (stream->rests_until != never && now >= stream->rests_until) {
             stream->rests_until = never;
             watch_if_due(*stream);

@@ -10,6 +10,8 @@
 /// Waiting        whoever reads slowly slows the ranks down, not the launcher: nothing here blocks before
 ///                finish(). A stream of which a little has come rests for a moment, so that a rank that
 ///                writes line by line does not wake the launcher for each of them.
+/// Unwritten      what a rank's C library keeps is looked at, and passed on before it is written, or when the
+///                rank has ended (unwritten.hpp). Not where both streams are one: order counts more there.
 /// Unfinished     a piece of a line without a tag, a prompt say, is passed on when its end has not come for
 ///                a while. Nothing is added or left out: what a rank writes need not be text.
 /// No room        a rank whose reader is gone is told by a broken pipe, as it would be without a launcher.
@@ -25,6 +27,7 @@
 #include "event_loop.hpp"
 #include "job.hpp"
 #include "unique_fd.hpp"
+#include "unwritten.hpp"
 
 namespace heddle::mpiexec {
 
@@ -34,22 +37,32 @@ struct PassedOn {
     bool same = false;
 
     explicit PassedOn(const Job& job);
-    [[nodiscard]] int pipes() const { return same ? 1 : output + error; }
+    /// Descriptors for each rank.
+    [[nodiscard]] int pipes() const { return same ? 1 : output + error + looked_into(); }
+    /// Whether standard output is passed on before it is written.
+    [[nodiscard]] bool looked_into() const { return output && !same; }
 };
 
 class Output {
 public:
     Output(EventLoop& loop, const Job& job)
-        : loop_(loop), passed_on_(job), tagged_(job.tag_output) {}
+        : loop_(loop),
+          passed_on_(job),
+          tagged_(job.tag_output),
+          pages_can_be_seen_(passed_on_.looked_into() && pages_can_be_seen()) {}
 
     /// What a rank writes to: the ends of its pipes, or the launcher's own descriptors.
     struct Ends {
         UniqueFd pipe, error_pipe;
+        UniqueFd pages;  ///< into which the rank puts the pages of its standard output
         int output, error;
     };
     Ends open(int rank);
 
     [[nodiscard]] const PassedOn& passed_on() const { return passed_on_; }
+
+    /// Passes on what the rank has printed and never written. It has been waited for.
+    void rank_ended(int rank);
 
     /// When expire() has something to do, in milliseconds from now; -1: not at present.
     [[nodiscard]] long long milliseconds_to_wait() const;
@@ -69,12 +82,15 @@ private:
 
     struct Stream {
         UniqueFd pipe;
+        int rank = 0;
         int target;
         std::string tag;
         std::string unfinished;           ///< a line whose end has not come yet
         long long unfinished_at = never;  ///< when the last of it came
         long long rests_until = never;
         bool watched = false;
+        std::unique_ptr<Unwritten> unwritten;  ///< by the rank, if it is looked at
+        bool shows = false;                    ///< there is something to look at
     };
     struct Piece {
         int target;
@@ -82,8 +98,12 @@ private:
     };
 
     UniqueFd add_stream(int rank, int target);
+    UniqueFd add_pages(Stream& stream);
     void watch_if_due(Stream& stream);
     bool read(Stream& stream);
+    void look(Stream& stream);
+    void add_rest(Stream& stream);
+    void add_unwritten(Stream& stream, const std::string& text);
     void take_lines(Stream& stream);
     void take_unfinished(Stream& stream);
     void end(Stream& stream);
@@ -96,6 +116,9 @@ private:
     EventLoop& loop_;
     PassedOn passed_on_;
     bool tagged_;
+    bool pages_can_be_seen_ = false;
+    LookingGlass glass_;
+    long long look_at_ = never;
     std::vector<std::unique_ptr<Stream>> streams_;
     std::deque<Piece> queue_;
     std::size_t queued_bytes_ = 0;

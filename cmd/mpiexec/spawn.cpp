@@ -34,6 +34,7 @@ public:
         connect_streams();
         keep_across_exec(rank_.pmi);
         keep_across_exec(rank_.node);
+        keep_across_exec(rank_.pages);
         if (!rank_.program.directory.empty() && ::chdir(rank_.program.directory.c_str()) != 0)
             give_up(true);
         restore_settings();

@@ -24,7 +24,7 @@ struct RankStart {
     Environment environment;          ///< complete
     const std::vector<int>& threads;  ///< hardware threads to bind to, may be empty
     int input, output, error;
-    int pmi, node;  ///< kept across exec
+    int pmi, node, pages;  ///< kept across exec; no pages: -1
 };
 
 /// A rank that could not become its program.

@@ -25,8 +25,14 @@ constexpr std::array knobs{
 };
 
 /// What others than the library read: launcher, wrappers, tests.
-constexpr std::array<std::string_view, 7> others{
-    "node_fd", "cc", "cxx", "fc", "test_mark", "stress_seconds", "stress_without_probes"};
+constexpr std::array<std::string_view, 8> others{"node_fd",
+                                                 "print_fd",
+                                                 "cc",
+                                                 "cxx",
+                                                 "fc",
+                                                 "test_mark",
+                                                 "stress_seconds",
+                                                 "stress_without_probes"};
 
 std::string lower(std::string_view text) {
     std::string result(text);

@@ -95,7 +95,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       settings(tool::settings_for_start()),
       contexts(job.rank, job.size) {
     make_predefined(*this);
-    if (settings.line_buffering == tool::Switch::on) platform::print_line_by_line();
+    if (settings.line_buffering == tool::Switch::on) platform::protect_output();
     // As launch::join() has put it there, where there is a job to be joined.
     node.page(static_cast<std::size_t>(job.rank))
         .pid.store(static_cast<std::uint32_t>(getpid()), relaxed);

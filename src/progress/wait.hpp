@@ -278,7 +278,7 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
 template <class Engine, Condition C>
 void wait(Engine& engine, core::Thread& thread, C&& condition) {
     if (condition.holds() || spin(engine, thread, condition)) return;
-    platform::flush_unfinished_line();
+    platform::flush_output();
     const auto before = std::chrono::steady_clock::now();
     park(engine, thread, condition);
     std::uint32_t& polls = thread.patience.polls;
