@@ -25,9 +25,9 @@ namespace {
 
 class Guard {
 public:
-    Guard(pid_t watcher, UniqueFd to_keeper, Input& input, Signals& signals,
+    Guard(pid_t sentry, UniqueFd to_keeper, Input& input, Signals& signals,
           std::vector<pid_t> spared)
-        : watcher_(watcher),
+        : sentry_(sentry),
           to_keeper_(std::move(to_keeper)),
           input_(input),
           signals_(signals),
@@ -47,7 +47,7 @@ public:
 private:
     void hear(int signal) {
         switch (signal) {
-            case SIGCHLD: return look_at_watcher();
+            case SIGCHLD: return look_at_sentry();
             case SIGTSTP: return stop_here();
             case SIGTTIN:
             case SIGTTOU: return;  // the terminal's answer to a reader or writer in the background
@@ -71,7 +71,7 @@ private:
         const long long now = now_ms();
         if (now - last_request_ < 200) return;  // one keypress may come to us by two ways
         last_request_ = now;
-        if (++requests_ >= enough) ::kill(watcher_, SIGKILL);
+        if (++requests_ >= enough) ::kill(sentry_, SIGKILL);
     }
 
     /// The default action and not SIGSTOP, because the kernel knows when nobody could continue us;
@@ -87,15 +87,15 @@ private:
         tell_keeper(SIGCONT);
     }
 
-    void look_at_watcher() {
+    void look_at_sentry() {
         int status = 0;
-        if (::waitpid(watcher_, &status, WNOHANG) != watcher_) return;
+        if (::waitpid(sentry_, &status, WNOHANG) != sentry_) return;
         done_ = true;
         exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status)
-                                       : end_without(watcher_, WTERMSIG(status), spared_);
+                                       : end_without(sentry_, WTERMSIG(status), spared_);
     }
 
-    pid_t watcher_;
+    pid_t sentry_;
     UniqueFd to_keeper_;
     Input& input_;
     Signals& signals_;
@@ -116,7 +116,7 @@ std::vector<pid_t> children_from_before() {
 
 char** arguments_of_process = nullptr;
 
-/// Watcher and keeper go by names of their own everywhere, so that whoever kills all that is called
+/// Sentry, watcher and keeper go by names of their own everywhere, so that whoever kills all that is called
 /// mpiexec leaves those who clean up.
 template <std::size_t size>
 void rename_process(const char (&name)[size]) {
@@ -145,6 +145,20 @@ int keep(const Job& job, const std::vector<std::vector<int>>& bindings, Input& i
     }
 }
 
+/// In the session of mpiexec, where the ranks are to be.
+int keep_watched(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
+                 UniqueFd guard) {
+    ::setpgid(0, 0);  // the terminal's signals are the guard's
+    return watch([&] { return keep(job, bindings, input, std::move(guard)); },
+                 [] { rename_process("heddle-watcher"); });
+}
+
+/// In a session of its own: whoever kills all of mpiexec's, as batch systems do, leaves it.
+void become_sentry() {
+    ::setsid();
+    rename_process("heddle-sentry");
+}
+
 }  // namespace
 
 void remember_arguments(char** arguments) { arguments_of_process = arguments; }
@@ -164,9 +178,8 @@ int run_job(const Job& job, const std::vector<std::vector<int>>& bindings) {
     if (pid < 0) throw Failure(exit_failed, fmt::format("fork: {}", error_text(errno)));
     if (pid == 0) {
         to_keeper.reset();  // or the keeper would never see the end of the file
-        ::setpgid(0, 0);    // the terminal's signals are the guard's
-        rename_process("heddle-watcher");
-        ::_exit(watch([&] { return keep(job, bindings, input, std::move(from_guard)); }));
+        ::_exit(watch([&] { return keep_watched(job, bindings, input, std::move(from_guard)); },
+                      become_sentry));
     }
     from_guard.reset();
     return Guard(pid, std::move(to_keeper), input, signals, spared).run();

@@ -4,7 +4,8 @@
 ///
 /// It passes signals on to the keeper (keeper.hpp), which does the work, stops and continues with
 /// the job as the terminal wants it, and copies standard input where that is needed. When the
-/// watcher (watcher.hpp) between them is killed, and perhaps the keeper with it, it ends the job itself.
+/// sentry or the watcher (watcher.hpp) between them is killed, and perhaps the keeper with them, it ends the
+/// job itself.
 
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace heddle::mpiexec {
 
 struct Job;
 
-/// The argv of main(), which run_job() overwrites in the keeper.
+/// The argv of main(), which run_job() overwrites in the other processes.
 void remember_arguments(char** arguments);
 
 /// Runs a settled job; answers the exit code. Failure when it could not be started.

@@ -2,9 +2,9 @@
 #pragma once
 /// The keeper: the parent of the ranks. It starts them, serves them, watches them and ends them.
 ///
-/// It is a process of its own, below the guard (guard.hpp), which is the process that the user sees, and
-/// the watcher (watcher.hpp). All are subreapers and notice when another is gone, so that whichever is
-/// killed, or two of them, the one that is left ends every process of the job.
+/// It is a process of its own, below the guard (guard.hpp), which is the process that the user sees, the
+/// sentry and the watcher (watcher.hpp). All are subreapers and notice when another is gone, so that whichever
+/// are killed, the one that is left ends every process of the job.
 ///
 /// Course of a job: *running* until every rank has ended, or the first failure, signal or time
 /// limit; then *ending*: the ranks are asked to end (SIGTERM), and after a grace killed. What

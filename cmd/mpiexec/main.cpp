@@ -5,10 +5,11 @@
 ///   settle               what can be started                  settle.hpp, variables.hpp
 ///   topology → binding   where the ranks run                  topology.hpp, binding.hpp
 ///   guard                the process that the user sees       guard.hpp
-///   └ watcher            waits, and ends what others leave    watcher.hpp
-///     └ keeper           starts, serves, watches, ends ranks  keeper.hpp
-///       ├ spawn, pmi_server, output, node_memory, verdict, report
-///       └ ranks
+///   └ sentry             waits, and ends what others leave    watcher.hpp
+///     └ watcher          the same, in mpiexec's session       watcher.hpp
+///       └ keeper         starts, serves, watches, ends ranks  keeper.hpp
+///         ├ spawn, pmi_server, output, node_memory, verdict, report
+///         └ ranks
 
 #include <fcntl.h>
 #include <unistd.h>

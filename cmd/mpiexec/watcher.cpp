@@ -22,18 +22,19 @@ void close_descriptors() {
 
 }  // namespace
 
-int watch(const std::function<int()>& keep) {
+int watch(const std::function<int()>& run, const std::function<void()>& settle_in) {
     become_subreaper();
-    const pid_t keeper = ::fork();
-    if (keeper == 0) ::_exit(keep());
-    if (keeper < 0) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(run());
+    if (child < 0) {
         say(fmt::format("fork: {}", error_text(errno)));
         return exit_failed;
     }
     close_descriptors();
+    settle_in();
     int status = 0;
-    while (::waitpid(keeper, &status, 0) < 0 && errno == EINTR) {}
-    return WIFEXITED(status) ? WEXITSTATUS(status) : end_without(keeper, WTERMSIG(status));
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return WIFEXITED(status) ? WEXITSTATUS(status) : end_without(child, WTERMSIG(status));
 }
 
 }  // namespace heddle::mpiexec

@@ -92,6 +92,10 @@ class Job:
         """The process id of the watcher."""
         return self.process_called(b"heddle-watcher")
 
+    def sentry(self):
+        """The process id of the sentry."""
+        return self.process_called(b"heddle-sentry")
+
     def process_called(self, name):
         def find():
             for pid in marked(self.mark):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nothing of a job remains, however it ends: no process, whatever it did to get away, and no file."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -59,18 +60,43 @@ class Leftovers(LaunchTest):
         self.assertIn("the job is killed", err)
         self.assertEqual(marked(job.mark), [])
 
-    def test_when_two_of_the_launchers_processes_are_killed_at_once(self):
-        for one, other in (("guard", "keeper"), ("guard", "watcher"), ("watcher", "keeper")):
-            with self.subTest(one=one, other=other):
+    @staticmethod
+    def processes_of_launcher(job):
+        return {"guard": job.pid, "sentry": job.sentry(), "watcher": job.watcher(), "keeper": job.keeper()}
+
+    def test_when_all_but_one_of_the_launchers_processes_are_killed_at_once(self):
+        for spared in ("guard", "sentry", "watcher", "keeper"):
+            with self.subTest(spared=spared):
                 job = self.start_with_children()
-                pids = {"guard": job.pid, "watcher": job.watcher(), "keeper": job.keeper()}
-                # Stopped first, neither notices that the other is gone.
-                for who in (one, other):
-                    os.kill(pids[who], signal.SIGSTOP)
-                for who in (one, other):
-                    os.kill(pids[who], signal.SIGKILL)
+                pids = [pid for name, pid in self.processes_of_launcher(job).items() if name != spared]
+                # Stopped first, none notices that another is gone.
+                for pid in pids:
+                    os.kill(pid, signal.SIGSTOP)
+                for pid in pids:
+                    os.kill(pid, signal.SIGKILL)
                 job.end()
                 job.assert_nothing_left()
+
+    def test_when_the_launchers_session_is_killed(self):
+        """Everything there, ranks too, at once; daemons have sessions of their own. REPEATS: how often."""
+        for _ in range(int(os.environ.get("REPEATS", "10"))):
+            job = self.start_with_children()
+            self.processes_of_launcher(job)  # all of them are there
+            session = os.getsid(job.pid)
+            there = [pid for pid in marked(job.mark) if self.session_of(pid) == session]
+            self.assertGreaterEqual(len(there), 3 + 2)
+            for pid in there:
+                with contextlib.suppress(ProcessLookupError):  # a rank dies with the keeper
+                    os.kill(pid, signal.SIGKILL)
+            job.end()
+            job.assert_nothing_left()
+
+    @staticmethod
+    def session_of(pid):
+        try:
+            return os.getsid(pid)
+        except ProcessLookupError:
+            return -1
 
     def test_children_from_before_are_not_ours(self):
         # A shell with a background job becomes mpiexec: that child is neither waited for nor killed.
