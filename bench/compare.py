@@ -14,6 +14,7 @@ regime, and only figures of one regime are compared (laboratory/regime.py).
 
 import argparse
 import collections
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -24,14 +25,14 @@ import subprocess
 import sys
 import tempfile
 
+from experiments import experiments
 from laboratory import contestants as libraries
 from laboratory import jobs, regime
-from laboratory.machine import Machine, hardware
+from laboratory.machine import TRIES, Machine, hardware
 from laboratory.readings import Reading, Result
 from laboratory.summary import number
 
 HERE = pathlib.Path(__file__).resolve().parent
-SERVERS = ("any", "posted", "in-turn")
 RUN_TIMEOUT_S = 300
 
 
@@ -40,34 +41,6 @@ class Yardstick:
     """A program without MPI that takes part; it only knows pairs of threads."""
     name: str
     path: str
-
-
-@dataclasses.dataclass
-class Row:
-    """A figure to read from the `result` lines of a run: those that have all of `where`."""
-    label: str
-    key: str
-    unit: str
-    where: dict = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass
-class Run:
-    """One command of an experiment. `script` takes the launcher as arguments instead."""
-    rows: list
-    ranks: int = 2
-    program: str = None
-    words: list = dataclasses.field(default_factory=list)
-    script: str = None
-    yardstick_pairs: int = 0
-
-
-@dataclasses.dataclass
-class Experiment:
-    title: str
-    runs: list
-    derived: list = dataclasses.field(default_factory=list)  # (label, row above, row below)
-    any_regime: bool = False  # figures that the distance of the cores does not change
 
 
 # ---------------------------------------------------------------- contestants
@@ -80,106 +53,6 @@ def heddle(build_dir, scratch):
     except libraries.Unusable as problem:
         print(f"compare.py: {problem}: peers only", file=sys.stderr)
         return None
-
-
-# ---------------------------------------------------------------- experiments
-
-
-def multirate(n, seconds, brief):
-    def run(label, mode, *more):
-        words = ["--pairs", str(n), "--mode", mode, "--seconds", str(seconds), *more]
-        ranks = 2 if mode == "threads" else 2 * n
-        return Run([Row(label, "rate", "M/s")], ranks, "multirate", words)
-
-    pairs = "1 pair" if n == 1 else f"{n} pairs"
-    threads, processes = f"{pairs}, threads", f"{pairs}, processes"
-    runs = [run(threads, "threads"), run(processes, "processes")]
-    runs[0].yardstick_pairs = n
-    derived = [(f"{pairs}, threads / processes", threads, processes)]
-    if brief:
-        pass
-    elif n == 1:
-        runs.append(run("1 pair, MPI_THREAD_SINGLE", "threads", "--level", "single"))
-        derived.append(("1 pair, MULTIPLE / SINGLE", threads, "1 pair, MPI_THREAD_SINGLE"))
-    else:
-        runs.append(run(f"{pairs}, threads, communicator each", "threads", "--comm", "per-pair"))
-        runs.append(run(f"{pairs}, threads, MPI_ANY_TAG", "threads", "--tag", "any"))
-    return Experiment(f"Multirate, {pairs}, 0 B", runs, derived)
-
-
-def pingpong():
-    sizes = {0: "0 B", 64: "64 B", 4096: "4 KiB", 65536: "64 KiB", 1 << 20: "1 MiB",
-             16 << 20: "16 MiB"}
-    rows = []
-    for size, name in sizes.items():
-        where = {"bytes": str(size)}
-        rows.append(Row(f"half round trip, {name}", "latency_us", "us", where))
-        if size >= 65536:
-            rows.append(Row(f"bandwidth, {name}", "MBps", "MB/s", where))
-    words = ["--sizes", ",".join(map(str, sizes))]
-    return Experiment("Ping-pong", [Run(rows, 2, "pingpong", words)])
-
-
-def latency(clients, seconds, brief):
-    def run(server):
-        rows = [Row(f"server {server}: round trip", "round_trip_us", "us"),
-                Row(f"server {server}: slowest thread / mean", "slowest", "")]
-        words = ["--clients", str(clients), "--server", server, "--seconds", str(seconds)]
-        return Run(rows, 2, "latency_regime", words)
-
-    return Experiment(f"Latency regime, {clients} clients, 64 B",
-                      [run(server) for server in (("any",) if brief else SERVERS)])
-
-
-def throughput(pairs, seconds):
-    def run(n):
-        words = ["--threads", str(n), "--seconds", str(seconds)]
-        return Run([Row(f"{n} threads", "rate", "M/s")], 2, "throughput_regime", words)
-
-    return Experiment("Throughput regime, 64 B", [run(n) for n in pairs])
-
-
-def wait_cost():
-    def run(ranks):
-        rows = [Row(f"{ranks} ranks: CPU of 3 s blocked, at most", "cpu_ms_max", "ms"),
-                Row(f"{ranks} ranks: wake-up", "wake_us", "us")]
-        return Run(rows, ranks, "wait_cost", ["--seconds", "3"])
-
-    return Experiment("Waiting", [run(2), run(8)])
-
-
-def startup():
-    rows = [Row("start and end of two empty ranks", "start_ms", "ms"),
-            Row("resident, empty rank", "rss_kib", "KiB", {"growth_kib": None, "talk": "0"}),
-            Row("growth per further rank", "growth_kib", "KiB", {"talk": "0"}),
-            Row("growth per further rank, all have talked", "growth_kib", "KiB", {"talk": "1"})]
-    return Experiment("Start and memory", [Run(rows, script="startup.py")], any_regime=True)
-
-
-def instructions():
-    rows = [Row("MPI_Isend", "isend", "instructions"),
-            Row("posted MPI_Irecv", "irecv", "instructions")]
-    return Experiment("Instructions, 0 B, MPI_THREAD_MULTIPLE",
-                      [Run(rows, program="instructions", script="instructions.sh")],
-                      any_regime=True)
-
-
-def experiments(args):
-    pairs = [int(n) for n in args.pairs.split(",")]
-    makers = {
-        "multirate": lambda: [multirate(n, args.seconds, args.brief) for n in pairs],
-        "pingpong": lambda: [pingpong()],
-        "latency": lambda: [latency(args.clients, args.seconds, args.brief)],
-        "throughput": lambda: [throughput(pairs, args.seconds)],
-        "wait": lambda: [wait_cost()],
-        "startup": lambda: [startup()],
-        "instructions": lambda: [instructions()],
-    }
-    chosen = args.only.split(",") if args.only else list(makers)
-    unknown = set(chosen) - set(makers)
-    if unknown:
-        sys.exit(f"compare.py: --only knows {', '.join(makers)}, not {', '.join(unknown)}")
-    return [experiment for name in chosen for experiment in makers[name]()]
 
 
 # ---------------------------------------------------------------- running
@@ -195,7 +68,8 @@ def command(run, contestant):
     program = str(contestant.program(run.program))
     if run.script:
         return [str(HERE / run.script), program, *contestant.launch]
-    return [*contestant.launch, "-n", str(run.ranks), program, *run.words]
+    pinned = [*contestant.unbound, "-n", str(run.ranks), str(HERE / "pinned.sh")] if run.pinned else None
+    return [*contestant.launch, *(pinned or ["-n", str(run.ranks)]), program, *run.words]
 
 
 def reading_of(outcome):
@@ -215,11 +89,11 @@ def figure(argv, contestant, machine):
     after = machine.line_ns()
     if outcome.problem:
         print(f"  {contestant.name}: {outcome.problem}", file=sys.stderr)
-    return regime.between(before, after), reading_of(outcome)
+    return before, after, reading_of(outcome)
 
 
-def measure(experiment, contestants, rounds, machine):
-    """All figures: (row label, contestant) -> [Sample]."""
+def measure(experiment, contestants, rounds, machine, log):
+    """All figures: (row label, contestant) -> [Sample]. Each goes to the log with its regime, at once."""
     figures = collections.defaultdict(list)
     for turn in range(rounds):
         print(f"{experiment.title}: round {turn + 1} of {rounds}", file=sys.stderr)
@@ -228,11 +102,15 @@ def measure(experiment, contestants, rounds, machine):
                 argv = command(run, contestant)
                 if argv is None:
                     continue
-                seen, reading = figure(argv, contestant, machine)
+                before, after, reading = figure(argv, contestant, machine)
+                seen = regime.between(before, after)
                 for row in run.rows:
                     value = Result(row.key, row.where).read(reading)
-                    if value is not None:
-                        figures[row.label, contestant.name].append(regime.Sample(seen, value))
+                    if value is None:
+                        continue
+                    figures[row.label, contestant.name].append(regime.Sample(seen, value))
+                    print(f"{experiment.title}: {row.label}", contestant.name, value, row.unit,
+                          f"{before:.0f}", f"{after:.0f}", seen, sep="\t", file=log, flush=True)
     return figures
 
 
@@ -252,16 +130,31 @@ def cell_text(chosen, cells, label, name, first):
     return f"{number(value)} ({reference / value:.2f})"
 
 
+def best_peer(row, cells, chosen, names):
+    """Whose figure is the best of all but the first's, and the first's over it; '' where there is none."""
+    peers = {name: cells[row.label, name] for name in names[1:]
+             if cells.get((row.label, name)) and (row.label, name) not in chosen.foreign}
+    ours = cells.get((row.label, names[0]))
+    if not peers or not ours or (row.label, names[0]) in chosen.foreign:
+        return ""
+    best = (max if row.unit.endswith("/s") else min)(peers, key=peers.get)
+    return f"{ours / peers[best]:.2f} {best}"
+
+
 def table(experiment, figures, contestants):
     chosen = regime.select(figures, experiment.any_regime)
     cells = chosen.medians()
     names = [c.name for c in contestants if any(name == c.name for _, name in figures)]
     rows = [row for run in experiment.runs for row in run.rows]
     lines = [f"### {experiment.title}", "", f"{chosen.note}.", "",
-             "| | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
+             "| | " + " | ".join([*names, "over the best peer"]) + " |",
+             "|---|" + "---:|" * (len(names) + 1)]
+    libraries_only = [name for name in names
+                      if not any(c.name == name and isinstance(c, Yardstick) for c in contestants)]
     for row in rows:
         label = f"{row.label} [{row.unit}]" if row.unit else row.label
         texts = [cell_text(chosen, cells, row.label, name, contestants[0].name) for name in names]
+        texts.append(best_peer(row, cells, chosen, libraries_only))
         lines.append(f"| {label} | " + " | ".join(texts) + " |")
     for label, above, below in experiment.derived:
         texts = []
@@ -269,7 +162,7 @@ def table(experiment, figures, contestants):
             top, bottom = cells.get((above, name)), cells.get((below, name))
             foreign = chosen.foreign & {(above, name), (below, name)}
             texts.append(f"{top / bottom:.2f}" if top and bottom and not foreign else "–")
-        lines.append(f"| *{label}* | " + " | ".join(texts) + " |")
+        lines.append(f"| *{label}* | " + " | ".join([*texts, ""]) + " |")
     return "\n".join(lines)
 
 
@@ -308,17 +201,22 @@ def arguments():
     parser.add_argument("--yardstick", metavar="PROGRAM",
                         help="prints 'pairs N rate X M/s' for its argument N")
     parser.add_argument("--only", help="multirate,pingpong,latency,throughput,wait,startup,"
-                                       "instructions")
+                                       "instructions; sizes,written,windows,late,collectives; "
+                                       "pair: these five and multirate")
+    parser.add_argument("--log", type=pathlib.Path, metavar="FILE",
+                        help="each figure at once, with the line before and after it in ns")
     parser.add_argument("--brief", action="store_true",
                         help="without the variants of Multirate and of the latency regime")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", default="1,2,4,8")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=0.2, help="of one repetition")
+    parser.add_argument("--no-wait", action="store_true",
+                        help="measure also while other programs take part of the machine")
     parser.add_argument("--waiting", choices=("yield", "default"), default="yield",
                         help="whether peers are told to yield the core while they wait")
     parser.add_argument("--append", type=pathlib.Path, metavar="FILE",
-                        help="append the tables to FILE, such as docs/measurements.md")
+                        help="append the tables to FILE, such as bench/results/peers.md")
     return parser.parse_args()
 
 
@@ -341,13 +239,14 @@ def main():
     args = arguments()
     chosen = experiments(args)
     jobs.adopt_orphans()
-    with tempfile.TemporaryDirectory() as folder:
-        scratch = pathlib.Path(folder)
+    with contextlib.ExitStack() as stack:
+        scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         contestants = find_contestants(args, scratch)
-        machine = Machine(libraries.native("line.c", scratch))
+        machine = Machine(libraries.native("line.c", scratch), 1 if args.no_wait else TRIES)
         tables = []
+        log = stack.enter_context(open(args.log or os.devnull, "a", encoding="utf-8"))
         for experiment in chosen:
-            figures = measure(experiment, contestants, args.rounds, machine)
+            figures = measure(experiment, contestants, args.rounds, machine, log)
             text = table(experiment, figures, contestants) + "\n"
             print(text, flush=True)
             tables.append(text + commands(experiment, contestants[0]))

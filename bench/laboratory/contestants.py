@@ -34,6 +34,7 @@ class Contestant:
     programs: pathlib.Path  # where its programs are built
     launch: list[str]
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    unbound: tuple[str, ...] = ()  # options for ranks that bind themselves (../pinned.sh)
 
     @property
     def is_heddle(self) -> bool:
@@ -94,8 +95,9 @@ def named(spec: str, waiting: str, scratch: pathlib.Path) -> Contestant:
     elif name.startswith("intel"):
         environment = {"I_MPI_ROOT": str(prefix), "I_MPI_FABRICS": "shm",
                        "I_MPI_THREAD_YIELD": "2" if yields else "0"}
+    unbound = ("--bind-to", "none") if not name.startswith("intel") else ("-genv", "I_MPI_PIN", "0")
     return Contestant(name, prefix, scratch / name, [str(prefix / "bin/mpiexec"), *options],
-                      environment)
+                      environment, unbound)
 
 
 def source_of(program: str) -> pathlib.Path:
