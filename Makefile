@@ -20,18 +20,18 @@ release:  ## build everything, tests and benchmarks too (default)
 	cmake --preset release -DHEDDLE_TESTS=ON
 	cmake --build --preset release --parallel $(JOBS)
 
-# What is installed, and what the demonstration runs. A build that is configured already stays as it is.
-.PHONY: product
-product:
+# What the demonstration runs; what is installed. A build that is configured already stays as it is.
+.PHONY: demonstration product
+demonstration product:
 	@tools/dependencies.sh demo
 	@[ -f $(BUILD)/build.ninja ] || cmake --preset release -DHEDDLE_TESTS=OFF
-	cmake --build --preset release --parallel $(JOBS) --target product
+	cmake --build --preset release --parallel $(JOBS) --target $@
 
 build/%/build.ninja:
 	cmake --preset $*
 
 .PHONY: demo
-demo: product  ## a multithreaded MPI program, then threads against processes
+demo: demonstration  ## a multithreaded MPI program, then threads against processes
 	@bench/demo.sh $(BUILD)
 
 .PHONY: check
@@ -71,6 +71,15 @@ bench:  ## the benchmarks; bench/ says what they measure
 	@tools/dependencies.sh demo check bench
 	@$(MAKE) --no-print-directory release
 	bench/compare.py --build $(BUILD) --brief
+
+# ONLY, SECONDS and ROUNDS choose what is measured, for how long and how often (bench/README.md).
+ONLY    ?= pair
+SECONDS ?= 0.05
+ROUNDS  ?= 5
+.PHONY: peers
+peers: product  ## the same beside other MPIs, which it gets from PyPI
+	bench/compare.py --build $(BUILD) --only $(ONLY) --seconds $(SECONDS) --rounds $(ROUNDS) \
+	  --log $(BUILD)/peers.log $$(bench/peers.sh build/peers)
 
 .PHONY: stress
 stress: release  ## the stress tests, for STRESS_SECONDS (default 600)
