@@ -77,7 +77,7 @@ ONLY    ?= pair
 SECONDS ?= 0.05
 ROUNDS  ?= 5
 .PHONY: peers
-peers: product  ## the same beside other MPIs, which it gets from PyPI
+peers: product  ## one pair and small collectives beside other MPIs, from PyPI
 	bench/compare.py --build $(BUILD) --only $(ONLY) --seconds $(SECONDS) --rounds $(ROUNDS) \
 	  --log $(BUILD)/peers.log $$(bench/peers.sh build/peers)
 
