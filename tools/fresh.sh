@@ -1,30 +1,35 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# fresh.sh: does what the README says to a newcomer, in a Debian made anew, and tells what it took.
+# fresh.sh [--in DIR]: does what the README says to a newcomer, in a Debian made anew, and tells what it took.
 #
 # The Debian is a folder (below TMPDIR) with nothing in it but git, make and what every Debian has, from
 # the package sources of this machine. The newest commit is cloned into it, and every line of the README's
 # sections "Try it" and "Your own program" is run as it stands. Mounts live in a namespace that ends with
 # the script, and the folder is removed, also when the script is interrupted. Takes root, about a gigabyte
 # and the network.
+#
+# With --in the folder is DIR and stays, and the next call goes on after the last line that worked. So
+# `timeout 500 tools/fresh.sh --in DIR`, again and again, does the same where nothing may run for long.
 set -eu
 
-[ $# -eq 0 ] || { sed -n '4,11p' "$0" >&2; exit 2; }
+keep=
+[ $# -ne 2 ] || [ "$1" != --in ] || { mkdir -p "$2"; keep=$(cd "$2" && pwd); shift 2; }
+[ $# -eq 0 ] || { sed -n '4,14p' "$0" >&2; exit 2; }
 [ "$(id -u)" -eq 0 ] || { echo "fresh.sh: making a Debian and mounting in it takes root" >&2; exit 1; }
 checkout=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
 # shellcheck source=/dev/null
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:?fresh.sh: this is not a Debian with a name}")
 
 if [ "${HEDDLE_FRESH_INSIDE:-}" != yes ]; then
-    work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-fresh.XXXXXX")
+    work=${keep:-$(mktemp -d "${TMPDIR:-/tmp}/heddle-fresh.XXXXXX")}
     inside=
     end() {
         if [ -n "$inside" ]; then
             kill -KILL "$inside" 2>/dev/null || :  # and with it all in its namespace
             wait "$inside" || :
         fi
-        rm -rf --one-file-system "$work"
+        [ -n "$keep" ] || rm -rf --one-file-system "$work"
     }
     trap end EXIT
     trap 'exit 130' INT
@@ -44,21 +49,26 @@ root=$work/debian
 export TMPDIR="$work"
 mount --make-rprivate /
 
-set -- --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
-    "$suite" "$root"
-for sources in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
-    [ ! -s "$sources" ] || set -- "$@" "$sources"
-done
-echo "fresh.sh: a Debian $suite"
-mmdebstrap --quiet "$@"
-for certificate in /usr/local/share/ca-certificates/*.crt; do
-    [ ! -f "$certificate" ] || cp "$certificate" "$root/usr/local/share/ca-certificates/"
-done
-cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-for setting in /etc/apt/apt.conf /etc/apt/apt.conf.d/*proxy*; do
-    [ ! -f "$setting" ] || cp "$setting" "$root/${setting#/}"
-done
-git clone --quiet --no-hardlinks "$checkout" "$root/root/heddle-source"
+make_debian() {
+    rm -rf --one-file-system "$root"  # what is left of one that was not finished
+    set -- --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
+        "$suite" "$root"
+    for sources in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+        [ ! -s "$sources" ] || set -- "$@" "$sources"
+    done
+    echo "fresh.sh: a Debian $suite"
+    mmdebstrap --quiet "$@"
+    for certificate in /usr/local/share/ca-certificates/*.crt; do
+        [ ! -f "$certificate" ] || cp "$certificate" "$root/usr/local/share/ca-certificates/"
+    done
+    cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+    for setting in /etc/apt/apt.conf /etc/apt/apt.conf.d/*proxy*; do
+        [ ! -f "$setting" ] || cp "$setting" "$root/${setting#/}"
+    done
+    git clone --quiet --no-hardlinks "$checkout" "$root/root/heddle-source"
+    touch "$work/made"
+}
+[ -e "$work/made" ] || make_debian
 
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
@@ -74,15 +84,23 @@ cat >"$root/root/try" <<'END'
 set -eu
 update-ca-certificates >/dev/null 2>&1
 packages() { dpkg-query --show --showformat='${binary:Package}\n' | wc -l; }
-before=$(packages)
+[ -e /root/before ] || packages >/root/before
 cd /root/heddle-source
+worked=$(cat /root/worked 2>/dev/null || echo 0)
+number=0
 while IFS= read -r line <&3; do
+    number=$((number + 1))
+    if [ $number -le "$worked" ]; then
+        case $line in export*) eval "$line" ;; esac
+        continue
+    fi
     echo "newcomer\$ $line"
     start=$(date +%s)
     eval "$line" </dev/null
     echo "($(($(date +%s) - start)) s)"
+    echo $number >/root/worked
 done 3</root/newcomer
-echo "packages installed on the way: $(($(packages) - before))"
+echo "packages installed on the way: $(($(packages) - $(cat /root/before)))"
 echo "CPU time of all this (shell, then what it ran; user and system):"
 times
 END
