@@ -128,7 +128,8 @@ int main(int argc, char** argv) {
     }
     if (end == "count") std::fprintf(stderr, "%ld\n", writes() - before);
     if (end == "compute") for (volatile long i = 0;; i = i + 1) {}
-    if (end == "kill") raise(SIGKILL);
+    if (end == "later") compute(300ms);  // time enough for whoever looks
+    if (end == "kill" || end == "later") raise(SIGKILL);
     if (end == "abort") std::abort();
     if (end == "leave") _exit(0);
     MPI_Finalize();
@@ -230,6 +231,12 @@ class Many(unittest.TestCase):
 
     def test_what_goes_elsewhere_is_not_shown(self):
         self.assertEqual(self.run_many("elsewhere", 0, "finalize").stdout, "here\nhere again\n")
+
+    def test_a_script_that_runs_the_same_twice(self):
+        script = f'"{WORK}/many" main 5 later; exec "{WORK}/many" main 5 later'
+        result = subprocess.run([MPIEXEC, "-n", "1", "sh", "-c", script], stdout=subprocess.PIPE, text=True,
+                                stderr=subprocess.DEVNULL, check=False, timeout=WATCHDOG)
+        self.assertEqual(result.stdout.splitlines(), numbered("main", 5) * 2)
 
     def test_a_buffer_of_the_program(self):
         self.assertEqual(self.run_many("own", 500, "kill").stdout.splitlines(), numbered("main", 500))
