@@ -5,58 +5,30 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 #include "launch/board.hpp"
-#include "launch/launchers.hpp"
+#include "launch/launcher.hpp"
 #include "launch/node_file.hpp"
-#include "launch/pmi.hpp"
-#include "launch/share_by_pmi.hpp"
+#include "launch/share_by_launcher.hpp"
+#include "launch/variables.hpp"
 #include "platform/shared_memory.hpp"
 
 namespace heddle::launch {
 namespace {
 
-int number(const char* variable) {
-    const char* text = std::getenv(variable);
-    if (text == nullptr) throw std::runtime_error(std::string(variable) + " is missing");
-    char* end = nullptr;
-    const long value = std::strtol(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || value < 0 || value > 1'000'000)
-        throw std::runtime_error(std::string(variable) + "=" + text + " is not a number of ranks");
-    return static_cast<int>(value);
-}
-
-void read_rank(Job& job) {
-    job.rank = number("PMI_RANK");
-    job.size = number("PMI_SIZE");
-    if (job.rank >= job.size)
-        throw std::runtime_error("PMI_RANK=" + std::to_string(job.rank) + " is no rank of " +
-                                 std::to_string(job.size));
-}
-
-/// Programs that this one starts are not ranks of the job: neither the descriptors nor their names are for
-/// them. Which rank they come from they may know.
+/// The descriptors and their names are not for programs that this one starts.
 void keep_from_children(int node_descriptor) {
     const char* pmi = std::getenv("PMI_FD");
     if (pmi != nullptr && platform::is_socket(std::atoi(pmi)))
         platform::close_on_exec(std::atoi(pmi));
-    if (node_descriptor >= 0) platform::close_on_exec(node_descriptor);
-    unsetenv("PMI_FD");
-    unsetenv(node_descriptor_variable);
-}
-
-/// The number may be all that is left of a connection, and that of a file by now, which is not to be written to.
-int launcher_descriptor() {
-    const int descriptor = number("PMI_FD");
-    if (platform::is_socket(descriptor)) return descriptor;
-    throw std::runtime_error(
-        "PMI_FD=" + std::to_string(descriptor) +
-        " is no connection to a launcher (something between it and this program has closed it, "
-        "or the variable is of another program)");
+    platform::close_on_exec(node_descriptor);
+    keep_variables_from_children();
 }
 
 Job alone() {
@@ -92,7 +64,9 @@ struct Handed {
 /// that it has started, or one of several that share an environment: a job of its own.
 Job by_descriptor(const std::string& text) {
     Job job;
-    read_rank(job);
+    const RankInJob who = rank_in_job();
+    job.rank = who.rank;
+    job.size = who.size;
     const Handed handed(text);
     const NodeFile file = NodeFile::of(job.size, handed.token);
     if (const std::string wrong = what_else(handed.descriptor, file); !wrong.empty())
@@ -113,8 +87,18 @@ Job by_descriptor(const std::string& text) {
     }
     job.node_descriptor = handed.descriptor;
     job.board_is_read = true;
-    if (std::getenv("PMI_APPNUM") != nullptr) job.appnum = number("PMI_APPNUM");
+    if (std::getenv("PMI_APPNUM") != nullptr) job.appnum = number_in("PMI_APPNUM");
     keep_from_children(handed.descriptor);
+    return job;
+}
+
+Job by_launcher(std::unique_ptr<Launcher> launcher) {
+    Job job;
+    job.rank = launcher->rank();
+    job.size = launcher->size();
+    job.appnum = launcher->appnum();
+    job.launcher = std::move(launcher);
+    share_memory_by_launcher(job);
     return job;
 }
 
@@ -122,28 +106,20 @@ Job by_descriptor(const std::string& text) {
 
 Job join() {
     if (const char* handed = std::getenv(node_descriptor_variable)) return by_descriptor(handed);
-    if (std::getenv("PMI_FD") != nullptr) {
-        Job job;
-        read_rank(job);
-        job.pmi = std::make_shared<PmiClient>(launcher_descriptor());
-        keep_from_children(-1);
-        share_memory_by_pmi(job);
-        return job;
-    }
-    refuse_other_launchers();
+    if (auto launcher = find_launcher()) return by_launcher(std::move(launcher));
     return alone();
 }
 
 void leave(Job& job) noexcept {
-    if (job.pmi) job.pmi->finalize();
-    job.pmi.reset();
+    if (job.launcher) job.launcher->leave();
+    job.launcher.reset();
 }
 
 void abort(Job& job, int code, const std::string& reason) noexcept {
     std::fflush(stdout);
     if (!job.board_is_read) std::fprintf(stderr, "heddle: %s\n", reason.c_str());
     std::fflush(nullptr);
-    if (job.pmi) job.pmi->abort(code);
+    if (job.launcher) job.launcher->abort(code);
     _exit((code & 0xff) == 0 ? 1 : code & 0xff);
 }
 

@@ -2,24 +2,24 @@
 #pragma once
 /// Which job this process belongs to, and what it shares with the others on its node.
 ///
-/// mpiexec of Heddle hands down shared memory (launch/board.hpp) and PMI_RANK, PMI_SIZE. A launcher
-/// that only speaks PMI-1 (Hydra, Slurm) has its ranks exchange the memory by PMI. A program that is
-/// started alone is a job of one.
+/// mpiexec of Heddle hands down shared memory (launch/board.hpp) and PMI_RANK, PMI_SIZE. Ranks of another
+/// launcher (launch/launcher.hpp) tell each other where the memory is. A program that is started alone is a
+/// job of one.
 
 #include <memory>
 #include <string>
 
 namespace heddle::launch {
 
-class PmiClient;
+class Launcher;
 
 struct Job {
     int rank = 0;
     int size = 1;
-    int appnum = -1;                 ///< which of the launcher's programs this is; -1: not said
-    int node_descriptor = -1;        ///< shared memory of all ranks
-    bool board_is_read = false;      ///< the launcher reports what stands on the board
-    std::shared_ptr<PmiClient> pmi;  ///< to say good-bye to; empty if nobody listens
+    int appnum = -1;                     ///< which of the launcher's programs this is; -1: not said
+    int node_descriptor = -1;            ///< shared memory of all ranks
+    bool board_is_read = false;          ///< the launcher reports what stands on the board
+    std::shared_ptr<Launcher> launcher;  ///< to say good-bye to; empty if nobody listens
 };
 
 /// Joins the job. Throws std::runtime_error with a sentence that says what is wrong, also when a

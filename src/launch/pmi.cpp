@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmi.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <poll.h>
 #include <stdexcept>
 #include <unistd.h>
+#include <vector>
+
+#include "launch/pieces.hpp"
 
 namespace heddle::launch {
 namespace {
@@ -19,6 +24,14 @@ std::string field(const std::string& line, const std::string& key) {
     return line.substr(begin, line.find(' ', begin) - begin);
 }
 
+/// The number that a text is, or -1.
+int whole(const std::string& text) noexcept {
+    int value = -1;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    return read.ec == std::errc{} && read.ptr == end ? value : -1;
+}
+
 /// False if nothing comes, nor the end, for so long.
 bool waits_for_bytes(int descriptor, int milliseconds) noexcept {
     pollfd what{descriptor, POLLIN, 0};
@@ -27,22 +40,74 @@ bool waits_for_bytes(int descriptor, int milliseconds) noexcept {
 
 }  // namespace
 
-PmiClient::PmiClient(int descriptor) : descriptor_(descriptor) {
+Pmi::Pmi(int descriptor, int rank, int size) : descriptor_(descriptor), rank_(rank), size_(size) {
+    begin();
+}
+
+Pmi::Pmi(int descriptor, const std::string& id) : descriptor_(descriptor) {
+    ask("cmd=initack pmiid=" + id, "initack");
+    // Three lines that nobody has asked for: size, rank and debug.
+    for (int lines = 0; lines < 3; ++lines) {
+        const std::string line = receive();
+        if (const std::string size = field(line, "size"); !size.empty()) size_ = whole(size);
+        if (const std::string rank = field(line, "rank"); !rank.empty()) rank_ = whole(rank);
+    }
+    if (rank_ < 0 || rank_ >= size_)
+        throw std::runtime_error("the launcher says that this is rank " + std::to_string(rank_) +
+                                 " of " + std::to_string(size_) + " (PMI-1)");
+    begin();
+}
+
+/// The descriptor goes with the process: the launcher takes its end for the end of the rank.
+Pmi::~Pmi() = default;
+
+void Pmi::begin() {
     ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
+    const std::string limits = ask("cmd=get_maxes", "maxes");
+    longest_key_ = static_cast<std::size_t>(std::max(0, whole(field(limits, "keylen_max"))));
+    // Some launchers count the end of a value among its bytes.
+    longest_value_ = static_cast<std::size_t>(std::max(1, whole(field(limits, "vallen_max")))) - 1;
     store_ = field(ask("cmd=get_my_kvsname", "my_kvsname"), "kvsname");
 }
 
-void PmiClient::put(const std::string& key, const std::string& value) {
-    ask("cmd=put kvsname=" + store_ + " key=" + key + " value=" + value, "put_result");
+int Pmi::appnum() { return whole(field(ask_perhaps("cmd=get_appnum"), "appnum")); }
+
+NodeMap Pmi::node_map() {
+    const std::string text =
+        field(ask_perhaps("cmd=get kvsname=" + store_ + " key=PMI_process_mapping"), "value");
+    NodeMap map = read_process_mapping(text, size_);
+    if (map.empty() && !text.empty())
+        throw std::runtime_error("the launcher says that ranks are on nodes as '" + text +
+                                 "', which is not understood (PMI-1)");
+    return map;
 }
 
-std::string PmiClient::get(const std::string& key) {
-    return field(ask("cmd=get kvsname=" + store_ + " key=" + key, "get_result"), "value");
+std::string Pmi::key_of(int rank, const std::string& key, std::size_t piece) const {
+    const std::string full =
+        "heddle-" + std::to_string(rank) + "-" + key + "-" + std::to_string(piece);
+    if (full.size() >= longest_key_)
+        throw std::runtime_error("the launcher keeps no key as long as '" + full + "' (PMI-1)");
+    return full;
 }
 
-void PmiClient::barrier() { ask("cmd=barrier_in", "barrier_out"); }
+void Pmi::put(const std::string& key, const std::string& value) {
+    const std::vector<std::string> pieces = cut(value, longest_value_);
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+        ask("cmd=put kvsname=" + store_ + " key=" + key_of(rank_, key, i) + " value=" + pieces[i],
+            "put_result");
+}
 
-void PmiClient::finalize() noexcept {
+std::string Pmi::get(int rank, const std::string& key) {
+    return put_together([&](std::size_t piece) {
+        return field(
+            ask("cmd=get kvsname=" + store_ + " key=" + key_of(rank, key, piece), "get_result"),
+            "value");
+    });
+}
+
+void Pmi::fence() { ask("cmd=barrier_in", "barrier_out"); }
+
+void Pmi::leave() noexcept {
     try {
         ask("cmd=finalize", "finalize_ack");
     } catch (const std::exception&) {
@@ -50,7 +115,7 @@ void PmiClient::finalize() noexcept {
     }
 }
 
-void PmiClient::abort(int code) noexcept {
+void Pmi::abort(int code) noexcept {
     try {
         send("cmd=abort exitcode=" + std::to_string(code) + "\n");
         // Some launchers lose the word of a process that is gone when they come to read it.
@@ -61,7 +126,14 @@ void PmiClient::abort(int code) noexcept {
     }
 }
 
-std::string PmiClient::ask(const std::string& command, const std::string& expected) {
+std::string Pmi::ask_perhaps(const std::string& command) {
+    send(command + "\n");
+    const std::string reply = receive();
+    const std::string rc = field(reply, "rc");
+    return rc.empty() || rc == "0" ? reply : std::string();
+}
+
+std::string Pmi::ask(const std::string& command, const std::string& expected) {
     send(command + "\n");
     const std::string reply = receive();
     const std::string rc = field(reply, "rc");
@@ -71,7 +143,7 @@ std::string PmiClient::ask(const std::string& command, const std::string& expect
     return reply;
 }
 
-void PmiClient::send(const std::string& line) {
+void Pmi::send(const std::string& line) {
     for (std::size_t sent = 0; sent < line.size();) {
         const ssize_t n = write(descriptor_, line.data() + sent, line.size() - sent);
         if (n < 0 && errno == EINTR) continue;
@@ -82,7 +154,7 @@ void PmiClient::send(const std::string& line) {
     }
 }
 
-std::string PmiClient::receive() {
+std::string Pmi::receive() {
     for (;;) {
         if (const std::size_t end = received_.find('\n'); end != std::string::npos) {
             std::string line = received_.substr(0, end);

@@ -1,33 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The client side of PMI-1: lines of key=value over a descriptor that the launcher hands down.
+/// The client side of PMI-1: lines of key=value over a connection to the launcher (launch/launcher.hpp).
 ///
-/// Errors         std::runtime_error with what the launcher answered; finalize() and abort() ignore
-///                them, since nobody is left to act on them.
+/// Either the launcher has connected the process already (PMI_FD), or it wants to be called (PMI_PORT). Values
+/// are cut into pieces as short as the launcher wants them (launch/pieces.hpp).
 
 #include <string>
 
+#include "launch/launcher.hpp"
+
 namespace heddle::launch {
 
-class PmiClient {
+class Pmi final : public Launcher {
 public:
-    explicit PmiClient(int descriptor);
+    /// Of a launcher that has said by other means which rank this is.
+    Pmi(int descriptor, int rank, int size);
+    /// Of one that says so when it hears the number that it has given this process.
+    Pmi(int descriptor, const std::string& id);
+    ~Pmi() override;
 
-    void put(const std::string& key, const std::string& value);
-    std::string get(const std::string& key);
-    /// Returns when all ranks have called it; what they put before can be got after it.
-    void barrier();
-    void finalize() noexcept;
-    /// Returns when the launcher has hung up, or after some seconds; the caller exits then.
-    void abort(int code) noexcept;
+    int rank() const noexcept override { return rank_; }
+    int size() const noexcept override { return size_; }
+    int appnum() override;
+    NodeMap node_map() override;
+    void put(const std::string& key, const std::string& value) override;
+    void fence() override;
+    std::string get(int rank, const std::string& key) override;
+    void leave() noexcept override;
+    /// Returns when the launcher has hung up, or after some seconds.
+    void abort(int code) noexcept override;
 
 private:
+    void begin();
     /// Sends a command and answers the reply line, which must be of the expected kind.
     std::string ask(const std::string& command, const std::string& expected);
+    /// The same, where the launcher may say that it does not know.
+    std::string ask_perhaps(const std::string& command);
     void send(const std::string& line);
     std::string receive();
+    std::string key_of(int rank, const std::string& key, std::size_t piece) const;
 
     int descriptor_;
+    int rank_ = -1;
+    int size_ = -1;
+    std::size_t longest_key_ = 0;
+    std::size_t longest_value_ = 0;
     std::string store_;     ///< name of the job's key-value store
     std::string received_;  ///< bytes of a line that is not complete yet
 };

@@ -24,7 +24,7 @@ store = ask("cmd=get_my_kvsname").split("kvsname=")[1].split()[0]
 boot = open("/proc/sys/kernel/random/boot_id").read().strip()
 namespace = os.stat("/proc/self/ns/pid").st_ino
 value = os.environ["SAYS"].format(boot=boot, namespace=namespace, pid=os.getpid())
-ask(f"cmd=put kvsname={store} key=heddle-node value={value}")
+ask(f"cmd=put kvsname={store} key=heddle-0-node-0 value=1:{value}")
 ask("cmd=barrier_in")
 ask("cmd=barrier_in")
 """

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launch/share_by_pmi.hpp"
+#include "launch/share_by_launcher.hpp"
 
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
 
+#include "launch/launcher.hpp"
 #include "launch/node_file.hpp"
-#include "launch/pmi.hpp"
 #include "platform/place.hpp"
 
 namespace heddle::launch {
 namespace {
 
-constexpr const char* key = "heddle-node";
+constexpr const char* key = "node";
 
-/// Where rank 0 has the memory: what it publishes, as MACHINE,NAMESPACE,PID,DESCRIPTOR,TOKEN. (Some launchers end
-/// a value at a blank.)
+/// Where rank 0 has the memory: what it publishes, as MACHINE,NAMESPACE,PID,DESCRIPTOR,TOKEN.
 struct Whereabouts {
     platform::Place place;
     std::string path;
@@ -47,6 +46,15 @@ struct Whereabouts {
     }
 };
 
+/// Ranks that wait for each other before they find this out would hang.
+void refuse_several_nodes(Job& job) {
+    const std::size_t nodes = count_nodes(job.launcher->node_map());
+    if (nodes <= 1) return;
+    abort(job, 1,
+          "rank " + std::to_string(job.rank) + " is in a job on " + std::to_string(nodes) +
+              " hosts; ranks on several hosts are not connected yet: no network transport");
+}
+
 void refuse_another_place(const platform::Place& rank_0) {
     const platform::Place here = platform::place_here();
     if (here.machine != rank_0.machine)
@@ -62,12 +70,12 @@ void refuse_another_place(const platform::Place& rank_0) {
 NodeFile make(Job& job) {
     const NodeFile file = NodeFile::of(job.size, Token::fresh());
     job.node_descriptor = create_node_file(file);
-    job.pmi->put(key, Whereabouts::print(job.node_descriptor, file.token));
+    job.launcher->put(key, Whereabouts::print(job.node_descriptor, file.token));
     return file;
 }
 
 NodeFile find(Job& job) {
-    const Whereabouts there(job.pmi->get(key));
+    const Whereabouts there(job.launcher->get(0, key));
     refuse_another_place(there.place);
     const NodeFile file = NodeFile::of(job.size, there.token);
     job.node_descriptor = open_node_file(there.path, file);
@@ -83,13 +91,14 @@ void claim(const Job& job, const NodeFile& file) {
 
 }  // namespace
 
-void share_memory_by_pmi(Job& job) try {
+void share_memory_by_launcher(Job& job) try {
+    refuse_several_nodes(job);
     NodeFile file{};
     if (job.rank == 0) file = make(job);
-    job.pmi->barrier();
+    job.launcher->fence();
     if (job.rank != 0) file = find(job);
     claim(job, file);
-    job.pmi->barrier();  // rank 0 is still there to be opened until now
+    job.launcher->fence();  // rank 0 is still there to be opened until now
 } catch (const std::runtime_error& problem) {
     abort(job, 1,
           "rank " + std::to_string(job.rank) +

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The client side of PMIx (launch/launcher.hpp), by whichever libpmix.so.2 there is.
+///
+/// The library comes from the launcher itself, if that is an ancestor of this process and may be looked at:
+/// clients of one version and servers of another understand each other, but not in everything. Few keys are
+/// used for the same reason.
+///
+/// A server that goes away leaves nobody who would end this rank when the others have ended: the rank ends
+/// when its library tells.
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "launch/all.hpp"
+#include "launch/pieces.hpp"
+#include "launch/pmix_abi.hpp"
+#include "platform/ancestors.hpp"
+
+namespace heddle::launch {
+namespace {
+
+constexpr const char* library = "libpmix.so.2";
+/// Servers of version 5 lose values of more than about four thousand bytes in silence.
+constexpr std::size_t longest_value = 1000;
+
+void* open_library() {
+    const std::string launchers_own = platform::file_of_ancestor("/libpmix.so");
+    if (!launchers_own.empty())
+        if (void* handle = dlopen(launchers_own.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    if (void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL)) return handle;
+    throw std::runtime_error(
+        std::string("started by a PMIx launcher (prterun, mpirun, srun --mpi=pmix), as PMIX_RANK "
+                    "says, but ") +
+        library + " cannot be loaded: " + dlerror() +
+        " (install it, for example Debian's libpmix2, or name its folder in LD_LIBRARY_PATH)");
+}
+
+template <class Function>
+void find(void* handle, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+    if (function == nullptr)
+        throw std::runtime_error(std::string(library) + " has no function " + name);
+}
+
+pmix::Functions load() {
+    void* const handle = open_library();  // never closed: it has threads
+    pmix::Functions functions{};
+    find(handle, "PMIx_Init", functions.Init);
+    find(handle, "PMIx_Finalize", functions.Finalize);
+    find(handle, "PMIx_Abort", functions.Abort);
+    find(handle, "PMIx_Put", functions.Put);
+    find(handle, "PMIx_Commit", functions.Commit);
+    find(handle, "PMIx_Fence", functions.Fence);
+    find(handle, "PMIx_Get", functions.Get);
+    find(handle, "PMIx_Register_event_handler", functions.Register_event_handler);
+    find(handle, "PMIx_Error_string", functions.Error_string);
+    return functions;
+}
+
+/// The server has hung up on a rank that has not said good-bye.
+std::atomic<bool> expected{false};
+
+void hear_of_loss(std::size_t, int status, const pmix::Process* source, pmix::Info*, std::size_t,
+                  pmix::Info*, std::size_t, pmix::Reported next, void* data) {
+    if (status == pmix::lost_connection && !expected.load(std::memory_order_relaxed)) {
+        std::fprintf(stderr,
+                     "heddle: the launcher has closed the connection (PMIx); rank %s ends\n",
+                     std::getenv("PMI_RANK"));
+        _exit(1);
+    }
+    (void)source;
+    if (next != nullptr) next(pmix::success, nullptr, 0, nullptr, nullptr, data);
+}
+
+class Pmix final : public Launcher {
+public:
+    Pmix() : call_(load()) {
+        check(call_.Init(&me_, nullptr, 0), "PMIx_Init");
+        size_ = static_cast<int>(number(pmix::of_all_ranks, "pmix.job.size"));
+        int loss = pmix::lost_connection;
+        (void)call_.Register_event_handler(&loss, 1, nullptr, 0, hear_of_loss, nullptr, nullptr);
+    }
+
+    int rank() const noexcept override { return static_cast<int>(me_.rank); }
+    int size() const noexcept override { return size_; }
+    int appnum() override {
+        const Answer answer = look_up(me_.rank, "pmix.appnum");
+        return answer && answer->type == pmix::uint32 ? static_cast<int>(answer->data.number) : -1;
+    }
+
+    NodeMap node_map() override {
+        NodeMap map;
+        for (int rank = 0; rank < size_; ++rank)
+            map.push_back(
+                static_cast<std::int32_t>(number(static_cast<std::uint32_t>(rank), "pmix.nodeid")));
+        return map;
+    }
+
+    void put(const std::string& key, const std::string& value) override {
+        const std::vector<std::string> pieces = cut(value, longest_value);
+        for (std::size_t i = 0; i < pieces.size(); ++i) put_piece(key_of(key, i), pieces[i]);
+    }
+
+    void fence() override {
+        check(call_.Commit(), "PMIx_Commit");
+        pmix::Info collect{"pmix.collect", 0, {pmix::boolean, {true}}};
+        check(call_.Fence(nullptr, 0, &collect, 1), "PMIx_Fence");
+    }
+
+    std::string get(int rank, const std::string& key) override {
+        return put_together([&](std::size_t piece) { return get_piece(rank, key_of(key, piece)); });
+    }
+
+    void leave() noexcept override {
+        expected.store(true, std::memory_order_relaxed);
+        (void)call_.Finalize(nullptr, 0);
+    }
+    void abort(int code) noexcept override {
+        expected.store(true, std::memory_order_relaxed);
+        (void)call_.Abort(code, "", nullptr, 0);
+    }
+
+private:
+    struct Free {
+        void operator()(pmix::Value* value) const noexcept {
+            if (value->type == pmix::string) std::free(value->data.text);
+            std::free(value);
+        }
+    };
+    using Answer = std::unique_ptr<pmix::Value, Free>;
+
+    static std::string key_of(const std::string& key, std::size_t piece) {
+        return "heddle-" + key + "-" + std::to_string(piece);
+    }
+    void put_piece(const std::string& key, std::string piece) const {
+        pmix::Value what{pmix::string, {}};
+        what.data.text = piece.data();
+        check(call_.Put(pmix::to_all, key.c_str(), &what), "PMIx_Put");
+    }
+    std::string get_piece(int rank, const std::string& key) const {
+        const Answer answer = look_up(static_cast<std::uint32_t>(rank), key.c_str());
+        if (answer && answer->type == pmix::string) return answer->data.text;
+        throw std::runtime_error("the launcher has no value " + key + " of rank " +
+                                 std::to_string(rank) + " (PMIx)");
+    }
+    void check(int status, const char* function) const {
+        if (status != pmix::success)
+            throw std::runtime_error(std::string(function) + ": " + call_.Error_string(status) +
+                                     " (PMIx)");
+    }
+    Answer look_up(std::uint32_t rank, const char* key) const {
+        pmix::Process whose = me_;
+        whose.rank = rank;
+        pmix::Value* value = nullptr;
+        return Answer(call_.Get(&whose, key, nullptr, 0, &value) == pmix::success ? value
+                                                                                  : nullptr);
+    }
+    std::uint32_t number(std::uint32_t rank, const char* key) const {
+        const Answer answer = look_up(rank, key);
+        if (answer && answer->type == pmix::uint32) return answer->data.number;
+        throw std::runtime_error(std::string("the launcher does not tell ") + key + " (PMIx)");
+    }
+
+    const pmix::Functions call_;
+    pmix::Process me_{};
+    int size_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> find_pmix() {
+    if (std::getenv("PMIX_RANK") == nullptr || std::getenv("PMIX_NAMESPACE") == nullptr)
+        return nullptr;
+    return std::make_unique<Pmix>();
+}
+
+}  // namespace heddle::launch

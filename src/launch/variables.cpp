@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/variables.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "launch/board.hpp"
+
+namespace heddle::launch {
+
+int number_in(const char* variable) {
+    const char* text = std::getenv(variable);
+    if (text == nullptr) throw std::runtime_error(std::string(variable) + " is missing");
+    char* end = nullptr;
+    const long value = std::strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value < 0 || value > 1'000'000)
+        throw std::runtime_error(std::string(variable) + "=" + text + " is not a number of ranks");
+    return static_cast<int>(value);
+}
+
+RankInJob rank_in_job() {
+    const RankInJob who{number_in("PMI_RANK"), number_in("PMI_SIZE")};
+    if (who.rank >= who.size)
+        throw std::runtime_error("PMI_RANK=" + std::to_string(who.rank) + " is no rank of " +
+                                 std::to_string(who.size));
+    return who;
+}
+
+void keep_variables_from_children() noexcept {
+    for (const char* variable : {"PMI_FD", "PMI_PORT", node_descriptor_variable, "PMIX_RANK",
+                                 "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE"})
+        unsetenv(variable);
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What launchers say in environment variables.
+
+namespace heddle::launch {
+
+/// The number in a variable, which must be one that counts ranks. Throws std::runtime_error.
+int number_in(const char* variable);
+
+struct RankInJob {
+    int rank, size;
+};
+/// As PMI_RANK and PMI_SIZE say. Throws std::runtime_error.
+RankInJob rank_in_job();
+
+/// Programs that this one starts are not ranks of its job: the variables that made it one are not for them.
+/// Which rank they come from they may know.
+void keep_variables_from_children() noexcept;
+
+}  // namespace heddle::launch

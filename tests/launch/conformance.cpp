@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The contract of launch/launcher.hpp, asked of the launcher that has started this program: as one rank of SIZE,
+/// all of them on NODES nodes. Says "rank R conforms".
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "launch/launcher.hpp"
+
+namespace {
+
+using heddle::launch::Launcher;
+
+void demand(bool holds, const char* what) {
+    if (!holds) throw std::runtime_error(what);
+}
+
+/// Any bytes, of a length that depends on the rank and is beyond what a launcher keeps in one piece.
+std::string value_of(int rank, std::size_t bytes) {
+    std::string value;
+    for (std::size_t i = 0; i < bytes; ++i)
+        value += static_cast<char>((i * 7 + static_cast<std::size_t>(rank)) % 256);
+    return value;
+}
+
+void exchange_values(Launcher& launcher) {
+    for (const std::size_t bytes : {0U, 1U, 1023U, 1024U, 1025U, 5'000U}) {
+        const std::string key = std::string("v").append(std::to_string(bytes));
+        launcher.put(key, value_of(launcher.rank(), bytes));
+        launcher.fence();
+        for (int rank = 0; rank < launcher.size(); ++rank)
+            demand(launcher.get(rank, key) == value_of(rank, bytes), "a value is another");
+    }
+}
+
+void refuse_unknown_keys(Launcher& launcher) {
+    try {
+        launcher.get(0, "nobody");
+    } catch (const std::runtime_error&) {
+        return;
+    }
+    throw std::runtime_error("a value that nobody has put is found");
+}
+
+void fence_often(Launcher& launcher) {
+    for (int i = 0; i < 20; ++i) launcher.fence();
+}
+
+void check(Launcher& launcher, int size, std::size_t nodes) {
+    demand(launcher.size() == size, "the size is another");
+    demand(launcher.rank() >= 0 && launcher.rank() < size, "the rank is none");
+    const auto map = launcher.node_map();
+    demand(map.size() == static_cast<std::size_t>(size), "the node map is not of all ranks");
+    demand(heddle::launch::count_nodes(map) == nodes, "the nodes are more or less");
+    demand(launcher.appnum() <= 0, "the number of the program is another");
+    exchange_values(launcher);
+    refuse_unknown_keys(launcher);
+    fence_often(launcher);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    if (argc != 3) return 2;
+    const auto launcher = heddle::launch::find_launcher();
+    demand(launcher != nullptr, "there is no launcher");
+    check(*launcher, std::atoi(argv[1]), static_cast<std::size_t>(std::atoi(argv[2])));
+    demand(heddle::launch::find_launcher() == nullptr, "what it starts would take its place");
+    std::printf("rank %d conforms\n", launcher->rank());
+    std::fflush(stdout);
+    launcher->leave();
+    return 0;
+} catch (const std::exception& problem) {
+    std::fprintf(stderr, "conformance: %s\n", problem.what());
+    return 1;
+}
