@@ -17,6 +17,7 @@
 #include "launch/node_file.hpp"
 #include "launch/share_by_launcher.hpp"
 #include "launch/variables.hpp"
+#include "platform/printing.hpp"
 #include "platform/shared_memory.hpp"
 
 namespace heddle::launch {
@@ -119,7 +120,11 @@ void abort(Job& job, int code, const std::string& reason) noexcept {
     std::fflush(stdout);
     if (!job.board_is_read) std::fprintf(stderr, "heddle: %s\n", reason.c_str());
     std::fflush(nullptr);
-    if (job.launcher) job.launcher->abort(code);
+    if (job.launcher) {
+        // A launcher that ends the job forwards what it has read until then.
+        platform::wait_until_read(STDERR_FILENO, 1'000);
+        job.launcher->abort(code);
+    }
     _exit((code & 0xff) == 0 ? 1 : code & 0xff);
 }
 

@@ -3,7 +3,8 @@
 /// What a launcher tells the processes that it has started, and does for them.
 ///
 /// Values         put() publishes a value of this rank: any bytes, of any length, under a short key of letters
-///                and digits. After a fence() that all ranks have called, every rank can get() it.
+///                and digits. After a fence() that all ranks have called, every rank can get() it. Nobody asks for what nobody
+///                has put: some launchers wait for it.
 /// Node map       comes from the launcher, never from names of hosts: a launcher may show one machine as several
 ///                nodes, and hosts may share a name.
 /// Abort          returns when the launcher knows of it: a word that is sent and not waited for gets lost when the

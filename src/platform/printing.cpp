@@ -2,7 +2,9 @@
 #include "platform/printing.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -18,6 +20,7 @@
 #include <stdio_ext.h>
 
 #include "platform/print_view.hpp"
+#include "platform/shared_memory.hpp"
 
 namespace heddle::platform {
 namespace {
@@ -115,6 +118,17 @@ void flush_output() noexcept {
     if (__fpending(stdout) == 0 || ftrylockfile(stdout) != 0) return;
     fflush_unlocked(stdout);
     funlockfile(stdout);
+}
+
+void wait_until_read(int descriptor, int milliseconds) noexcept {
+    for (; milliseconds > 0; --milliseconds) {
+        int left = 0;
+        // FIONREAD is of what a pipe holds, SIOCOUTQ of what a socket has sent and its peer not taken.
+        const bool known = is_socket(descriptor) ? ioctl(descriptor, SIOCOUTQ, &left) == 0
+                                                 : ioctl(descriptor, FIONREAD, &left) == 0;
+        if (!known || left == 0) return;
+        usleep(1000);
+    }
 }
 
 }  // namespace heddle::platform

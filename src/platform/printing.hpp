@@ -17,4 +17,7 @@ void protect_output() noexcept;
 /// for ever. Never waits for a thread that is printing.
 void flush_output() noexcept;
 
+/// Waits until whoever reads the pipe or the socket has taken what was written to it: for so long at most.
+void wait_until_read(int descriptor, int milliseconds) noexcept;
+
 }  // namespace heddle::platform
