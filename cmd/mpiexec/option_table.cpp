@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 
 #include <unistd.h>
 
@@ -183,21 +186,35 @@ std::string own_host_name() {
     return name.data();
 }
 
+void check_host(const Parsing& at, std::string_view entry) {
+    const std::string host(entry.substr(0, entry.find(':')));
+    if (host == "localhost" || host == "127.0.0.1" || host == own_host_name()) return;
+    wrong(
+        at,
+        fmt::format("'{}' is not this machine; ranks on several hosts are not connected yet, since "
+                    "there is no network transport",
+                    host));
+}
+
 void accept_this_host(const Parsing& at) {
-    for (const std::string& entry : split(at.values[0], ',')) {
-        const std::string host = entry.substr(0, entry.find(':'));
-        if (host == "localhost" || host == "127.0.0.1" || host == own_host_name()) continue;
-        wrong(at,
-              fmt::format("'{}' is not this machine, and this mpiexec starts ranks on this "
-                          "machine only; on several, start them with srun or prterun",
-                          host));
+    for (const std::string& entry : split(at.values[0], ',')) check_host(at, entry);
+}
+
+/// A host at the beginning of each line, as Hydra and PRRTE read it: "HOST", "HOST:RANKS", "HOST slots=RANKS".
+void read_hostfile(const Parsing& at) {
+    std::ifstream file(at.values[0]);
+    if (!file) wrong(at, fmt::format("cannot read {}: {}", at.values[0], error_text(errno)));
+    for (std::string line; std::getline(file, line);) {
+        std::string host;
+        if (std::istringstream(line.substr(0, line.find('#'))) >> host) check_host(at, host);
     }
 }
 
 void refuse_hosts(const Parsing& at) {
-    wrong(at,
-          "this mpiexec starts ranks on this machine only; on several, start them with srun or "
-          "prterun");
+    wrong(
+        at,
+        "this mpiexec starts ranks on this machine only; ranks on several hosts are not connected "
+        "yet, since there is no network transport");
 }
 
 void refuse_mca(const Parsing& at) {
@@ -286,7 +303,8 @@ constexpr std::array table{
     Option{hidden, "host hosts H", "HOST", "", accept_this_host},
     Option{hidden, "ppn perhost npernode N", "N", "", accept_number},
 
-    Option{hidden, "hostfile machinefile f default-hostfile rankfile", "FILE", "", refuse_hosts},
+    Option{hidden, "hostfile machinefile f default-hostfile", "FILE", "", read_hostfile},
+    Option{hidden, "rankfile", "FILE", "", refuse_hosts},
     Option{hidden, "launcher bootstrap rmk iface", "NAME", "", refuse_hosts},
     Option{hidden, "mca gmca omca prtemca pmixmca", "KEY VALUE", "", refuse_mca},
 };

@@ -43,6 +43,10 @@ class Options(LaunchTest):
         words = ["--allow-run-as-root", "--oversubscribe", "-q", "-v", "-ppn", "4", "-host", "localhost:2",
                  "-H", socket.gethostname(), "--use-hwthread-cpus", "-genvall"]
         self.assertEqual(self.run_job(*words, "-n", 1, DOUBLE, "say:x")[:2], (0, "x\n"))
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(f"# hosts\nlocalhost slots=2  # here\n\n{socket.gethostname()}:4\n")
+            file.flush()
+            self.assertEqual(self.run_job("--hostfile", file.name, "-n", 1, DOUBLE, "say:x")[:2], (0, "x\n"))
 
 
     def test_initial_error_handler(self):
@@ -78,8 +82,15 @@ class Refused(LaunchTest):
         self.assert_refused(2, "environment has no variable", "-x", "HEDDLE_NO_SUCH", "true")
 
     def test_what_needs_several_machines(self):
-        for words in (["-hostfile", "h"], ["-f", "h"], ["--machinefile", "h"], ["-host", "elsewhere"]):
-            self.assert_refused(2, "this machine only", *words, "-n", "1", "true")
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("localhost slots=2\n\nelsewhere:4\n")
+            file.flush()
+            for words in (["-hostfile", file.name], ["-f", file.name], ["--machinefile", file.name],
+                          ["-host", "localhost,elsewhere"]):
+                self.assert_refused(2, "'elsewhere' is not this machine; ranks on several hosts are not connected yet",
+                                    *words, "-n", "1", "true")
+        self.assert_refused(2, "cannot read nowhere: no such file", "--hostfile", "nowhere", "-n", "1", "true")
+        self.assert_refused(2, "this machine only", "--rankfile", "r", "-n", "1", "true")
         self.assert_refused(2, "HEDDLE_", "--mca", "btl", "self", "true")
 
     def test_missing_program(self):
