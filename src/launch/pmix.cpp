@@ -11,9 +11,8 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
-#include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
