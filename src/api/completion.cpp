@@ -62,6 +62,11 @@ int look(const Request& request, MPI_Status* status) {
         case core::Operation::partitioned:
             set_status_of_receive(status, active);
             return active.error;
+        case core::Operation::send:
+            objects::set_empty_status(status);
+            if (active.cancelled && objects::is_wanted(status))
+                objects::set_cancelled(*status, true);
+            return active.error;
         case core::Operation::join:
             if (const Request* receive = p2p::receive_of_join(active))
                 set_status_of_receive(status, *receive);
@@ -175,10 +180,22 @@ int let_go(Thread& thread, Request& request) {
 }
 
 int cancel_active(Thread& thread, Request& active) {
-    if (active.operation == core::Operation::receive && !active.completed())
-        engine_of(thread).cancel_receive(thread, active);
-    if (active.operation == core::Operation::generalized) return p2p::cancel_generalized(active);
-    return MPI_SUCCESS;  // a send goes its way: cancelling it is deprecated and need not succeed
+    switch (active.operation) {
+        case core::Operation::receive:
+            if (!active.completed()) engine_of(thread).cancel_receive(thread, active);
+            return MPI_SUCCESS;
+        case core::Operation::send:
+            engine_of(thread).cancel_send(thread, active);
+            return MPI_SUCCESS;
+        case core::Operation::generalized: return p2p::cancel_generalized(active);
+        case core::Operation::schedule:
+        case core::Operation::partitioned:
+            return objects::fail(
+                thread, live(active.communicator), MPI_ERR_REQUEST,
+                "argument request: collective and partitioned operations cannot be "
+                "cancelled");
+        default: return MPI_SUCCESS;
+    }
 }
 
 int Selection::find(Thread& thread, std::int64_t count, const MPI_Request* handles) {

@@ -10,7 +10,7 @@ char other_processes;
 /// Whether other processes have to have done something for it to be complete.
 bool heard_of_others(const Request& request) noexcept {
     switch (request.operation) {
-        case Operation::send: return request.synchronous;
+        case Operation::send: return request.synchronous && !request.cancelled;
         case Operation::receive: return !request.cancelled && request.peer == elsewhere;
         case Operation::schedule:
         case Operation::partitioned: return true;

@@ -61,7 +61,7 @@ struct alignas(cache_line) Request {
         std::uint64_t bytes = 0;  ///< bytes that came
         Request* before;  ///< while posted: in a matching queue, but for the first one there
     };
-    std::uint64_t order = 0;  ///< post order among receives (match/matcher.hpp)
+    std::uint64_t order = 0;  ///< post order among receives (match/matcher.hpp); a send's offer
     std::uint32_t context = 0;
     std::int32_t source = 0;  ///< wanted, then matched: rank in the communicator
     std::int32_t tag = 0;     ///< wanted, then matched
@@ -85,8 +85,9 @@ struct alignas(cache_line) Request {
         Request* inner = nullptr;  ///< the active operation of a persistent request
         std::uint64_t remaining;   ///< of another one: bytes still to come, of a pipelined copy
     };
-    void* extra = nullptr;  ///< belongs to the operation's own file
-    bool any_tag = false;   ///< a receive of no instance, or parts in several (p2p/join.hpp)
+    void* extra = nullptr;   ///< belongs to the operation's own file
+    bool any_tag = false;    ///< a receive of no instance, or parts in several (p2p/join.hpp)
+    bool announced = false;  ///< send: counted among those whose payload is still to be taken
     sync::Claims::Claimable claimable;  ///< by the one thread that completes it, or frees it
 
     bool completed() const noexcept { return done.load(acquire); }  // A1: pairs with R1

@@ -51,7 +51,8 @@ struct alignas(8 * cache_line) Instance {
     tool::counters::Receiving receiving;
     std::uint64_t told_unexpected =
         0;  ///< unexpected_bytes as of the last time that they were told (p2p/pressure.hpp)
-    Contention inbox_waits;  ///< of threads that post receives, for `lock`
+    std::uint32_t keeps_until_sweep = 0;  ///< of offered messages (p2p/engine_cancel.cpp)
+    Contention inbox_waits;               ///< of threads that post receives, for `lock`
     /// On a line of their own: threads without the lock look at what is polled.
     alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used
     std::atomic<Inlet*>* polled = nullptr;        ///< the listed ones

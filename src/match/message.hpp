@@ -69,11 +69,17 @@ struct alignas(cache_line) Message {
             std::uint8_t manifest;  ///< of one that is streamed (transport/shm/payload_ring.hpp)
             bool synchronous;       ///< likewise: the sender waits for an answer in any case
         } far;                      ///< without a copy
+        std::uint64_t words[5];     ///< the last one: the offer, of a message that has one
     };
     union {
         Message* next = nullptr;  ///< in a list of free messages, or of those set aside
         void* communicator;       ///< while an MPI_Message names it: where it was probed
     };
+
+    /// A copied payload beside an offer is at most so long if it lies here.
+    static constexpr std::size_t small_beside_offer = 32;
+    std::uint64_t& offer() noexcept { return words[4]; }
+    std::uint64_t offer() const noexcept { return words[4]; }
 };
 static_assert(sizeof(Message) == 3 * cache_line);
 

@@ -9,6 +9,7 @@
 ///                or in pieces through the ring of cells: engine_copy.cpp
 /// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp
 /// Recipes        other than the default one. engine_laboratory.cpp
+/// Cancelling     receives that wait, and sends that nobody has matched. engine_cancel.cpp
 /// Contexts       which are still in use here, before one is used again. engine_busy.cpp
 /// Waiting        progress/wait.hpp, through the functions under "for waiting".
 ///
@@ -122,6 +123,8 @@ public:
     core::Request& completed_send() noexcept { return completed_send_; }
     /// The memory of other processes, as far as the kernel allows.
     PeerMemory& peer_memory() noexcept { return peer_memory_; }
+    /// Takes a send back, and completes it, unless it is complete or has been matched.
+    void cancel_send(core::Thread& thread, core::Request& send);
 
     // --- receiving ---
 
@@ -435,8 +438,7 @@ private:
     void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                  const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
-    void let_go_of_send(core::Thread& thread, core::Request& send,
-                        const Outbound& message) noexcept;
+    void let_go_of_send(core::Thread& thread, core::Request& send) noexcept;
     void hand_over(instance::Instance& instance, instance::Channel& channel,
                    transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
                    Kind kind, const void* prefix, std::uint32_t prefix_bytes,
@@ -459,6 +461,8 @@ private:
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_backlog(Turn& turn, instance::Instance& instance);
+    void take_pending(instance::Instance& instance, instance::Channel& channel,
+                      instance::Pending* before) noexcept;
     void withhold(instance::Instance& instance, instance::Pending& pending);
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
     void note_backlog(instance::Instance& instance) noexcept;
@@ -523,7 +527,7 @@ private:
     match::Message& new_message(core::Thread& thread, std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
     void keep_payload(core::Thread& thread, match::Message& message, const std::byte* data,
-                      Shape shape);
+                      Shape shape, std::size_t room = sizeof(match::Message::small));
     void keep_placed(core::Thread& thread, match::Message& message, transport::shm::Piece piece);
     match::Message& copy_of(core::Thread& thread, const transport::shm::Cell& cell,
                             std::int32_t process, std::uint8_t instance);
@@ -537,10 +541,55 @@ private:
                                  core::Request& receive, match::Message& message);
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
     void free_message(core::Thread& thread, match::Message& message) noexcept;
+    void free_message(match::Message& message) noexcept;
     static void count_received(instance::Instance& instance, std::uint64_t bytes) noexcept {
         instance.receiving.received_messages.add();
         instance.receiving.received_bytes.add(bytes);
     }
+
+    // engine_cancel.cpp
+    transport::shm::Offers& offers_to(std::int32_t process, std::uint8_t instance) const noexcept {
+        return node_.offers(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process),
+                            instance);
+    }
+    transport::shm::Offers& offers_from(std::int32_t process,
+                                        std::uint8_t instance) const noexcept {
+        return node_.offers(static_cast<std::size_t>(process), static_cast<std::size_t>(rank_),
+                            instance);
+    }
+    void offer(const instance::Instance& instance, instance::Channel& channel,
+               transport::shm::Cell& cell) noexcept;
+    bool take_out_of_backlog(instance::Instance& instance, instance::Channel& channel,
+                             const core::Request& send) noexcept;
+    bool take_offer_back(const core::Request& send) noexcept;
+    bool take_from_self(const core::Request& send);
+    void complete_cancelled(Turn& turn, core::Request& send) noexcept;
+    /// Of a process. False: it has taken the message back; else decide() comes next.
+    bool hold(std::int32_t process, MessageOffer offer) const noexcept {
+        return offer.number == transport::shm::Offers::none ||
+            offers_from(process, offer.instance).hold(offer.number);
+    }
+    void decide(std::int32_t process, MessageOffer offer, bool accepted) const noexcept {
+        if (offer.number == transport::shm::Offers::none) return;
+        transport::shm::Offers& offers = offers_from(process, offer.instance);
+        accepted ? offers.accept(offer.number) : offers.leave(offer.number);
+    }
+    /// Of a message that nobody can take back: no number.
+    static MessageOffer offer_of(const match::Message& message) noexcept {
+        return MessageOffer::of(is_offered(static_cast<Kind>(message.protocol)) ? message.offer()
+                                                                                : 0);
+    }
+    bool accept(const match::Message& message) const noexcept;
+    bool accept_or_discard(match::Message& message) noexcept;
+    bool is_taken_back(const match::Message& message) const noexcept;
+    bool drops(const match::Message& message) const noexcept;
+    match::Message* find_kept(instance::Instance& instance, const match::Pattern& pattern) noexcept;
+    match::Message* take_accepted(instance::Instance& instance, core::Request& receive,
+                                  match::Message* message) noexcept;
+    void discard(instance::Instance& instance, match::Message& message) noexcept;
+    void drop(match::Message& message) noexcept;
+    void keep_offered(Turn& turn, instance::Instance& instance, match::Message& message);
+    void sweep(instance::Instance& instance) noexcept;
 
     // engine_copy.cpp
     void pull(Turn& turn, const Pull& pull);
@@ -708,6 +757,7 @@ private:
     core::Arena<instance::Pending> pending_;
     std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
     OutgoingStreams streams_{pending_, announced_};
+    std::atomic<std::uint64_t> sweeps_{0};  ///< how often kept messages have been swept
     std::mutex abandoned_lock_;
     std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
     std::vector<sync::Slot*> ends_awaited_;  ///< likewise guarded by abandoned_lock_

@@ -26,16 +26,18 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
         const Everything everything(*this);
         if (!is_sequenced()) drain_in_order(turn, everything);
         const auto add_receive = [&](const core::Request& receive) { add(receive.context); };
+        const auto add_message = [&](const match::Message& message) {
+            if (!is_taken_back(message)) add(message.envelope.context);
+        };
         for_each(used(), [&](instance::Instance& instance) {
+            sweep(instance);
             instance.matcher.each_posted(add_receive);
-            instance.matcher.each_kept(
-                [&](const match::Message& message) { add(message.envelope.context); });
+            instance.matcher.each_kept(add_message);
         });
         wildcards_.each_posted(add_receive);
-        deferred_.each([&](const match::Message& message) { add(message.envelope.context); });
+        deferred_.each(add_message);
         for (std::size_t home = 0; is_sequenced() && home < pool_.size(); ++home)
-            laboratory_->each_early(
-                home, [&](const match::Message& early) { add(early.envelope.context); });
+            laboratory_->each_early(home, add_message);
     });
     std::sort(busy.found.begin(), busy.found.end());
     busy.found.erase(std::unique(busy.found.begin(), busy.found.end()), busy.found.end());

@@ -150,6 +150,7 @@ core::Request* Engine::post_exactly(core::Thread& thread, core::Request& receive
         const InSection section(thread.visitor, Section::inbox, home.number);
         lock(home, {receive.context, receive.source, receive.tag});
         message = post_watched(home, receive);
+        if (message != nullptr) message = take_accepted(home, receive, message);
         home.lock.unlock();
     }
     if (message != nullptr) {
@@ -165,9 +166,7 @@ match::Message* Engine::post_watched(instance::Instance& instance, core::Request
     if (recording_ != nullptr) recording_->post(pattern);
     const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.searches(),
                           pattern.context);
-    match::Message* message = instance.matcher.post(receive, pattern);
-    if (message != nullptr) note_taken(instance, *message);
-    return message;
+    return instance.matcher.post(receive, pattern);
 }
 
 /// Instance locked.
@@ -231,6 +230,8 @@ void Engine::match_in_sequence(Turn& turn, instance::Instance& home, match::Mess
 }
 
 void Engine::match_at_home(Turn& turn, instance::Instance& home, match::Message& message) {
+    if (message.protocol == static_cast<std::uint8_t>(Kind::nothing))
+        return free_message(turn.thread, message);
     message.instance = home.number;
     match::note_posted(home.matcher.counters());
     match_taken_out(turn, home, message);

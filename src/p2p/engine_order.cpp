@@ -141,10 +141,14 @@ void Engine::match_taken_out(Turn& turn, instance::Instance& instance, match::Me
     assert(is_sequenced() ||
            !deferred_.precede(message.peer, message.envelope.context, message.stamp));
     make_room(turn.pulls);
-    if (core::Request* receive = match(instance, message.envelope))
+    const MessageOffer offer = offer_of(message);
+    if (!hold(message.peer, offer)) return drop(message);
+    core::Request* receive = match(instance, message.envelope);
+    decide(message.peer, offer, receive != nullptr);
+    if (receive != nullptr)
         consume(turn, *receive, message);
     else
-        keep(turn, instance, message);
+        keep_offered(turn, instance, message);
 }
 
 void Engine::restore_order(Turn& turn) {
@@ -166,7 +170,7 @@ void Engine::restore_order(Turn& turn) {
 match::Message* Engine::lowest(const match::Pattern& pattern) {
     match::Message* first = nullptr;
     for_each(used(), [&](instance::Instance& instance) {
-        match::Message* found = instance.matcher.find(pattern);
+        match::Message* found = find_kept(instance, pattern);
         if (found != nullptr && (first == nullptr || found->stamp < first->stamp)) first = found;
     });
     return first;
@@ -194,10 +198,11 @@ match::Message* Engine::earliest_in_order(Turn& turn, const Everything& everythi
             continue;
         }
         // What was blocked until just before the question is in the rings now.
+        const std::uint64_t sweeps = sweeps_.load(relaxed);
         drain_in_order(turn, everything);
         match::Message* now = earliest(pattern);
-        if (now == first && !deferred_.precede(first->peer, envelope.context, first->stamp))
-            return first;
+        const bool same = now == first && sweeps == sweeps_.load(relaxed);  // not another one there
+        if (same && !deferred_.precede(first->peer, envelope.context, first->stamp)) return first;
         first = now;
     }
     return nullptr;
@@ -232,8 +237,13 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
     match::Message* message = nullptr;
     finish_after(turn, [&] {
         const Everything everything(*this);
-        if (recording_ != nullptr) recording_->post(pattern);
-        message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
+        if (recording_ != nullptr) {
+            (void)earliest(pattern);  // what has been taken back goes first
+            recording_->post(pattern);
+        }
+        do {
+            message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
+        } while (message != nullptr && !accept_or_discard(*message));
         if (message != nullptr) {
             take(pool_[message->instance], *message);
             match::mark_taken(receive);
@@ -270,7 +280,10 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
     }
     Turn turn(thread);
     match::Message* message = nullptr;
-    const auto look = [&] {
+    const auto look = [&](const auto& find) {
+        do {
+            message = find();
+        } while (take && message != nullptr && !accept_or_discard(*message));
         if (message == nullptr) return;
         if (message->peer != rank_)
             core::causality::after_other_processes();
@@ -284,15 +297,15 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
     finish_after(turn, [&] {
         if (pattern.tag == match::any_tag) {
             const Everything everything(*this);
-            message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
-            return look();
+            return look([&] {
+                return in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
+            });
         }
         instance::Instance& instance = pool_.home(pattern.context, pattern.tag);
         lock(instance, pattern);
         const std::lock_guard held(instance.lock, std::adopt_lock);
         drain(turn, instance);
-        message = instance.matcher.find(pattern);
-        look();
+        look([&] { return find_kept(instance, pattern); });
     });
     return message;
 }

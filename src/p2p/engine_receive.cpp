@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -17,13 +18,6 @@ bool is_announced(const match::Message& message) noexcept {
     return kind == Kind::rendezvous || kind == Kind::local || kind == Kind::streamed;
 }
 
-template <class Fields>
-Fields fields_of(const transport::shm::Cell& cell) noexcept {
-    Fields fields;
-    std::memcpy(&fields, cell.payload, sizeof fields);
-    return fields;
-}
-
 }  // namespace
 
 void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Message& message) {
@@ -39,9 +33,9 @@ void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Me
 /// The message was just taken out of its queue. Instance locked; not any more when it returns.
 core::Request* Engine::consume_taken(core::Thread& thread, instance::Instance& instance,
                                      core::Request& receive, match::Message& message) {
-    note_taken(instance, message);
+    match::Message* accepted = take_accepted(instance, receive, &message);
     instance.lock.unlock();
-    consume_now(thread, receive, message);
+    if (accepted != nullptr) consume_now(thread, receive, *accepted);
     return &receive;
 }
 
@@ -70,27 +64,6 @@ void Engine::note_causality(core::Request& receive, const match::Message& messag
     const auto& send = *reinterpret_cast<const core::Request*>(message.sender);
     const bool waits = message.protocol == static_cast<std::uint8_t>(Kind::local);
     core::causality::matched(receive, send, waits && send.synchronous);
-}
-
-bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
-    bool taken = false;
-    if (receive.any_tag) {
-        std::lock_guard guard(wildcards_.lock);
-        taken = wildcards_.cancel(receive);
-    } else {
-        instance::Instance& instance = pool_[receive.instance];
-        // In use, since something was posted; what is posted may change until it is locked.
-        const std::lock_guard held(instance.lock);
-        // Matched receives are out of the queue; those that are not still have the wanted source.
-        taken = !receive.completed() && instance.matcher.cancel(receive);
-    }
-    if (!taken) return false;
-    if (recording_ != nullptr) recording_->cancel({receive.context, receive.source, receive.tag});
-    receive.cancelled = true;
-    Turn turn(thread);
-    turn.complete(receive);
-    finish(turn);
-    return true;
 }
 
 match::Pattern Engine::pattern_of(const core::Request& receive) {
@@ -150,13 +123,21 @@ void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::
 void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
                                const transport::shm::Cell& cell) {
     make_room(turn.pulls);  // before there is a receive to be lost
+    const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(cell).offer);
+    if (!hold(process, offer)) {
+        if (static_cast<Kind>(cell.kind) == Kind::streamed)
+            drop(copy_of(turn.thread, cell, process, instance.number));
+        return;
+    }
     core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
+    decide(process, offer, receive != nullptr);
     if (receive == nullptr)
-        return keep(turn, instance, copy_of(turn.thread, cell, process, instance.number));
+        return keep_offered(turn, instance, copy_of(turn.thread, cell, process, instance.number));
     if (static_cast<Kind>(cell.kind) == Kind::eager_sync) {
-        const auto field = fields_of<SenderField>(cell);
-        count_received(instance, cell.length - sizeof field);
-        fill(*receive, cell.payload + sizeof field, cell.length - sizeof field);
+        const auto fields = fields_of<OfferedFields>(cell);
+        count_received(instance, cell.length - sizeof fields);
+        fill(*receive, cell.payload + sizeof fields, cell.length - sizeof fields);
+        const SenderField field{fields.sender};
         control(turn, instance.number, process, Kind::ack, &field, sizeof field);
         return turn.complete(*receive);
     }
@@ -221,12 +202,11 @@ match::Message& Engine::new_message(core::Thread& thread, std::uint8_t instance,
 }
 
 void Engine::keep_payload(core::Thread& thread, match::Message& message, const std::byte* data,
-                          Shape shape) {
+                          Shape shape, std::size_t room) {
     message.length = shape.bytes;
     if (shape.bytes == 0) return;
-    message.payload = shape.bytes <= sizeof message.small
-        ? message.small
-        : thread.blocks.take(shape.bytes, blocks_);
+    message.payload =
+        shape.bytes <= room ? message.small : thread.blocks.take(shape.bytes, blocks_);
     if (message.payload == nullptr) {
         free_message(thread, message);
         throw std::bad_alloc();
@@ -255,6 +235,14 @@ void Engine::free_message(core::Thread& thread, match::Message& message) noexcep
     thread.messages.give(message, messages_);
 }
 
+/// The same where there are no pools of a thread at hand.
+void Engine::free_message(match::Message& message) noexcept {
+    if (message.payload != message.small) std::free(message.payload);
+    message.protocol = match::no_protocol;
+    message.next = nullptr;
+    messages_.give(&message);
+}
+
 void Engine::empty_pools(core::Thread& thread) noexcept {
     thread.messages.drain(messages_);
     thread.blocks.drain(blocks_);
@@ -269,10 +257,11 @@ match::Message& Engine::copy_of(core::Thread& thread, const transport::shm::Cell
     switch (static_cast<Kind>(cell.kind)) {
         case Kind::eager: keep_payload(thread, message, cell.payload, {cell.length}); break;
         case Kind::eager_sync: {
-            const auto field = fields_of<SenderField>(cell);
-            message.sender = field.sender;
-            keep_payload(thread, message, cell.payload + sizeof field,
-                         {cell.length - sizeof field});
+            const auto fields = fields_of<OfferedFields>(cell);
+            message.sender = fields.sender;
+            message.offer() = fields.offer;
+            keep_payload(thread, message, cell.payload + sizeof fields,
+                         {cell.length - sizeof fields}, match::Message::small_beside_offer);
             break;
         }
         case Kind::placed: {
@@ -283,14 +272,17 @@ match::Message& Engine::copy_of(core::Thread& thread, const transport::shm::Cell
         case Kind::streamed: {
             const auto fields = fields_of<StreamedFields>(cell);
             message.sender = fields.sender;
+            message.offer() = fields.offer;
             message.length = fields.length;
             message.far = {fields.address, static_cast<std::uint8_t>(fields.manifest),
                            fields.synchronous != 0};
             break;
         }
+        case Kind::nothing: message.length = 0; return message;
         default: {
             const auto fields = fields_of<RendezvousFields>(cell);
             message.sender = fields.sender;
+            message.offer() = fields.offer;
             message.length = fields.length;
             message.far = {fields.address, 0, false};
         }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t fragment_bytes = 8192;
 static_assert(fragment_bytes + sizeof(DataFields) <= transport::shm::most_payload);
-static_assert(tool::most_eager_bytes + sizeof(SenderField) <= transport::shm::most_payload);
+static_assert(tool::most_eager_bytes + sizeof(OfferedFields) <= transport::shm::most_payload);
 
 constexpr match::Envelope no_envelope{0, 0, 0};
 
@@ -50,7 +50,7 @@ core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& i
     try {
         start_protocol(turn, instance, *send, message, number);
     } catch (const std::bad_alloc&) {
-        let_go_of_send(thread, *send, message);
+        let_go_of_send(thread, *send);
         finish(turn);
         return nullptr;
     }
@@ -73,6 +73,8 @@ core::Request* Engine::new_send(core::Thread& thread, const instance::Instance& 
     send->buffer = const_cast<std::byte*>(message.data);  // only read
     send->capacity = message.bytes;
     send->bytes = 0;
+    send->order = 0;
+    send->announced = false;
     send->communicator = nullptr;
     send->extra = message.communicator == nullptr ? nullptr : message.communicator->session;
     keep_layout(*send, message.layout);
@@ -80,10 +82,8 @@ core::Request* Engine::new_send(core::Thread& thread, const instance::Instance& 
 }
 
 /// Nothing of the send has left.
-void Engine::let_go_of_send(core::Thread& thread, core::Request& send,
-                            const Outbound& message) noexcept {
-    if (message.process != rank_ && message.bytes > settings_.eager_limit)
-        announced_.fetch_sub(1, relaxed);
+void Engine::let_go_of_send(core::Thread& thread, core::Request& send) noexcept {
+    if (send.announced) announced_.fetch_sub(1, relaxed);
     free_request(thread, send);
 }
 
@@ -96,14 +96,16 @@ void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Requ
         send_to_self(turn.thread, send, message);
     } else if (message.bytes > settings_.eager_limit) {
         announced_.fetch_add(1, relaxed);
+        send.announced = true;
         const RendezvousFields fields{
-            address, send.laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
+            {address, 0},
+            send.laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
             message.bytes};
         post_or_queue(instance, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
                       &fields, sizeof fields, nullptr, turn, number);
     } else if (send.synchronous) {
-        const SenderField field{address};
-        post_or_queue(instance, message, Kind::eager_sync, &field, sizeof field, nullptr, turn,
+        const OfferedFields fields{address, 0};
+        post_or_queue(instance, message, Kind::eager_sync, &fields, sizeof fields, nullptr, turn,
                       number);
     } else {
         post_or_queue(instance, message, Kind::eager, nullptr, 0, &send, turn, number);
@@ -157,6 +159,7 @@ void Engine::hand_over(instance::Instance& instance, instance::Channel& channel,
                        Kind kind, const void* prefix, std::uint32_t prefix_bytes,
                        std::uint64_t stamp) noexcept {
     write(cell, message, kind, prefix, prefix_bytes, stamp);
+    if (is_offered(kind)) offer(instance, channel, cell);
     channel.ring.publish(cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
     if (channel.ring.cold()) notify(channel.process, instance);
@@ -275,39 +278,50 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
         std::memcpy(pending.prefix, &fields, sizeof fields);
         return true;
     }
-    channel.first = pending.next;
-    if (channel.first == nullptr) channel.last = nullptr;
+    if (streamed) announced_.fetch_sub(1, relaxed);
+    core::Request* const completes = pending.completes;
+    take_pending(instance, channel, nullptr);
+    if (completes != nullptr) turn.complete(*completes);
+    return true;
+}
+
+/// Takes the pending message that comes after `before` out of the channel; the first one (nullptr). It has been
+/// published, or never will be. Outbox held.
+void Engine::take_pending(instance::Instance& instance, instance::Channel& channel,
+                          instance::Pending* before) noexcept {
+    instance::Pending*& link = before == nullptr ? channel.first : before->next;
+    instance::Pending& pending = *link;
+    link = pending.next;
+    if (channel.last == &pending) channel.last = before;
     if (!is_control(static_cast<Kind>(pending.kind)) &&
         blocked_[static_cast<std::size_t>(channel.process)].remove(
             notice_for(channel.process), pending.stamp, pending.envelope.context))
         node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
-    if (streamed) announced_.fetch_sub(1, relaxed);
-    if (pending.completes != nullptr) turn.complete(*pending.completes);
     instance.backlog_counters.backlog.subtract();
     pending.next = nullptr;
     pending_.give(&pending);
-    return true;
 }
 
 /// Leaves a payload that would hold memory of the receiver with its send, until it is matched.
 void Engine::withhold(instance::Instance& instance, instance::Pending& pending) {
     const bool synchronous = pending.kind == static_cast<std::uint8_t>(Kind::eager_sync);
-    const bool fits = pending.bytes <= sizeof(match::Message::small);
+    const bool fits = pending.bytes <= match::Message::small_beside_offer;
     if (pending.kind != static_cast<std::uint8_t>(Kind::eager) && (!synchronous || fits)) return;
-    SenderField field{reinterpret_cast<std::uint64_t>(pending.completes)};
-    if (synchronous) std::memcpy(&field, pending.prefix, sizeof field);
+    OfferedFields offer{reinterpret_cast<std::uint64_t>(pending.completes), 0};
+    if (synchronous) std::memcpy(&offer, pending.prefix, sizeof offer);
     const RendezvousFields fields{
-        field.sender,
+        offer,
         pending.layout != nullptr ? unreadable : reinterpret_cast<std::uint64_t>(pending.data),
         pending.bytes};
     pending.completes = nullptr;
     pending.kind = static_cast<std::uint8_t>(fits ? Kind::eager_sync : Kind::rendezvous);
-    pending.prefix_bytes = fits ? sizeof field : sizeof fields;
-    std::memcpy(pending.prefix, fits ? static_cast<const void*>(&field) : &fields,
+    pending.prefix_bytes = fits ? sizeof offer : sizeof fields;
+    std::memcpy(pending.prefix, fits ? static_cast<const void*>(&offer) : &fields,
                 pending.prefix_bytes);
     instance.backlog_counters.withheld.add();
     if (fits) return;
     announced_.fetch_add(1, relaxed);
+    reinterpret_cast<core::Request*>(offer.sender)->announced = true;
     pending.data = nullptr;
     pending.layout = nullptr;
     pending.bytes = 0;

@@ -91,11 +91,14 @@ core::Request* Engine::start_stream(core::Thread& thread, instance::Instance& in
             return nullptr;
         }
         send->streamed = true;
+        send->announced = true;
         announced_.fetch_add(1, relaxed);
         const StreamedFields fields{
-            reinterpret_cast<std::uint64_t>(send),
+            {reinterpret_cast<std::uint64_t>(send), 0},
             send->laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
-            message.bytes, stream->manifest, synchronous};
+            message.bytes,
+            stream->manifest,
+            synchronous};
         // A short one has come when its header is seen; of a longer one the receiver reads while it comes.
         if (message.bytes <= transport::shm::PayloadSizes::block) streams_.push(turn, channel);
         count_sent(channel, Kind::streamed, message.bytes, nullptr);

@@ -31,7 +31,7 @@ public:
     /// Stores what there is room for; true if that was anything.
     bool push(Turn& turn, instance::Channel& channel);
     bool push(Turn& turn, instance::Instance& instance);
-    /// The receiver has closed the message of this send.
+    /// The receiver has closed the message of this send, or its sender has taken it back.
     void drop(instance::Channel& channel, const core::Request& send) noexcept;
 
 private:

@@ -16,8 +16,14 @@
 ///
 /// Control messages (from ack on) name requests by address: a request stays where it is
 /// until the operation is complete, and only its own process follows the address.
+///
+/// A sender takes a message back (MPI_Cancel) out of its backlog, or by an offer that the receiver has not
+/// accepted yet (sync/offers.hpp). The receiver drops such a message wherever it comes across it.
 
 #include <cstdint>
+#include <cstring>
+
+#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 
@@ -25,7 +31,8 @@ enum class Kind : std::uint8_t {
     eager = 1,
     eager_sync,
     rendezvous,
-    local,  ///< within the process: never in a ring, only in the unexpected queue
+    local,    ///< within the process: never in a ring, only in the unexpected queue
+    nothing,  ///< has the number of a message that was taken back, for those who count them
     placed,
     streamed,
     ack,
@@ -39,13 +46,37 @@ enum class Kind : std::uint8_t {
 
 constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
 
-/// Prefix of eager_sync, and payload of ack and fin.
+/// Whether its sender may take it back until it is matched, or the send is complete.
+constexpr bool is_offered(Kind kind) noexcept {
+    return kind == Kind::eager_sync || kind == Kind::rendezvous || kind == Kind::streamed;
+}
+
+/// Payload of ack and fin.
 struct SenderField {
     std::uint64_t sender;
 };
-inline constexpr std::uint64_t unreadable = 0;
-struct RendezvousFields {
+/// An offer is known by its number in its ring, and by the instance of the ring.
+struct MessageOffer {
+    std::uint64_t number;
+    std::uint8_t instance;
+
+    static MessageOffer of(std::uint64_t word) noexcept {
+        return {word / transport::shm::most_instances,
+                static_cast<std::uint8_t>(word % transport::shm::most_instances)};
+    }
+    std::uint64_t word() const noexcept {
+        return number == transport::shm::Offers::none
+            ? 0
+            : number * transport::shm::most_instances + instance;
+    }
+};
+/// What the prefix of an offered message begins with; the prefix of eager_sync.
+struct OfferedFields {
     std::uint64_t sender;
+    std::uint64_t offer;  ///< of a MessageOffer; 0: it cannot be taken back
+};
+inline constexpr std::uint64_t unreadable = 0;
+struct RendezvousFields : OfferedFields {
     std::uint64_t address;  ///< of dense data; unreadable: the sender must pack
     std::uint64_t length;
 };
@@ -53,8 +84,7 @@ struct PlacedFields {
     std::uint64_t place;
     std::uint64_t length;
 };
-struct StreamedFields {
-    std::uint64_t sender;
+struct StreamedFields : OfferedFields {
     std::uint64_t address;  ///< of dense data; or unreadable
     std::uint64_t length : 48;
     std::uint64_t manifest : 8;
@@ -74,6 +104,14 @@ struct DataFields {
     std::uint64_t receiver;
     std::uint64_t offset;
 };
+
+/// What the payload of a cell begins with.
+template <class Fields>
+Fields fields_of(const transport::shm::Cell& cell) noexcept {
+    Fields fields;
+    std::memcpy(&fields, cell.payload, sizeof fields);
+    return fields;
+}
 
 /// Of a SharedCopy of the receiver.
 struct ShareFields {

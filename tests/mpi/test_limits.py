@@ -48,7 +48,7 @@ class Limits(unittest.TestCase):
         self.assert_runs(resource.RLIMIT_FSIZE, 100000 * KILO)
 
     def test_runs_with_files_that_hold_no_stage(self):
-        self.assert_runs(resource.RLIMIT_FSIZE, 34 * MEGA)
+        self.assert_runs(resource.RLIMIT_FSIZE, 42 * MEGA)
 
     def test_too_little_address_space(self):
         self.assert_named(resource.RLIMIT_AS, 60 * MEGA, "-v")

@@ -32,6 +32,7 @@
 #include "platform/memory.hpp"
 #include "sync/parking.hpp"
 #include "transport/shm/blocked_notice.hpp"
+#include "transport/shm/offers.hpp"
 #include "transport/shm/payload_ring.hpp"
 #include "transport/shm/ring.hpp"
 #include "transport/shm/shared_copy.hpp"
@@ -91,7 +92,8 @@ struct Layout {
         segment_board;  ///< where they begin, in the head
     std::size_t rings;  ///< where a block for each pair of processes begins, those to one in a row
     std::size_t
-        pair_bytes;  ///< of such a block: the notice, the controls of its rings, and their cells
+        pair_bytes;  ///< of such a block: the notice, the controls of its rings, their cells and offers
+    std::size_t offers;  ///< where those of its rings begin, in such a block
     std::size_t stages;  ///< where they begin
     std::size_t
         payload_rings;  ///< where they begin, those of one process in a row; segments follow the last one
@@ -151,6 +153,10 @@ public:
     /// Written by `from` for `to`. It stands with the rings, which are mapped.
     BlockedNotice& blocked_notice(std::size_t from, std::size_t to) const noexcept {
         return *reinterpret_cast<BlockedNotice*>(rings(from, to));
+    }
+    /// Likewise, of a ring.
+    Offers& offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
+        return reinterpret_cast<Offers*>(rings(from, to) + layout_.offers)[instance];
     }
 
     /// Of messages to `process`.
@@ -265,8 +271,9 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
         layout.shared_copies + rounded(processes * shm::shared_copies * sizeof(SharedCopy));
     layout.segment_board = layout.stage_board + rounded(sizeof(StageBoard));
     layout.rings = layout.segment_board + rounded(sizeof(SegmentBoard));
-    layout.pair_bytes = rounded(sizeof(BlockedNotice) +
-                                layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell)));
+    layout.offers =
+        sizeof(BlockedNotice) + layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell));
+    layout.pair_bytes = rounded(layout.offers + layout.instances * sizeof(Offers));
     layout.stages = layout.rings + processes * processes * layout.pair_bytes;
     layout.payload_rings = layout.bytes(shm::stages);
     return layout;

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Cancelling (MPI 5.0, 3.8.4): receives that no message has matched, and sends that no receive has.
+///
+/// A send that waits for room in a ring is taken out of the backlog. One that has been handed over is an offer, which
+/// its sender takes back whatever the receiver does (sync/offers.hpp, docs/adr/0028). The receiver drops it
+/// where it comes across it: in a ring, among deferred messages, or in a queue of unexpected ones when it
+/// searches there, or after so many have been added that a sweep costs little.
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+constexpr std::uint32_t least_keeps_between_sweeps = 64;
+
+/// Whether it is the message of this send, which is not matched yet.
+bool is_of(const instance::Pending& pending, const core::Request& send) noexcept {
+    const auto kind = static_cast<Kind>(pending.kind);
+    if (kind == Kind::eager) return pending.completes == &send;
+    if (!is_offered(kind)) return false;
+    OfferedFields fields;
+    std::memcpy(&fields, pending.prefix, sizeof fields);
+    return fields.sender == reinterpret_cast<std::uint64_t>(&send);
+}
+
+}  // namespace
+
+bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
+    bool taken = false;
+    if (receive.any_tag) {
+        std::lock_guard guard(wildcards_.lock);
+        taken = wildcards_.cancel(receive);
+    } else {
+        instance::Instance& instance = pool_[receive.instance];
+        // In use, since something was posted; what is posted may change until it is locked.
+        const std::lock_guard held(instance.lock);
+        // Matched receives are out of the queue; those that are not still have the wanted source.
+        taken = !receive.completed() && instance.matcher.cancel(receive);
+    }
+    if (!taken) return false;
+    if (recording_ != nullptr) recording_->cancel({receive.context, receive.source, receive.tag});
+    receive.cancelled = true;
+    Turn turn(thread);
+    turn.complete(receive);
+    finish(turn);
+    return true;
+}
+
+// --- the sender ---
+
+void Engine::cancel_send(core::Thread& thread, core::Request& send) {
+    if (send.completed()) return;
+    Turn turn(thread);
+    if (is_self(send.peer)) {
+        if (take_from_self(send)) complete_cancelled(turn, send);
+    } else {
+        instance::Instance& instance = pool_[send.instance];
+        // Held, so that nothing is handed over, and no slot goes on to another message, meanwhile.
+        const sync::BiasedHold held(instance.outbox, thread.token);
+        instance::Channel& channel = instance.channels[send.peer];
+        if (!send.completed() &&
+            (take_out_of_backlog(instance, channel, send) || take_offer_back(send))) {
+            if (send.streamed) streams_.drop(channel, send);
+            complete_cancelled(turn, send);
+        }
+        flush_held(turn, instance);
+    }
+    finish(turn);
+}
+
+void Engine::complete_cancelled(Turn& turn, core::Request& send) noexcept {
+    if (send.announced) announced_.fetch_sub(1, relaxed);
+    send.cancelled = true;
+    turn.complete(send);
+}
+
+/// Numbers a message that is about to be published. Outbox held.
+void Engine::offer(const instance::Instance& instance, instance::Channel& channel,
+                   transport::shm::Cell& cell) noexcept {
+    auto fields = fields_of<OfferedFields>(cell);
+    const std::uint64_t number =
+        offers_to(channel.process, instance.number).offer(channel.next_offer, !is_sequenced());
+    fields.offer = MessageOffer{number, instance.number}.word();
+    std::memcpy(cell.payload, &fields, sizeof fields);
+    reinterpret_cast<core::Request*>(fields.sender)->order = fields.offer;
+}
+
+/// Outbox held.
+bool Engine::take_out_of_backlog(instance::Instance& instance, instance::Channel& channel,
+                                 const core::Request& send) noexcept {
+    instance::Pending* before = nullptr;
+    for (instance::Pending* at = channel.first; at != nullptr; before = at, at = at->next) {
+        if (!is_of(*at, send)) continue;
+        if (!is_sequenced()) {
+            take_pending(instance, channel, before);
+            return true;
+        }
+        at->kind = static_cast<std::uint8_t>(Kind::nothing);
+        at->prefix_bytes = 0;
+        at->data = nullptr;
+        at->layout = nullptr;
+        at->bytes = 0;
+        at->completes = nullptr;
+        return true;
+    }
+    return false;
+}
+
+/// Outbox held.
+bool Engine::take_offer_back(const core::Request& send) noexcept {
+    const MessageOffer offer = MessageOffer::of(send.order);
+    if (offer.number == transport::shm::Offers::none) return false;
+    return offers_to(send.peer, offer.instance).take_back(offer.number, [&] {
+        sync::NodeFence::heavy();
+        if (node_.page(static_cast<std::size_t>(send.peer)).fences_refused.load(relaxed) != 0)
+            sync::HeavyFences::wait_for_stores();
+    });
+}
+
+/// Takes a message of this process to itself out of the unexpected queue.
+bool Engine::take_from_self(const core::Request& send) {
+    const match::Envelope where{send.context, 0, send.tag};
+    instance::Instance& instance = pool_.home(where.context, where.tag);
+    lock(instance, where);
+    const std::lock_guard held(instance.lock, std::adopt_lock);
+    match::Message* found = nullptr;
+    instance.matcher.each_kept([&](match::Message& message) {
+        if (message.peer == rank_ && message.protocol == static_cast<std::uint8_t>(Kind::local) &&
+            message.sender == reinterpret_cast<std::uint64_t>(&send))
+            found = &message;
+    });
+    if (found == nullptr) return false;
+    discard(instance, *found);
+    return true;
+}
+
+// --- the receiver ---
+
+/// Instance locked. False: its sender has taken it back.
+bool Engine::accept(const match::Message& message) const noexcept {
+    const MessageOffer offer = offer_of(message);
+    if (!hold(message.peer, offer)) return false;
+    decide(message.peer, offer, true);
+    return true;
+}
+
+/// The same for a kept message.
+bool Engine::accept_or_discard(match::Message& message) noexcept {
+    if (accept(message)) return true;
+    discard(pool_[message.instance], message);
+    return false;
+}
+
+bool Engine::is_taken_back(const match::Message& message) const noexcept {
+    const MessageOffer offer = offer_of(message);
+    return offer.number != transport::shm::Offers::none &&
+        offers_from(message.peer, offer.instance).is_taken_back(offer.number);
+}
+
+/// Whether it has been taken back; then says so to its sender, and it goes. Instance locked.
+bool Engine::drops(const match::Message& message) const noexcept {
+    return is_taken_back(message) && !hold(message.peer, offer_of(message));
+}
+
+/// The first kept message that the pattern accepts. Instance locked.
+match::Message* Engine::find_kept(instance::Instance& instance,
+                                  const match::Pattern& pattern) noexcept {
+    match::Message* found = instance.matcher.find(pattern);
+    while (found != nullptr && drops(*found)) {
+        discard(instance, *found);
+        found = instance.matcher.find(pattern);
+    }
+    return found;
+}
+
+/// The receive was just given `message`. The one that it gets; nullptr: it has been posted. Instance locked.
+match::Message* Engine::take_accepted(instance::Instance& instance, core::Request& receive,
+                                      match::Message* message) noexcept {
+    const match::Pattern pattern{receive.context, receive.source, receive.tag};
+    while (message != nullptr) {
+        note_taken(instance, *message);
+        if (accept(*message)) break;
+        drop(*message);
+        if (recording_ != nullptr) recording_->post(pattern);
+        message = instance.matcher.post(receive, pattern);
+    }
+    return message;
+}
+
+/// A kept message that has been taken back. Instance locked.
+void Engine::discard(instance::Instance& instance, match::Message& message) noexcept {
+    if (recording_ != nullptr) recording_->take(message.envelope);
+    take(instance, message);
+    drop(message);
+}
+
+/// A message that is in no queue (any more), and that nobody is going to receive. Instance locked.
+void Engine::drop(match::Message& message) noexcept {
+    leave_payload(message);
+    free_message(message);
+}
+
+/// As keep(). Instance locked.
+void Engine::keep_offered(Turn& turn, instance::Instance& instance, match::Message& message) {
+    const MessageOffer offer = offer_of(message);
+    const bool sweeps = offer.number != transport::shm::Offers::none &&
+        offers_from(message.peer, offer.instance).any_taken_back();
+    keep(turn, instance, message);
+    if (!sweeps || instance.keeps_until_sweep-- != 0) return;
+    sweep(instance);
+    // So a sweep costs each message that was kept since the last one a constant.
+    const std::uint64_t kept = instance.matcher.counters().unexpected_queue.value();
+    instance.keeps_until_sweep =
+        static_cast<std::uint32_t>(std::max<std::uint64_t>(least_keeps_between_sweeps, kept));
+}
+
+/// Drops the kept messages that have been taken back. Instance locked.
+void Engine::sweep(instance::Instance& instance) noexcept {
+    match::Message* gone = nullptr;
+    instance.matcher.each_kept([&](match::Message& message) {
+        if (!drops(message)) return;
+        message.next = gone;
+        gone = &message;
+    });
+    while (gone != nullptr) {
+        match::Message& message = *gone;
+        gone = message.next;
+        discard(instance, message);
+    }
+    // Relaxed: asked by whoever has locked everything.
+    sweeps_.fetch_add(1, relaxed);
+}
+
+}  // namespace heddle::p2p
