@@ -66,11 +66,11 @@ struct Arguments {
     std::byte* out = nullptr;
     std::uint64_t count = 0;  ///< elements of a reduction; bytes of a broadcast
     std::int32_t root = 0;
-    std::span<const std::uint64_t> starts;  ///< of the pieces of a scattered result
-    Block mine{};                           ///< the block of this process
-    Blocks from{nullptr, 0};                ///< blocks that go out
-    Blocks to{nullptr, 0};                  ///< blocks that come in
-    bool in_place = false;                  ///< these are the same
+    std::span<const std::uint64_t> starts{};  ///< of the pieces of a scattered result
+    Block mine{};                             ///< the block of this process
+    Blocks from{nullptr, 0};                  ///< blocks that go out
+    Blocks to{nullptr, 0};                    ///< blocks that come in
+    bool in_place = false;                    ///< these are the same
 };
 
 struct Algorithm {
