@@ -22,6 +22,9 @@ unshare -n -u -m -i true 2>/dev/null || skip "namespaces are not allowed here"
 count=$1
 shift
 work=$(mktemp -d -p /var/tmp)
+mkdir "$work/shown"
+# Hosts see this tree also where it lies below /tmp.
+root=$(cd "$(dirname "$0")/.." && pwd)
 holders=
 
 # Process ids in the network namespace of process $1, but for that process.
@@ -84,7 +87,10 @@ for host in $(seq "$count"); do
     nsenter -t "$holder" -n -u -m -i sh -ec "
         hostname node$host
         mount --make-rprivate /
+        mount --bind '$root' $work/shown
         mount -t tmpfs none /tmp
+        mkdir -p '$root'
+        mount --move $work/shown '$root'
         mount -t tmpfs none /dev/shm
         mount --bind $work/hosts /etc/hosts
         ip link set lo up

@@ -201,6 +201,7 @@ static void accumulates(const struct Made* made) {
     OK(MPI_Fetch_and_op(NULL, &old, MPI_INT, 0, at(made, 0, 30 + rank), MPI_NO_OP, made->win));
     CHECK(old == rank);
     OK(MPI_Win_unlock_all(made->win));
+    MPI_Barrier(MPI_COMM_WORLD); /* the next part begins with zeroes */
 }
 
 /* Pairs and long doubles are more than the processor changes at once. */
