@@ -85,6 +85,7 @@ TEST(SharedWait, messages_go_on_meanwhile) {
                 MPI_Isend(large.data(), 100000, MPI_INT, 0, 8, MPI_COMM_WORLD, &sends[1]);
                 MPI_Barrier(MPI_COMM_WORLD);
                 MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
+                MPI_Barrier(MPI_COMM_WORLD);  // or its next message may come before the other's
                 continue;
             }
             std::vector<int> in[2] = {std::vector<int>(100000), std::vector<int>(100000)};
@@ -101,6 +102,7 @@ TEST(SharedWait, messages_go_on_meanwhile) {
             ASSERT_EQ(sum, 3);
             MPI_Waitall(2, receives, MPI_STATUSES_IGNORE);
             ASSERT_EQ(in[0].back() + in[1].back(), 3);
+            MPI_Barrier(MPI_COMM_WORLD);
         }
     });
 }
