@@ -19,23 +19,6 @@ using objects::SharedScratch;
 /// Where addresses are limited, so many communicators of a node have scratch memory: the rest is the program's.
 constexpr std::int32_t stages_within_limits = 16;
 
-/// Whether all have said yes. Every round each hears, indirectly, from twice as many.
-int all_agree(core::Thread& thread, const comm::Participants& participants, bool& yes) {
-    std::uint32_t mine = yes;
-    for (std::int32_t step = 1; step < participants.size(); step *= 2) {
-        std::uint32_t theirs = 0;
-        const std::int32_t before =
-            (participants.me() - step + participants.size()) % participants.size();
-        const std::int32_t after = (participants.me() + step) % participants.size();
-        if (const int error = comm::exchange(thread, participants, &mine, sizeof mine, before,
-                                             &theirs, sizeof theirs, after, comm::stage_agreement))
-            return error;
-        mine &= theirs;
-    }
-    yes = mine != 0;
-    return MPI_SUCCESS;
-}
-
 /// A stage for all; its control words are zeroes, also where the kernel did not take its pages back.
 std::int32_t take_stage(const transport::shm::Node& node, std::int32_t users) {
     const std::int32_t number = node.take_stage(static_cast<std::uint32_t>(users));
@@ -61,7 +44,8 @@ int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
     if (number < stages_within_limits || !platform::addresses_are_limited())
         scratch.memory = node.stage(number);
     bool mapped = scratch.memory != nullptr;
-    if (const int error = all_agree(thread, participants, mapped)) return error;
+    if (const int error = comm::all_agree(thread, participants, comm::stage_agreement, mapped))
+        return error;
     scratch.room = ScratchLayout::slots(participants.size()) - 1;
     if (mapped) return MPI_SUCCESS;
     node.leave_stage(number);

@@ -18,29 +18,6 @@ int none_left(core::Thread& thread, const Participants& participants) {
                          "no context id is left for another communicator");
 }
 
-/// What everybody gives, by place, in a logarithmic number of rounds (Bruck).
-template <class T>
-int gather_all(core::Thread& thread, const Participants& participants, std::int32_t tag,
-               std::vector<T>& all, const T& mine) {
-    const std::int32_t size = participants.size();
-    const auto count = static_cast<std::size_t>(size);
-    std::vector<T> from_me(count);  // entry i is of the place i after mine
-    from_me[0] = mine;
-    for (std::int32_t step = 1; step < size; step *= 2) {
-        const auto blocks = static_cast<std::uint64_t>(std::min(step, size - step));
-        const std::int32_t before = (participants.me() - step + size) % size;
-        const std::int32_t after = (participants.me() + step) % size;
-        if (const int error =
-                exchange(thread, participants, from_me.data(), blocks * sizeof(T), before,
-                         &from_me[static_cast<std::size_t>(step)], blocks * sizeof(T), after, tag))
-            return error;
-    }
-    all.resize(count);
-    for (std::size_t i = 0; i < count; ++i)
-        all[(static_cast<std::size_t>(participants.me()) + i) % count] = from_me[i];
-    return MPI_SUCCESS;
-}
-
 /// The others hear of it when their requests complete; what tells them must not be lost.
 int tell_of_none(core::Thread& thread, const Participants& participants,
                  const std::vector<core::Request*>& told) {

@@ -104,4 +104,20 @@ std::vector<std::int32_t> everybody(const Participants& participants) {
     return places;
 }
 
+int all_agree(core::Thread& thread, const Participants& participants, std::int32_t tag, bool& yes) {
+    const std::int32_t size = participants.size();
+    std::uint32_t mine = yes;
+    for (std::int32_t step = 1; step < size; step *= 2) {
+        std::uint32_t theirs = 0;
+        const std::int32_t before = (participants.me() - step + size) % size;
+        const std::int32_t after = (participants.me() + step) % size;
+        if (const int error = exchange(thread, participants, &mine, sizeof mine, before, &theirs,
+                                       sizeof theirs, after, tag))
+            return error;
+        mine &= theirs;
+    }
+    yes = mine != 0;
+    return MPI_SUCCESS;
+}
+
 }  // namespace heddle::comm

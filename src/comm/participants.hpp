@@ -11,11 +11,14 @@
 /// Errors         send(), receive() and exchange() answer an MPI error code that the error handler of the
 ///                communicator has already seen.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/thread.hpp"
+#include "mpi.h"
 #include "objects/communicator.hpp"
 
 namespace heddle::comm {
@@ -74,5 +77,31 @@ int broadcast(core::Thread& thread, const Participants& participants,
 
 /// Every place, in order: for calls that all take part in.
 std::vector<std::int32_t> everybody(const Participants& participants);
+
+/// Whether all have said yes. Every round each hears, indirectly, from twice as many.
+int all_agree(core::Thread& thread, const Participants& participants, std::int32_t tag, bool& yes);
+
+/// What everybody gives, by place, in a logarithmic number of rounds (Bruck).
+template <class T>
+int gather_all(core::Thread& thread, const Participants& participants, std::int32_t tag,
+               std::vector<T>& all, const T& mine) {
+    const std::int32_t size = participants.size();
+    const auto count = static_cast<std::size_t>(size);
+    std::vector<T> from_me(count);  // entry i is of the place i after mine
+    from_me[0] = mine;
+    for (std::int32_t step = 1; step < size; step *= 2) {
+        const auto blocks = static_cast<std::uint64_t>(std::min(step, size - step));
+        const std::int32_t before = (participants.me() - step + size) % size;
+        const std::int32_t after = (participants.me() + step) % size;
+        if (const int error =
+                exchange(thread, participants, from_me.data(), blocks * sizeof(T), before,
+                         &from_me[static_cast<std::size_t>(step)], blocks * sizeof(T), after, tag))
+            return error;
+    }
+    all.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+        all[(static_cast<std::size_t>(participants.me()) + i) % count] = from_me[i];
+    return MPI_SUCCESS;
+}
 
 }  // namespace heddle::comm

@@ -34,7 +34,7 @@ struct alignas(cache_line) Inlet {
     bool settled = false;  ///< cold since a leader cooled it, which it followed up with a fence
     std::uint8_t cold_visits = 0;  ///< visits with messages to go before it may be hot again
     std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
-    // What the sender has offered for payload.
+    // The ring of payload that the sender has named.
     transport::shm::PayloadConsumer payload;
     std::uint32_t payload_number = 0;
 };

@@ -476,8 +476,8 @@ private:
                                 const Outbound& message, bool synchronous);
     bool has_payload_ring(instance::Instance& instance, instance::Channel& channel,
                           std::uint64_t bytes);
-    void accept_offer(instance::Instance& instance, std::int32_t process,
-                      const OfferFields& fields);
+    void open_payload_ring(instance::Instance& instance, std::int32_t process,
+                           const PayloadRingFields& fields);
     void end_send(Turn& turn, instance::Instance& instance, const SenderField& field);
     void take_stream(Turn& turn, Pull pull, std::uint64_t bytes);
     std::uint64_t take_claimed(const Pull& pull, IncomingStream& stream);

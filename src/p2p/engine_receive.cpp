@@ -162,7 +162,9 @@ void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int3
         case Kind::ack:
             turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(cell).sender));
             break;
-        case Kind::offer: accept_offer(instance, process, fields_of<OfferFields>(cell)); break;
+        case Kind::payload_ring:
+            open_payload_ring(instance, process, fields_of<PayloadRingFields>(cell));
+            break;
         case Kind::cts: stream(turn, instance, fields_of<CtsFields>(cell)); break;
         case Kind::share: {
             const auto fields = fields_of<ShareFields>(cell);

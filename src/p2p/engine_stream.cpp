@@ -113,7 +113,7 @@ core::Request* Engine::start_stream(core::Thread& thread, instance::Instance& in
     return send;
 }
 
-/// Whether the channel has a ring of payload. Offers one where that is worth it. Outbox held.
+/// Whether the channel has a ring of payload. Names one to the receiver where that is worth it. Outbox held.
 bool Engine::has_payload_ring(instance::Instance& instance, instance::Channel& channel,
                               std::uint64_t bytes) {
     if (channel.state != instance::Channel::State::open) return false;
@@ -124,18 +124,18 @@ bool Engine::has_payload_ring(instance::Instance& instance, instance::Channel& c
     if (cell == nullptr) return false;
     const std::int32_t number = payload_rings_.give(channel);
     if (number < 0) return false;
-    const OfferFields fields{static_cast<std::uint64_t>(number)};
-    hand_over(instance, channel, *cell, 1, {{0, 0, 0}, channel.process, nullptr, 0}, Kind::offer,
-              &fields, sizeof fields, 0);
+    const PayloadRingFields fields{static_cast<std::uint64_t>(number)};
+    hand_over(instance, channel, *cell, 1, {{0, 0, 0}, channel.process, nullptr, 0},
+              Kind::payload_ring, &fields, sizeof fields, 0);
     return false;
 }
 
 /// Instance locked.
-void Engine::accept_offer(instance::Instance& instance, std::int32_t process,
-                          const OfferFields& fields) {
+void Engine::open_payload_ring(instance::Instance& instance, std::int32_t process,
+                               const PayloadRingFields& fields) {
     instance::Inlet& inlet = pool_.inlet(instance, process);
     inlet.payload_number = static_cast<std::uint32_t>(fields.number);
-    inlet.payload = payload_rings_.accept(process, inlet.payload_number);
+    inlet.payload = payload_rings_.open(process, inlet.payload_number);
 }
 
 bool Engine::bind_rings_again() {
@@ -147,7 +147,7 @@ bool Engine::bind_rings_again() {
             instance::Inlet& inlet = instance.inlets[from];
             if (!inlet.bound || !inlet.payload) continue;
             inlet.payload =
-                payload_rings_.accept(static_cast<std::int32_t>(from), inlet.payload_number);
+                payload_rings_.open(static_cast<std::int32_t>(from), inlet.payload_number);
             mapped = static_cast<bool>(inlet.payload);
         }
     });

@@ -46,13 +46,12 @@ std::int32_t PayloadRings::give(instance::Channel& channel) {
     return static_cast<std::int32_t>(number);
 }
 
-transport::shm::PayloadConsumer PayloadRings::accept(std::int32_t from,
-                                                     std::uint32_t number) const {
+transport::shm::PayloadConsumer PayloadRings::open(std::int32_t from, std::uint32_t number) const {
     if (platform::addresses_are_limited()) return {};
     transport::shm::PayloadRing* ring = node_.payload_ring(static_cast<std::size_t>(from), number);
     if (ring == nullptr) return {};
     const transport::shm::PayloadConsumer consumer(*ring);
-    consumer.take_offer();
+    consumer.be_ready();
     return consumer;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 /// The rings of payload of this process (transport/shm/payload_ring.hpp), and which channel sends by which.
 ///
-/// A channel gets one when it has sent much, since each ring comes to hold some megabytes. It offers the ring
-/// to the receiver by a message (Kind::offer), and uses it once the receiver has mapped it. There is a limited
+/// A channel gets one when it has sent much, since each ring comes to hold some megabytes. It names the ring
+/// to the receiver by a message (Kind::payload_ring), and uses it once the receiver has mapped it. There is a limited
 /// number of rings; channels without one send large messages another way.
 ///
 /// Thread safety  any thread. What a channel has belongs to its outbox.
@@ -42,8 +42,8 @@ public:
     /// Gives the channel a ring, whose number is the answer; negative: there is none. Outbox held.
     std::int32_t give(instance::Channel& channel);
 
-    /// On the other side: what process `from` offers. Empty if it cannot be mapped.
-    transport::shm::PayloadConsumer accept(std::int32_t from, std::uint32_t number) const;
+    /// On the other side: a ring that process `from` sends by. Empty if it cannot be mapped.
+    transport::shm::PayloadConsumer open(std::int32_t from, std::uint32_t number) const;
 
     /// After the node's memory was unmapped: false if a ring cannot be mapped (errno).
     bool bind_again();

@@ -41,7 +41,7 @@ enum class Kind : std::uint8_t {
     data,
     share,
     shared,
-    offer,  ///< a ring of payload, for this instance
+    payload_ring,  ///< a ring of payload, for this instance
 };
 
 constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
@@ -90,7 +90,7 @@ struct StreamedFields : OfferedFields {
     std::uint64_t manifest : 8;
     std::uint64_t synchronous : 8;
 };
-struct OfferFields {
+struct PayloadRingFields {
     std::uint64_t number;  ///< of a ring of payload, among those of the sender
 };
 struct CtsFields {

@@ -91,6 +91,12 @@ std::string name_of(const Remote& there) {
         std::to_string(there.displacement);
 }
 
+int not_there(Thread& thread, Window& window, const Remote& there) {
+    return objects::fail(
+        thread, window, MPI_ERR_RMA_RANGE,
+        "target " + name_of(there) + ": the kernel finds no memory there, or not all of it");
+}
+
 int measure(Thread& thread, Window& window, std::int64_t count, const objects::Datatype& type,
             std::uint64_t& bytes) {
     std::int64_t length = 0;

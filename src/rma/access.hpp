@@ -65,6 +65,9 @@ int locate(core::Thread& thread, objects::Window& window, const Remote& there, S
 int measure(core::Thread& thread, objects::Window& window, std::int64_t count,
             const objects::Datatype& type, std::uint64_t& bytes);
 
+/// The kernel has refused an access that nothing was wrong with before.
+int not_there(core::Thread& thread, objects::Window& window, const Remote& there);
+
 /// "rank 1, displacement 5"
 std::string name_of(const Remote& there);
 

@@ -53,12 +53,6 @@ int mixed(Thread& thread, Window& window, const char* argument) {
                              ": an accumulate needs data of one predefined datatype");
 }
 
-int not_there(Thread& thread, Window& window, const Remote& there) {
-    return objects::fail(
-        thread, window, MPI_ERR_RMA_RANGE,
-        "target " + name_of(there) + ": the kernel finds no memory there, or not all of it");
-}
-
 /// Elements side by side in the three places; those of the origin and the result may be missing.
 struct Piece {
     Place target;

@@ -32,26 +32,6 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 
-/// Of everybody, by rank, in a logarithmic number of rounds (Bruck).
-int gather(core::Thread& thread, const comm::Participants& participants, const Part& mine,
-           Parts& all) {
-    const std::int32_t size = participants.size();
-    Parts from_me(static_cast<std::size_t>(size));  // entry i is of the rank i after mine
-    from_me[0] = mine;
-    for (std::int32_t step = 1; step < size; step *= 2) {
-        const auto bytes = static_cast<std::uint64_t>(std::min(step, size - step)) * sizeof(Part);
-        const std::int32_t before = (participants.me() - step + size) % size;
-        const std::int32_t after = (participants.me() + step) % size;
-        if (const int error = comm::exchange(thread, participants, from_me.data(), bytes, before,
-                                             &from_me[static_cast<std::size_t>(step)], bytes, after,
-                                             comm::window_agreement))
-            return error;
-    }
-    std::rotate(from_me.begin(), from_me.end() - participants.me(), from_me.end());
-    all = std::move(from_me);
-    return MPI_SUCCESS;
-}
-
 bool has_memory(int flavor) noexcept {
     return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
 }
@@ -165,7 +145,9 @@ int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
     const Part mine{parent.rank == 0 ? process.contexts.take() : 0, hints.noncontiguous,
                     static_cast<std::uint64_t>(wish.bytes),         wish.unit,
                     reinterpret_cast<std::uint64_t>(wish.memory),   hints.alignment};
-    if (const int error = gather(thread, comm::Participants(parent), mine, parts)) return error;
+    if (const int error = comm::gather_all(thread, comm::Participants(parent),
+                                           comm::window_agreement, parts, mine))
+        return error;
     if (parts[0].context != 0) return MPI_SUCCESS;
     return objects::fail(thread, &parent, MPI_ERR_OTHER,
                          "no context id is left for another window");

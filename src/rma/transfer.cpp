@@ -69,12 +69,6 @@ int too_long(Thread& thread, Window& window, const Remote& there, std::uint64_t 
                              " of the other side");
 }
 
-int not_there(Thread& thread, Window& window, const Remote& there) {
-    return objects::fail(
-        thread, window, MPI_ERR_RMA_RANGE,
-        "target " + name_of(there) + ": the kernel finds no memory there, or not all of it");
-}
-
 enum class Direction : std::uint8_t { put, get };
 
 /// Checks everything, and finds how much is to be moved.

@@ -84,8 +84,8 @@ struct BasicPayloadRing {
         Atom<std::uint64_t> number;  ///< of times; written last
     };
 
-    alignas(cache_line) Atom<std::uint32_t> accepted;  ///< consumer: 1 when it has mapped the ring
-    alignas(cache_line) Atom<std::uint64_t> left;  ///< consumer: bit of each manifest it has left
+    alignas(cache_line) Atom<std::uint32_t> ready;  ///< consumer: 1 when it has mapped the ring
+    alignas(cache_line) Atom<std::uint64_t> left;   ///< consumer: bit of each manifest it has left
     alignas(cache_line) Manifest manifests[Sizes::manifests];
     Block blocks[Sizes::blocks];
     alignas(cache_line) Times times[Sizes::blocks];
@@ -118,7 +118,7 @@ public:
     /// Whether the consumer has mapped the ring, and will read what comes.
     bool is_ready() noexcept {
         if (!ready_) [[unlikely]]
-            ready_ = ring_->accepted.load(acquire) != 0;  // A1: pairs with R1
+            ready_ = ring_->ready.load(acquire) != 0;  // A1: pairs with R1
         return ready_;
     }
 
@@ -299,8 +299,8 @@ public:
     explicit operator bool() const noexcept { return ring_ != nullptr; }
 
     /// The producer may store.
-    void take_offer() const noexcept {
-        ring_->accepted.store(1, release);  // R1
+    void be_ready() const noexcept {
+        ring_->ready.store(1, release);  // R1
     }
 
     const std::byte* at(std::uint64_t place) const noexcept { return ring_->data + place; }

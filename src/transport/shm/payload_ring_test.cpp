@@ -94,7 +94,7 @@ struct Stream {
 
     void consume() {
         const Consumer consumer(*ring);
-        consumer.take_offer();
+        consumer.be_ready();
         for (std::size_t i = 0; i < messages.size(); ++i) {
             while (headers.load(acquire) <= i) SimulatedWorld::yield();
             take(consumer, i);
@@ -166,10 +166,10 @@ struct Alone {
     PayloadConsumer consumer{*ring};
 };
 
-TEST(PayloadRing, is_used_when_its_offer_was_taken) {
+TEST(PayloadRing, is_used_when_its_consumer_is_ready) {
     Alone alone;
     EXPECT_FALSE(alone.producer.is_ready());
-    alone.consumer.take_offer();
+    alone.consumer.be_ready();
     EXPECT_TRUE(alone.producer.is_ready());
 }
 
