@@ -19,19 +19,25 @@ void spend(std::chrono::microseconds time) {
     while (std::chrono::steady_clock::now() - start < time) {}
 }
 
-/// What the sender does after its send is not ordered before what the receiver does. A race detector may miss two
-/// accesses that happen at nearly the same time: so they are tried at several distances.
+/// A race detector may miss two accesses that happen at nearly the same time. So each race is run at several
+/// distances: `run(distance)`.
+template <typename Run>
+void at_distances(const Run& run) {
+    for (int round = 0; round < 20; ++round) run(std::chrono::microseconds(20 * round));
+}
+
+/// What the sender does after its send is not ordered before what the receiver does.
 void after_send() {
-    for (int round = 0; round < 20; ++round) {
+    at_distances([](std::chrono::microseconds distance) {
         std::thread sender([] {
             OK(MPI_Send(nullptr, 0, MPI_INT, 0, 1, MPI_COMM_SELF));
             racy = 1;
         });
         OK(MPI_Recv(nullptr, 0, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
-        spend(std::chrono::microseconds(20 * round));
+        spend(distance);
         racy = 2;
         sender.join();
-    }
+    });
 }
 
 void count(void*, void*, int*, MPI_Datatype*) { ++racy; }
@@ -44,9 +50,12 @@ void callback() {
         int in = 0, inout = 0;
         OK(MPI_Reduce_local(&in, &inout, 1, MPI_INT, operation));
     };
-    std::thread thread(reduce);
-    reduce();
-    thread.join();
+    at_distances([&](std::chrono::microseconds distance) {
+        std::thread thread(reduce);
+        spend(distance);
+        reduce();
+        thread.join();
+    });
     OK(MPI_Op_free(&operation));
 }
 
@@ -59,9 +68,12 @@ void unordered_sends() {
                             MPI_STATUS_IGNORE));
         }
     };
-    std::thread thread(exchange, 1);
-    exchange(2);
-    thread.join();
+    at_distances([&](std::chrono::microseconds distance) {
+        std::thread thread(exchange, 1);
+        spend(distance);
+        exchange(2);
+        thread.join();
+    });
 }
 
 }  // namespace
