@@ -7,6 +7,7 @@
 
 #include "core/causality.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/incoming_stream.hpp"
 #include "p2p/payload.hpp"
 
 namespace heddle::p2p {
@@ -16,6 +17,13 @@ namespace {
 bool is_announced(const match::Message& message) noexcept {
     const auto kind = static_cast<Kind>(message.protocol);
     return kind == Kind::rendezvous || kind == Kind::local || kind == Kind::streamed;
+}
+
+/// Delivers a message that lies in the ring of payload, and frees its place.
+void take_placed(core::Request& receive, const transport::shm::PayloadConsumer& ring,
+                 const transport::shm::Piece& piece) noexcept {
+    load(ring, piece, receive, 0, fit(receive, piece.bytes));
+    ring.free(piece);
 }
 
 }  // namespace
@@ -114,8 +122,7 @@ void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::
         return keep(turn, instance, copy_of(turn.thread, cell, inlet.process, instance.number));
     const auto fields = fields_of<PlacedFields>(cell);
     count_received(instance, fields.length);
-    fill(*receive, inlet.payload.at(fields.place), fields.length);
-    inlet.payload.free({fields.place, fields.length});
+    take_placed(*receive, inlet.payload, {fields.place, fields.length});
     turn.complete(*receive);
 }
 
@@ -216,10 +223,10 @@ void Engine::keep_payload(core::Thread& thread, match::Message& message, const s
     gather(message.payload, data, shape.layout, 0, shape.bytes);
 }
 
-/// Copies the payload out of its ring, for what comes after it; where memory is short it stays there.
+/// Copies the payload out of its ring, for what comes after it. It stays there if it is long, or memory short.
 void Engine::keep_placed(core::Thread& thread, match::Message& message,
                          transport::shm::Piece piece) {
-    if (is_under_pressure(rank_)) {
+    if (piece.bytes > settings_.eager_limit || is_under_pressure(rank_)) {
         message.length = piece.bytes;
         message.far = {piece.at, 0, false};
         return;
@@ -333,8 +340,7 @@ void Engine::consume(Turn& turn, core::Request& receive, match::Message& message
     }
     if (static_cast<Kind>(message.protocol) == Kind::placed) {
         const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
-        fill(receive, ring.at(message.far.address), message.length);
-        ring.free({message.far.address, message.length});
+        take_placed(receive, ring, {message.far.address, message.length});
     } else {
         fill(receive, message.payload, message.length);
     }

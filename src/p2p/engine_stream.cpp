@@ -43,11 +43,12 @@ core::Request* Engine::send_payload(core::Thread& thread, const Outbound& messag
                                     bool synchronous) {
     core::causality::before_other_processes();
     instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
-    if (message.bytes <= settings_.eager_limit)
-        return !synchronous && place(thread, instance, message) == Post::done ? &completed_send_
-                                                                              : nullptr;
-    if (settings_.single_copy == tool::SingleCopy::always) return nullptr;
-    return start_stream(thread, instance, message, synchronous);
+    const bool is_long = message.bytes > settings_.eager_limit;
+    if (is_long && settings_.single_copy == tool::SingleCopy::always) return nullptr;
+    const bool fits = message.bytes <= transport::shm::PayloadSizes::block;
+    if (fits && !synchronous && place(thread, instance, message) == Post::done)
+        return &completed_send_;
+    return is_long ? start_stream(thread, instance, message, synchronous) : nullptr;
 }
 
 /// A message of one piece, which is there before its header is.
@@ -60,7 +61,7 @@ Post Engine::place(core::Thread& thread, instance::Instance& instance, const Out
     const auto place = channel.payload->reserve(message.bytes);
     if (!place) return Post::retry;
     if (message.layout == nullptr)
-        channel.payload->store(*place, message.data + message.offset, message.bytes);
+        channel.payload->store({*place, message.bytes}, message.data + message.offset);
     else
         gather(channel.payload->at(*place), message.data, message.layout, message.offset,
                message.bytes);

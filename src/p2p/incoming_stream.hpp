@@ -18,6 +18,15 @@
 
 namespace heddle::p2p {
 
+/// Puts what lies in the ring to where the message has come `from` bytes of; `bytes` of the piece are wanted.
+inline void load(const transport::shm::PayloadConsumer& ring, const transport::shm::Piece& piece,
+                 core::Request& receive, std::uint64_t from, std::uint64_t bytes) noexcept {
+    if (receive.laid_out || bytes != piece.bytes)
+        scatter(receive, from, ring.at(piece.at), bytes);
+    else
+        ring.load(piece, receive.buffer + from);
+}
+
 class IncomingStream {
 public:
     /// `length`: of the message, of which `receive` wants the first `wanted` bytes; nobody, if these are none.
@@ -35,7 +44,8 @@ public:
         if (stored == taken_) return false;
         while (taken_ < stored) {
             step();
-            load();
+            if (taken_ < wanted_)
+                load(ring_, piece_, *receive_, taken_, std::min(piece_.bytes, wanted_ - taken_));
             finish_piece();
         }
         return true;
@@ -65,14 +75,6 @@ private:
         piece_ = taken_ == 0 ? ring_.first_piece(manifest_, length_)
                              : ring_.next_piece(manifest_, piece_, length_ - taken_);
         stepped_ = true;
-    }
-    void load() noexcept {
-        if (taken_ >= wanted_) return;
-        const std::uint64_t bytes = std::min(piece_.bytes, wanted_ - taken_);
-        if (receive_->laid_out || bytes != piece_.bytes)
-            scatter(*receive_, taken_, ring_.at(piece_.at), bytes);
-        else
-            ring_.load(piece_, receive_->buffer + taken_);
     }
     void finish_piece() noexcept {
         ring_.free(piece_);

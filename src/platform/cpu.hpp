@@ -21,6 +21,9 @@ inline void pause() noexcept {
 #endif
 }
 
+/// Says that the line at `place` will be read soon.
+inline void prefetch(const void* place) noexcept { __builtin_prefetch(place); }
+
 /// Ticks of the invariant counter, for durations; may be read early by an out-of-order core.
 inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)

@@ -106,6 +106,7 @@ template <class World, class Sizes>
 class BasicPayloadProducer {
 public:
     using Ring = BasicPayloadRing<World, Sizes>;
+    using Trials = StoreTrials<Sizes::blocks>;
     /// `most`: bytes that it may walk at most.
     BasicPayloadProducer(Ring& ring, std::uint64_t most) noexcept
         : ring_(&ring),
@@ -135,8 +136,12 @@ public:
         return at;
     }
     std::byte* at(std::uint64_t place) noexcept { return ring_->data + place; }
-    void store(std::uint64_t place, const std::byte* from, std::uint64_t bytes) noexcept {
-        store_by(choice_.now(), at(place), from, bytes);
+
+    /// Stores a dense piece, and learns from it now and then.
+    void store(const Piece& piece, const std::byte* from) noexcept {
+        if (Ring::is_block(piece) && trials_.is_due(block_of(piece.at))) [[unlikely]]
+            return store_trial(piece, from);
+        store_by(trials_.now(), at(piece.at), from, piece.bytes);
     }
 
     // --- messages of several pieces ---
@@ -171,11 +176,6 @@ public:
         advance(piece);
         return true;
     }
-    /// Stores a dense piece, and learns from it now and then.
-    void store(const Piece& piece, const std::byte* from) noexcept {
-        if (Ring::is_block(piece) && is_for_trial(piece)) return store_trial(piece, from);
-        store_by(choice_.now(), at(piece.at), from, piece.bytes);
-    }
     /// So many bytes of the message have been stored.
     void publish(unsigned number, std::uint64_t stored) noexcept {
         ring_->manifests[number].stored.store(stored, release);  // R4: pairs with A4
@@ -184,13 +184,10 @@ public:
     void end_stream(unsigned number) noexcept { streaming_ &= ~bit(number); }
     bool is_streaming() const noexcept { return streaming_ != 0; }
 
-    Store store_now() const noexcept { return choice_.now(); }
     std::uint64_t extent() const noexcept { return extent_; }
 
 private:
     static constexpr std::uint64_t rounds_before_more = 4;
-    static constexpr std::uint64_t trial_every = 8;  ///< blocks; an eighth as often later
-    static constexpr std::uint64_t few_trials = 64;
 
     static std::uint64_t bit(unsigned number) noexcept { return std::uint64_t{1} << number; }
     static std::uint64_t block_of(std::uint64_t place) noexcept { return place / Sizes::block; }
@@ -210,7 +207,10 @@ private:
         // A5: pairs with R5; the block has been read. (1)
         if (ring_->blocks[block].freed.load(acquire) != stored_[block]) return false;
         entered_ = true;
-        if (trials_[block].pending) learn(block);
+        if (trials_.is_open(block)) [[unlikely]]
+            end_trial(block);
+        else
+            trials_.forget(block);
         return true;
     }
     void advance(const Piece& piece) noexcept {
@@ -223,8 +223,10 @@ private:
     }
     void go_to(std::uint64_t place) noexcept {
         tail_ = place;
-        if (place % Sizes::block == 0) entered_ = false;
         if (place == 0) ++rounds_;
+        if (place % Sizes::block != 0) return;
+        entered_ = false;
+        platform::prefetch(&ring_->blocks[block_of(place)]);  // the consumer wrote it
     }
     /// Only between messages: the consumer of one that is streamed goes by its extent.
     void extend(std::uint64_t bytes) noexcept {
@@ -237,42 +239,22 @@ private:
         }
     }
 
-    bool is_for_trial(const Piece& piece) const noexcept {
-        const std::uint64_t block = block_of(piece.at);
-        return block % trial_every == trial_every / 2 &&
-            (tried_ < few_trials || (tried_ + block / trial_every) % 8 == 0);
-    }
     void store_trial(const Piece& piece, const std::byte* from) noexcept {
         const auto parts = Ring::parts();
-        const Store usual = choice_.now();
+        const std::uint64_t block = block_of(piece.at);
+        const Store usual = trials_.start(block, ring_->times[block].number.load(relaxed));
         std::byte* to = at(piece.at);
         const std::uint64_t start = platform::ticks();
         store_by(other(usual), to, from, parts.first);
         const std::uint64_t middle = platform::ticks();
         store_by(usual, to + parts.first, from + parts.first, parts.rest);
-        const std::uint64_t end = platform::ticks();
-        const std::uint64_t block = block_of(piece.at);
-        trials_[block] = {
-            true, usual, {middle - start, end - middle}, ring_->times[block].number.load(relaxed)};
+        trials_.stored(block, {middle - start, platform::ticks() - middle});
     }
-    /// What the consumer says of a block that was a trial in the round before.
-    void learn(std::uint64_t block) noexcept {
-        Trial& trial = trials_[block];
-        trial.pending = false;
-        ++tried_;
+    void end_trial(std::uint64_t block) noexcept {
         auto& times = ring_->times[block];
-        const std::uint64_t number = times.number.load(acquire);  // A6: pairs with R6
-        if (number == trial.number) return;                       // it was read otherwise
-        choice_.learn(trial.usual, trial.stored,
-                      {times.first.load(relaxed), times.rest.load(relaxed)});
+        const std::uint64_t told = times.number.load(acquire);  // A6: pairs with R6
+        trials_.end(block, {times.first.load(relaxed), times.rest.load(relaxed)}, told);
     }
-
-    struct Trial {
-        bool pending = false;
-        Store usual = Store::through_cache;
-        TwoParts stored{};
-        std::uint64_t number = 0;  ///< of the consumer's times before
-    };
 
     Ring* ring_;
     bool ready_ = false;
@@ -283,16 +265,15 @@ private:
     std::uint64_t rounds_ = 0;
     std::uint64_t free_ = Sizes::manifests == 64 ? ~std::uint64_t{0} : bit(Sizes::manifests) - 1;
     std::uint64_t streaming_ = 0;  ///< by these manifests something is (still to be) streamed
-    std::uint64_t tried_ = 0;
-    StoreChoice choice_;
     std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes, ever
-    std::array<Trial, Sizes::blocks> trials_{};
+    Trials trials_;
 };
 
 template <class World, class Sizes>
 class BasicPayloadConsumer {
 public:
     using Ring = BasicPayloadRing<World, Sizes>;
+    using Trials = StoreTrials<Sizes::blocks>;
 
     BasicPayloadConsumer() = default;
     explicit BasicPayloadConsumer(Ring& ring) noexcept : ring_(&ring) {}
@@ -327,9 +308,10 @@ public:
     Piece next_piece(unsigned number, const Piece& piece, std::uint64_t left) const noexcept {
         return Ring::piece(Ring::behind(piece, ring_->manifests[number].extent), left);
     }
-    /// Reads a dense piece, and tells how long that took where the producer may want to know.
+    /// Reads a dense piece, and tells how long that took where it may be a trial.
     void load(const Piece& piece, std::byte* to) const noexcept {
-        if (!Ring::is_block(piece)) {
+        const std::uint64_t block = piece.at / Sizes::block;
+        if (!Ring::is_block(piece) || !Trials::may_be(block)) [[likely]] {
             std::memcpy(to, at(piece.at), piece.bytes);
             return;
         }
@@ -338,7 +320,7 @@ public:
         std::memcpy(to, at(piece.at), parts.first);
         const std::uint64_t middle = platform::ticks();
         std::memcpy(to + parts.first, at(piece.at) + parts.first, parts.rest);
-        tell(piece.at / Sizes::block, {middle - start, platform::ticks() - middle});
+        tell(block, {middle - start, platform::ticks() - middle});
     }
     /// Nothing of the message is looked at any more.
     void leave(unsigned number) const noexcept {

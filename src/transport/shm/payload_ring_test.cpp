@@ -31,6 +31,8 @@ using heddle::transport::shm::Piece;
 using heddle::transport::shm::Store;
 using heddle::transport::shm::StoreChoice;
 
+using StoreTrials = heddle::transport::shm::StoreTrials<PayloadSizes::blocks>;
+
 struct FewBlocks {
     static constexpr std::uint64_t block = 128;
     static constexpr std::uint64_t blocks = 8;
@@ -293,6 +295,53 @@ TEST(StoreChoice, takes_the_way_that_costs_both_sides_less) {
     EXPECT_EQ(choice.now(), Store::around_cache);
     for (int i = 0; i < 30; ++i) try_block(choice, 160, 400);  // the processes have moved
     EXPECT_EQ(choice.now(), Store::through_cache);
+}
+
+/// What stores cost that walk through a ring, a quarter of a block each. Where the processes share a cache, a
+/// plain store is dear if the one before left the line in memory.
+class Stores {
+public:
+    explicit Stores(StoreTrials& trials) : trials_(trials) {}
+
+    void walk(bool shared_cache) {
+        for (std::uint64_t block = 0; block < blocks; ++block) {
+            if (trials_.is_open(block))
+                trials_.end(block, {0, 0}, ++told_[block]);
+            else
+                trials_.forget(block);
+            Store first = trials_.now();
+            const Store rest = first;
+            const bool trial = trials_.is_due(block);
+            if (trial) first = other(trials_.start(block, told_[block]));
+            const std::uint64_t ticks = cost(first, before_[block].first, shared_cache);
+            const std::uint64_t others = 3 * cost(rest, before_[block].second, shared_cache);
+            if (trial) trials_.stored(block, {ticks, others});
+            before_[block] = {first, rest};
+        }
+    }
+
+private:
+    static constexpr std::uint64_t blocks = 128;
+
+    static std::uint64_t cost(Store way, Store before, bool shared_cache) {
+        if (way == Store::around_cache) return 500;
+        return !shared_cache ? 5000 : before == Store::through_cache ? 200 : 900;
+    }
+
+    StoreTrials& trials_;
+    std::array<std::uint64_t, blocks> told_{};
+    std::array<std::pair<Store, Store>, blocks> before_{};
+};
+
+TEST(StoreTrials, find_the_way_back_to_lines_that_lie_in_memory) {
+    StoreTrials trials;
+    Stores stores(trials);
+    for (int i = 0; i < 20; ++i) stores.walk(false);
+    EXPECT_EQ(trials.now(), Store::around_cache);
+    for (int i = 0; i < 50; ++i) stores.walk(true);
+    EXPECT_EQ(trials.now(), Store::through_cache);
+    for (int i = 0; i < 50; ++i) stores.walk(false);
+    EXPECT_EQ(trials.now(), Store::around_cache);
 }
 
 TEST(StoreChoice, is_not_changed_by_a_small_gain_or_one_disturbance) {

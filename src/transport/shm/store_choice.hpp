@@ -8,6 +8,9 @@
 ///
 /// Trial          a whole block of which the first quarter is stored the other way. The consumer times both
 ///                parts and tells; the producer reads that when it comes to the block again.
+/// Counted        the second of two trials of a block that follow each other. What a store costs depends on
+///                where the line has come to rest since the last one, so each part must have been stored the
+///                same way before. The first trial would say that the way in use is always the better one.
 
 #include <algorithm>
 #include <array>
@@ -38,8 +41,12 @@ public:
         note(other(usual), 3 * (stored.first + loaded.first));
         note(usual, stored.rest + loaded.rest);
         const std::uint64_t mine = cost(now_), theirs = cost(other(now_));
-        // More than what one disturbance makes of two ways that cost the same.
-        if (mine != 0 && theirs != 0 && theirs + theirs / 3 < mine) now_ = other(now_);
+        // More than what disturbances make of two ways that cost the same.
+        const bool is_better = mine != 0 && theirs != 0 && theirs + theirs / 3 < mine;
+        in_favour_ = is_better ? in_favour_ + 1 : 0;
+        if (in_favour_ < enough) return;
+        now_ = other(now_);
+        in_favour_ = 0;
     }
 
 private:
@@ -50,8 +57,68 @@ private:
         known = known == 0 ? ticks : (3 * known + std::min(ticks, 2 * known)) / 4;
     }
 
+    static constexpr unsigned enough = 4;
+
     Store now_ = Store::through_cache;
+    unsigned in_favour_ = 0;               ///< trials of the other way, the last ones
     std::array<std::uint64_t, 2> cost_{};  ///< 0: not known
+};
+
+/// Which blocks are on trial, and what is learned of them. The producer's.
+template <std::size_t Blocks>
+class StoreTrials {
+public:
+    /// Whether such a block is ever a trial.
+    static constexpr bool may_be(std::uint64_t block) noexcept {
+        return block % often == often / 2;
+    }
+
+    Store now() const noexcept { return choice_.now(); }
+
+    /// Whether this block, which is stored as a whole, should be a trial: at first one in eight, later
+    /// fewer, and always the same ones.
+    bool is_due(std::uint64_t block) const noexcept {
+        return block % (started_ < few ? often : seldom) == often / 2;
+    }
+    /// The block begins as a trial; `told` times the consumer has timed it. The answer is the usual way.
+    Store start(std::uint64_t block, std::uint64_t told) noexcept {
+        Trial& trial = trials_[block];
+        trial.counts = trial.is_last && trial.usual == now();
+        trial.is_last = trial.is_open = true;
+        trial.usual = now();
+        trial.told = told;
+        ++started_;
+        return trial.usual;
+    }
+    void stored(std::uint64_t block, TwoParts ticks) noexcept { trials_[block].stored = ticks; }
+
+    bool is_open(std::uint64_t block) const noexcept { return trials_[block].is_open; }
+    /// The block is stored anew. What the consumer told of it last, and how often it has.
+    void end(std::uint64_t block, TwoParts loaded, std::uint64_t told) noexcept {
+        Trial& trial = trials_[block];
+        trial.is_open = false;
+        trial.is_last = told != trial.told;  // else it was read in another way
+        if (trial.is_last && trial.counts) choice_.learn(trial.usual, trial.stored, loaded);
+    }
+    /// The block is stored anew, and what lies there was no trial.
+    void forget(std::uint64_t block) noexcept { trials_[block].is_last = false; }
+
+private:
+    static constexpr std::uint64_t often = 8, seldom = 64;  ///< one block in so many
+    static constexpr std::uint64_t few = 64;                ///< trials until they are seldom
+
+    struct Trial {
+        bool is_open = false;  ///< the consumer's times are still to be read
+        bool is_last = false;  ///< what was stored before in this block was a trial
+        bool counts = false;
+        Store usual = Store::through_cache;
+        TwoParts stored{};
+        std::uint64_t told = 0;
+    };
+
+    StoreChoice choice_;
+    std::uint64_t started_ = 0;
+    std::array<Trial, Blocks> trials_{};
 };
 
 }  // namespace heddle::transport::shm
