@@ -2,12 +2,11 @@
 #pragma once
 /// What the processor offers: pausing inside a spin loop, and a clock that every core reads alike.
 
+#include <atomic>
 #include <cstdint>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
-#else
-#include <atomic>
 #endif
 
 namespace heddle::platform {
@@ -47,6 +46,12 @@ inline std::uint64_t ordered_ticks() noexcept {
     asm volatile("dmb ishld\n\tisb\n\tmrs %0, cntvct_el0" : "=r"(value)::"memory");
     return value;
 #endif
+}
+
+/// Ticks when all stores that precede it have reached the cache or the memory.
+inline std::uint64_t ticks_after_stores() noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return ordered_ticks();
 }
 
 }  // namespace heddle::platform

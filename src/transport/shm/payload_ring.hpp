@@ -80,7 +80,7 @@ struct BasicPayloadRing {
     };
     /// What the consumer has timed of one block.
     struct Times {
-        Atom<std::uint64_t> first, rest;
+        Atom<std::uint64_t> first, second;
         Atom<std::uint64_t> number;  ///< of times; written last
     };
 
@@ -99,7 +99,6 @@ struct BasicPayloadRing {
         return end == extent ? 0 : end;
     }
     static bool is_block(const Piece& piece) noexcept { return piece.bytes == Sizes::block; }
-    static TwoParts parts() noexcept { return {Sizes::block / 4, Sizes::block - Sizes::block / 4}; }
 };
 
 template <class World, class Sizes>
@@ -189,6 +188,8 @@ public:
 private:
     static constexpr std::uint64_t rounds_before_more = 4;
 
+    static constexpr std::uint64_t half = Sizes::block / 2;
+
     static std::uint64_t bit(unsigned number) noexcept { return std::uint64_t{1} << number; }
     static std::uint64_t block_of(std::uint64_t place) noexcept { return place / Sizes::block; }
 
@@ -240,20 +241,19 @@ private:
     }
 
     void store_trial(const Piece& piece, const std::byte* from) noexcept {
-        const auto parts = Ring::parts();
         const std::uint64_t block = block_of(piece.at);
         const Store usual = trials_.start(block, ring_->times[block].number.load(relaxed));
         std::byte* to = at(piece.at);
-        const std::uint64_t start = platform::ticks();
-        store_by(other(usual), to, from, parts.first);
-        const std::uint64_t middle = platform::ticks();
-        store_by(usual, to + parts.first, from + parts.first, parts.rest);
-        trials_.stored(block, {middle - start, platform::ticks() - middle});
+        const std::uint64_t start = platform::ticks_after_stores();
+        store_by(other(usual), to, from, half);
+        const std::uint64_t middle = platform::ticks_after_stores();
+        store_by(usual, to + half, from + half, half);
+        trials_.stored(block, {middle - start, platform::ticks_after_stores() - middle});
     }
     void end_trial(std::uint64_t block) noexcept {
         auto& times = ring_->times[block];
         const std::uint64_t told = times.number.load(acquire);  // A6: pairs with R6
-        trials_.end(block, {times.first.load(relaxed), times.rest.load(relaxed)}, told);
+        trials_.end(block, {times.first.load(relaxed), times.second.load(relaxed)}, told);
     }
 
     Ring* ring_;
@@ -315,12 +315,12 @@ public:
             std::memcpy(to, at(piece.at), piece.bytes);
             return;
         }
-        const auto parts = Ring::parts();
-        const std::uint64_t start = platform::ticks();
-        std::memcpy(to, at(piece.at), parts.first);
-        const std::uint64_t middle = platform::ticks();
-        std::memcpy(to + parts.first, at(piece.at) + parts.first, parts.rest);
-        tell(block, {middle - start, platform::ticks() - middle});
+        constexpr std::uint64_t half = Sizes::block / 2;
+        const std::uint64_t start = platform::ordered_ticks();
+        std::memcpy(to, at(piece.at), half);
+        const std::uint64_t middle = platform::ordered_ticks();
+        std::memcpy(to + half, at(piece.at) + half, half);
+        tell(block, {middle - start, platform::ordered_ticks() - middle});
     }
     /// Nothing of the message is looked at any more.
     void leave(unsigned number) const noexcept {
@@ -328,10 +328,10 @@ public:
     }
 
 private:
-    void tell(std::uint64_t block, TwoParts loaded) const noexcept {
+    void tell(std::uint64_t block, Halves loaded) const noexcept {
         auto& times = ring_->times[block];
         times.first.store(loaded.first, relaxed);
-        times.rest.store(loaded.rest, relaxed);
+        times.second.store(loaded.second, relaxed);
         times.number.store(times.number.load(relaxed) + 1, release);  // R6
     }
 

@@ -283,9 +283,9 @@ TEST(PayloadRing, carries_messages_between_real_threads) {
 void try_block(StoreChoice& choice, std::uint64_t through_cache, std::uint64_t around_cache) {
     const Store usual = choice.now();
     const bool through = usual == Store::through_cache;
-    const std::uint64_t first = (through ? around_cache : through_cache) / 8;
-    const std::uint64_t rest = (through ? through_cache : around_cache) * 3 / 8;
-    choice.learn(usual, {first, rest}, {first, rest});
+    const std::uint64_t first = (through ? around_cache : through_cache) / 4;
+    const std::uint64_t second = (through ? through_cache : around_cache) / 4;
+    choice.learn(usual, {first, second}, {first, second});
 }
 
 TEST(StoreChoice, takes_the_way_that_costs_both_sides_less) {
@@ -297,7 +297,7 @@ TEST(StoreChoice, takes_the_way_that_costs_both_sides_less) {
     EXPECT_EQ(choice.now(), Store::through_cache);
 }
 
-/// What stores cost that walk through a ring, a quarter of a block each. Where the processes share a cache, a
+/// What stores cost that walk through a ring, half a block each. Where the processes share a cache, a
 /// plain store is dear if the one before left the line in memory.
 class Stores {
 public:
@@ -310,13 +310,13 @@ public:
             else
                 trials_.forget(block);
             Store first = trials_.now();
-            const Store rest = first;
+            const Store second = first;
             const bool trial = trials_.is_due(block);
             if (trial) first = other(trials_.start(block, told_[block]));
             const std::uint64_t ticks = cost(first, before_[block].first, shared_cache);
-            const std::uint64_t others = 3 * cost(rest, before_[block].second, shared_cache);
+            const std::uint64_t others = cost(second, before_[block].second, shared_cache);
             if (trial) trials_.stored(block, {ticks, others});
-            before_[block] = {first, rest};
+            before_[block] = {first, second};
         }
     }
 

@@ -6,7 +6,7 @@
 /// the line to come back from the other core, and stores around the cache are up to ten times faster. The
 /// machine is not asked, since processes move: both ways are timed on the way, on both sides.
 ///
-/// Trial          a whole block of which the first quarter is stored the other way. The consumer times both
+/// Trial          a whole block of which the first half is stored the other way. The consumer times both
 ///                parts and tells; the producer reads that when it comes to the block again.
 /// Counted        the second of two trials of a block that follow each other. What a store costs depends on
 ///                where the line has come to rest since the last one, so each part must have been stored the
@@ -26,20 +26,21 @@ constexpr Store other(Store one) noexcept {
     return one == Store::through_cache ? Store::around_cache : Store::through_cache;
 }
 
-/// Ticks for the first quarter of a block, and for the rest.
-struct TwoParts {
-    std::uint64_t first, rest;
+/// Ticks for the halves of a block. Each is timed until its last line has been stored, or loaded: what is
+/// still under way would count for the other half.
+struct Halves {
+    std::uint64_t first, second;
 };
 
 class StoreChoice {
 public:
     Store now() const noexcept { return now_; }
 
-    /// A trial in which the first quarter was stored the other way than `usual`; both sides' ticks.
-    void learn(Store usual, TwoParts stored, TwoParts loaded) noexcept {
+    /// A trial in which the first half was stored the other way than `usual`; both sides' ticks.
+    void learn(Store usual, Halves stored, Halves loaded) noexcept {
         if (!platform::copies_around_cache) return;
-        note(other(usual), 3 * (stored.first + loaded.first));
-        note(usual, stored.rest + loaded.rest);
+        note(other(usual), stored.first + loaded.first);
+        note(usual, stored.second + loaded.second);
         const std::uint64_t mine = cost(now_), theirs = cost(other(now_));
         // More than what disturbances make of two ways that cost the same.
         const bool is_better = mine != 0 && theirs != 0 && theirs + theirs / 3 < mine;
@@ -51,7 +52,7 @@ public:
 
 private:
     std::uint64_t& cost(Store way) noexcept { return cost_[static_cast<std::size_t>(way)]; }
-    /// For three quarters of a block. Forgets by a quarter; a thread that lost its core counts little.
+    /// For half a block. Forgets by a quarter; a thread that lost its core counts little.
     void note(Store way, std::uint64_t ticks) noexcept {
         std::uint64_t& known = cost(way);
         known = known == 0 ? ticks : (3 * known + std::min(ticks, 2 * known)) / 4;
@@ -90,11 +91,11 @@ public:
         ++started_;
         return trial.usual;
     }
-    void stored(std::uint64_t block, TwoParts ticks) noexcept { trials_[block].stored = ticks; }
+    void stored(std::uint64_t block, Halves ticks) noexcept { trials_[block].stored = ticks; }
 
     bool is_open(std::uint64_t block) const noexcept { return trials_[block].is_open; }
     /// The block is stored anew. What the consumer told of it last, and how often it has.
-    void end(std::uint64_t block, TwoParts loaded, std::uint64_t told) noexcept {
+    void end(std::uint64_t block, Halves loaded, std::uint64_t told) noexcept {
         Trial& trial = trials_[block];
         trial.is_open = false;
         trial.is_last = told != trial.told;  // else it was read in another way
@@ -112,7 +113,7 @@ private:
         bool is_last = false;  ///< what was stored before in this block was a trial
         bool counts = false;
         Store usual = Store::through_cache;
-        TwoParts stored{};
+        Halves stored{};
         std::uint64_t told = 0;
     };
 
