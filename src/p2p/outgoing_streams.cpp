@@ -49,28 +49,22 @@ bool OutgoingStreams::push(Turn& turn, instance::Instance& instance) {
 
 bool OutgoingStreams::push(Turn& turn, instance::Channel& channel) {
     bool moved = false;
-    while (channel.first_stream != nullptr && push_piece(turn, channel, *channel.first_stream))
+    while (channel.first_stream != nullptr && push_pieces(turn, channel, *channel.first_stream))
         moved = true;
     return moved;
 }
 
 /// False if there is no room.
-bool OutgoingStreams::push_piece(Turn& turn, instance::Channel& channel,
-                                 instance::Pending& stream) {
+bool OutgoingStreams::push_pieces(Turn& turn, instance::Channel& channel,
+                                  instance::Pending& stream) {
     PayloadProducer& ring = *channel.payload;
-    const Piece piece = ring.next_piece(stream.offset, stream.bytes);
-    if (piece.bytes == 0) return false;
-    if (!ring.claim(stream.manifest, piece, stream.offset)) {
+    const transport::shm::Room room = ring.claim(stream.manifest, stream.offset, stream.bytes);
+    if (room.is_closed) {
         end_first(channel);
         return true;
     }
-    if (stream.layout == nullptr)
-        ring.store(piece, stream.data + stream.offset);
-    else
-        gather(ring.at(piece.at), stream.data, stream.layout, stream.offset, piece.bytes);
-    stream.offset += piece.bytes;
-    stream.bytes -= piece.bytes;
-    ring.publish(stream.manifest, stream.offset);
+    if (room.bytes == 0) return false;
+    store(ring, room, stream);
     if (stream.bytes != 0) return true;
     core::Request& send = *stream.completes;
     end_first(channel);
@@ -78,6 +72,24 @@ bool OutgoingStreams::push_piece(Turn& turn, instance::Channel& channel,
     announced_.fetch_sub(1, relaxed);
     turn.complete(send);
     return true;
+}
+
+/// Fills the room, and tells of each piece.
+void OutgoingStreams::store(PayloadProducer& ring, const transport::shm::Room& room,
+                            instance::Pending& stream) noexcept {
+    Piece piece = room.first;
+    for (std::uint64_t left = room.bytes;;) {
+        if (stream.layout == nullptr)
+            ring.store(piece, stream.data + stream.offset);
+        else
+            gather(ring.at(piece.at), stream.data, stream.layout, stream.offset, piece.bytes);
+        stream.offset += piece.bytes;
+        stream.bytes -= piece.bytes;
+        ring.publish(stream.manifest, stream.offset);
+        left -= piece.bytes;
+        if (left == 0) return;
+        piece = ring.next_piece(piece, left);
+    }
 }
 
 void OutgoingStreams::end_first(instance::Channel& channel) noexcept {

@@ -35,7 +35,9 @@ public:
     void drop(instance::Channel& channel, const core::Request& send) noexcept;
 
 private:
-    bool push_piece(Turn& turn, instance::Channel& channel, instance::Pending& stream);
+    bool push_pieces(Turn& turn, instance::Channel& channel, instance::Pending& stream);
+    static void store(transport::shm::PayloadProducer& ring, const transport::shm::Room& room,
+                      instance::Pending& stream) noexcept;
     void end_first(instance::Channel& channel) noexcept;
     void give(instance::Channel& channel, instance::Pending& stream) noexcept;
 

@@ -11,16 +11,17 @@
 /// Streamed       a message of pieces that follow each other. Its header is published first, and names a
 ///                Manifest, in which the producer says how much it has stored. Messages are streamed one
 ///                after the other.
-/// Claimed        before a piece is stored the producer claims its bytes. A consumer that does not want to
-///                wait any more closes the message: of what was not claimed nothing comes, and it is told
-///                how much was.
-/// Extent         how much of the ring is walked: little at first, and more when much goes through it.
+/// Claimed        before pieces are stored the producer claims their bytes, some pieces at once. A consumer
+///                that does not want to wait any more closes the message: of what was not claimed nothing
+///                comes, and it is told how much was.
+/// Extent         how much of the ring is walked: little at first. It grows with the length of the messages
+///                that go through it, and when it is full. Each page of it costs microseconds once.
 ///
 /// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by any
 ///                thread, one for each message.
 /// Invariants     (1) a block is entered only when its `freed` has come to what was stored in it.
-///                (2) bytes before Manifest::stored have been stored; after it at most one piece is being
-///                    stored, which ends where `claimed` does.
+///                (2) bytes before Manifest::stored have been stored; those from there to `claimed` are
+///                    being stored, whatever the consumer does.
 ///                (3) a manifest is used again when its consumer has left it and nothing is streamed by it.
 
 #include <algorithm>
@@ -43,7 +44,8 @@ namespace heddle::transport::shm {
 struct PayloadSizes {
     static constexpr std::uint64_t block = 16384;
     static constexpr std::uint64_t blocks = 256;
-    static constexpr std::uint64_t first_blocks = 16;  ///< first extent
+    static constexpr std::uint64_t first_blocks = 4;    ///< first extent
+    static constexpr std::uint64_t claimed_blocks = 4;  ///< most that are claimed at once
     static constexpr unsigned manifests = 64;  ///< messages that are streamed or not received
 };
 
@@ -51,6 +53,13 @@ struct PayloadSizes {
 struct Piece {
     std::uint64_t at;
     std::uint64_t bytes;  ///< 0: there is no room
+};
+
+/// What may be stored of a message now.
+struct Room {
+    Piece first;
+    std::uint64_t bytes;  ///< of this piece and those behind it; 0: there is none
+    bool is_closed;       ///< the consumer wants nothing more
 };
 
 /// What a part of a message takes: whole lines.
@@ -158,22 +167,31 @@ public:
         manifest.claimed.store(0, relaxed);  // likewise
         return number;
     }
-    /// Where the next piece of the message goes of which `stored` bytes have been and `left` are left.
-    Piece next_piece(std::uint64_t stored, std::uint64_t left) noexcept {
+    /// Room for some of the `left` bytes that follow the first `stored` ones of a message. It is the
+    /// message's when this returns, and all of it is to be stored.
+    Room claim(unsigned number, std::uint64_t stored, std::uint64_t left) noexcept {
         if (stored == 0) extend(left);
-        return is_entered() ? Ring::piece(tail_, left) : Piece{tail_, 0};
-    }
-    /// Before it is stored. False if the consumer has closed the message.
-    bool claim(unsigned number, const Piece& piece, std::uint64_t stored) noexcept {
+        if (!is_entered()) return {};
+        const Piece first = Ring::piece(tail_, left);
+        const std::uint64_t bytes = room_from(first, left);
         auto& manifest = ring_->manifests[number];
         if (stored == 0) {
-            manifest.start = piece.at;
+            manifest.start = first.at;
             manifest.extent = extent_;
         }
         // R3: pairs with A3; for start and extent.
-        if ((manifest.claimed.fetch_add(piece.bytes, acq_rel) & Ring::closed) != 0) return false;
-        advance(piece);
-        return true;
+        if ((manifest.claimed.fetch_add(bytes, acq_rel) & Ring::closed) != 0) return {{}, 0, true};
+        Piece piece = first;
+        for (std::uint64_t to_come = bytes; to_come != 0; to_come -= piece.bytes) {
+            piece = Ring::piece(tail_, to_come);
+            (void)is_entered();
+            advance(piece);
+        }
+        return {first, bytes, false};
+    }
+    /// The one behind `piece`, when `left` bytes follow it.
+    Piece next_piece(const Piece& piece, std::uint64_t left) const noexcept {
+        return Ring::piece(Ring::behind(piece, extent_), left);
     }
     /// So many bytes of the message have been stored.
     void publish(unsigned number, std::uint64_t stored) noexcept {
@@ -187,6 +205,7 @@ public:
 
 private:
     static constexpr std::uint64_t rounds_before_more = 4;
+    static constexpr std::uint64_t messages_in_a_round = 32;
 
     static constexpr std::uint64_t half = Sizes::block / 2;
 
@@ -201,18 +220,36 @@ private:
             std::memcpy(to, from, bytes);
     }
 
+    /// Whether all that was stored in the block has been read. (1)
+    bool is_free(std::uint64_t block) const noexcept {
+        return ring_->blocks[block].freed.load(acquire) == stored_[block];  // A5: pairs with R5
+    }
     /// Whether the block at the tail may be stored to.
     bool is_entered() noexcept {
         if (entered_) return true;
         const std::uint64_t block = block_of(tail_);
-        // A5: pairs with R5; the block has been read. (1)
-        if (ring_->blocks[block].freed.load(acquire) != stored_[block]) return false;
+        if (!is_free(block)) {
+            was_full_ = true;
+            return false;
+        }
         entered_ = true;
         if (trials_.is_open(block)) [[unlikely]]
             end_trial(block);
         else
             trials_.forget(block);
         return true;
+    }
+    /// How much of `left` bytes there is room for from `first` on, which is at the tail.
+    std::uint64_t room_from(const Piece& first, std::uint64_t left) const noexcept {
+        std::uint64_t bytes = first.bytes;
+        Piece piece = first;
+        for (std::uint64_t n = 1; n < Sizes::claimed_blocks && bytes < left; ++n) {
+            piece = next_piece(piece, left - bytes);
+            const std::uint64_t block = block_of(piece.at);
+            if (block == block_of(first.at) || !is_free(block)) break;
+            bytes += piece.bytes;
+        }
+        return bytes;
     }
     void advance(const Piece& piece) noexcept {
         stored_[block_of(piece.at)] += whole_lines(piece.bytes);
@@ -231,13 +268,15 @@ private:
     }
     /// Only between messages: the consumer of one that is streamed goes by its extent.
     void extend(std::uint64_t bytes) noexcept {
-        if (extent_ == most_) [[likely]]
-            return;
-        if (rounds_ >= rounds_before_more || bytes > extent_ / 2) {
+        while (extent_ != most_ && is_too_short_for(bytes)) {
             extent_ = std::min(2 * extent_, most_);
             rounds_ = 0;
-            if (bytes > extent_ / 2) extend(bytes);
+            was_full_ = false;
         }
+    }
+    bool is_too_short_for(std::uint64_t bytes) const noexcept {
+        return bytes > extent_ / 2 || (was_full_ && rounds_ != 0) ||
+            (bytes > extent_ / messages_in_a_round && rounds_ >= rounds_before_more);
     }
 
     void store_trial(const Piece& piece, const std::byte* from) noexcept {
@@ -261,7 +300,8 @@ private:
     const std::uint64_t most_;
     std::uint64_t extent_;
     std::uint64_t tail_ = 0;
-    bool entered_ = false;  ///< the block at the tail
+    bool entered_ = false;   ///< the block at the tail
+    bool was_full_ = false;  ///< since the extent has grown
     std::uint64_t rounds_ = 0;
     std::uint64_t free_ = Sizes::manifests == 64 ? ~std::uint64_t{0} : bit(Sizes::manifests) - 1;
     std::uint64_t streaming_ = 0;  ///< by these manifests something is (still to be) streamed
@@ -287,8 +327,11 @@ public:
     const std::byte* at(std::uint64_t place) const noexcept { return ring_->data + place; }
     /// What lies there has been read, or is not wanted.
     void free(const Piece& piece) const noexcept {
-        // R5
-        ring_->blocks[piece.at / Sizes::block].freed.fetch_add(whole_lines(piece.bytes), release);
+        auto& freed = ring_->blocks[piece.at / Sizes::block].freed;
+        if (Ring::is_block(piece))  // nobody else has anything in this block
+            freed.store(freed.load(relaxed) + piece.bytes, release);  // R5
+        else
+            freed.fetch_add(whole_lines(piece.bytes), release);  // R5
     }
 
     // --- messages of several pieces ---

@@ -28,6 +28,7 @@ using heddle::transport::shm::PayloadProducer;
 using heddle::transport::shm::PayloadRing;
 using heddle::transport::shm::PayloadSizes;
 using heddle::transport::shm::Piece;
+using heddle::transport::shm::Room;
 using heddle::transport::shm::Store;
 using heddle::transport::shm::StoreChoice;
 
@@ -37,6 +38,7 @@ struct FewBlocks {
     static constexpr std::uint64_t block = 128;
     static constexpr std::uint64_t blocks = 8;
     static constexpr std::uint64_t first_blocks = 2;
+    static constexpr std::uint64_t claimed_blocks = 2;
     static constexpr unsigned manifests = 3;
 };
 using Ring = BasicPayloadRing<SimulatedWorld, FewBlocks>;
@@ -45,6 +47,19 @@ using Consumer = BasicPayloadConsumer<SimulatedWorld, FewBlocks>;
 
 std::byte byte_of(std::size_t message, std::uint64_t at) {
     return static_cast<std::byte>(message * 131 + at * 7 + at / 256);
+}
+
+/// Fills the room with what follows the first `stored` bytes.
+template <class Producer>
+void store_pieces(Producer& producer, unsigned manifest, const Room& room,
+                  const std::vector<std::byte>& data, std::uint64_t& stored) {
+    const std::uint64_t end = stored + room.bytes;
+    for (Piece piece = room.first;; piece = producer.next_piece(piece, end - stored)) {
+        producer.store(piece, data.data() + stored);
+        stored += piece.bytes;
+        producer.publish(manifest, stored);
+        if (stored == end) return;
+    }
 }
 
 /// A producer that streams messages, and a consumer that takes them, and closes some.
@@ -58,14 +73,17 @@ struct Stream {
     std::vector<Message> messages;
     SimulatedWorld::Atom<std::size_t> headers{0};
     std::vector<std::uint64_t> stored;  ///< by the producer, of each message, when it stopped
+    const std::uint64_t most;           ///< bytes of the ring that are walked
 
-    Stream(Simulation& simulation, std::size_t count) : stored(count, 0) {
+    Stream(Simulation& simulation, std::size_t count)
+        : stored(count, 0),
+          most((simulation.random(2) == 0 ? 1 : FewBlocks::blocks) * FewBlocks::block) {
         for (std::size_t i = 0; i < count; ++i)
             messages.push_back({1 + simulation.random(700), 0, simulation.random(2) == 0});
     }
 
     void produce() {
-        Producer producer(*ring, FewBlocks::blocks * FewBlocks::block);
+        Producer producer(*ring, most);
         while (!producer.is_ready()) SimulatedWorld::yield();
         for (std::size_t i = 0; i < messages.size(); ++i) {
             std::optional<unsigned> manifest;
@@ -80,17 +98,16 @@ struct Stream {
         std::vector<std::byte> data(messages[number].length);
         for (std::uint64_t at = 0; at < data.size(); ++at) data[at] = byte_of(number, at);
         while (stored[number] < data.size()) {
-            const Piece piece = producer.next_piece(stored[number], data.size() - stored[number]);
-            if (piece.bytes == 0) {
+            const Room room = producer.claim(messages[number].manifest, stored[number],
+                                             data.size() - stored[number]);
+            if (room.is_closed) return;
+            if (room.bytes == 0) {
                 SimulatedWorld::yield();
                 // A closed message that finds no room would wait for ever: only the answer ends it.
                 if (messages[number].closes && closed_.load(acquire) > number) return;
                 continue;
             }
-            if (!producer.claim(messages[number].manifest, piece, stored[number])) return;
-            producer.store(piece, data.data() + stored[number]);
-            stored[number] += piece.bytes;
-            producer.publish(messages[number].manifest, stored[number]);
+            store_pieces(producer, messages[number].manifest, room, data, stored[number]);
         }
     }
 
@@ -201,15 +218,32 @@ TEST(PayloadRing, is_full_until_the_next_block_has_been_read) {
     EXPECT_TRUE(alone.producer.reserve(64));
 }
 
-TEST(PayloadRing, is_walked_farther_when_much_goes_through_it) {
-    Alone alone;
-    const std::uint64_t first = alone.producer.extent();
+/// How far the ring is walked when such messages have gone through it one after the other.
+std::uint64_t extent_after(Alone& alone, std::uint64_t bytes) {
     for (int i = 0; i < 100000; ++i) {
-        const auto place = alone.producer.reserve(4096);
-        ASSERT_TRUE(place);
-        alone.consumer.free({*place, 4096});
+        const auto place = alone.producer.reserve(bytes);
+        if (!place) return 0;
+        alone.consumer.free({*place, bytes});
     }
-    EXPECT_LT(first, alone.producer.extent());
+    return alone.producer.extent();
+}
+
+TEST(PayloadRing, is_walked_as_far_as_its_messages_need) {
+    Alone alone;
+    EXPECT_EQ(extent_after(alone, 4096), 8 * PayloadSizes::block);
+    EXPECT_EQ(extent_after(alone, 16384), 32 * PayloadSizes::block);
+    EXPECT_EQ(extent_after(alone, 4096), 32 * PayloadSizes::block);
+}
+
+TEST(PayloadRing, is_walked_farther_when_it_was_full) {
+    Alone alone;
+    std::vector<Piece> placed;
+    for (int round = 0; round < 20; ++round) {
+        while (const auto place = alone.producer.reserve(4096)) placed.push_back({*place, 4096});
+        EXPECT_FALSE(alone.producer.reserve(4096));  // it does not grow by asking
+        for (const Piece& piece : placed) alone.consumer.free(piece);
+        placed.clear();
+    }
     EXPECT_EQ(alone.producer.extent(), PayloadSizes::blocks * PayloadSizes::block);
 }
 
@@ -264,15 +298,12 @@ TEST(PayloadRing, carries_messages_between_real_threads) {
         manifests[i] = *manifest;
         headers.store(i + 1, release);
         for (std::uint64_t stored = 0; stored < length;) {
-            const Piece piece = alone.producer.next_piece(stored, length - stored);
-            if (piece.bytes == 0) {
+            const Room room = alone.producer.claim(*manifest, stored, length - stored);
+            ASSERT_FALSE(room.is_closed);
+            if (room.bytes == 0)
                 std::this_thread::yield();
-                continue;
-            }
-            ASSERT_TRUE(alone.producer.claim(*manifest, piece, stored));
-            alone.producer.store(piece, data.data() + stored);
-            stored += piece.bytes;
-            alone.producer.publish(*manifest, stored);
+            else
+                store_pieces(alone.producer, *manifest, room, data, stored);
         }
         alone.producer.end_stream(*manifest);
     }
@@ -338,9 +369,9 @@ TEST(StoreTrials, find_the_way_back_to_lines_that_lie_in_memory) {
     Stores stores(trials);
     for (int i = 0; i < 20; ++i) stores.walk(false);
     EXPECT_EQ(trials.now(), Store::around_cache);
-    for (int i = 0; i < 50; ++i) stores.walk(true);
+    for (int i = 0; i < 200; ++i) stores.walk(true);
     EXPECT_EQ(trials.now(), Store::through_cache);
-    for (int i = 0; i < 50; ++i) stores.walk(false);
+    for (int i = 0; i < 200; ++i) stores.walk(false);
     EXPECT_EQ(trials.now(), Store::around_cache);
 }
 

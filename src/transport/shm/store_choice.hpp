@@ -76,10 +76,10 @@ public:
 
     Store now() const noexcept { return choice_.now(); }
 
-    /// Whether this block, which is stored as a whole, should be a trial: at first one in eight, later
-    /// fewer, and always the same ones.
-    bool is_due(std::uint64_t block) const noexcept {
-        return block % (started_ < few ? often : seldom) == often / 2;
+    /// Whether this block, which is stored as a whole, should be a trial: at first one in eight is each
+    /// time, later twice and then not for a while.
+    bool is_due(std::uint64_t block) noexcept {
+        return may_be(block) && (trials_[block].visits++ % period < 2 || started_ < few);
     }
     /// The block begins as a trial; `told` times the consumer has timed it. The answer is the usual way.
     Store start(std::uint64_t block, std::uint64_t told) noexcept {
@@ -105,13 +105,16 @@ public:
     void forget(std::uint64_t block) noexcept { trials_[block].is_last = false; }
 
 private:
-    static constexpr std::uint64_t often = 8, seldom = 64;  ///< one block in so many
-    static constexpr std::uint64_t few = 64;                ///< trials until they are seldom
+    static constexpr std::uint64_t often = 8;  ///< one block in so many
+    static constexpr std::uint64_t few = 64;   ///< trials until they are seldom
+    static constexpr std::uint32_t period =
+        16;  ///< visits of a block, of which two are trials then
 
     struct Trial {
         bool is_open = false;  ///< the consumer's times are still to be read
         bool is_last = false;  ///< what was stored before in this block was a trial
         bool counts = false;
+        std::uint32_t visits = 0;
         Store usual = Store::through_cache;
         Halves stored{};
         std::uint64_t told = 0;
