@@ -4,8 +4,9 @@
 ///
 ///   calls   what single operations take, in ns: put and flush, get and flush, fetch and op, compare and swap, lock with a
 ///           put and unlock; and the rate of large puts
-///   rate    threads of rank 0 put (or get) messages of a size to places of their own on one window, and then flush:
-///           each thread, or one for all (P1, RMA-MT). Millions of operations in a second, of all threads
+///   rate    threads of rank 0 put (or get) messages of a size to places of their own on one window, a number of them
+///           before a flush: by each thread for itself, or by one for all (P1, RMA-MT: 1,000 of them; P2, section
+///           5.2). Millions of operations in a second, of all threads
 ///   sync    fences, and post, start, complete and wait, of both ranks
 
 #include <barrier>
@@ -20,13 +21,14 @@ namespace {
 
 constexpr const char* usage =
     "rma --measure calls|rate|sync --window allocate|create --repetitions N --rounds N\n"
-    "    --threads N --bytes B --operation put|get --flush each|one   (rate)\n"
+    "    --threads N --bytes B --operation put|get --flush each|one --batch N   (rate)\n"
     "2 ranks\n";
 
 struct Plan {
     std::string measure, window, operation, flush;
     int repetitions, rounds, threads;
     int bytes;
+    int batch;  ///< operations of a thread before a flush
 };
 
 /// A window of so many bytes on rank 1.
@@ -118,9 +120,6 @@ void measure_calls(const Plan& plan) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Each thread has so many puts under way before it flushes, as in the paper.
-constexpr int puts_before_flush = 1000;
-
 void measure_rate(const Plan& plan) {
     const auto each = static_cast<std::size_t>(std::max(plan.bytes, 64));
     Window window(plan, each * static_cast<std::size_t>(plan.threads));
@@ -136,8 +135,8 @@ void measure_rate(const Plan& plan) {
             for (double& time : times) {
                 together.arrive_and_wait();
                 const double start = bench::now();
-                for (int round = 0; round < plan.rounds / puts_before_flush + 1; ++round) {
-                    for (int i = 0; i < puts_before_flush; ++i) {
+                for (int round = 0; round < plan.rounds / plan.batch + 1; ++round) {
+                    for (int i = 0; i < plan.batch; ++i) {
                         if (puts)
                             MPI_Put(data.data(), plan.bytes, MPI_BYTE, 1, place, plan.bytes,
                                     MPI_BYTE, win);
@@ -161,14 +160,15 @@ void measure_rate(const Plan& plan) {
         work(0);
         for (std::thread& one : threads) one.join();
         times.erase(times.begin());
-        const double operations = static_cast<double>(plan.threads) * puts_before_flush *
-            (plan.rounds / puts_before_flush + 1);
+        const double operations =
+            static_cast<double>(plan.threads) * plan.batch * (plan.rounds / plan.batch + 1);
         const double rate = operations / bench::median(times) * 1e-6;
         std::printf("%d threads, %d bytes, %s, flush by %s: %.3f M/s\n", plan.threads, plan.bytes,
                     plan.operation.c_str(), plan.flush.c_str(), rate);
         std::printf(
-            "result bench=rma threads=%d bytes=%d operation=%s flush=%s window=%s rate=%.4f\n",
-            plan.threads, plan.bytes, plan.operation.c_str(), plan.flush.c_str(),
+            "result bench=rma threads=%d bytes=%d operation=%s flush=%s batch=%d window=%s "
+            "rate=%.4f\n",
+            plan.threads, plan.bytes, plan.operation.c_str(), plan.flush.c_str(), plan.batch,
             plan.window.c_str(), rate);
         MPI_Win_unlock_all(win);
     }
@@ -214,6 +214,7 @@ int main(int argc, char** argv) {
     plan.rounds = static_cast<int>(options.integer("rounds", 100000, 1));
     plan.threads = static_cast<int>(options.integer("threads", 1, 1, 256));
     plan.bytes = static_cast<int>(options.integer("bytes", 8, 1));
+    plan.batch = static_cast<int>(options.integer("batch", 1000, 1));
     options.done();
     bench::initialise(&argc, &argv, "multiple");
     bench::require_ranks(2);
