@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
     for (int k = 0; k < 4; ++k) window(me, warm_isend, warm_irecv, k % 2);
     for (int k = 0; k < 2 * ROUNDS; ++k) window(me, count_isend, count_irecv, k % 2);
     for (int k = 0; k < ROUNDS; ++k) count_nothing(1 - me);
-    if (me == 0) printf("calls=%d level=%d\n", ROUNDS * WINDOW, level);
+    if (me == 0) printf("calls=%d level=%d counted=isend,irecv\n", ROUNDS * WINDOW, level);
     MPI_Finalize();
     return 0;
 }

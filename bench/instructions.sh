@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Instructions of MPI_Isend and of a posted MPI_Irecv of 0 bytes under MPI_THREAD_MULTIPLE.
+# Instructions of MPI functions, counted by callgrind under MPI_THREAD_MULTIPLE.
 #
 #   instructions.sh PROGRAM MPIEXEC [OPTION ...]
 #
-# PROGRAM is the built instructions.c. Rank 0 runs under callgrind once for each counted function,
-# rank 1 without it.
+# PROGRAM is the built instructions.c (MPI_Isend and a posted MPI_Irecv of 0 bytes) or instructions_windows.c (calls
+# on a window). It says on its last line how often which function makes calls, and rank 0 runs under callgrind
+# once for each of these, rank 1 without it. MOST="NAME=NUMBER ..." in the environment: more are a failure.
 set -eu
 
-[ $# -ge 2 ] || { sed -n '3,8p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '3,9p' "$0" >&2; exit 2; }
 command -v valgrind >/dev/null || { echo "instructions.sh: valgrind is not installed" >&2; exit 3; }
 program=$1
 shift
@@ -25,15 +26,22 @@ collected() {
     awk '/^(summary|totals):/ { sum = $2 } END { print sum + 0 }' "$work/$counted".*
 }
 
-isend=$(collected count_isend "$@")
-irecv=$(collected count_irecv "$@")
 nothing=$(collected count_nothing "$@")
 calls=$(sed -n 's/^calls=\([0-9]*\).*/\1/p' "$work/out")
-[ "${isend:-0}" -gt 0 ] && [ "${irecv:-0}" -gt 0 ] && [ "${calls:-0}" -gt 0 ] || {
-    echo "instructions.sh: callgrind collected nothing" >&2
-    exit 1
-}
-awk -v s="$isend" -v r="$irecv" -v n="$nothing" -v c="$calls" 'BEGIN {
-    printf "instructions: MPI_Isend %.1f, posted MPI_Irecv %.1f\n", (s - n) / c, (r - n) / c
-    printf "result bench=instructions isend=%.1f irecv=%.1f\n", (s - n) / c, (r - n) / c
-}'
+names=$(sed -n 's/^calls=.*counted=//p' "$work/out" | tr ',' ' ')
+figures=
+for name in $names; do
+    sum=$(collected "count_$name" "$@")
+    [ "${sum:-0}" -gt 0 ] && [ "${calls:-0}" -gt 0 ] || {
+        echo "instructions.sh: callgrind collected nothing in count_$name" >&2
+        exit 1
+    }
+    figures="$figures $name=$(awk -v s="$sum" -v n="$nothing" -v c="$calls" 'BEGIN { printf "%.1f", (s - n) / c }')"
+done
+echo "instructions:$figures"
+echo "result bench=instructions$figures"
+echo "$figures ${MOST:-}" | tr ' ' '\n' | awk -F= '
+    $1 == "" { next }
+    !($1 in figure) { figure[$1] = $2; next }
+    figure[$1] > $2 + 0 { print "instructions.sh: " $1 " takes more than " $2 > "/dev/stderr"; wrong = 1 }
+    END { exit wrong }'

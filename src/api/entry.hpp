@@ -334,6 +334,23 @@ struct Parameter<Result(Parameters...), i> {
     MPI_ENTRY(arity, X, __VA_ARGS__) \
     MPI_ENTRY(arity, X##_c, __VA_ARGS__)
 
+/// `short_way` takes the arguments as they are, and before them the long way, to be called without any. It answers
+/// what the call does: by itself if it can, having asked for nothing; otherwise it goes the long way, out of line.
+#define MPI_ENTRY_SHORT(arity, X, short_way, ...)                                                \
+    [[gnu::noinline]] static int long_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                 \
+        return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity);           \
+    }                                                                                            \
+    extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                               \
+        return short_way(                                                                        \
+            [=]() __attribute__((always_inline)) { return long_##X(HEDDLE_ARGUMENTS_##arity); }, \
+            HEDDLE_ARGUMENTS_##arity);                                                           \
+    }                                                                                            \
+    HEDDLE_ALIAS(X)
+
+#define MPI_ENTRY_SHORT_C(arity, X, short_way, ...)   \
+    MPI_ENTRY_SHORT(arity, X, short_way, __VA_ARGS__) \
+    MPI_ENTRY_SHORT(arity, X##_c, short_way, __VA_ARGS__)
+
 #define MPI_ENTRY_ANYTIME(arity, X, ...)                                                       \
     extern "C" int PMPI_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                             \
         return ::heddle::api::call_anytime<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity); \

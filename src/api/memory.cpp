@@ -30,12 +30,22 @@ std::size_t alignment_of(const Hints& hints) {
     return alignment;
 }
 
+/// Memory that windows on it reach by load and store; nullptr where malloc() serves better.
+void* node_memory(Thread& thread, std::size_t bytes, std::size_t alignment) {
+    using objects::NodeMemory;
+    if (bytes < NodeMemory::least_bytes || alignment > NodeMemory::alignment) return nullptr;
+    return thread.process->node_memory.take(bytes);
+}
+
 int alloc_mem(Thread& thread, Raw<MPI_Aint> size, Hints hints, OutPointer place) {
     if (size.value < 0)
         return objects::fail(thread, nullptr, MPI_ERR_ARG,
                              "argument size: " + std::to_string(size.value) + " is negative");
-    const int problem =
-        posix_memalign(place.place, alignment_of(hints), static_cast<std::size_t>(size.value));
+    const auto bytes = static_cast<std::size_t>(size.value);
+    const std::size_t alignment = alignment_of(hints);
+    *place.place = node_memory(thread, bytes, alignment);
+    if (*place.place != nullptr) return MPI_SUCCESS;
+    const int problem = posix_memalign(place.place, alignment, bytes);
     if (problem == 0) return MPI_SUCCESS;
     return objects::fail(thread, nullptr, MPI_ERR_NO_MEM,
                          "no memory for " + std::to_string(size.value) + " bytes");
@@ -44,7 +54,7 @@ int alloc_mem(Thread& thread, Raw<MPI_Aint> size, Hints hints, OutPointer place)
 int free_mem(Thread& thread, Raw<void*> memory) {
     if (!is_memory_or_null(memory.value))
         return refuse(thread, nullptr, MPI_ERR_BASE, "base", no_memory(memory.value));
-    std::free(memory.value);
+    if (!thread.process->node_memory.give(memory.value)) std::free(memory.value);
     return MPI_SUCCESS;
 }
 

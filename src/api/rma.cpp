@@ -5,6 +5,7 @@
 #include "api/entry.hpp"
 #include "api/messages.hpp"
 #include "api/rma_arguments.hpp"
+#include "api/rma_short.hpp"
 #include "rma/accumulate.hpp"
 #include "rma/locking.hpp"
 #include "rma/transfer.hpp"
@@ -136,20 +137,13 @@ int fetch_and_op(Thread& thread, OriginBuffer buffer, ResultBuffer result, Eleme
                              {rank.rank, displacement.value, 1, type.object});
 }
 
-/// Integers, logicals and bytes (MPI 5.0, 12.3.4).
-bool is_comparable(const objects::Datatype& type) noexcept {
-    return objects::is_predefined(type) &&
-        (objects::kernel_of(Builtin::bit_and, type) != nullptr ||
-         objects::kernel_of(Builtin::logical_and, type) != nullptr);
-}
-
 HEDDLE_NAMED(CompareBuffer, SendBuffer, "compare_addr")
 
 int compare_and_swap(Thread& thread, OriginBuffer buffer, CompareBuffer compare,
                      ResultBuffer result, ElementType type, TargetRank rank,
                      Displacement displacement, Win win) {
     if (rank.null()) return MPI_SUCCESS;
-    if (!is_comparable(*type))
+    if (!thread.process->plain_types.of(type->handle).compares)
         return refuse(thread, *win, MPI_ERR_TYPE, ElementType::name,
                       "not a predefined datatype of integers, logicals or bytes");
     for (const auto& [argument, address] :
@@ -224,12 +218,13 @@ int rget_accumulate(Thread& thread, OriginBuffer buffer, Perhaps<OriginCount> co
 
 using namespace heddle::api;
 
-MPI_ENTRY_C(8, Put, put)
-MPI_ENTRY_C(8, Get, get)
-MPI_ENTRY_C(9, Accumulate, accumulate)
+MPI_ENTRY_SHORT_C(8, Put, short_ways::put, put)
+MPI_ENTRY_SHORT_C(8, Get, short_ways::get, get)
+MPI_ENTRY_SHORT_C(9, Accumulate, short_ways::tried<short_ways::accumulate>, accumulate)
 MPI_ENTRY_C(12, Get_accumulate, get_accumulate)
-MPI_ENTRY(7, Fetch_and_op, fetch_and_op)
-MPI_ENTRY(7, Compare_and_swap, compare_and_swap)
+MPI_ENTRY_SHORT(7, Fetch_and_op, short_ways::tried<short_ways::fetch_and_op>, fetch_and_op)
+MPI_ENTRY_SHORT(7, Compare_and_swap, short_ways::tried<short_ways::compare_and_swap>,
+                compare_and_swap)
 MPI_ENTRY_C(9, Rput, rput)
 MPI_ENTRY_C(9, Rget, rget)
 MPI_ENTRY_C(10, Raccumulate, raccumulate)

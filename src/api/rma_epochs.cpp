@@ -4,6 +4,7 @@
 #include "api/completion.hpp"
 #include "api/entry.hpp"
 #include "api/rma_arguments.hpp"
+#include "api/rma_short.hpp"
 #include "rma/epochs.hpp"
 #include "rma/locking.hpp"
 
@@ -104,8 +105,8 @@ MPI_ENTRY(4, Win_lock, lock)
 MPI_ENTRY(2, Win_unlock, unlock)
 MPI_ENTRY(2, Win_lock_all, lock_all)
 MPI_ENTRY(1, Win_unlock_all, unlock_all)
-MPI_ENTRY(2, Win_flush, flush)
+MPI_ENTRY_SHORT(2, Win_flush, short_ways::tried<short_ways::flush>, flush)
 MPI_ENTRY(1, Win_flush_all, flush_all)
-MPI_ENTRY(2, Win_flush_local, flush_local)
+MPI_ENTRY_SHORT(2, Win_flush_local, short_ways::tried<short_ways::flush_local>, flush_local)
 MPI_ENTRY(1, Win_flush_local_all, flush_local_all)
 MPI_ENTRY(1, Win_sync, win_sync)

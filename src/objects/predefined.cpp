@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "objects/predefined.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <numeric>
 
@@ -10,6 +11,17 @@
 namespace heddle::objects {
 namespace {
 
+PlainType plain(const Datatype& type) noexcept {
+    const bool bits = kernel_of(Builtin::bit_and, type) != nullptr;
+    PlainType plain;
+    plain.compares = bits || kernel_of(Builtin::logical_and, type) != nullptr;
+    if (!type.contiguous || type.size != type.extent || type.size > UINT8_MAX) return plain;
+    plain.bytes = static_cast<std::uint8_t>(type.size);
+    if (type.size <= 8 && std::has_single_bit(plain.bytes)) plain.word = plain.bytes;
+    plain.adds = plain.word != 0 && bits && kernel_of(Builtin::sum, type) != nullptr;
+    return plain;
+}
+
 void make_types(Process& process) {
     for (const PredefinedType& type : predefined_types()) {
         Datatype& object = make_datatype(process, DefinitionPointer(type.definition));
@@ -18,6 +30,7 @@ void make_types(Process& process) {
         object.committed = true;
         object.permanent = true;
         process.predefined_types[reinterpret_cast<std::uintptr_t>(type.handle)] = &object;
+        process.plain_types.note(type.handle, plain(object));
     }
 }
 

@@ -30,7 +30,9 @@
 #include "objects/errhandler.hpp"
 #include "objects/group.hpp"
 #include "objects/info.hpp"
+#include "objects/node_memory.hpp"
 #include "objects/operation.hpp"
+#include "objects/plain_types.hpp"
 #include "objects/session.hpp"
 #include "objects/tag_ranges.hpp"
 #include "objects/window.hpp"
@@ -84,6 +86,7 @@ public:
     /// By handle, which is below this size for every predefined type.
     std::array<Datatype*, 1024> predefined_types{};
     std::array<Operation*, 64> predefined_operations{};  ///< likewise
+    PlainTypes plain_types;
 
     /// Made by MPI_Type_create_f90_*, by combiner, precision and range; guarded by set_up.
     std::map<std::array<int, 3>, Datatype*> numeric_types;
@@ -96,6 +99,7 @@ public:
     PredefinedAttributes predefined_attributes;
     std::unordered_map<const Datatype*, Attributes> type_attributes;  ///< guarded by set_up
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
+    NodeMemory node_memory{node};              ///< MPI_Alloc_mem
 
     // What works with these objects, made and owned by comm::Rank:
     p2p::Engine* engine = nullptr;

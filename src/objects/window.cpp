@@ -64,6 +64,7 @@ void close_handle(Process& process, Window& window) noexcept {
     window.communicator = nullptr;
     window.open_to_all.store(0, relaxed);
     window.targets.reset();
+    window.front = nullptr;
     window.gates = nullptr;
     window.places = nullptr;
     window.regions = nullptr;
@@ -72,7 +73,10 @@ void close_handle(Process& process, Window& window) noexcept {
     window.started = {};
     window.name.clear();
     window.attributes.clear();
-    window.mapping = {};
+    window.mapping = nullptr;
+    window.own_piece = nullptr;
+    window.other_pieces.clear();
+    window.service = nullptr;
     window.segment = {};
     Process::destroy(process.windows, window);
 }

@@ -20,12 +20,15 @@
 #include "objects/attributes.hpp"
 #include "objects/communicator.hpp"
 #include "objects/errhandler.hpp"
+#include "objects/node_memory.hpp"
 #include "platform/memory.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::rma {
+struct Front;
 struct Gate;
 struct Region;
+class Service;
 }  // namespace heddle::rma
 
 namespace heddle::objects {
@@ -55,7 +58,11 @@ struct alignas(cache_line) Target {
     std::uint64_t address = 0;             ///< in its process
     std::atomic<bool> asked{false};  ///< a thread of this process has the lock, or is about to
     bool unchecked = false;          ///< locked by MPI_MODE_NOCHECK: nobody was asked
+    bool mapped_by_all = false;  ///< accumulates are the processor's instructions, where it has one
+    std::uint64_t short_bytes =
+        0;  ///< of `memory`, for short ways (rma/short_ways.hpp); 0: they are closed
 };
+static_assert(sizeof(Target) == cache_line);
 
 /// Info keys (MPI 5.0, 12.2.1).
 struct WindowHints {
@@ -82,12 +89,15 @@ struct alignas(512) Window : core::Object {
     std::unique_ptr<Target[]> targets;
     // ----
     Communicator* communicator = nullptr;  ///< of its own, counted: nobody else uses its contexts
-    rma::Gate* gates = nullptr;            ///< of each target, in the segment (rma/control.hpp)
+    rma::Front* front = nullptr;           ///< of all targets, in the segment (rma/control.hpp)
+    rma::Gate* gates = nullptr;            ///< of each target, likewise
     std::atomic<std::uint32_t>* places = nullptr;  ///< of those who wait for locks
     rma::Region* regions = nullptr;                ///< of a dynamic window
-    std::atomic<std::int32_t> locks{0};            ///< of single targets, held by this process
-    Exposure exposure;                             ///< MPI_Win_post
-    Exposure started;                              ///< MPI_Win_start
+    /// Of single targets, held by this process. On a line that accesses do not read.
+    alignas(cache_line) std::atomic<std::int32_t> locks{0};
+    bool all_unchecked = false;  ///< MPI_Win_lock_all with MPI_MODE_NOCHECK: nobody was asked
+    Exposure exposure;           ///< MPI_Win_post
+    Exposure started;            ///< MPI_Win_start
 
     Window* next = nullptr;
     Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
@@ -95,7 +105,12 @@ struct alignas(512) Window : core::Object {
     Attributes attributes;             ///< guarded likewise
     WindowHints hints;                 ///< guarded likewise
     transport::shm::Segment segment;   ///< taken by rank 0
-    platform::Mapping mapping;
+    std::shared_ptr<const platform::Mapping> mapping;
+    NodeMemory::Holder own_piece;  ///< MPI_Win_create on memory of MPI_Alloc_mem,
+    std::vector<std::shared_ptr<const platform::Mapping>>
+        other_pieces;  ///< and that of other processes
+    /// Where a process cannot get at the memory of another: there are messages for it.
+    std::shared_ptr<rma::Service> service;
 
     // What predefined attributes point at.
     int flavor = 0;

@@ -8,6 +8,7 @@
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "rma/dynamic.hpp"
+#include "rma/service.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -68,8 +69,11 @@ int reach(Thread& thread, Window& window, const Remote& there, std::uint64_t add
     const std::int32_t process = spot.target->process;
     spot.direct = process == thread.process->rank();
     spot.place = address;
-    if (spot.direct || thread.engine->peer_memory().reachable(process)) return MPI_SUCCESS;
-    return out_of_reach(thread, window, there);
+    if (spot.direct ||
+        (copies_are_allowed(thread) && thread.engine->peer_memory().reachable(process)))
+        return MPI_SUCCESS;
+    spot.by_message = window.service != nullptr;
+    return spot.by_message ? MPI_SUCCESS : out_of_reach(thread, window, there);
 }
 
 int locate_dynamic(Thread& thread, Window& window, const Remote& there, Spot& spot) {

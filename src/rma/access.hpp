@@ -55,6 +55,8 @@ inline bool is_open(const objects::Window& window, const objects::Target& target
 struct Spot {
     const objects::Target* target = nullptr;
     bool direct = false;  ///< `place` is an address of this process, otherwise of the target's
+    bool by_message =
+        false;  ///< not direct, and the kernel does not let this process there (service.hpp)
     objects::Place place = 0;
 };
 

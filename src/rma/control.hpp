@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the processes of a window share besides its memory: a gate for each target, places for those who wait
-/// at gates, and the regions of a dynamic window. All of it begins as zeroes, at the start of the segment.
+/// What the processes of a window share besides its memory: the lock of all targets, a gate for each, places for
+/// those who wait at gates, and the regions of a dynamic window. All of it begins as zeroes, at the start of the segment.
 
 #include <atomic>
 #include <bit>
@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "objects/window.hpp"
+#include "rma/whole_lock.hpp"
 #include "rma/window_lock.hpp"
 #include "sync/mutex.hpp"
 
@@ -26,10 +27,16 @@ struct OwnFence {
 };
 using SharedMutex = sync::BasicMutex<sync::NativeWorld<OwnFence, platform::Scope::node>>;
 
+/// Of all targets.
+struct alignas(cache_line) Front {
+    WholeLock lock;
+};
+
 /// Of one target.
 struct Gate {
     alignas(cache_line) WindowLock lock;
     std::atomic<std::int32_t> writer;  ///< rank + 1 of who has the exclusive lock, for a report
+    WholeLock::Place writer_waits;     ///< until nobody has the lock of all targets
     /// Around accumulates that the processor has no instruction for.
     alignas(cache_line) SharedMutex accumulate;
 };
@@ -43,7 +50,7 @@ inline constexpr std::size_t most_regions = 4096;  ///< of a process and window
 
 /// Where it stands in the segment of a window.
 struct ControlLayout {
-    std::size_t places, regions, end;
+    std::size_t gates, places, regions, end;
 
     static constexpr std::uint32_t places_of(std::int32_t ranks) noexcept {
         return std::bit_ceil(static_cast<std::uint32_t>(ranks));
@@ -51,7 +58,8 @@ struct ControlLayout {
     static constexpr ControlLayout of(std::int32_t ranks, bool dynamic) noexcept {
         const auto count = static_cast<std::size_t>(ranks);
         ControlLayout layout{};
-        layout.places = count * sizeof(Gate);
+        layout.gates = sizeof(Front);
+        layout.places = layout.gates + count * sizeof(Gate);
         layout.regions = layout.places + count * places_of(ranks) * sizeof(std::uint32_t);
         layout.regions = (layout.regions + cache_line - 1) / cache_line * cache_line;
         layout.end = layout.regions + (dynamic ? count * most_regions * sizeof(Region) : 0);

@@ -21,6 +21,15 @@ MPI_Datatype handle_of(const Definition& definition) noexcept {
 
 }  // namespace
 
+ElementOperation operation_on(objects::Builtin operation,
+                              const objects::Datatype& element) noexcept {
+    using objects::Builtin;
+    const bool integer =
+        operation == Builtin::sum && objects::kernel_of(Builtin::bit_and, element) != nullptr;
+    return {operation, objects::kernel_of(operation, element),
+            static_cast<std::uint64_t>(element.size), element.extent, integer};
+}
+
 const objects::Datatype* element_of(objects::Process& process, const objects::Datatype& type) {
     if (objects::is_predefined(type)) return &type;
     MPI_Datatype found = MPI_DATATYPE_NULL;

@@ -8,6 +8,7 @@
 
 #include "objects/block_copy.hpp"
 #include "objects/datatype.hpp"
+#include "rma/atomic.hpp"
 
 namespace heddle::objects {
 class Process;
@@ -20,6 +21,10 @@ struct Run {
     objects::Place place;
     std::int64_t count;
 };
+
+/// What an operation does with elements of a predefined datatype; without a kernel where it is not defined.
+ElementOperation operation_on(objects::Builtin operation,
+                              const objects::Datatype& element) noexcept;
 
 /// The predefined datatype that `type` is made of; nullptr if there are several, or none.
 const objects::Datatype* element_of(objects::Process& process, const objects::Datatype& type);

@@ -28,7 +28,9 @@ public:
 
     void describe(char* text, std::size_t bytes) const {
         const std::int32_t writer = gate_of(window_, target_).writer.load(relaxed) - 1;
-        const std::string holder = writer < 0 ? "others" : "rank " + std::to_string(writer);
+        const std::string holder = writer < 0      ? "others"
+            : writer == window_.communicator->rank ? "who has locked all targets"
+                                                   : "rank " + std::to_string(writer);
         std::snprintf(text, bytes, "(target %d, %s, held by %s)", target_,
                       objects::name_of(window_).c_str(), holder.c_str());
     }
@@ -60,7 +62,7 @@ public:
         if (const int error = wait(ticket, true)) return error;
         gate_.writer.store(me() + 1, relaxed);
         window_.targets[target_].ticket.store(ticket, relaxed);
-        return MPI_SUCCESS;
+        return window_.front->lock.close() ? MPI_SUCCESS : wait_for_all_to_leave();
     }
     int leave_as_writer() {
         gate_.writer.store(0, relaxed);
@@ -84,6 +86,15 @@ private:
             if (const int error = hear_of_admission()) return error;
         }
         return MPI_SUCCESS;
+    }
+
+    /// Those who have the lock of all targets.
+    int wait_for_all_to_leave() {
+        thread_.windows.window_lock_waits.add();
+        const WholeLock& all = window_.front->lock;
+        WholeLock::wait_in_place(gate_.writer_waits, me());
+        if (all.is_empty() && WholeLock::stop_waiting(gate_.writer_waits)) return MPI_SUCCESS;
+        return hear_of_admission();
     }
 
     int hear_of_admission() {
@@ -126,6 +137,26 @@ int refuse_lock(Thread& thread, Window& window) {
 void close_fence(Window& window) noexcept {
     if (window.open_to_all.load(relaxed) != 0)
         window.open_to_all.fetch_and(~std::uint32_t{objects::by_fence}, relaxed);
+}
+
+int lock_each(Thread& thread, Window& window) {
+    for (std::int32_t rank = 0; rank < window.ranks; ++rank)
+        if (const int error = Holder(thread, window, rank).acquire_as_reader()) return error;
+    window.front->lock.enter_and_open();
+    for (std::int32_t rank = 0; rank < window.ranks; ++rank)
+        if (const int error = Holder(thread, window, rank).leave_as_reader()) return error;
+    return MPI_SUCCESS;
+}
+
+/// Tells writers who wait until nobody has the lock of all targets.
+int tell_writers(Thread& thread, Window& window) {
+    for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
+        const std::int32_t writer = WholeLock::take_waiter(gate_of(window, rank).writer_waits);
+        if (writer < 0) continue;
+        if (const int error = tell(thread, *window.communicator, writer, admitted_message + rank))
+            return error;
+    }
+    return MPI_SUCCESS;
 }
 
 /// Lets go of what lock() has got.
@@ -183,12 +214,9 @@ int lock_all(Thread& thread, Window& window, int assertion) {
     if (const int error = refuse_lock(thread, window)) return error;
     if (window.locks.load(relaxed) != 0)
         return refuse_epoch(thread, window, epoch_in_the_way(window));
-    const bool unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
-    for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
-        window.targets[rank].unchecked = unchecked;
-        if (unchecked) continue;
-        if (const int error = Holder(thread, window, rank).acquire_as_reader()) return error;
-    }
+    window.all_unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+    if (!window.all_unchecked && !window.front->lock.enter())
+        if (const int error = lock_each(thread, window)) return error;
     window.open_to_all.store(objects::by_lock_all, relaxed);
     return MPI_SUCCESS;
 }
@@ -198,9 +226,11 @@ int unlock_all(Thread& thread, Window& window) {
         return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
                              "called without MPI_Win_lock_all before");
     window.open_to_all.store(0, relaxed);
-    for (std::int32_t rank = 0; rank < window.ranks; ++rank)
-        if (const int error = leave(thread, window, rank, objects::by_shared_lock)) return error;
-    return MPI_SUCCESS;
+    if (window.all_unchecked) {
+        settle();
+        return MPI_SUCCESS;
+    }
+    return window.front->lock.leave() ? tell_writers(thread, window) : MPI_SUCCESS;
 }
 
 }  // namespace heddle::rma

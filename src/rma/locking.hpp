@@ -7,7 +7,8 @@
 ///
 /// Thread safety  threads may hold locks of different targets. An operation is over when its call returns, so
 ///                that flushing is a fence of the caller's own, and concerns no other thread.
-/// Deadlock       MPI_Win_lock_all takes the locks in the order of ranks.
+/// All targets    MPI_Win_lock_all is one instruction as long as nobody locks a target exclusively
+///                (whole_lock.hpp). Otherwise it takes the locks of all, in the order of ranks.
 
 #include <cstdint>
 

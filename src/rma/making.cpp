@@ -15,6 +15,7 @@
 #include "platform/limits.hpp"
 #include "rma/control.hpp"
 #include "rma/meeting.hpp"
+#include "rma/service.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -29,6 +30,7 @@ struct Part {
     std::int64_t unit;
     std::uint64_t address;
     std::uint64_t alignment;
+    transport::shm::Segment pages;  ///< of the node's file in which memory of MPI_Alloc_mem lies
 };
 using Parts = std::vector<Part>;
 
@@ -56,6 +58,17 @@ std::vector<std::uint64_t> places_in_segment(int flavor, const Parts& parts) {
     }
     places.push_back(at);
     return places;
+}
+
+/// The pages of a piece that `memory` lies in.
+transport::shm::Segment pages_of(const objects::NodeMemory::Piece& piece, const void* memory,
+                                 std::uint64_t bytes) noexcept {
+    using transport::shm::page_bytes;
+    const auto begin =
+        static_cast<std::uint64_t>(static_cast<const std::byte*>(memory) - piece.begin());
+    const std::uint64_t first = begin / page_bytes * page_bytes;
+    const std::uint64_t end = (begin + bytes + page_bytes - 1) / page_bytes * page_bytes;
+    return {piece.segment().offset + first, end - first};
 }
 
 /// A window that is being made: unless it is kept, it goes again.
@@ -100,19 +113,63 @@ Window& furnish(objects::Process& process, objects::Communicator& parent, const 
 }
 
 void point_into(Window& window, const std::vector<std::uint64_t>& places) {
-    auto* begin = static_cast<std::byte*>(window.mapping.address());
+    auto* begin = static_cast<std::byte*>(window.mapping->address());
     const ControlLayout layout =
         ControlLayout::of(window.ranks, window.flavor == MPI_WIN_FLAVOR_DYNAMIC);
-    window.gates = reinterpret_cast<Gate*>(begin);
+    window.front = reinterpret_cast<Front*>(begin);
+    window.gates = reinterpret_cast<Gate*>(begin + layout.gates);
     window.places = reinterpret_cast<std::atomic<std::uint32_t>*>(begin + layout.places);
     window.regions = reinterpret_cast<Region*>(begin + layout.regions);
     const auto me = static_cast<std::size_t>(window.communicator->rank);
     if (has_memory(window.flavor)) {
-        for (std::size_t rank = 0; rank + 1 < places.size(); ++rank)
+        for (std::size_t rank = 0; rank + 1 < places.size(); ++rank) {
             window.targets[rank].memory = begin + places[rank];
+            window.targets[rank].mapped_by_all = true;
+        }
         window.base = window.targets[me].memory;
     } else if (window.flavor == MPI_WIN_FLAVOR_CREATE) {
         window.targets[me].memory = static_cast<std::byte*>(window.base);
+    }
+}
+
+/// The pages of other processes, by rank; false: some cannot be mapped.
+bool map_pieces(const objects::Process& process, Window& window, const Parts& parts) {
+    window.other_pieces.resize(parts.size());
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+        if (!parts[rank].pages || static_cast<std::int32_t>(rank) == window.communicator->rank)
+            continue;
+        window.other_pieces[rank] = process.node.map_segment(parts[rank].pages);
+        if (window.other_pieces[rank] == nullptr) return false;
+    }
+    return true;
+}
+
+/// Memory of MPI_Alloc_mem is accessed as that of MPI_Win_allocate is, if everybody has it mapped.
+int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
+    if (std::none_of(parts.begin(), parts.end(),
+                     [](const Part& part) { return static_cast<bool>(part.pages); }))
+        return MPI_SUCCESS;
+    bool mapped = map_pieces(*thread.process, window, parts);
+    if (const int error = all_agree(thread, *window.communicator, mapped)) return error;
+    if (!mapped) {
+        window.other_pieces.clear();
+        return MPI_SUCCESS;
+    }
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+        if (!parts[rank].pages) continue;
+        objects::Target& target = window.targets[rank];
+        target.mapped_by_all = true;
+        if (const platform::Mapping* pages = window.other_pieces[rank].get())
+            target.memory = static_cast<std::byte*>(pages->address()) +
+                target.address % transport::shm::page_bytes;
+    }
+    return MPI_SUCCESS;
+}
+
+void open_short_ways(Window& window) noexcept {
+    for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
+        objects::Target& target = window.targets[rank];
+        if (target.memory != nullptr) target.short_bytes = target.bytes;
     }
 }
 
@@ -125,7 +182,7 @@ int share_segment(core::Thread& thread, Window& window, std::uint64_t bytes, boo
             hear_from_first(thread, communicator, &window.segment, sizeof window.segment))
         return error;
     if (window.segment) window.mapping = node.map_segment(window.segment);
-    mapped = static_cast<bool>(window.mapping);
+    mapped = window.mapping != nullptr;
     return all_agree(thread, communicator, mapped);
 }
 
@@ -136,15 +193,45 @@ int no_memory(core::Thread& thread, objects::Communicator& parent, std::uint64_t
                              " bytes in all" + (why.empty() ? "" : ": " + why));
 }
 
+/// Whether this process may read and write all memory of the others that it has not mapped.
+bool reaches_all(core::Thread& thread, const Window& window) {
+    p2p::PeerMemory& memory = thread.engine->peer_memory();
+    const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
+        const objects::Target& target = window.targets[rank];
+        if (target.memory != nullptr || (target.bytes == 0 && !dynamic) ||
+            rank == window.communicator->rank)
+            continue;
+        if (!copies_are_allowed(thread) || !memory.reachable(target.process)) return false;
+    }
+    return true;
+}
+
+/// Where one process cannot get at the memory of another, all serve it.
+int begin_service(core::Thread& thread, Window& window) {
+    if (has_memory(window.flavor)) return MPI_SUCCESS;
+    bool reached = reaches_all(thread, window);
+    if (const int error = all_agree(thread, *window.communicator, reached)) return error;
+    if (!reached) window.service = Service::begin(thread, window);
+    return MPI_SUCCESS;
+}
+
 /// Everything that needs the others.
-int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish, Parts& parts) {
+int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
+          const objects::NodeMemory::Piece* piece, Parts& parts) {
     objects::Process& process = *thread.process;
     process.recycling->step(thread);
     objects::WindowHints hints;
     if (wish.info != nullptr) objects::apply_hints(hints, *wish.info);
-    const Part mine{parent.rank == 0 ? process.contexts.take() : 0, hints.noncontiguous,
-                    static_cast<std::uint64_t>(wish.bytes),         wish.unit,
-                    reinterpret_cast<std::uint64_t>(wish.memory),   hints.alignment};
+    const auto bytes = static_cast<std::uint64_t>(wish.bytes);
+    const Part mine{
+        parent.rank == 0 ? process.contexts.take() : 0,
+        hints.noncontiguous,
+        bytes,
+        wish.unit,
+        reinterpret_cast<std::uint64_t>(wish.memory),
+        hints.alignment,
+        piece == nullptr ? transport::shm::Segment{} : pages_of(*piece, wish.memory, bytes)};
     if (const int error = comm::gather_all(thread, comm::Participants(parent),
                                            comm::window_agreement, parts, mine))
         return error;
@@ -157,8 +244,13 @@ int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
 
 int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, Window*& result) {
     Parts parts;
-    if (const int error = agree(thread, parent, wish, parts)) return error;
+    objects::NodeMemory::Holder piece;
+    if (wish.flavor == MPI_WIN_FLAVOR_CREATE && wish.bytes > 0)
+        piece = thread.process->node_memory.piece_with(wish.memory,
+                                                       static_cast<std::size_t>(wish.bytes));
+    if (const int error = agree(thread, parent, wish, piece.get(), parts)) return error;
     Draft draft(*thread.process, furnish(*thread.process, parent, wish, parts));
+    (*draft).own_piece = std::move(piece);
     const std::vector<std::uint64_t> places = places_in_segment(wish.flavor, parts);
     if (places.empty())
         return objects::fail(thread, &parent, MPI_ERR_SIZE, "the window is larger than addresses");
@@ -166,12 +258,16 @@ int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, 
     if (const int error = share_segment(thread, *draft, places.back(), mapped)) return error;
     if (!mapped) return no_memory(thread, parent, places.back());
     point_into(*draft, places);
+    if (const int error = share_pieces(thread, *draft, parts)) return error;
+    if (const int error = begin_service(thread, *draft)) return error;
+    open_short_ways(*draft);
     result = &draft.keep();
     return MPI_SUCCESS;
 }
 
 int free(core::Thread& thread, Window& window) {
     if (const int error = meet(thread, *window.communicator)) return error;
+    if (window.service != nullptr) window.service->end(thread);
     const Draft gone(*thread.process, window);
     return MPI_SUCCESS;
 }

@@ -19,6 +19,9 @@ enum MessageTag : std::int32_t {
     post_message,      ///< the exposure epoch has begun
     complete_message,  ///< the access epoch is over
     admitted_message,  ///< to whoever waits for a lock of the target: this tag plus its rank
+    question_message =
+        1 << 24,     ///< about memory that the asking process does not get at (service.hpp)
+    answer_message,  ///< to it: this tag plus a number that it has chosen
 };
 
 inline std::uint32_t context_of(const objects::Communicator& communicator) noexcept {

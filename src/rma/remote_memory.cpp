@@ -5,6 +5,8 @@
 
 #include "objects/basic_types.hpp"
 #include "objects/type_walk.hpp"
+#include "p2p/engine.hpp"
+#include "rma/service.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -25,7 +27,7 @@ bool each_block(const RemoteData& data, std::uint64_t bytes, Copy&& copy) {
         ? 0
         : static_cast<std::int64_t>((bytes + static_cast<std::uint64_t>(data.type.size) - 1) /
                                     static_cast<std::uint64_t>(data.type.size));
-    objects::walk(*data.type.definition, data.place, count,
+    objects::walk(*data.type.definition, data.spot.place, count,
                   [&](const objects::BasicType& type, objects::Place place, std::int64_t values) {
                       const auto more = static_cast<std::uint64_t>(values * type.size);
                       if (length != 0 && begin + length != place) {
@@ -41,18 +43,30 @@ bool each_block(const RemoteData& data, std::uint64_t bytes, Copy&& copy) {
 
 }  // namespace
 
+bool read_block(const RemoteData& from, std::byte* to, objects::Place place, std::uint64_t bytes) {
+    if (from.spot.by_message)
+        return from.window.service->read(from.thread, from.rank, to, place, bytes);
+    return from.thread.engine->peer_memory().read(from.spot.target->process, to, place, bytes);
+}
+
+bool write_block(const RemoteData& to, objects::Place place, const std::byte* from,
+                 std::uint64_t bytes) {
+    if (to.spot.by_message) return to.window.service->write(to.thread, to.rank, place, from, bytes);
+    return to.thread.engine->peer_memory().write(to.spot.target->process, place, from, bytes);
+}
+
 bool read(const RemoteData& from, std::byte* packed, std::uint64_t bytes) {
-    if (from.type.contiguous) return from.memory.read(from.process, packed, from.place, bytes);
+    if (from.type.contiguous) return read_block(from, packed, from.spot.place, bytes);
     return each_block(from, bytes,
                       [&](objects::Place place, std::uint64_t at, std::uint64_t length) {
-                          return from.memory.read(from.process, packed + at, place, length);
+                          return read_block(from, packed + at, place, length);
                       });
 }
 
 bool write(const RemoteData& to, const std::byte* packed, std::uint64_t bytes) {
-    if (to.type.contiguous) return to.memory.write(to.process, to.place, packed, bytes);
+    if (to.type.contiguous) return write_block(to, to.spot.place, packed, bytes);
     return each_block(to, bytes, [&](objects::Place place, std::uint64_t at, std::uint64_t length) {
-        return to.memory.write(to.process, place, packed + at, length);
+        return write_block(to, place, packed + at, length);
     });
 }
 

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Data of a datatype in another process, copied by the kernel: from and to packed form.
+/// Data of a datatype in another process, copied by the kernel or by messages: from and to packed form.
 ///
-/// Errors         false: the kernel refuses, or there is no memory. A part may have been copied then.
+/// Errors         false: the kernel or the process refuses, or there is no memory. A part may have been copied then.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "objects/block_copy.hpp"
 #include "objects/datatype.hpp"
-#include "p2p/peer_memory.hpp"
+#include "rma/access.hpp"
 
 namespace heddle::rma {
 
 /// Elements of another process.
 struct RemoteData {
-    const p2p::PeerMemory& memory;
-    std::int32_t process;
-    objects::Place place;
+    core::Thread& thread;
+    objects::Window& window;
+    std::int32_t rank;
+    const Spot& spot;
     const objects::Datatype& type;
 };
 
 /// The first `bytes` of their packed form.
 bool read(const RemoteData& from, std::byte* packed, std::uint64_t bytes);
 bool write(const RemoteData& to, const std::byte* packed, std::uint64_t bytes);
+
+/// Bytes side by side.
+bool read_block(const RemoteData& from, std::byte* to, objects::Place place, std::uint64_t bytes);
+bool write_block(const RemoteData& to, objects::Place place, const std::byte* from,
+                 std::uint64_t bytes);
 
 }  // namespace heddle::rma

@@ -8,7 +8,6 @@
 
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
-#include "p2p/engine.hpp"
 #include "rma/remote_memory.hpp"
 
 namespace heddle::rma {
@@ -83,14 +82,20 @@ int prepare(Thread& thread, Window& window, Direction direction, const Local& he
     return bytes > room ? too_long(thread, window, there, bytes, room) : MPI_SUCCESS;
 }
 
-RemoteData remote_data(Thread& thread, const Spot& spot, const Remote& there) noexcept {
-    return {thread.engine->peer_memory(), spot.target->process, spot.place, *there.type};
+RemoteData remote_data(Thread& thread, Window& window, const Spot& spot,
+                       const Remote& there) noexcept {
+    return {thread, window, there.rank, spot, *there.type};
 }
 
 void count(Thread& thread, Direction direction, const Spot& spot, std::uint64_t bytes) noexcept {
     tool::counters::Windows& windows = thread.windows;
     (direction == Direction::put ? windows.window_puts : windows.window_gets).add();
-    (spot.direct ? windows.window_mapped_bytes : windows.window_copied_bytes).add(bytes);
+    if (spot.direct)
+        windows.window_mapped_bytes.add(bytes);
+    else if (spot.by_message)
+        windows.window_asked_bytes.add(bytes);
+    else
+        windows.window_copied_bytes.add(bytes);
 }
 
 }  // namespace
@@ -109,7 +114,7 @@ int put_slowly(Thread& thread, Window& window, const Local& from, const Remote& 
     }
     Packed packed(from, bytes);
     packed.pack();
-    if (write(remote_data(thread, spot, to), packed.data(), bytes)) return MPI_SUCCESS;
+    if (write(remote_data(thread, window, spot, to), packed.data(), bytes)) return MPI_SUCCESS;
     return not_there(thread, window, to);
 }
 
@@ -126,7 +131,7 @@ int get_slowly(Thread& thread, Window& window, const Local& to, const Remote& fr
         return MPI_SUCCESS;
     }
     Packed packed(to, bytes);
-    if (!read(remote_data(thread, spot, from), packed.data(), bytes))
+    if (!read(remote_data(thread, window, spot, from), packed.data(), bytes))
         return not_there(thread, window, from);
     packed.unpack();
     return MPI_SUCCESS;

@@ -7,21 +7,27 @@ import unittest
 
 
 def run(*options, how):
-    return subprocess.run([os.environ["MPIEXEC"], *options, "-n", "3", os.environ["PROGRAM"], how],
+    return subprocess.run([os.environ["MPIEXEC"], *options, "-n", "3", os.environ["PROGRAM"], *how.split()],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
 
 
 class Holder(unittest.TestCase):
     def test_one_that_is_killed_ends_the_job_and_is_named(self):
-        job = run(how="killed")
-        self.assertNotEqual(job.returncode, 0)
-        self.assertRegex(job.stdout, r"rank 0.*SIGKILL")
-        self.assertNotIn("not true", job.stdout)
+        for how in ("killed", "killed of_all"):
+            job = run(how=how)
+            self.assertNotEqual(job.returncode, 0)
+            self.assertRegex(job.stdout, r"rank 0.*SIGKILL")
+            self.assertNotIn("not true", job.stdout)
 
     def test_one_that_never_lets_go_is_named_in_the_report(self):
         job = run("--timeout", "5", how="hangs")
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("MPI_Win_lock(target 0, cells, held by rank 0)", job.stdout)
+
+    def test_one_that_has_all_targets_and_never_lets_go_is_told_apart(self):
+        job = run("--timeout", "5", how="hangs of_all")
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("MPI_Win_lock(target 0, cells, held by who has locked all targets)", job.stdout)
 
 
 if __name__ == "__main__":

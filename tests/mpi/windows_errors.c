@@ -111,6 +111,25 @@ static void epochs(void) {
     OK(MPI_Win_free(&win));
 }
 
+/* A window is freed after operations that were not waited for: they are over, and their requests stay good. */
+static void freed_with_requests(void) {
+    enum { COUNT = 20 };
+    int value = 7, back[COUNT];
+    MPI_Request requests[2 * COUNT];
+    MPI_Win win = allocate(100, MPI_INFO_NULL);
+    OK(MPI_Win_lock_all(0, win));
+    for (int i = 0; i < COUNT; ++i) {
+        OK(MPI_Rput(&value, 1, MPI_INT, (rank + 1) % size, i, 1, MPI_INT, win, &requests[i]));
+        OK(MPI_Rget(&back[i], 1, MPI_INT, (rank + 1) % size, i, 1, MPI_INT, win,
+                    &requests[COUNT + i]));
+    }
+    FAILS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Win_free(&win));
+    OK(MPI_Waitall(2 * COUNT, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < COUNT; ++i) CHECK(back[i] == 7);
+}
+
 static void places(void) {
     int values[100] = {0};
     int64_t wide = 0, old = 0;
@@ -267,6 +286,7 @@ int main(void) {
     making();
     MPI_Barrier(MPI_COMM_WORLD);
     epochs();
+    freed_with_requests();
     places();
     attached();
     handlers();

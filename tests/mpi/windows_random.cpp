@@ -61,6 +61,7 @@ struct Case {
     std::vector<MPI_Aint> bases;
     std::int32_t* memory = nullptr;
     std::vector<std::int32_t> own;
+    std::int32_t* taken = nullptr;  ///< from MPI_Alloc_mem
     bool dynamic = false;
 
     MPI_Aint at(int target, int cell) const {
@@ -81,7 +82,11 @@ void make(Case& made, int kind) {
     else if (kind == 2)
         OK(MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.memory,
                                    &made.win));
-    else {
+    else if (kind == 4) {  // with a border between pages in the middle
+        OK(MPI_Alloc_mem(8192, MPI_INFO_NULL, &made.taken));
+        made.memory = made.taken + 1024 - cells / 2;
+        OK(MPI_Win_create(made.memory, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.win));
+    } else {
         OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &made.win));
         OK(MPI_Win_attach(made.win, made.memory, bytes));
         OK(MPI_Get_address(made.memory, &base));
@@ -233,7 +238,7 @@ void check_model(const Case& made, const Epoch& epoch, const std::vector<Shape>&
 void program(unsigned seed, const std::vector<Shape>& shapes, MPI_Group everybody) {
     std::mt19937 random(seed);
     Case made;
-    make(made, static_cast<int>(random() % 4));
+    make(made, static_cast<int>(random() % 5));
     std::vector<Cells> model(static_cast<std::size_t>(size), Cells(cells, 0));
     for (int other = 0; other < size; ++other)
         for (int i = 0; i < cells; ++i)
@@ -254,6 +259,7 @@ void program(unsigned seed, const std::vector<Shape>& shapes, MPI_Group everybod
         OK(MPI_Win_detach(made.win, made.memory));
     }
     OK(MPI_Win_free(&made.win));
+    if (made.taken != nullptr) OK(MPI_Free_mem(made.taken));
 }
 
 }  // namespace

@@ -144,8 +144,18 @@ void Node::give_segment(const Segment& segment) const noexcept {
     } while (!word.compare_exchange_weak(taken, left, release, relaxed));  // R2
 }
 
-platform::Mapping Node::map_segment(const Segment& segment) const noexcept {
-    return pieces_->object.map(segment.offset, segment.bytes);
+std::shared_ptr<const platform::Mapping> Node::map_segment(const Segment& segment) const {
+    const auto map = [&]() -> std::shared_ptr<const platform::Mapping> {
+        auto mapping =
+            std::make_shared<platform::Mapping>(pieces_->object.map(segment.offset, segment.bytes));
+        return *mapping ? mapping : nullptr;
+    };
+    if (!pieces_->all) return map();
+    std::lock_guard guard(pieces_->lock);
+    std::weak_ptr<const platform::Mapping>& known = pieces_->segments[segment.offset];
+    auto mapping = known.lock();
+    if (mapping == nullptr || mapping->bytes() < segment.bytes) known = mapping = map();
+    return mapping;
 }
 
 void Node::notify(std::size_t from, std::size_t to, std::size_t instance) const noexcept {

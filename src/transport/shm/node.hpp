@@ -16,13 +16,14 @@
 ///                each user unmaps it before whoever took it gives it back.
 /// Thread safety  reach(), stage(), payload_ring() and segments from any thread; map_rings() and unmap() from one, while no other
 ///                uses rings or stages.
-/// Errors         map() answers an empty Node, reach() and map_rings() false, map_segment() an empty mapping, and
+/// Errors         map() answers an empty Node, reach() and map_rings() false, map_segment() nullptr, and
 ///                errno says why.
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -179,7 +180,8 @@ public:
     Segment take_segment(std::uint64_t bytes) const noexcept;
     /// It is not mapped any more, or not used.
     void give_segment(const Segment& segment) const noexcept;
-    platform::Mapping map_segment(const Segment& segment) const noexcept;
+    /// Processes in one address space share the mapping, so that a race detector sees all sides. Throws std::bad_alloc.
+    std::shared_ptr<const platform::Mapping> map_segment(const Segment& segment) const;
 
     /// Both ends of a ring that is mapped.
     void bind(Producer& producer, std::size_t from, std::size_t to,
@@ -209,6 +211,8 @@ private:
         std::vector<platform::Mapping> outgoing;  ///< those from it, by receiver
         platform::Mapping stages[shm::stages];
         std::vector<platform::Mapping> payload_rings;  ///< by owner and number
+        /// By where they begin, as long as they are mapped; only of processes in one address space.
+        std::map<std::uint64_t, std::weak_ptr<const platform::Mapping>> segments;
     };
 
     Node() = default;

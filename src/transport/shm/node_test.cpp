@@ -49,9 +49,9 @@ TEST(Node, a_segment_is_one_piece_for_whoever_maps_it) {
     const auto mine = here->map_segment(first), theirs = there->map_segment(first);
     const auto other = there->map_segment(second);
     ASSERT_TRUE(mine && theirs && other);
-    static_cast<std::byte*>(mine.address())[4999] = std::byte{7};
-    EXPECT_EQ(static_cast<std::byte*>(theirs.address())[4999], std::byte{7});
-    EXPECT_EQ(static_cast<std::byte*>(other.address())[0], std::byte{0});
+    static_cast<std::byte*>(mine->address())[4999] = std::byte{7};
+    EXPECT_EQ(static_cast<std::byte*>(theirs->address())[4999], std::byte{7});
+    EXPECT_EQ(static_cast<std::byte*>(other->address())[0], std::byte{0});
     close(descriptor);
 }
 
@@ -60,7 +60,7 @@ TEST(Node, segments_are_zeroes_and_begin_anew_when_none_is_left) {
     const auto node = Node::map(descriptor, 1);
     ASSERT_TRUE(node);
     const Segment first = node->take_segment(page_bytes), second = node->take_segment(page_bytes);
-    static_cast<std::byte*>(node->map_segment(first).address())[1] = std::byte{7};
+    static_cast<std::byte*>(node->map_segment(first)->address())[1] = std::byte{7};
     node->give_segment(first);
     const Segment third = node->take_segment(page_bytes);
     EXPECT_GT(third.offset, second.offset);
@@ -68,7 +68,7 @@ TEST(Node, segments_are_zeroes_and_begin_anew_when_none_is_left) {
     node->give_segment(third);
     const Segment again = node->take_segment(page_bytes);
     EXPECT_EQ(again.offset, first.offset);
-    EXPECT_EQ(static_cast<std::byte*>(node->map_segment(again).address())[1], std::byte{0});
+    EXPECT_EQ(static_cast<std::byte*>(node->map_segment(again)->address())[1], std::byte{0});
     close(descriptor);
 }
 
