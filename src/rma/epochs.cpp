@@ -5,6 +5,9 @@
 #include <atomic>
 #include <utility>
 
+#include "coll/collectives.hpp"
+#include "coll/run.hpp"
+#include "coll/select.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "rma/meeting.hpp"
@@ -62,6 +65,14 @@ void set_started(Window& window, bool open) noexcept {
     window.started.open = open;
 }
 
+/// Fences are frequent, other than what meet() is for: in scratch memory, if there is some.
+int barrier(Thread& thread, objects::Communicator& communicator) {
+    coll::Schedule schedule(thread, communicator, coll::tag_of(coll::Collective::barrier));
+    coll::barrier(schedule);
+    schedule.finish();
+    return coll::run(thread, schedule);
+}
+
 }  // namespace
 
 const char* epoch_in_the_way(const Window& window) noexcept {
@@ -92,7 +103,7 @@ int fence(Thread& thread, Window& window, int assertion) {
     window.open_to_all.store(0, relaxed);
     // A message may be read before stores that precede it are done, as far as copies by the kernel go.
     std::atomic_thread_fence(seq_cst);
-    if (const int error = meet(thread, *window.communicator)) return error;
+    if (const int error = barrier(thread, *window.communicator)) return error;
     if ((assertion & MPI_MODE_NOSUCCEED) == 0) window.open_to_all.store(objects::by_fence, relaxed);
     return MPI_SUCCESS;
 }

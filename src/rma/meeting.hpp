@@ -12,9 +12,9 @@
 
 namespace heddle::rma {
 
-/// Tags in the collective context of a window's communicator, which no collective uses.
+/// Tags in the collective context of a window's communicator, which no collective and no agreement uses.
 enum MessageTag : std::int32_t {
-    barrier_message,
+    barrier_message = 1 << 20,
     making_message,
     post_message,      ///< the exposure epoch has begun
     complete_message,  ///< the access epoch is over
