@@ -69,11 +69,10 @@ int reach(Thread& thread, Window& window, const Remote& there, std::uint64_t add
     const std::int32_t process = spot.target->process;
     spot.direct = process == thread.process->rank();
     spot.place = address;
-    if (spot.direct ||
-        (copies_are_allowed(thread) && thread.engine->peer_memory().reachable(process)))
-        return MPI_SUCCESS;
-    spot.by_message = window.service != nullptr;
-    return spot.by_message ? MPI_SUCCESS : out_of_reach(thread, window, there);
+    if (spot.direct) return MPI_SUCCESS;
+    spot.by_message = window.service != nullptr && window.service->asks(there.rank);
+    if (spot.by_message || thread.engine->peer_memory().reachable(process)) return MPI_SUCCESS;
+    return out_of_reach(thread, window, there);
 }
 
 int locate_dynamic(Thread& thread, Window& window, const Remote& there, Spot& spot) {

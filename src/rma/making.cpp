@@ -193,26 +193,39 @@ int no_memory(core::Thread& thread, objects::Communicator& parent, std::uint64_t
                              " bytes in all" + (why.empty() ? "" : ": " + why));
 }
 
-/// Whether this process may read and write all memory of the others that it has not mapped.
-bool reaches_all(core::Thread& thread, const Window& window) {
-    p2p::PeerMemory& memory = thread.engine->peer_memory();
+/// Whether the kernel lets this process write there, too: its token is written over itself.
+bool is_writable(const objects::Process& process, const p2p::PeerMemory& memory,
+                 std::int32_t rank) {
+    const launch::Page& page = process.node.page(static_cast<std::size_t>(rank));
+    const launch::Token token = page.token;
+    return memory.write(rank, page.token_address.load(acquire), &token, sizeof token);
+}
+
+/// By rank, whose memory the kernel does not let this process at, or the user does not want it to.
+std::vector<bool> out_of_reach(core::Thread& thread, const Window& window) {
+    const objects::Process& process = *thread.process;
+    const bool never = process.settings.single_copy == tool::SingleCopy::never;
     const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    p2p::PeerMemory& memory = thread.engine->peer_memory();
+    std::vector<bool> ranks(static_cast<std::size_t>(window.ranks));
     for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
         const objects::Target& target = window.targets[rank];
-        if (target.memory != nullptr || (target.bytes == 0 && !dynamic) ||
-            rank == window.communicator->rank)
-            continue;
-        if (!copies_are_allowed(thread) || !memory.reachable(target.process)) return false;
+        const bool copied = target.memory == nullptr && (target.bytes != 0 || dynamic) &&
+            rank != window.communicator->rank;
+        ranks[static_cast<std::size_t>(rank)] = copied &&
+            (never || !memory.reachable(target.process) ||
+             !is_writable(process, memory, target.process));
     }
-    return true;
+    return ranks;
 }
 
 /// Where one process cannot get at the memory of another, all serve it.
 int begin_service(core::Thread& thread, Window& window) {
     if (has_memory(window.flavor)) return MPI_SUCCESS;
-    bool reached = reaches_all(thread, window);
+    std::vector<bool> to_be_asked = out_of_reach(thread, window);
+    bool reached = std::find(to_be_asked.begin(), to_be_asked.end(), true) == to_be_asked.end();
     if (const int error = all_agree(thread, *window.communicator, reached)) return error;
-    if (!reached) window.service = Service::begin(thread, window);
+    if (!reached) window.service = Service::begin(thread, window, std::move(to_be_asked));
     return MPI_SUCCESS;
 }
 

@@ -48,14 +48,11 @@ struct Service::Data {
     std::uint64_t bytes = 0;
 };
 
-bool copies_are_allowed(const Thread& thread) noexcept {
-    return thread.process->settings.single_copy != tool::SingleCopy::never;
-}
-
-Service::Service(Thread& thread, objects::Window& window)
+Service::Service(Thread& thread, objects::Window& window, std::vector<bool> to_be_asked)
     : process_(*thread.process),
       window_(window),
       communicator_(*window.communicator),
+      to_be_asked_(std::move(to_be_asked)),
       question_(std::make_unique_for_overwrite<std::byte[]>(sizeof(Question) + piece_bytes)),
       answer_(std::make_unique_for_overwrite<std::byte[]>(sizeof(Verdict) + piece_bytes)) {
     communicator_.retain();
@@ -63,8 +60,9 @@ Service::Service(Thread& thread, objects::Window& window)
 
 Service::~Service() { objects::drop(process_, communicator_); }
 
-std::shared_ptr<Service> Service::begin(Thread& thread, objects::Window& window) {
-    std::shared_ptr<Service> service(new Service(thread, window));
+std::shared_ptr<Service> Service::begin(Thread& thread, objects::Window& window,
+                                        std::vector<bool> to_be_asked) {
+    std::shared_ptr<Service> service(new Service(thread, window, std::move(to_be_asked)));
     service->self_ = service;
     // It begins as if it had just answered.
     p2p::Turn turn(thread);

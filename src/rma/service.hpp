@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "core/thread.hpp"
 #include "objects/block_copy.hpp"
@@ -27,15 +28,16 @@
 
 namespace heddle::rma {
 
-/// Whether the user lets copies by the kernel be tried.
-bool copies_are_allowed(const core::Thread& thread) noexcept;
-
 class Service final : public p2p::Listener, public core::Work {
 public:
-    static std::shared_ptr<Service> begin(core::Thread& thread, objects::Window& window);
+    /// `to_be_asked`: for each rank, whether this process has to ask it.
+    static std::shared_ptr<Service> begin(core::Thread& thread, objects::Window& window,
+                                          std::vector<bool> to_be_asked);
     ~Service();
     Service(const Service&) = delete;
     Service& operator=(const Service&) = delete;
+
+    bool asks(std::int32_t rank) const { return to_be_asked_[static_cast<std::size_t>(rank)]; }
 
     /// Everybody has come to free the window: nobody asks any more.
     void end(core::Thread& thread);
@@ -59,7 +61,7 @@ private:
     struct Question;
     struct Data;
 
-    Service(core::Thread& thread, objects::Window& window);
+    Service(core::Thread& thread, objects::Window& window, std::vector<bool> to_be_asked);
     bool ask(core::Thread& thread, std::int32_t rank, Question question, Data first, Data second,
              std::byte* result);
 
@@ -72,6 +74,7 @@ private:
     objects::Process& process_;
     objects::Window& window_;  ///< while there are questions
     objects::Communicator& communicator_;
+    const std::vector<bool> to_be_asked_;
     std::atomic<std::uint32_t> asked_{0};
 
     const std::unique_ptr<std::byte[]> question_, answer_;
