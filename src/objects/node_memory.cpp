@@ -24,6 +24,7 @@ NodeMemory::Piece::~Piece() {
 }
 
 void* NodeMemory::take(std::size_t bytes) noexcept {
+    if (!node_.can_spare_segment(bytes)) return nullptr;
     try {
         const Holder piece = std::make_shared<const Piece>(node_, bytes);
         if (!*piece) return nullptr;

@@ -6,7 +6,8 @@
 /// Life           a piece is there until the program frees it and no window has it any more; then its pages go back.
 ///                What the program never frees stays until the process ends, as memory of malloc() does.
 /// Thread safety  any thread.
-/// Errors         take() answers nullptr where there are no segments, or no addresses; malloc() may have memory then.
+/// Errors         take() answers nullptr where there are few segments left, which windows cannot do without, or no
+///                addresses; malloc() may have memory then.
 
 #include <cstddef>
 #include <cstdint>

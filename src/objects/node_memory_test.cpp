@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 #include "launch/node_file.hpp"
 
@@ -72,6 +73,14 @@ TEST_F(NodeMemoryTest, what_does_not_fit_is_not_there) {
     void* memory = memory_.take(page_bytes);
     EXPECT_NE(memory, nullptr);
     EXPECT_TRUE(memory_.give(memory));
+}
+
+TEST_F(NodeMemoryTest, half_of_the_segments_are_for_others) {
+    std::vector<transport::shm::Segment> others;
+    while (node_->can_spare_segment(page_bytes)) others.push_back(node_->take_segment(page_bytes));
+    EXPECT_GT(others.size(), 10000U);
+    EXPECT_EQ(memory_.take(page_bytes), nullptr);
+    EXPECT_TRUE(node_->take_segment(page_bytes));
 }
 
 }  // namespace

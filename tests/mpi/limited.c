@@ -33,6 +33,16 @@ int main(int argc, char** argv) {
         CHECK(out[4999] == (double)size * 4999);
     }
     for (int i = 0; i < communicators; ++i) OK(MPI_Comm_free(&all[i]));
+    enum { pieces = 4, piece = 1 << 16 };
+    char* memory[pieces];
+    for (int i = 0; i < pieces; ++i) {
+        OK(MPI_Alloc_mem(piece, MPI_INFO_NULL, &memory[i]));
+        memory[i][piece - 1] = (char)(i + rank);
+    }
+    for (int i = 0; i < pieces; ++i) {
+        CHECK(memory[i][piece - 1] == (char)(i + rank));
+        OK(MPI_Free_mem(memory[i]));
+    }
     free(in);
     free(out);
     MPI_Finalize();

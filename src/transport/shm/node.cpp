@@ -135,6 +135,15 @@ Segment Node::take_segment(std::uint64_t bytes) const noexcept {
     return {segments_ + (taken >> page_shift) * page_bytes, pages * page_bytes};
 }
 
+bool Node::can_spare_segment(std::uint64_t bytes) const noexcept {
+    if (segments_end_ <= segments_) return false;
+    const std::uint64_t taken = segment_board().taken.load(relaxed);
+    const std::uint64_t half = (segments_end_ - segments_) / 2;
+    const std::uint64_t used = (taken >> page_shift) * page_bytes;
+    return (taken & number_of_segments) < number_of_segments / 2 && used <= half &&
+        bytes <= half - used;
+}
+
 void Node::give_segment(const Segment& segment) const noexcept {
     pieces_->object.drop_pages(segment.offset, segment.bytes);
     std::atomic<std::uint64_t>& word = segment_board().taken;

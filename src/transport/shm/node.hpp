@@ -178,6 +178,8 @@ public:
     PayloadRing* payload_ring(std::size_t owner, std::size_t number) const;
     /// A segment of so many bytes, rounded up to pages of zeroes; none if the file has no room for it.
     Segment take_segment(std::uint64_t bytes) const noexcept;
+    /// Whether one leaves at least half of the room, and of the number of segments that there can be, to others.
+    bool can_spare_segment(std::uint64_t bytes) const noexcept;
     /// It is not mapped any more, or not used.
     void give_segment(const Segment& segment) const noexcept;
     /// Processes in one address space share the mapping, so that a race detector sees all sides. Throws std::bad_alloc.
