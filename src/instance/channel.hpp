@@ -42,7 +42,7 @@ struct alignas(4 * cache_line) Channel {
     };
     State state = State::unbound;
     std::int32_t process = 0;
-    std::uint32_t next_offer = 0;     ///< where to look for a free slot (transport/shm/offers.hpp)
+    sync::OfferCursor next_offer{};   ///< where its messages are offered (transport/shm/offers.hpp)
     tool::counters::Sending sending;  ///< on the line that a message writes anyway
     transport::shm::Producer ring;
     Channel* next_backlogged = nullptr;

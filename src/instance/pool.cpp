@@ -72,14 +72,18 @@ void Pool::bind_ring(Inlet& inlet, const Instance& at) noexcept {
 }
 
 bool Pool::bind_again() {
+    const auto me = static_cast<std::size_t>(rank_);
     for (Instance& instance : instances_)
         for (std::size_t i = 0; instance.channels != nullptr && i < node_.processes(); ++i) {
             Channel& channel = instance.channels[i];
             if (channel.state != Channel::State::unbound) {
-                if (!node_.reach(static_cast<std::size_t>(rank_), i)) return false;
+                if (!node_.reach(me, i) || !node_.reach_offers(me, i, instance.number))
+                    return false;
                 bind_ring(channel, instance);
             }
-            if (instance.inlets[i].bound) bind_ring(instance.inlets[i], instance);
+            if (!instance.inlets[i].bound) continue;
+            if (!node_.reach_offers(i, me, instance.number)) return false;
+            bind_ring(instance.inlets[i], instance);
         }
     return true;
 }

@@ -548,15 +548,13 @@ private:
     }
 
     // engine_cancel.cpp
-    transport::shm::Offers& offers_to(std::int32_t process, std::uint8_t instance) const noexcept {
-        return node_.offers(static_cast<std::size_t>(rank_), static_cast<std::size_t>(process),
-                            instance);
+    /// What `use` answers when it is given the slots of this offer, of `from` to `to`. They are mapped.
+    template <class Use>
+    auto with_offers(std::int32_t from, std::int32_t to, MessageOffer offer, Use&& use) const {
+        return node_.with_offers(static_cast<std::size_t>(from), static_cast<std::size_t>(to),
+                                 offer.instance, offer.block, use);
     }
-    transport::shm::Offers& offers_from(std::int32_t process,
-                                        std::uint8_t instance) const noexcept {
-        return node_.offers(static_cast<std::size_t>(process), static_cast<std::size_t>(rank_),
-                            instance);
-    }
+    void reach_offer(std::int32_t process, const transport::shm::Cell& cell) const;
     void offer(const instance::Instance& instance, instance::Channel& channel,
                transport::shm::Cell& cell) noexcept;
     bool take_out_of_backlog(instance::Instance& instance, instance::Channel& channel,
@@ -567,12 +565,14 @@ private:
     /// Of a process. False: it has taken the message back; else decide() comes next.
     bool hold(std::int32_t process, MessageOffer offer) const noexcept {
         return offer.number == transport::shm::Offers::none ||
-            offers_from(process, offer.instance).hold(offer.number);
+            with_offers(process, rank_, offer,
+                        [&](auto& offers) { return offers.hold(offer.number); });
     }
     void decide(std::int32_t process, MessageOffer offer, bool accepted) const noexcept {
         if (offer.number == transport::shm::Offers::none) return;
-        transport::shm::Offers& offers = offers_from(process, offer.instance);
-        accepted ? offers.accept(offer.number) : offers.leave(offer.number);
+        with_offers(process, rank_, offer, [&](auto& offers) {
+            accepted ? offers.accept(offer.number) : offers.leave(offer.number);
+        });
     }
     /// Of a message that nobody can take back: no number.
     static MessageOffer offer_of(const match::Message& message) noexcept {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "p2p/engine.hpp"
 
@@ -16,6 +17,20 @@ namespace heddle::p2p {
 namespace {
 
 constexpr std::uint32_t least_keeps_between_sweeps = 64;
+
+/// The slots of what one instance offers to one process.
+struct OfferBlocks {
+    const transport::shm::Node& node;
+    std::size_t from, to, instance;
+
+    template <class Use>
+    auto with(std::uint8_t block, Use&& use) const noexcept {
+        return node.with_offers(from, to, instance, block, use);
+    }
+    bool add(std::uint8_t block) const noexcept {
+        return node.add_offers(from, to, instance, block);
+    }
+};
 
 /// Whether it is the message of this send, which is not matched yet.
 bool is_of(const instance::Pending& pending, const core::Request& send) noexcept {
@@ -82,9 +97,10 @@ void Engine::complete_cancelled(Turn& turn, core::Request& send) noexcept {
 void Engine::offer(const instance::Instance& instance, instance::Channel& channel,
                    transport::shm::Cell& cell) noexcept {
     auto fields = fields_of<OfferedFields>(cell);
-    const std::uint64_t number =
-        offers_to(channel.process, instance.number).offer(channel.next_offer, !is_sequenced());
-    fields.offer = MessageOffer{number, instance.number}.word();
+    const OfferBlocks blocks{node_, static_cast<std::size_t>(rank_),
+                             static_cast<std::size_t>(channel.process), instance.number};
+    const auto [number, block] = channel.next_offer.offer(blocks, !is_sequenced());
+    fields.offer = MessageOffer{number, instance.number, block}.word();
     std::memcpy(cell.payload, &fields, sizeof fields);
     reinterpret_cast<core::Request*>(fields.sender)->order = fields.offer;
 }
@@ -114,11 +130,16 @@ bool Engine::take_out_of_backlog(instance::Instance& instance, instance::Channel
 bool Engine::take_offer_back(const core::Request& send) noexcept {
     const MessageOffer offer = MessageOffer::of(send.order);
     if (offer.number == transport::shm::Offers::none) return false;
-    return offers_to(send.peer, offer.instance).take_back(offer.number, [&] {
+    const auto fence = [&] {
         sync::NodeFence::heavy();
         if (node_.page(static_cast<std::size_t>(send.peer)).fences_refused.load(relaxed) != 0)
             sync::HeavyFences::wait_for_stores();
-    });
+    };
+    // Of any block: the receiver sweeps.
+    with_offers(rank_, send.peer, {0, offer.instance, 0},
+                [](auto& offers) { offers.note_taken_back(); });
+    return with_offers(rank_, send.peer, offer,
+                       [&](auto& offers) { return offers.take_back(offer.number, fence); });
 }
 
 /// Takes a message of this process to itself out of the unexpected queue.
@@ -140,6 +161,16 @@ bool Engine::take_from_self(const core::Request& send) {
 
 // --- the receiver ---
 
+/// Maps the slots of the message, unless they are. Before anything of it is changed: throws std::bad_alloc.
+void Engine::reach_offer(std::int32_t process, const transport::shm::Cell& cell) const {
+    const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(cell).offer);
+    if (offer.block == 0) [[likely]]
+        return;
+    if (node_.further_offers(static_cast<std::size_t>(process), static_cast<std::size_t>(rank_),
+                             offer.instance, offer.block) == nullptr)
+        throw std::bad_alloc();
+}
+
 /// Instance locked. False: its sender has taken it back.
 bool Engine::accept(const match::Message& message) const noexcept {
     const MessageOffer offer = offer_of(message);
@@ -158,7 +189,8 @@ bool Engine::accept_or_discard(match::Message& message) noexcept {
 bool Engine::is_taken_back(const match::Message& message) const noexcept {
     const MessageOffer offer = offer_of(message);
     return offer.number != transport::shm::Offers::none &&
-        offers_from(message.peer, offer.instance).is_taken_back(offer.number);
+        with_offers(message.peer, rank_, offer,
+                    [&](auto& offers) { return offers.is_taken_back(offer.number); });
 }
 
 /// Whether it has been taken back; then says so to its sender, and it goes. Instance locked.
@@ -208,7 +240,8 @@ void Engine::drop(match::Message& message) noexcept {
 void Engine::keep_offered(Turn& turn, instance::Instance& instance, match::Message& message) {
     const MessageOffer offer = offer_of(message);
     const bool sweeps = offer.number != transport::shm::Offers::none &&
-        offers_from(message.peer, offer.instance).any_taken_back();
+        with_offers(message.peer, rank_, {0, offer.instance, 0},
+                    [](auto& offers) { return offers.any_taken_back(); });
     keep(turn, instance, message);
     if (!sweeps || instance.keeps_until_sweep-- != 0) return;
     sweep(instance);

@@ -130,6 +130,7 @@ void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::
 void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
                                const transport::shm::Cell& cell) {
     make_room(turn.pulls);  // before there is a receive to be lost
+    reach_offer(process, cell);
     const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(cell).offer);
     if (!hold(process, offer)) {
         if (static_cast<Kind>(cell.kind) == Kind::streamed)
@@ -259,6 +260,7 @@ void Engine::empty_pools(core::Thread& thread) noexcept {
 
 match::Message& Engine::copy_of(core::Thread& thread, const transport::shm::Cell& cell,
                                 std::int32_t process, std::uint8_t instance) {
+    if (is_offered(static_cast<Kind>(cell.kind))) reach_offer(process, cell);
     match::Message& message =
         new_message(thread, instance, process, {cell.context, cell.source, cell.tag});
     message.stamp = cell.stamp;

@@ -55,20 +55,26 @@ constexpr bool is_offered(Kind kind) noexcept {
 struct SenderField {
     std::uint64_t sender;
 };
-/// An offer is known by its number in its ring, and by the instance of the ring.
+/// An offer is known by its number in a block of slots, by that block of its ring, and by the instance of the ring.
 struct MessageOffer {
-    std::uint64_t number;
+    std::uint64_t number;  ///< below 2^50
     std::uint8_t instance;
+    std::uint8_t block;
 
     static MessageOffer of(std::uint64_t word) noexcept {
-        return {word / transport::shm::most_instances,
-                static_cast<std::uint8_t>(word % transport::shm::most_instances)};
+        return {(word & numbers) / transport::shm::most_instances,
+                static_cast<std::uint8_t>(word % transport::shm::most_instances),
+                static_cast<std::uint8_t>(word >> block_shift)};
     }
     std::uint64_t word() const noexcept {
-        return number == transport::shm::Offers::none
-            ? 0
-            : number * transport::shm::most_instances + instance;
+        if (number == transport::shm::Offers::none) return 0;
+        return std::uint64_t{block} << block_shift | number * transport::shm::most_instances |
+            instance;
     }
+
+private:
+    static constexpr int block_shift = 56;
+    static constexpr std::uint64_t numbers = (std::uint64_t{1} << block_shift) - 1;
 };
 /// What the prefix of an offered message begins with; the prefix of eager_sync.
 struct OfferedFields {

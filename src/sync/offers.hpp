@@ -31,13 +31,19 @@ class BasicOffers {
 public:
     using Number = std::uint64_t;
     static constexpr Number none = 0;
+    static constexpr std::uint32_t size = slots;
 
     // --- the sender ---
 
-    /// A new offer; none: all slots belong to offers that stand. `next`: kept by the sender, 0 at first.
+    /// A new offer in the first free slot from `next` on; none: there is none in a whole turn. `next`: kept by
+    /// the sender, 0 at first.
     /// `reuse`: a slot may be used again before the receiver has seen that its offer was taken back.
     Number offer(std::uint32_t& next, bool reuse) noexcept {
-        for (std::size_t tried = 0; tried < slots; ++tried) {
+        return offer(next, static_cast<std::uint32_t>(next + slots), reuse);
+    }
+    /// The same, in slots before `end`.
+    Number offer(std::uint32_t& next, std::uint32_t end, bool reuse) noexcept {
+        while (next != end) {
             const std::size_t slot = next++ % slots;
             const std::uint64_t before = offers_[slot].load(relaxed);  // written by this side only
             if (!is_over(slot, before, reuse)) continue;
@@ -47,6 +53,13 @@ public:
             return number;
         }
         return none;
+    }
+    /// Whether at least half of the slots are free.
+    bool is_half_free(bool reuse) const noexcept {
+        std::size_t free = 0;
+        for (std::size_t slot = 0; slot < slots; ++slot)
+            free += is_over(slot, offers_[slot].load(relaxed), reuse) ? 1 : 0;
+        return 2 * free >= slots;
     }
     /// False: it has been accepted, or was taken back before. `heavy_fence()` reaches the receiver.
     template <class HeavyFence>
@@ -93,6 +106,8 @@ public:
     }
     /// Whether anything ever was.
     bool any_taken_back() const noexcept { return any_taken_back_.load(relaxed) != 0; }
+    /// Sender: says so of what was taken back elsewhere.
+    void note_taken_back() noexcept { any_taken_back_.store(1, relaxed); }  // a hint
 
 private:
     enum Answer : std::uint64_t { left, held, accepted, dropped };

@@ -3,12 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
+#include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "sync/native.hpp"
+#include "sync/offer_cursor.hpp"
 #include "testing/simulation.hpp"
 
 namespace {
@@ -189,6 +195,178 @@ TEST(Offers, keep_their_slots_until_they_are_seen_to_be_taken_back) {
     EXPECT_EQ(offers.offer(next, false), 0u);
     EXPECT_FALSE(offers.hold(first));
     EXPECT_NE(offers.offer(next, false), 0u);
+}
+
+// --- as many as stand at once ---
+
+/// A first block, and further ones that are made when they are needed.
+template <class First, class Further>
+struct Blocks {
+    First first{};
+    std::deque<Further> further;
+    std::size_t most = heddle::sync::OfferCursor::most_further;
+
+    template <class Use>
+    auto with(std::uint8_t block, Use&& use) {
+        return block == 0 ? use(first) : use(further[block - 1u]);
+    }
+    bool add(std::uint8_t block) {
+        if (further.size() == most) return false;
+        EXPECT_EQ(block, further.size() + 1);
+        further.emplace_back();
+        return true;
+    }
+};
+
+/// A sender that never waits for a slot, and receivers that leave everything until all has come.
+struct Growing {
+    static constexpr std::size_t messages = 6;
+    static constexpr std::uint64_t in_block = 1000;  ///< of a message, besides its number
+
+    Blocks<SimulatedOffers, SimulatedOffers> blocks;
+    World fates{true};
+
+    Growing() {
+        for (std::uint8_t block = 1; block <= 3; ++block) blocks.add(block);  // no threads yet
+        blocks.further.resize(3);
+    }
+    /// As if it made them.
+    struct Made {
+        Growing& world;
+        template <class Use>
+        auto with(std::uint8_t block, Use&& use) {
+            return world.blocks.with(block, use);
+        }
+        bool add(std::uint8_t block) const { return block <= 3; }
+    };
+
+    void send() {
+        heddle::sync::OfferCursor cursor{};
+        std::array<heddle::sync::OfferCursor::Found, messages> found{};
+        for (std::size_t i = 0; i < messages; ++i) {
+            found[i] = cursor.offer(Made{*this}, true);
+            if (found[i].number == 0) Simulation::fail("there is no slot");
+            fates.sent[i].store(found[i].block * in_block + found[i].number, release);
+        }
+        for (std::size_t i = 0; i < messages; i += 2)
+            if (blocks.with(found[i].block,
+                            [&](auto& offers) { return offers.take_back(found[i].number, fence); }))
+                fates.decide(i, World::taken_back);
+    }
+    bool hold(std::uint64_t message) {
+        return blocks.with(static_cast<std::uint8_t>(message / in_block),
+                           [&](auto& offers) { return offers.hold(message % in_block); });
+    }
+    void receive() {
+        std::array<std::uint64_t, messages> come{};
+        for (std::size_t i = 0; i < messages; ++i) {
+            come[i] = fates.arrival(i);
+            if (!hold(come[i])) continue;
+            blocks.with(static_cast<std::uint8_t>(come[i] / in_block),
+                        [&](auto& offers) { offers.leave(come[i] % in_block); });
+        }
+        for (std::size_t i = 0; i < messages; ++i) {
+            if (!hold(come[i])) {
+                fates.seen_taken_back[i] = true;
+                continue;
+            }
+            blocks.with(static_cast<std::uint8_t>(come[i] / in_block),
+                        [&](auto& offers) { offers.accept(come[i] % in_block); });
+            fates.decide(i, World::accepted);
+        }
+    }
+};
+
+TEST(OfferCursor, finds_a_slot_for_each_of_many_that_stand) {
+    std::array<int, 3> fates{};
+    for (std::uint64_t seed = 1; seed <= 10000; ++seed) {
+        Simulation simulation(seed, {});
+        Growing world;
+        simulation.thread([&] { world.send(); });
+        simulation.thread([&] { world.receive(); });
+        ASSERT_EQ(simulation.run(), "") << "seed " << seed;
+        ASSERT_EQ(world.fates.verdict(), "") << "seed " << seed;
+        for (const World::Fate fate : world.fates.fates) ++fates[fate];
+    }
+    EXPECT_GT(fates[World::accepted], 10000);
+    EXPECT_GT(fates[World::taken_back], 1000);
+}
+
+/// Loads of slots are what an offer costs.
+std::uint64_t looks = 0;
+template <class T>
+struct CountingAtom : std::atomic<T> {
+    T load(std::memory_order order) const noexcept {
+        ++looks;
+        return std::atomic<T>::load(order);
+    }
+};
+struct CountingWorld : heddle::sync::Native {
+    template <class T>
+    using Atom = CountingAtom<T>;
+};
+using SmallOffers = heddle::sync::BasicOffers<CountingWorld, 16>;
+using LargeOffers = heddle::sync::BasicOffers<CountingWorld, 256>;
+
+void accept(Blocks<SmallOffers, LargeOffers>& blocks,
+            const heddle::sync::OfferCursor::Found& found) {
+    blocks.with(found.block, [&](auto& offers) {
+        ASSERT_TRUE(offers.hold(found.number));
+        offers.accept(found.number);
+    });
+}
+
+TEST(OfferCursor, looks_at_few_slots_and_adds_few_blocks_however_many_stand) {
+    std::minstd_rand random(7);
+    Blocks<SmallOffers, LargeOffers> blocks;
+    heddle::sync::OfferCursor cursor{};
+    std::vector<heddle::sync::OfferCursor::Found> standing;
+    std::uint64_t offered = 0;
+    const auto offer = [&] {
+        standing.push_back(cursor.offer(blocks, true));
+        ++offered;
+        ASSERT_NE(standing.back().number, 0U);
+    };
+    // Many come and go in turns: of random ones, the oldest, the latest.
+    for (const std::size_t most : {10U, 1000U, 4000U, 300U, 4000U, 0U}) {
+        looks = 0;
+        offered = 0;
+        for (int step = 0; step < 40000; ++step) {
+            while (standing.size() > most) {
+                accept(blocks, standing.back());
+                standing.pop_back();
+            }
+            offer();
+            const std::size_t chosen = step % 3 == 0 ? 0
+                : step % 3 == 1                      ? standing.size() - 1
+                                                     : random() % standing.size();
+            if (standing.size() < most && step % 8 != 7) continue;
+            accept(blocks, standing[chosen]);
+            standing[chosen] = standing.back();
+            standing.pop_back();
+        }
+        EXPECT_LT(looks, 16 * offered) << most << " stand";
+    }
+    EXPECT_LE(blocks.further.size() * 256, 4U * 4000 + 512);
+}
+
+TEST(OfferCursor, goes_without_a_slot_where_no_block_can_be_added) {
+    Blocks<SmallOffers, LargeOffers> blocks;
+    blocks.most = 0;
+    heddle::sync::OfferCursor cursor{};
+    std::vector<heddle::sync::OfferCursor::Found> standing;
+    for (int i = 0; i < 16; ++i) standing.push_back(cursor.offer(blocks, true));
+    EXPECT_EQ(cursor.offer(blocks, true).number, 0U);
+    accept(blocks, standing[5]);
+    EXPECT_NE(cursor.offer(blocks, true).number, 0U);
+    EXPECT_EQ(cursor.offer(blocks, true).number, 0U);
+    blocks.most = 1;
+    EXPECT_EQ(cursor.offer(blocks, true).block, 1);
+    for (int i = 1; i < 256; ++i) EXPECT_NE(cursor.offer(blocks, true).number, 0U);
+    EXPECT_EQ(cursor.offer(blocks, true).number, 0U);
+    for (const auto& found : standing)
+        if (found.number != standing[5].number) accept(blocks, found);
+    EXPECT_EQ(cursor.offer(blocks, true).block, 0);
 }
 
 TEST(Offers, of_real_threads) {

@@ -69,6 +69,7 @@ void Node::unmap() noexcept {
     for (platform::Mapping& one : pieces.outgoing) one = {};
     for (platform::Mapping& one : pieces.stages) one = {};
     for (platform::Mapping& one : pieces.payload_rings) one = {};
+    pieces.further_offers.clear();
 }
 
 std::byte* Node::stage(std::int32_t number) const {
@@ -89,6 +90,46 @@ PayloadRing* Node::payload_ring(std::size_t owner, std::size_t number) const {
         ring = pieces.object.map(layout_.payload_rings + index * sizeof(PayloadRing),
                                  sizeof(PayloadRing));
     return static_cast<PayloadRing*>(ring.address());
+}
+
+FurtherOffers* Node::map_offers(std::uint64_t place) const noexcept {
+    Pieces& pieces = *pieces_;
+    std::lock_guard guard(pieces.offers_lock);
+    try {
+        auto& mapping = pieces.further_offers[place];
+        if (!mapping) mapping = map_segment({place, sizeof(FurtherOffers)});
+        return mapping ? static_cast<FurtherOffers*>(mapping->address()) : nullptr;
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+FurtherOffers* Node::further_offers(std::size_t from, std::size_t to, std::size_t instance,
+                                    std::size_t block) const noexcept {
+    // Relaxed: published by the message that names the block.
+    return map_offers(ring_offers(from, to, instance).further[block - 1].load(relaxed));
+}
+
+bool Node::add_offers(std::size_t from, std::size_t to, std::size_t instance,
+                      std::size_t block) const noexcept {
+    std::atomic<std::uint64_t>& place = ring_offers(from, to, instance).further[block - 1];
+    const Segment segment = take_segment(sizeof(FurtherOffers));
+    if (!segment) return false;
+    if (map_offers(segment.offset) == nullptr) {
+        give_segment(segment);
+        return false;
+    }
+    place.store(segment.offset, relaxed);
+    return true;
+}
+
+bool Node::reach_offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
+    for (const std::atomic<std::uint64_t>& place : ring_offers(from, to, instance).further) {
+        const std::uint64_t offset = place.load(relaxed);
+        if (offset == 0) break;
+        if (map_offers(offset) == nullptr) return false;
+    }
+    return true;
 }
 
 std::int32_t Node::take_stage(std::uint32_t users) const noexcept {

@@ -14,7 +14,7 @@
 /// Segments       pieces of the memory for whatever several processes want to share: the file has addresses for
 ///                far more of them than any machine has memory. Whoever takes one tells the others, who map it;
 ///                each user unmaps it before whoever took it gives it back.
-/// Thread safety  reach(), stage(), payload_ring() and segments from any thread; map_rings() and unmap() from one, while no other
+/// Thread safety  reach(), stage(), payload_ring(), further offers and segments from any thread; map_rings() and unmap() from one, while no other
 ///                uses rings or stages.
 /// Errors         map() answers an empty Node, reach() and map_rings() false, map_segment() nullptr, and
 ///                errno says why.
@@ -27,6 +27,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "launch/board.hpp"
@@ -157,8 +158,24 @@ public:
     }
     /// Likewise, of a ring.
     Offers& offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
-        return reinterpret_cast<Offers*>(rings(from, to) + layout_.offers)[instance];
+        return ring_offers(from, to, instance).own;
     }
+    /// Further ones, from block 1 on, mapped with the first call; nullptr if they cannot be.
+    FurtherOffers* further_offers(std::size_t from, std::size_t to, std::size_t instance,
+                                  std::size_t block) const noexcept;
+    /// What `use` answers when it is given that block, which is mapped; 0: the ring's own.
+    template <class Use>
+    auto with_offers(std::size_t from, std::size_t to, std::size_t instance, std::size_t block,
+                     Use&& use) const noexcept {
+        if (block == 0) [[likely]]
+            return use(offers(from, to, instance));
+        return use(*further_offers(from, to, instance, block));
+    }
+    /// Sender: makes that block. False: the file has no room for it, or it cannot be mapped.
+    bool add_offers(std::size_t from, std::size_t to, std::size_t instance,
+                    std::size_t block) const noexcept;
+    /// Maps all blocks that there are; false if one cannot be.
+    bool reach_offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept;
 
     /// Of messages to `process`.
     SharedCopy& shared_copy(std::size_t process, std::size_t number) const noexcept {
@@ -215,6 +232,9 @@ private:
         std::vector<platform::Mapping> payload_rings;  ///< by owner and number
         /// By where they begin, as long as they are mapped; only of processes in one address space.
         std::map<std::uint64_t, std::weak_ptr<const platform::Mapping>> segments;
+        std::mutex offers_lock;
+        /// By place.
+        std::unordered_map<std::uint64_t, std::shared_ptr<const platform::Mapping>> further_offers;
     };
 
     Node() = default;
@@ -242,6 +262,10 @@ private:
                                        layout_.instances * sizeof(Control)) +
             instance * ring_slots;
     }
+    RingOffers& ring_offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
+        return reinterpret_cast<RingOffers*>(rings(from, to) + layout_.offers)[instance];
+    }
+    FurtherOffers* map_offers(std::uint64_t place) const noexcept;
     StageBoard& stage_board() const noexcept {
         return *reinterpret_cast<StageBoard*>(at(layout_.stage_board));
     }
@@ -279,7 +303,7 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
     layout.rings = layout.segment_board + rounded(sizeof(SegmentBoard));
     layout.offers =
         sizeof(BlockedNotice) + layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell));
-    layout.pair_bytes = rounded(layout.offers + layout.instances * sizeof(Offers));
+    layout.pair_bytes = rounded(layout.offers + layout.instances * sizeof(RingOffers));
     layout.stages = layout.rings + processes * processes * layout.pair_bytes;
     layout.payload_rings = layout.bytes(shm::stages);
     return layout;

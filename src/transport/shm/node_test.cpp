@@ -172,4 +172,34 @@ TEST(Node, another_file_behind_the_descriptor_is_not_taken_for_the_memory) {
 }
 
 }  // namespace
+TEST(Node,
+     further_offers_are_one_wherever_they_are_mapped_and_there_again_after_they_were_unmapped) {
+    constexpr std::size_t processes = 2, instance = 3;
+    const int descriptor = make_file(processes);
+    auto sender = Node::map(descriptor, processes);
+    auto receiver = Node::map(descriptor, processes);
+    ASSERT_TRUE(sender && sender->map_rings(0, false) && sender->reach(0, 1));
+    ASSERT_TRUE(receiver && receiver->map_rings(1, false));
+    EXPECT_TRUE(receiver->reach_offers(0, 1, instance));  // of none
+    std::uint32_t next = 0;
+    for (std::size_t block = 1; block <= 2; ++block) {
+        ASSERT_TRUE(sender->add_offers(0, 1, instance, block));
+        auto* offers = sender->further_offers(0, 1, instance, block);
+        auto* there = receiver->further_offers(0, 1, instance, block);
+        ASSERT_TRUE(offers != nullptr && there != nullptr && offers != there);
+        const std::uint64_t number = offers->offer(next, true);
+        ASSERT_TRUE(there->hold(number));
+        there->accept(number);
+        EXPECT_FALSE(offers->take_back(number, [] {}));
+    }
+    EXPECT_NE(sender->further_offers(0, 1, instance, 1), sender->further_offers(0, 1, instance, 2));
+    receiver->unmap();
+    ASSERT_TRUE(receiver->map_rings(1, false));
+    ASSERT_TRUE(receiver->reach_offers(0, 1, instance));
+    const std::uint64_t again = sender->further_offers(0, 1, instance, 2)->offer(next, true);
+    EXPECT_TRUE(sender->further_offers(0, 1, instance, 2)->take_back(again, [] {}));
+    EXPECT_FALSE(receiver->further_offers(0, 1, instance, 2)->hold(again));
+    close(descriptor);
+}
+
 }  // namespace heddle::transport::shm

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The messages of one ring that their sender may take back until they are matched (sync/offers.hpp). There are as
-/// many slots as cells: whatever lies in the ring can be taken back, unless others that have left the
-/// ring and are not matched either hold the slots.
+/// The messages of one ring that their sender may take back until they are matched (sync/offers.hpp). A ring has as
+/// many slots as cells. Where more messages stand, which have left the ring and are not matched, the sender
+/// adds blocks of slots (sync/offer_cursor.hpp): each a segment, in which pages that nobody touches do not exist.
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "sync/native.hpp"
+#include "sync/offer_cursor.hpp"
 #include "sync/offers.hpp"
 #include "transport/shm/ring.hpp"
 
 namespace heddle::transport::shm {
 
 using Offers = sync::BasicOffers<sync::NativeNode, ring_slots>;
+using FurtherOffers = sync::BasicOffers<sync::NativeNode, std::size_t{1} << 16>;
+
+/// Those of a ring. Zeroes are a valid object.
+struct RingOffers {
+    Offers own;
+    /// Where further blocks begin in the file; 0: there is none. Written by the sender, and published by a message
+    /// that is offered there.
+    alignas(cache_line) std::atomic<std::uint64_t> further[sync::OfferCursor::most_further];
+};
 
 }  // namespace heddle::transport::shm
