@@ -24,7 +24,7 @@ constexpr int large = 25'000;    ///< integers; above any eager limit
 constexpr int huge = 2'000'000;  ///< more than the library stores for a receiver
 constexpr int last = -1;         ///< first integer of a message that ends a row of them
 
-int rounds = 100'000;
+int rounds = 40'000;
 
 /// What the two of a pair share. Zeroes at first.
 struct Pair {
