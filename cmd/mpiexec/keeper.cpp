@@ -146,6 +146,7 @@ void Keeper::start_next() try {
                         "and the container's)",
                         rank, ranks_.size(), error_text(errno)));
     ranks_[started_++].pid = pid;
+    output_.rank_started(rank, pid);
     input_.handed_over(rank);
     if (job_.verbose) say(fmt::format("started {}", name(rank)));
     if (all_started()) stranger_at_ = (started_at_ = now_ms()) + first_look_ms;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "process_state.hpp"
 #include "say.hpp"
 
 namespace heddle::mpiexec {
@@ -21,7 +22,8 @@ constexpr std::size_t most_without_blocking = 4096;  // what a pipe takes when p
 constexpr std::size_t little = 4096;                 // who has written less rests
 constexpr long long rest_ms = 5;
 constexpr long long unfinished_ms = 100;
-constexpr long long look_ms = 40;  // for what ranks have not written; their second look finds it
+constexpr long long few_ticks = 3;  // of processor time, a hundredth of a second each
+constexpr long long look_ms = 40;   // for what ranks have not written; their second look finds it
 
 /// Of a file, since writing to one never waits for a reader.
 bool is_file(int fd) {
@@ -119,10 +121,9 @@ bool Output::read(Stream& stream) {
     else
         stream.unfinished += came;
     take_lines(stream);
-    const long long now = now_ms();
-    stream.unfinished_at = stream.unfinished.empty() || tagged_ ? never : now;
+    note_unfinished(stream, tagged_);
     if (static_cast<std::size_t>(size) < little && stream.pipe) {
-        stream.rests_until = now + rest_ms;
+        stream.rests_until = now_ms() + rest_ms;
         watch_if_due(stream);
     }
     return true;
@@ -139,7 +140,7 @@ void Output::add_unwritten(Stream& stream, const std::string& text) {
     if (text.empty()) return;
     stream.unfinished += text;
     take_lines(stream);
-    stream.unfinished_at = stream.unfinished.empty() || tagged_ ? never : now_ms();
+    note_unfinished(stream, tagged_);
 }
 
 /// Where others go on, what a rank did not live to end becomes a line.
@@ -152,6 +153,11 @@ void Output::add_rest(Stream& stream) {
     }
     if (!stream.shows) loop_.unwatch(stream.unwritten->fd());
     stream.unwritten.reset();
+}
+
+void Output::rank_started(int rank, pid_t process) {
+    for (const std::unique_ptr<Stream>& stream : streams_)
+        if (stream->rank == rank) stream->process = process;
 }
 
 void Output::rank_ended(int rank) {
@@ -177,6 +183,29 @@ void Output::take_lines(Stream& stream) {
     stream.unfinished.erase(0, start);
     if (!text.empty()) add(stream.target, std::move(text));
     if (stream.unfinished.size() > longest_line) take_unfinished(stream);
+}
+
+void Output::note_unfinished(Stream& stream, bool tagged) {
+    stream.unfinished_at = stream.unfinished.empty() || tagged ? never : now_ms();
+    stream.ticks_then = never;
+}
+
+/// A piece of a line has come, and nothing since, as far as has been read.
+void Output::consider_unfinished(Stream& stream) {
+    while (!paused_ && stream.pipe && read(stream)) {}  // we may be late ourselves
+    if (stream.unfinished_at == never || now_ms() < stream.unfinished_at + unfinished_ms) return;
+    if (may_go_on(stream))
+        stream.unfinished_at = now_ms();
+    else
+        take_unfinished(stream);
+}
+
+/// Whether the rank neither sleeps nor has run since: it was kept from ending its line.
+bool Output::may_go_on(Stream& stream) {
+    const std::optional<ProcessState> state = state_of(stream.process);
+    if (!state || state->waits()) return false;
+    if (stream.ticks_then == never) stream.ticks_then = state->ticks;
+    return state->ticks <= stream.ticks_then + few_ticks;
 }
 
 void Output::take_unfinished(Stream& stream) {
@@ -218,7 +247,7 @@ void Output::expire() {
             watch_if_due(*stream);
         }
         if (stream->unfinished_at != never && now >= stream->unfinished_at + unfinished_ms)
-            take_unfinished(*stream);
+            consider_unfinished(*stream);
     }
 }
 

@@ -13,9 +13,12 @@
 /// Unwritten      what a rank's C library keeps is looked at, and passed on before it is written, or when the
 ///                rank has ended (unwritten.hpp). Not where both streams are one: order counts more there.
 /// Unfinished     a piece of a line without a tag, a prompt say, is passed on when its end has not come for
-///                a while. Nothing is added or left out: what a rank writes need not be text.
+///                a while, in which the rank slept, or ran. A rank that was kept from running is about to
+///                end its line. Nothing is added or left out: what a rank writes need not be text.
 /// No room        a rank whose reader is gone is told by a broken pipe, as it would be without a launcher.
 ///                Where the disk is full, the launcher says so and throws away what comes.
+
+#include <sys/types.h>
 
 #include <array>
 #include <cstddef>
@@ -61,6 +64,8 @@ public:
 
     [[nodiscard]] const PassedOn& passed_on() const { return passed_on_; }
 
+    void rank_started(int rank, pid_t process);
+
     /// Passes on what the rank has printed and never written. It has been waited for.
     void rank_ended(int rank);
 
@@ -83,10 +88,13 @@ private:
     struct Stream {
         UniqueFd pipe;
         int rank = 0;
+        pid_t process = 0;
         int target;
         std::string tag;
-        std::string unfinished;           ///< a line whose end has not come yet
-        long long unfinished_at = never;  ///< when the last of it came
+        std::string unfinished;  ///< a line whose end has not come yet
+        long long unfinished_at =
+            never;  ///< when the last of it came, or the rank was found not to run
+        long long ticks_then = never;  ///< how long the rank had run when that was first found
         long long rests_until = never;
         bool watched = false;
         std::unique_ptr<Unwritten> unwritten;  ///< by the rank, if it is looked at
@@ -105,6 +113,9 @@ private:
     void add_rest(Stream& stream);
     void add_unwritten(Stream& stream, const std::string& text);
     void take_lines(Stream& stream);
+    static void note_unfinished(Stream& stream, bool tagged);
+    void consider_unfinished(Stream& stream);
+    static bool may_go_on(Stream& stream);
     void take_unfinished(Stream& stream);
     void end(Stream& stream);
     void add(int target, std::string text);

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "platform/print_view.hpp"
+#include "process_state.hpp"
 
 namespace heddle::mpiexec {
 
@@ -50,26 +51,6 @@ bool writes_to(long long process, int stream) {
     struct stat its{}, ours{};
     if (::stat(fmt::format("/proc/{}/fd/1", process).c_str(), &its) != 0) return true;
     return ::fstat(stream, &ours) != 0 || (its.st_dev == ours.st_dev && its.st_ino == ours.st_ino);
-}
-
-struct ProcessState {
-    char letter;
-    long long ticks;  ///< of the processor
-};
-
-std::optional<ProcessState> state_of(long long process) {
-    std::FILE* file = std::fopen(fmt::format("/proc/{}/stat", process).c_str(), "re");
-    if (file == nullptr) return std::nullopt;
-    std::array<char, 512> text{};
-    text[std::fread(text.data(), 1, text.size() - 1, file)] = '\0';
-    std::fclose(file);
-    const char* after_name = std::strrchr(text.data(), ')');
-    char letter = 0;
-    long long user = 0, system = 0;
-    constexpr const char* fields = " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld";
-    if (after_name == nullptr || std::sscanf(after_name + 1, fields, &letter, &user, &system) != 3)
-        return std::nullopt;
-    return ProcessState{letter, user + system};
 }
 
 }  // namespace

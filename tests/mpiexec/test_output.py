@@ -4,12 +4,13 @@
 import os
 import pty
 import resource
+import select
 import signal
 import subprocess
 import sys
 import tempfile
 
-from harness import DOUBLE, MPIEXEC, LaunchTest, main, wait_until
+from harness import DOUBLE, MPIEXEC, LaunchTest, main, marked, state_of, wait_until
 
 PIECES = """
 import os, sys
@@ -45,6 +46,21 @@ class WholeLines(LaunchTest):
         job = self.start("-n", 1, DOUBLE, "print:name? ", "echo", stdin=subprocess.PIPE)
         self.assertEqual(job.process.stdout.read(6), b"name? ")
         self.assertEqual(job.end(b"me\n"), (0, "me\n", ""))
+
+    def test_a_rank_that_is_kept_from_running_ends_its_line(self):
+        job = self.start("-n", 1, DOUBLE, "print:half ", f"raise:{int(signal.SIGSTOP)}", "say:and half")
+        wait_until(lambda: [pid for pid in marked(job.mark) if state_of(pid) == "T"], "the rank to stop")
+        rank = next(pid for pid in marked(job.mark) if state_of(pid) == "T")
+        # Longer than a piece waits for its end, so that a wrong one is seen; a right one comes never.
+        self.assertEqual(select.select([job.process.stdout], [], [], 0.5)[0], [])
+        os.kill(rank, signal.SIGCONT)
+        self.assertEqual(job.end(), (0, "half and half\n", ""))
+
+    def test_a_piece_comes_while_its_rank_computes(self):
+        job = self.start("-n", 1, sys.executable, "-c", "import os\nos.write(1, b'computing ')\nwhile True: pass")
+        self.assertEqual(job.process.stdout.read(10), b"computing ")
+        job.signal(signal.SIGTERM)
+        job.end()
 
     def test_binary_output_is_left_alone(self):
         data = bytes(range(256)) * 3000 + b"no end"
