@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Several messages as the bytes of one: who sends them, then each with its header, at multiples of 8 bytes.
+///
+/// What comes from a network is not trusted: a reader never looks beyond the bytes that it was given, and says
+/// whether they were a batch.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "transport/transport.hpp"
+
+namespace heddle::transport {
+
+struct BatchHeader {
+    std::uint32_t process;   ///< of the sender
+    std::uint32_t token;     ///< of the job: strangers do not have it
+    std::uint32_t sequence;  ///< of the batch, among those of the sender's lane to this one
+    std::uint32_t format;    ///< batch_format
+};
+inline constexpr std::uint32_t batch_format = 0x48644c31;  // "HdL1"
+static_assert(sizeof(BatchHeader) == 16);
+
+constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+constexpr std::size_t room_for(std::size_t payload) noexcept {
+    return sizeof(Header) + padded(payload);
+}
+
+class BatchWriter {
+public:
+    /// `begin`: memory for `capacity` bytes, of which the batch header takes the first.
+    void open(std::byte* begin, std::size_t capacity) noexcept {
+        begin_ = begin;
+        capacity_ = capacity;
+        used_ = sizeof(BatchHeader);
+    }
+    bool is_open() const noexcept { return begin_ != nullptr; }
+    bool empty() const noexcept { return used_ == sizeof(BatchHeader); }
+    bool fits(std::size_t payload) const noexcept { return room_for(payload) <= capacity_ - used_; }
+    std::size_t used() const noexcept { return used_; }
+    std::byte* begin() const noexcept { return begin_; }
+
+    void append(const Header& header, Bytes prefix, Bytes payload) noexcept {
+        std::byte* at = begin_ + used_;
+        Header written = header;
+        const std::size_t bytes = prefix.size() + payload.size();
+        written.length = static_cast<std::uint32_t>(bytes);
+        std::memcpy(at, &written, sizeof written);
+        at += sizeof written;
+        if (!prefix.empty()) std::memcpy(at, prefix.data(), prefix.size());
+        if (!payload.empty()) std::memcpy(at + prefix.size(), payload.data(), payload.size());
+        std::memset(at + bytes, 0, padded(bytes) - bytes);
+        used_ += room_for(bytes);
+    }
+    void seal(const BatchHeader& header) noexcept { std::memcpy(begin_, &header, sizeof header); }
+    void close() noexcept { begin_ = nullptr; }
+
+private:
+    std::byte* begin_ = nullptr;
+    std::size_t capacity_ = 0;
+    std::size_t used_ = 0;
+};
+
+/// Goes through the messages of a batch.
+class BatchReader {
+public:
+    BatchReader() = default;
+    explicit BatchReader(Bytes bytes) noexcept : rest_(bytes) {}
+
+    /// False: these are no batch.
+    bool read_header(BatchHeader& header) noexcept {
+        if (rest_.size() < sizeof header) return false;
+        std::memcpy(&header, rest_.data(), sizeof header);
+        rest_ = rest_.subspan(sizeof header);
+        return header.format == batch_format;
+    }
+    bool at_end() const noexcept { return rest_.empty(); }
+    /// The next message, which stays the next; false: what is left is none.
+    bool front(Header& header, Bytes& payload) const noexcept {
+        if (rest_.size() < sizeof header) return false;
+        std::memcpy(&header, rest_.data(), sizeof header);
+        if (room_for(header.length) > rest_.size()) return false;
+        payload = rest_.subspan(sizeof header, header.length);
+        return true;
+    }
+    void pop(const Header& header) noexcept { rest_ = rest_.subspan(room_for(header.length)); }
+
+private:
+    Bytes rest_;
+};
+
+}  // namespace heddle::transport

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a message between two processes says of itself, whichever way it goes: half a cache line.
+///
+/// Fields lie where a cell of a ring has them, and mean the same there.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::transport {
+
+struct Header {
+    std::uint32_t sequence;  ///< the transport's own: receivers of messages do not look at it
+    std::uint32_t context;   ///< context id of the communicator
+    std::int32_t tag;
+    std::int32_t source;  ///< the sender's rank in the communicator
+    std::uint64_t
+        stamp;  ///< send order among the messages of one process; never compared with another's
+    std::uint32_t length;  ///< bytes of payload
+    std::uint16_t number;  ///< the transport's own: cells of a ring; not used by a network
+    std::uint8_t kind;     ///< p2p::Kind: below first_own_kind
+    std::uint8_t order;    ///< over a network: bits of Order
+};
+static_assert(sizeof(Header) == 32);
+static_assert(offsetof(Header, stamp) == 16 && offsetof(Header, length) == 24 &&
+              offsetof(Header, kind) == 30);
+
+/// Kinds from here on belong to transports, and are never handed to a consumer.
+inline constexpr std::uint8_t first_own_kind = 0xf0;
+
+/// What a receiver with MPI_ANY_TAG must know (docs/adr/0031-order-over-a-network.md).
+enum Order : std::uint8_t {
+    spread = 1,  ///< its sender uses several lanes to this receiver: another may be earlier
+    numbered =
+        2,  ///< `stamp` is its number among those of its context from its sender to this receiver
+};
+
+}  // namespace heddle::transport

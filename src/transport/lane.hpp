@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A lane over any wire: the contract of transport.hpp, as far as it does not depend on the network.
+///
+/// Peers          a table by number, grown to the highest peer in use: 8 bytes for one that was never named.
+/// Batches        each peer has at most one open buffer and `most_in_flight` under way. When these are full, the
+///                peer's post() answers retry: a receiver that does nothing holds up nobody else.
+/// Call, answer   a lane that wants to know whether a peer is there, or has taken over everything, calls it; the
+///                peer's lane answers in its poll(). A call brings its sender's address, so that a peer can answer
+///                whom it has never been told of.
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "transport/peer_state.hpp"
+
+namespace heddle::transport {
+
+template <Wire W>
+class Lane {
+public:
+    static constexpr std::string_view name = W::name;
+    static constexpr std::uint8_t most_in_flight = 4;
+    using Exposed = typename W::Exposed;
+
+    template <class... Arguments>
+    explicit Lane(Identity identity, Patience patience, Arguments&&... for_the_wire)
+        : identity_(identity),
+          patience_(patience),
+          wire_(std::forward<Arguments>(for_the_wire)...) {}
+    ~Lane() { take_leave(); }
+    Lane(const Lane&) = delete;
+    Lane& operator=(const Lane&) = delete;
+
+    std::string address() const { return wire_.address(); }
+    void connect(Peer peer, const std::string& address);
+    bool knows(Peer peer) const noexcept {
+        return peer < peers_.size() && peers_[peer] != nullptr && peers_[peer]->known;
+    }
+
+    Post post(Peer peer, const Header& header, Bytes prefix, Bytes payload) noexcept {
+        assert(knows(peer) && header.kind < first_own_kind);
+        State& state = *peers_[peer];
+        const Post post = append(state, header, prefix, payload);
+        if (post == Post::done) [[likely]]
+            state.sent_since_call = true;
+        return post;
+    }
+    void flush() noexcept;
+    bool owes() const noexcept { return !listed_.empty(); }
+    template <Consumer C>
+    std::size_t poll(C& consumer) noexcept;
+    std::size_t most_payload() const noexcept {
+        return batch_bytes - sizeof(BatchHeader) - sizeof(Header);
+    }
+
+    int descriptor() const noexcept { return wire_.descriptor(); }
+    bool arm() noexcept;
+    void disarm() noexcept {}
+    std::chrono::milliseconds nap() const noexcept;
+
+    bool can_read() const noexcept { return wire_.can_read(); }
+    Exposed expose(Bytes memory) { return wire_.expose(memory); }
+    Post read(Peer peer, RemoteMemory from, std::span<std::byte> to, std::uint64_t token) noexcept;
+
+    void watch(Peer peer, bool on) noexcept;
+    bool drain() noexcept;
+
+    W& wire() noexcept { return wire_; }
+
+private:
+    using State = PeerState<typename W::Destination>;
+    using Condition = typename State::Condition;
+    enum OwnKind : std::uint8_t { call = first_own_kind, answer, farewell };
+
+    struct Read : Operation {
+        Peer peer = 0;
+        std::uint64_t token = 0;
+        Read* next = nullptr;  ///< among the free ones
+    };
+    /// What has arrived and was not taken.
+    struct Arrival {
+        Operation* operation;
+        BatchReader reader;
+        State* from;  ///< nullptr: not looked at yet
+    };
+
+    State& state_of(Peer peer);
+    Post append(State& state, const Header& header, Bytes prefix, Bytes payload) noexcept;
+    bool open_batch(State& state) noexcept;
+    bool send_batch(State& state) noexcept;
+    Sent hand_to_wire(State& state) noexcept;
+    void list(State& state) noexcept {
+        if (!std::exchange(state.listed, true)) listed_.push_back(&state);
+    }
+    bool post_own(State& state, std::uint8_t kind, std::uint32_t number, Bytes payload) noexcept;
+    void call_peer(State& state) noexcept;
+    void answer_calls() noexcept;
+
+    void fail(State& state, std::string why) noexcept;
+    void stop(State& state, Condition condition) noexcept;
+    void free(SendBuffer* buffer) noexcept {
+        buffer->next = free_;
+        free_ = buffer;
+    }
+    Read& free_read();
+    void take_leave() noexcept;
+
+    template <Consumer C>
+    std::size_t handle(C& consumer, const WireEvent& event) noexcept;
+    void handle_sent(SendBuffer& buffer, int error) noexcept;
+    template <Consumer C>
+    void handle_read(C& consumer, Read& read, int error) noexcept;
+    State* sender_of(Arrival& arrival) noexcept;
+    template <Consumer C>
+    bool take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcept;
+    template <Consumer C>
+    std::size_t take_in_held(C& consumer) noexcept;
+    void handle_own(State& state, const Header& header, Bytes payload) noexcept;
+    template <Consumer C>
+    std::size_t tell_of_lost(C& consumer) noexcept;
+
+    bool watches_clock() const noexcept { return watched_ != 0 || !listed_.empty(); }
+    void look_at_clock() noexcept;
+    void look_after(State& state, Clock::time_point now) noexcept;
+    void diagnose(State& state) noexcept;
+
+    const Identity identity_;
+    const Patience patience_;
+    std::vector<std::unique_ptr<State>> peers_;
+    std::vector<State*> in_use_;   ///< those that are there
+    std::vector<State*> listed_;   ///< those for which something waits
+    std::vector<State*> failing_;  ///< of which the consumer is to hear
+    std::vector<State*> owing_;    ///< to which an answer is due
+    std::deque<Arrival> held_;
+    std::vector<std::unique_ptr<SendBuffer>> buffers_;
+    SendBuffer* free_ = nullptr;
+    std::uint64_t turn_ = 1;
+    std::uint32_t watched_ = 0;
+    std::vector<std::unique_ptr<Read>> reads_;
+    Read* free_reads_ = nullptr;
+    std::size_t reading_ = 0;  ///< how many are under way
+    Clock::time_point looked_;
+    W wire_;  ///< last: what is under way there refers to the above
+};
+
+}  // namespace heddle::transport
+
+#include "transport/lane_receive.hpp"
+#include "transport/lane_send.hpp"

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// How a lane receives, and how it looks after its peers (transport/lane.hpp, which includes this).
+
+#include "transport/lane.hpp"
+
+namespace heddle::transport {
+
+template <Wire W>
+template <Consumer C>
+std::size_t Lane<W>::poll(C& consumer) noexcept {
+    ++turn_;
+    flush();
+    std::size_t happened = take_in_held(consumer);
+    std::array<WireEvent, 16> events;
+    // What a consumer does not take stays here, but not without a limit.
+    constexpr std::size_t most_held = 256;
+    if (held_.size() < most_held)
+        for (const WireEvent& event : std::span(events).first(wire_.events(events)))
+            happened += handle(consumer, event);
+    if (!owing_.empty()) answer_calls();
+    if (watches_clock()) look_at_clock();
+    if (!failing_.empty() && held_.empty()) happened += tell_of_lost(consumer);
+    // What the consumer has posted leaves with the end of the turn.
+    if (!listed_.empty()) flush();
+    ++turn_;
+    return happened;
+}
+
+template <Wire W>
+template <Consumer C>
+std::size_t Lane<W>::handle(C& consumer, const WireEvent& event) noexcept {
+    switch (event.operation->what) {
+        case Operation::What::send:
+            handle_sent(static_cast<SendBuffer&>(*event.operation), event.error);
+            return 1;
+        case Operation::What::read:
+            handle_read(consumer, static_cast<Read&>(*event.operation), event.error);
+            return 1;
+        case Operation::What::receive: break;
+    }
+    Arrival arrival{event.operation, BatchReader(event.received), nullptr};
+    std::size_t taken = 0;
+    if (!held_.empty() || !take_in(consumer, arrival, taken)) held_.push_back(arrival);
+    return taken;
+}
+
+template <Wire W>
+void Lane<W>::handle_sent(SendBuffer& buffer, int error) noexcept {
+    State& state = *peers_[buffer.peer];
+    --state.in_flight;
+    free(&buffer);
+    if (error != 0) return fail(state, std::strerror(error));
+    if (std::exchange(state.diagnosed, false)) wire_.end_diagnosis(state.address);
+}
+
+template <Wire W>
+template <Consumer C>
+void Lane<W>::handle_read(C& consumer, Read& read, int error) noexcept {
+    --reading_;
+    read.next = std::exchange(free_reads_, &read);
+    if (error != 0) fail(*peers_[read.peer], std::strerror(error));
+    consumer.read_over(read.token, error == 0);
+}
+
+/// Who has sent it; nullptr: nobody whom this lane listens to.
+template <Wire W>
+auto Lane<W>::sender_of(Arrival& arrival) noexcept -> State* {
+    BatchHeader batch{};
+    if (!arrival.reader.read_header(batch) || batch.token != identity_.token ||
+        batch.process >= identity_.processes)
+        return nullptr;
+    State& state = state_of(batch.process);
+    if (!state.usable()) return nullptr;
+    if (batch.sequence != state.next_in) {
+        fail(state, "what it has sent has not all arrived: the connection was interrupted");
+        return nullptr;
+    }
+    ++state.next_in;
+    state.reached = true;
+    if (state.watchers != 0) state.last_heard = Clock::now();
+    return &state;
+}
+
+/// False: the consumer does not take the next message now.
+template <Wire W>
+template <Consumer C>
+bool Lane<W>::take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcept {
+    if (arrival.from == nullptr) arrival.from = sender_of(arrival);
+    Header header;
+    Bytes payload;
+    while (arrival.from != nullptr && !arrival.reader.at_end()) {
+        if (!arrival.reader.front(header, payload)) {
+            fail(*arrival.from, "it has sent what is no message");
+            break;
+        }
+        if (header.kind >= first_own_kind)
+            handle_own(*arrival.from, header, payload);
+        else if (!consumer.arrived(arrival.from->number, header, payload))
+            return false;
+        arrival.reader.pop(header);
+        ++taken;
+    }
+    wire_.release(*arrival.operation);
+    return true;
+}
+
+template <Wire W>
+template <Consumer C>
+std::size_t Lane<W>::take_in_held(C& consumer) noexcept {
+    std::size_t taken = 0;
+    while (!held_.empty() && take_in(consumer, held_.front(), taken)) held_.pop_front();
+    return taken;
+}
+
+template <Wire W>
+void Lane<W>::handle_own(State& state, const Header& header, Bytes payload) noexcept {
+    switch (header.kind) {
+        case call:
+            if (!state.known) try {
+                    connect(state.number,
+                            {reinterpret_cast<const char*>(payload.data()), payload.size()});
+                } catch (const std::runtime_error& error) {
+                    return fail(state, error.what());
+                }
+            state.answer = header.context;
+            if (!std::exchange(state.owes_answer, true)) owing_.push_back(&state);
+            return;
+        case answer: state.answered = header.context; return;
+        case farewell: return stop(state, Condition::left);
+        default: return fail(state, "it has sent a message that this version does not know");
+    }
+}
+
+template <Wire W>
+template <Consumer C>
+std::size_t Lane<W>::tell_of_lost(C& consumer) noexcept {
+    std::size_t told = 0;
+    for (; !failing_.empty(); ++told) {
+        State& state = *failing_.back();
+        failing_.pop_back();
+        state.condition = Condition::faulty;
+        consumer.lost(state.number, state.why);
+    }
+    return told;
+}
+
+template <Wire W>
+bool Lane<W>::arm() noexcept {
+    flush();
+    return wire_.descriptor() >= 0 && held_.empty() && failing_.empty() && owing_.empty() &&
+        wire_.may_sleep();
+}
+
+template <Wire W>
+std::chrono::milliseconds Lane<W>::nap() const noexcept {
+    using std::chrono::milliseconds;
+    // A wire does not say when it takes again what it has refused.
+    if (!listed_.empty()) return milliseconds{5};
+    if (watched_ != 0) return std::max(milliseconds{1}, patience_.before_call / 2);
+    return milliseconds::max();
+}
+
+template <Wire W>
+void Lane<W>::look_at_clock() noexcept {
+    const Clock::time_point now = Clock::now();
+    if (now - looked_ < std::chrono::milliseconds{5}) return;
+    looked_ = now;
+    for (State* state : in_use_)
+        if (state->usable()) look_after(*state, now);
+}
+
+template <Wire W>
+void Lane<W>::look_after(State& state, Clock::time_point now) noexcept {
+    if (state.stuck && now - state.stuck_since > patience_.before_diagnosis) diagnose(state);
+    if (state.watchers == 0 || !state.usable()) return;
+    const auto silent = now - state.last_heard;
+    if (silent > patience_.silence)
+        return fail(state,
+                    "it has not answered for " + std::to_string(patience_.silence.count()) + " ms");
+    if (silent > patience_.before_call && state.called == state.answered && state.known)
+        call_peer(state);
+}
+
+template <Wire W>
+void Lane<W>::diagnose(State& state) noexcept {
+    state.diagnosed = true;
+    std::string why;
+    if (wire_.diagnose(state.address, why)) fail(state, std::move(why));
+}
+
+}  // namespace heddle::transport

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// How a lane sends (transport/lane.hpp, which includes this).
+
+#include <stdexcept>
+
+#include "transport/lane.hpp"
+
+namespace heddle::transport {
+
+template <Wire W>
+auto Lane<W>::state_of(Peer peer) -> State& {
+    assert(peer < identity_.processes);
+    if (peer >= peers_.size()) peers_.resize(peer + 1);
+    if (peers_[peer] == nullptr) {
+        peers_[peer] = std::make_unique<State>(peer);
+        in_use_.push_back(peers_[peer].get());
+        // What may become so long later must not have to allocate then.
+        for (auto* list : {&listed_, &failing_, &owing_}) list->reserve(in_use_.size());
+    }
+    return *peers_[peer];
+}
+
+template <Wire W>
+void Lane<W>::connect(Peer peer, const std::string& address) {
+    if (peer >= identity_.processes)
+        throw std::runtime_error("there is no process " + std::to_string(peer));
+    if (knows(peer)) return;
+    State& state = state_of(peer);
+    state.destination = wire_.find(address);
+    state.address = address;
+    state.known = true;
+}
+
+template <Wire W>
+Post Lane<W>::append(State& state, const Header& header, Bytes prefix, Bytes payload) noexcept {
+    if (!state.usable()) return Post::faulty;
+    const std::size_t bytes = prefix.size() + payload.size();
+    assert(bytes <= most_payload());
+    if (state.batch.is_open() && !state.batch.fits(bytes) && !send_batch(state))
+        return state.usable() ? Post::retry : Post::faulty;
+    if (!state.batch.is_open() && !open_batch(state)) return Post::retry;
+    state.batch.append(header, prefix, payload);
+    if (state.left_in_turn == turn_ || !send_batch(state)) list(state);
+    return state.usable() ? Post::done : Post::faulty;
+}
+
+template <Wire W>
+bool Lane<W>::open_batch(State& state) noexcept {
+    if (state.in_flight == most_in_flight) return false;
+    if (free_ == nullptr) {
+        buffers_.push_back(std::make_unique<SendBuffer>());
+        free(buffers_.back().get());
+    }
+    SendBuffer& buffer = *std::exchange(free_, free_->next);
+    buffer.what = Operation::What::send;
+    buffer.peer = state.number;
+    state.buffer = &buffer;
+    state.batch.open(buffer.bytes, sizeof buffer.bytes);
+    return true;
+}
+
+/// True: the batch has left, or there was none.
+template <Wire W>
+bool Lane<W>::send_batch(State& state) noexcept {
+    if (!state.batch.is_open()) return true;
+    state.batch.seal({identity_.process, identity_.token, state.next_out, batch_format});
+    switch (hand_to_wire(state)) {
+        case Sent::again:
+            if (!std::exchange(state.stuck, true)) state.stuck_since = Clock::now();
+            return false;
+        case Sent::failed: fail(state, std::strerror(wire_.failure())); return false;
+        case Sent::accepted: break;
+    }
+    ++state.next_out;
+    state.reached = true;
+    state.left_in_turn = turn_;
+    state.stuck = false;
+    state.buffer = nullptr;
+    state.batch.close();
+    return true;
+}
+
+template <Wire W>
+Sent Lane<W>::hand_to_wire(State& state) noexcept {
+    SendBuffer* const buffer = state.buffer;
+    if (state.batch.used() <= wire_.inject_limit()) {
+        const Sent sent = wire_.inject(state.destination, {buffer->bytes, state.batch.used()});
+        if (sent == Sent::accepted) free(buffer);
+        return sent;
+    }
+    const Sent sent = wire_.send(state.destination, *buffer, state.batch.used());
+    if (sent == Sent::accepted) ++state.in_flight;
+    return sent;
+}
+
+template <Wire W>
+void Lane<W>::flush() noexcept {
+    std::erase_if(listed_, [this](State* state) {
+        if (state->usable() && !send_batch(*state) && state->usable()) return false;
+        state->listed = false;
+        return true;
+    });
+}
+
+template <Wire W>
+bool Lane<W>::post_own(State& state, std::uint8_t kind, std::uint32_t number,
+                       Bytes payload) noexcept {
+    Header header{};
+    header.kind = kind;
+    header.context = number;
+    return append(state, header, {}, payload) == Post::done;
+}
+
+template <Wire W>
+void Lane<W>::call_peer(State& state) noexcept {
+    const std::string own = address();
+    if (!post_own(state, call, state.called + 1, std::as_bytes(std::span(own)))) return;
+    ++state.called;
+    state.sent_since_call = false;
+}
+
+template <Wire W>
+void Lane<W>::answer_calls() noexcept {
+    std::erase_if(owing_, [this](State* state) {
+        if (state->usable() && !post_own(*state, answer, state->answer, {}) && state->usable())
+            return false;
+        state->owes_answer = false;
+        return true;
+    });
+}
+
+template <Wire W>
+Post Lane<W>::read(Peer peer, RemoteMemory from, std::span<std::byte> to,
+                   std::uint64_t token) noexcept {
+    State& state = *peers_[peer];
+    if (!state.usable()) return Post::faulty;
+    Read& read = free_read();
+    read.peer = peer;
+    read.token = token;
+    switch (wire_.read(state.destination, from, to, read)) {
+        case Sent::again: return Post::retry;
+        case Sent::failed: fail(state, std::strerror(wire_.failure())); return Post::faulty;
+        case Sent::accepted: break;
+    }
+    free_reads_ = read.next;
+    ++reading_;
+    return Post::done;
+}
+
+/// It stays free.
+template <Wire W>
+auto Lane<W>::free_read() -> Read& {
+    if (free_reads_ == nullptr) {
+        free_reads_ = reads_.emplace_back(std::make_unique<Read>()).get();
+        free_reads_->what = Operation::What::read;
+    }
+    return *free_reads_;
+}
+
+template <Wire W>
+bool Lane<W>::drain() noexcept {
+    bool drained = owing_.empty();
+    for (State* state : in_use_) {
+        if (!state->usable() || !state->known) continue;
+        if (state->called == state->answered && state->sent_since_call) call_peer(*state);
+        if (state->called != state->answered || state->sent_since_call || state->batch.is_open() ||
+            state->in_flight != 0)
+            drained = false;
+    }
+    return drained && reading_ == 0;
+}
+
+/// Best effort: whoever has drained before knows that nothing is lost.
+template <Wire W>
+void Lane<W>::take_leave() noexcept {
+    for (State* state : in_use_)
+        if (state->usable() && state->known && state->reached)
+            (void)post_own(*state, farewell, 0, {});
+    flush();
+    std::array<WireEvent, 16> events;
+    for (int round = 0; round < 4; ++round) (void)wire_.events(events);
+}
+
+template <Wire W>
+void Lane<W>::fail(State& state, std::string why) noexcept {
+    if (!state.usable()) return;
+    const std::string place = state.known ? wire_.place(state.address) : std::string();
+    state.why = place.empty() ? std::move(why) : place + ": " + why;
+    stop(state, Condition::failing);
+    failing_.push_back(&state);
+}
+
+template <Wire W>
+void Lane<W>::stop(State& state, Condition condition) noexcept {
+    state.condition = condition;
+    if (state.batch.is_open()) {
+        free(std::exchange(state.buffer, nullptr));
+        state.batch.close();
+    }
+    if (std::exchange(state.diagnosed, false)) wire_.end_diagnosis(state.address);
+}
+
+template <Wire W>
+void Lane<W>::watch(Peer peer, bool on) noexcept {
+    State& state = *peers_[peer];
+    if (on && state.watchers++ == 0) {
+        state.last_heard = Clock::now();
+        ++watched_;
+    } else if (!on && --state.watchers == 0) {
+        --watched_;
+    }
+}
+
+}  // namespace heddle::transport

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Lanes over the simulated network; batches from nobody knows whom.
+
+#include "transport/lane.hpp"
+
+#include <gtest/gtest.h>
+
+#include "testing/network.hpp"
+#include "testing/transport_conformance.hpp"
+
+namespace heddle::testing {
+namespace {
+
+template <unsigned seed>
+struct SimulatedJob {
+    using Lane = NetworkLane;
+    static constexpr int most_lanes = 1000;
+    static bool available() { return true; }
+
+    Network network{seed};
+    std::unique_ptr<Lane> lane(transport::Identity identity, transport::Patience patience) {
+        return std::make_unique<Lane>(identity, patience, network);
+    }
+    static std::string nowhere() { return Network::address_of(123'456); }
+};
+
+using Seeds = ::testing::Types<SimulatedJob<1>, SimulatedJob<2>, SimulatedJob<3>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Simulated, TransportConformance, Seeds);
+
+using One = SimulatedJob<9>;
+
+TEST(LaneFaults, a_connection_that_breaks_is_a_fault_of_that_peer_and_told_once) {
+    Watchdog watchdog("a connection that breaks");
+    Together<One> three(3);
+    three.send(0, 1, 0, 8);
+    three.send(0, 2, 0, 8);
+    three.poll_until(watchdog, [&] { return three.heard[1].messages == 1; });
+    three.job.network.cut(three.lanes[1]->address());
+    std::uint32_t number = 1;
+    three.poll_until(watchdog, [&] {
+        if (post_numbered(*three.lanes[0], 1, number, 100) == Post::done) ++number;
+        return !three.heard[0].gone.empty();
+    });
+    EXPECT_EQ(
+        three.heard[0].gone[1],
+        three.lanes[0]->wire().place(three.lanes[1]->address()) + ": " + std::strerror(ECONNRESET));
+    three.heard[0].gone.clear();
+    for (std::uint32_t i = 1; i < 100; ++i) three.send(0, 2, i, 100);
+    three.poll_until(watchdog, [&] { return three.heard[2].messages == 100; });
+    EXPECT_TRUE(three.heard[0].gone.empty());
+    EXPECT_EQ(three.heard[2].wrong, 0U);
+}
+
+TEST(LaneFaults, a_lost_batch_is_a_fault_of_its_sender) {
+    Watchdog watchdog("a gap");
+    One job;
+    auto first = job.lane({0, 3, 42}, {}), second = job.lane({1, 3, 42}, {});
+    Collector heard, ignored;
+    first->connect(1, second->address());
+    while (post_numbered(*first, 1, 0, 8) == Post::retry || first->owes()) first->poll(ignored);
+    while (heard.messages == 0) second->poll(heard);
+    // Another that says it were the same process begins with its own first batch.
+    auto again = job.lane({0, 3, 42}, {});
+    again->connect(1, second->address());
+    while (post_numbered(*again, 1, 1, 8) == Post::retry || again->owes()) again->poll(ignored);
+    while (heard.gone.empty()) {
+        second->poll(heard);
+        watchdog.progress();
+    }
+    EXPECT_NE(heard.gone[0].find("interrupted"), std::string::npos) << heard.gone[0];
+    EXPECT_EQ(heard.messages, 1U);
+}
+
+TEST(LaneBatches, several_messages_leave_in_one) {
+    Watchdog watchdog("batches");
+    Together<One> two(2);
+    // The first leaves at once, or waits for the network; the others gather.
+    for (std::uint32_t number = 0; number < 50; ++number)
+        ASSERT_EQ(post_numbered(*two.lanes[0], 1, number, 8), Post::done);
+    EXPECT_TRUE(two.lanes[0]->owes());
+    while (two.lanes[0]->owes()) two.lanes[0]->poll(two.heard[0]);
+    std::size_t before = 0;
+    int steps = 0;
+    two.poll_until(watchdog, [&] {
+        if (two.heard[1].messages != before) ++steps;
+        before = two.heard[1].messages;
+        return before == 50;
+    });
+    EXPECT_LE(steps + 1, 3);
+    EXPECT_EQ(two.heard[1].wrong, 0U);
+}
+
+TEST(BatchReader, never_looks_beyond_what_has_come) {
+    std::minstd_rand random(17);
+    for (int round = 0; round < 20'000; ++round) {
+        // On the heap, of the exact size: AddressSanitizer sees the byte behind it.
+        std::vector<std::byte> bytes(random() % 300);
+        for (std::byte& byte : bytes)
+            byte = static_cast<std::byte>(random() % 3 == 0 ? random() : 0);
+        if (bytes.size() >= sizeof(transport::BatchHeader) && random() % 8 != 0)
+            std::memcpy(bytes.data() + offsetof(transport::BatchHeader, format),
+                        &transport::batch_format, 4);
+        transport::BatchReader reader{Bytes(bytes)};
+        transport::BatchHeader batch{};
+        if (!reader.read_header(batch)) continue;
+        Header header;
+        Bytes payload;
+        for (std::size_t messages = 0; !reader.at_end() && reader.front(header, payload);
+             ++messages) {
+            ASSERT_LE(payload.data() + payload.size(), bytes.data() + bytes.size());
+            ASSERT_LT(messages, 10U);
+            reader.pop(header);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heddle::testing

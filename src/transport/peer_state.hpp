@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a lane knows of a peer that it has something to do with.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "transport/batch.hpp"
+#include "transport/wire.hpp"
+
+namespace heddle::transport {
+
+using Clock = std::chrono::steady_clock;
+
+template <class Destination>
+struct PeerState {
+    enum class Condition : std::uint8_t {
+        fine,
+        failing,  ///< found faulty; the consumer has not heard of it
+        faulty,   ///< it has
+        left,     ///< the peer has said so
+    };
+
+    explicit PeerState(Peer number) noexcept : number(number) {}
+
+    const Peer number;
+    Condition condition = Condition::fine;
+    bool known = false;      ///< its address is
+    bool listed = false;     ///< something waits to be sent
+    bool reached = false;    ///< something has arrived there, or come from there
+    bool diagnosed = false;  ///< a diagnosis is under way
+    std::uint8_t in_flight = 0;
+    std::uint16_t watchers = 0;
+    std::uint32_t next_out = 0;  ///< sequence of the next batch
+    std::uint32_t next_in = 0;
+    Destination destination{};
+    std::uint64_t left_in_turn = 0;  ///< in which turn of the lane something was sent
+    SendBuffer* buffer = nullptr;    ///< that of the batch
+    BatchWriter batch;
+
+    std::uint32_t called = 0;    ///< calls sent
+    std::uint32_t answered = 0;  ///< the latest call that was answered
+    std::uint32_t answer = 0;    ///< the latest call to be answered
+    bool owes_answer = false;
+    bool sent_since_call = false;
+
+    Clock::time_point last_heard;
+    Clock::time_point stuck_since;  ///< unless nothing is stuck
+    bool stuck = false;
+    std::string address;
+    std::string why;  ///< it is faulty
+
+    bool usable() const noexcept { return condition == Condition::fine; }
+};
+
+}  // namespace heddle::transport

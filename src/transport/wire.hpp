@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a lane (transport/lane.hpp) needs of a network: datagrams that are reliable and in order, and no more.
+///
+/// Operation      what is under way names it from the call that begins it until the event that ends it. The wire
+///                may use `context`, and nothing else of it.
+/// Sent           accepted: an event `sent` follows. again: nothing was begun, try after some events(). failed: nothing
+///                was begun, and nothing goes there; failure() says why.
+/// Events         of one destination's sends, and of what one sender has sent, in order. What was received
+///                stays readable until release(), once for each.
+/// Thread safety  one thread at a time.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "transport/transport.hpp"
+
+namespace heddle::transport {
+
+struct Operation {
+    enum class What : std::uint8_t { send, receive, read };
+
+    alignas(16) std::byte context[64];
+    What what{};
+};
+
+enum class [[nodiscard]] Sent : std::uint8_t { accepted, again, failed };
+
+struct WireEvent {
+    Operation* operation = nullptr;
+    Bytes received;  ///< by a receive
+    int error = 0;   ///< of errno; 0: it went well
+};
+
+/// Bytes of a batch: what tcp;ofi_rxm still sends without asking the receiver first.
+inline constexpr std::size_t batch_bytes = 16384;
+
+struct SendBuffer : Operation {
+    Peer peer = 0;
+    SendBuffer* next = nullptr;  ///< among the free ones
+    alignas(64) std::byte bytes[batch_bytes];
+};
+
+template <class W>
+concept Wire =
+    requires(W wire, const W& asked, typename W::Destination to, const std::string& address,
+             SendBuffer& buffer, Operation& operation, Bytes bytes, std::span<WireEvent> events,
+             RemoteMemory remote, std::span<std::byte> local, std::string& why) {
+        { W::name } -> std::convertible_to<std::string_view>;
+        { asked.address() } -> std::same_as<std::string>;
+        /// Throws std::runtime_error if that is no address.
+        { wire.find(address) } -> std::same_as<typename W::Destination>;
+        /// For people: where that is; may be empty.
+        { asked.place(address) } -> std::same_as<std::string>;
+        /// The buffer belongs to the wire until the event.
+        { wire.send(to, buffer, std::size_t{}) } noexcept -> std::same_as<Sent>;
+        /// At most inject_limit() bytes, which are free again; no event follows.
+        { wire.inject(to, bytes) } noexcept -> std::same_as<Sent>;
+        { asked.inject_limit() } noexcept -> std::same_as<std::size_t>;
+        /// How many of them.
+        { wire.events(events) } noexcept -> std::same_as<std::size_t>;
+        { wire.release(operation) } noexcept -> std::same_as<void>;
+        { asked.failure() } noexcept -> std::same_as<int>;
+        /// Nothing has gone to this address for a while. Looks for the reason, without waiting, as often as it is asked; true
+        /// when it has one, which then is in `why`.
+        { wire.diagnose(address, why) } -> std::same_as<bool>;
+        { wire.end_diagnosis(address) } noexcept -> std::same_as<void>;
+
+        { asked.descriptor() } noexcept -> std::same_as<int>;
+        { wire.may_sleep() } noexcept -> std::same_as<bool>;
+
+        { asked.can_read() } noexcept -> std::same_as<bool>;
+        { wire.expose(bytes) } -> std::same_as<typename W::Exposed>;
+        { wire.read(to, remote, local, operation) } noexcept -> std::same_as<Sent>;
+    };
+
+}  // namespace heddle::transport
