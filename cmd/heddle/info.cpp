@@ -13,6 +13,8 @@
 #include "subcommands.hpp"
 #include "sync/asymmetric_fence.hpp"
 #include "tables.hpp"
+#include "tool/knobs.hpp"
+#include "transport/network.hpp"
 #include "unsupported_functions.hpp"
 
 namespace heddle::cmd {
@@ -89,6 +91,7 @@ void info(const InfoOptions& options) {
                function_count, missing);
     if (missing != 0) fmt::print("                 heddle info --unsupported lists those\n");
     fmt::print("  membarrier     {}\n", membarrier());
+    fmt::print("  network        {}\n", transport::describe_network(tool::settings_now()));
 }
 
 }  // namespace heddle::cmd

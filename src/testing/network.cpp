@@ -92,7 +92,7 @@ Sent NetworkWire::send(Station to, SendBuffer& buffer, std::size_t bytes) noexce
 Sent NetworkWire::inject(Station to, Bytes bytes) noexcept { return deliver(to, bytes, nullptr); }
 
 bool NetworkWire::take_datagram(WireEvent& event) {
-    if (incoming_.empty()) return false;
+    if (incoming_.empty() || unreleased_.size() >= Network::most_unreleased) return false;
     auto from = incoming_.begin();
     std::advance(from, random_() % incoming_.size());
     if (from->second.empty() || chance(3)) return false;

@@ -42,6 +42,7 @@ public:
 private:
     friend NetworkWire;
     static constexpr std::size_t most_under_way = 8;
+    static constexpr std::size_t most_unreleased = 64;
 
     struct Region {
         const std::byte* begin;

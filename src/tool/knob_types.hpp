@@ -181,6 +181,20 @@ struct Directory : Text<Directory> {
     }
 };
 
+/// The name of something that is there or not, as whoever uses it will find out.
+struct Name : Text<Name> {
+    static constexpr const char* name = "name";
+
+    static bool parse(std::string_view text, Value& value) {
+        if (text.empty() || text.size() >= text_room) return false;
+        value = text;
+        return true;
+    }
+    static std::string allowed() {
+        return "names of at most " + std::to_string(text_room - 1) + " characters";
+    }
+};
+
 /// Which of several named things: none (empty, or 0), those that say something (1), or those whose
 /// names an extended regular expression matches.
 struct Selection : Text<Selection> {

@@ -13,11 +13,9 @@ std::size_t Lane<W>::poll(C& consumer) noexcept {
     flush();
     std::size_t happened = take_in_held(consumer);
     std::array<WireEvent, 16> events;
-    // What a consumer does not take stays here, but not without a limit.
-    constexpr std::size_t most_held = 256;
-    if (held_.size() < most_held)
-        for (const WireEvent& event : std::span(events).first(wire_.events(events)))
-            happened += handle(consumer, event);
+    // Also while something is held: sends end, and the wire has only so many buffers for what comes.
+    for (const WireEvent& event : std::span(events).first(wire_.events(events)))
+        happened += handle(consumer, event);
     if (!owing_.empty()) answer_calls();
     if (watches_clock()) look_at_clock();
     if (!failing_.empty() && held_.empty()) happened += tell_of_lost(consumer);

@@ -7,7 +7,8 @@
 /// Sent           accepted: an event `sent` follows. again: nothing was begun, try after some events(). failed: nothing
 ///                was begun, and nothing goes there; failure() says why.
 /// Events         of one destination's sends, and of what one sender has sent, in order. What was received
-///                stays readable until release(), once for each.
+///                stays readable until release(), once for each. A wire
+///                has room for a limited number of them; senders get `again` then.
 /// Thread safety  one thread at a time.
 
 #include <concepts>

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/ofi/wire.hpp"
+
+#include <array>
+#include <cerrno>
+
+namespace heddle::transport::ofi {
+namespace {
+
+constexpr std::size_t large_buffers = 4;
+constexpr std::size_t large_buffer = 8 * batch_bytes;
+constexpr std::size_t single_buffers = 32;
+
+}  // namespace
+
+Wire::Wire(const Choice& choice, Sleeps sleeps) : info_(library().dupinfo(choice.info.get())) {
+    if (info_ == nullptr) throw std::bad_alloc();
+    fid_fabric* fabric = nullptr;
+    check(library().fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
+    fabric_.reset(fabric);
+    fid_domain* domain = nullptr;
+    check(fi_domain(fabric, info_.get(), &domain, nullptr), "fi_domain");
+    domain_.reset(domain);
+    fid_av* addresses = nullptr;
+    fi_av_attr of_addresses{};
+    of_addresses.type = FI_AV_TABLE;
+    check(fi_av_open(domain, &of_addresses, &addresses, nullptr), "fi_av_open");
+    addresses_.reset(addresses);
+    open_endpoint(sleeps);
+    post_receives();
+}
+
+/// The endpoint goes first: what is under way refers to everything else.
+Wire::~Wire() { endpoint_.reset(); }
+
+void Wire::open_endpoint(Sleeps sleeps) {
+    fid_cq* completions = nullptr;
+    fi_cq_attr of_completions{};
+    of_completions.format = FI_CQ_FORMAT_DATA;
+    of_completions.wait_obj = sleeps == Sleeps::yes ? FI_WAIT_FD : FI_WAIT_NONE;
+    check(fi_cq_open(domain_.get(), &of_completions, &completions, nullptr), "fi_cq_open");
+    completions_.reset(completions);
+    fid_ep* endpoint = nullptr;
+    check(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), "fi_endpoint");
+    endpoint_.reset(endpoint);
+    check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
+    check(fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+    if (takes_many()) {
+        std::size_t least = batch_bytes;
+        check(
+            fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
+            "fi_setopt");
+    }
+    check(fi_enable(endpoint), "fi_enable");
+    if (sleeps == Sleeps::yes)
+        check(fi_control(&completions->fid, FI_GETWAIT, &descriptor_), "fi_control");
+}
+
+void Wire::post_receives() {
+    const std::size_t count = takes_many() ? large_buffers : single_buffers;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto& buffer = *receives_.emplace_back(std::make_unique<ReceiveBuffer>());
+        buffer.what = Operation::What::receive;
+        buffer.bytes = std::make_unique<std::byte[]>(takes_many() ? large_buffer : batch_bytes);
+        post_if_free(buffer);
+    }
+}
+
+bool Wire::post_receive(ReceiveBuffer& buffer) noexcept {
+    const std::size_t bytes = takes_many() ? large_buffer : batch_bytes;
+    iovec place{buffer.bytes.get(), bytes};
+    void* descriptor = descriptor_of(place.iov_base, bytes, FI_RECV);
+    fi_msg message{};
+    message.msg_iov = &place;
+    message.desc = &descriptor;
+    message.iov_count = 1;
+    message.addr = FI_ADDR_UNSPEC;
+    message.context = &buffer;
+    return fi_recvmsg(endpoint_.get(), &message, takes_many() ? FI_MULTI_RECV : 0) == 0;
+}
+
+void Wire::post_if_free(ReceiveBuffer& buffer) noexcept {
+    if (!buffer.filled || buffer.unread != 0) return;
+    if (post_receive(buffer))
+        buffer.filled = false;
+    else
+        unposted_.push_back(&buffer);
+}
+
+std::string Wire::address() const {
+    std::string bytes(most_address, '\0');
+    std::size_t length = bytes.size();
+    check(fi_getname(&endpoint_->fid, bytes.data(), &length), "fi_getname");
+    bytes.resize(length);
+    return bytes;
+}
+
+fi_addr_t Wire::find(const std::string& address) {
+    if (address.size() != info_->src_addrlen && address.size() != this->address().size())
+        throw std::runtime_error("that is no address of the fabric " +
+                                 std::string(info_->fabric_attr->prov_name));
+    fi_addr_t found = FI_ADDR_UNSPEC;
+    if (fi_av_insert(addresses_.get(), address.data(), 1, &found, 0, nullptr) != 1)
+        throw std::runtime_error("the fabric does not take the address " + place(address));
+    return found;
+}
+
+Sent Wire::judge(ssize_t code) noexcept {
+    if (code == 0) return Sent::accepted;
+    if (code == -FI_EAGAIN) return Sent::again;
+    failure_ = static_cast<int>(-code);
+    return Sent::failed;
+}
+
+Sent Wire::send(fi_addr_t to, SendBuffer& buffer, std::size_t bytes) noexcept {
+    void* const descriptor = descriptor_of(buffer.bytes, sizeof buffer.bytes, FI_SEND);
+    return judge(fi_send(endpoint_.get(), buffer.bytes, bytes, descriptor, to, &buffer));
+}
+
+Sent Wire::inject(fi_addr_t to, Bytes bytes) noexcept {
+    return judge(fi_inject(endpoint_.get(), bytes.data(), bytes.size(), to));
+}
+
+std::size_t Wire::events(std::span<WireEvent> events) noexcept {
+    for (std::size_t left = unposted_.size(); left > 0; --left) {
+        ReceiveBuffer& buffer = *unposted_.front();
+        unposted_.erase(unposted_.begin());
+        post_if_free(buffer);
+    }
+    std::array<fi_cq_data_entry, 16> entries;
+    const ssize_t count =
+        fi_cq_read(completions_.get(), entries.data(), std::min(entries.size(), events.size()));
+    if (count == -FI_EAVAIL) return understand_failure(events.front()) ? 1 : 0;
+    std::size_t understood = 0;
+    for (ssize_t i = 0; i < count; ++i)
+        if (understand(entries[static_cast<std::size_t>(i)], events[understood])) ++understood;
+    return understood;
+}
+
+/// False: it is nothing to tell.
+bool Wire::understand(const fi_cq_data_entry& entry, WireEvent& event) noexcept {
+    auto* const operation = static_cast<Operation*>(entry.op_context);
+    if (operation == nullptr) return false;
+    event = {operation, {}, 0};
+    if (operation->what == Operation::What::read) registered_.erase(operation);
+    if (operation->what != Operation::What::receive) return true;
+    auto& buffer = static_cast<ReceiveBuffer&>(*operation);
+    if (!takes_many() || (entry.flags & FI_MULTI_RECV) != 0) buffer.filled = true;
+    if (entry.len == 0) {
+        post_if_free(buffer);
+        return false;
+    }
+    ++buffer.unread;
+    const auto* const begin =
+        takes_many() ? static_cast<const std::byte*>(entry.buf) : buffer.bytes.get();
+    event.received = {begin, entry.len};
+    return true;
+}
+
+bool Wire::understand_failure(WireEvent& event) noexcept {
+    fi_cq_err_entry entry{};
+    if (fi_cq_readerr(completions_.get(), &entry, 0) != 1) return false;
+    auto* const operation = static_cast<Operation*>(entry.op_context);
+    if (operation == nullptr) return false;
+    if (operation->what == Operation::What::receive) {
+        auto& buffer = static_cast<ReceiveBuffer&>(*operation);
+        buffer.filled = !takes_many() || (entry.flags & FI_MULTI_RECV) != 0;
+        post_if_free(buffer);
+        return false;
+    }
+    if (operation->what == Operation::What::read) registered_.erase(operation);
+    event = {operation, {}, entry.err != 0 ? entry.err : EIO};
+    return true;
+}
+
+void Wire::release(Operation& operation) noexcept {
+    auto& buffer = static_cast<ReceiveBuffer&>(operation);
+    --buffer.unread;
+    post_if_free(buffer);
+}
+
+bool Wire::diagnose(const std::string& address, std::string& why) {
+    why = probes_.try_emplace(address, address).first->second.finding();
+    return !why.empty();
+}
+
+bool Wire::may_sleep() noexcept {
+    fid* queue = &completions_->fid;
+    return fi_trywait(fabric_.get(), &queue, 1) == 0;
+}
+
+Owned<fid_mr> Wire::register_memory(const void* begin, std::size_t bytes, std::uint64_t access) {
+    fid_mr* made = nullptr;
+    check(fi_mr_reg(domain_.get(), begin, bytes, access, 0, next_key_++, 0, &made, nullptr),
+          "fi_mr_reg");
+    Owned<fid_mr> registration(made);
+    if (has_mode(FI_MR_ENDPOINT)) {
+        check(fi_mr_bind(made, &endpoint_->fid, 0), "fi_mr_bind");
+        check(fi_mr_enable(made), "fi_mr_enable");
+    }
+    return registration;
+}
+
+/// What names memory of ours in a call; registers it where the provider wants that.
+void* Wire::descriptor_of(const void* begin, std::size_t bytes, std::uint64_t access) {
+    if (!has_mode(FI_MR_LOCAL)) return nullptr;
+    Owned<fid_mr>& registration = registered_[begin];
+    if (registration == nullptr) registration = register_memory(begin, bytes, access);
+    return fi_mr_desc(registration.get());
+}
+
+Wire::Exposed Wire::expose(Bytes memory) {
+    Owned<fid_mr> registration = register_memory(memory.data(), memory.size(), FI_REMOTE_READ);
+    const std::uint64_t key = fi_mr_key(registration.get());
+    const auto address =
+        has_mode(FI_MR_VIRT_ADDR) ? reinterpret_cast<std::uint64_t>(memory.data()) : 0;
+    return {std::move(registration), {address, key}};
+}
+
+Sent Wire::read(fi_addr_t from, RemoteMemory remote, std::span<std::byte> local,
+                Operation& operation) noexcept try {
+    void* descriptor = nullptr;
+    if (has_mode(FI_MR_LOCAL)) {
+        Owned<fid_mr>& registration = registered_[&operation];
+        registration = register_memory(local.data(), local.size(), FI_READ);
+        descriptor = fi_mr_desc(registration.get());
+    }
+    const Sent sent = judge(fi_read(endpoint_.get(), local.data(), local.size(), descriptor, from,
+                                    remote.address, remote.key, &operation));
+    if (sent != Sent::accepted) registered_.erase(&operation);
+    return sent;
+} catch (const std::exception&) {
+    failure_ = ENOMEM;
+    return Sent::failed;
+}
+
+}  // namespace heddle::transport::ofi
