@@ -28,11 +28,9 @@ static_assert(offsetof(Header, stamp) == 16 && offsetof(Header, length) == 24 &&
 /// Kinds from here on belong to transports, and are never handed to a consumer.
 inline constexpr std::uint8_t first_own_kind = 0xf0;
 
-/// What a receiver with MPI_ANY_TAG must know (docs/adr/0031-order-over-a-network.md).
+/// What a receiver with MPI_ANY_TAG looks at (transport/order.hpp).
 enum Order : std::uint8_t {
-    spread = 1,  ///< its sender uses several lanes to this receiver: another may be earlier
-    numbered =
-        2,  ///< `stamp` is its number among those of its context from its sender to this receiver
+    numbered = 1,  ///< `stamp` is its number in its context, from its sender to this receiver
 };
 
 }  // namespace heddle::transport
