@@ -122,8 +122,8 @@ TYPED_TEST_SUITE(TwoProcesses, All);
 TYPED_TEST(TwoProcesses, talk_and_the_death_of_one_is_told_with_its_place) {
     using namespace std::chrono_literals;
     if (choice_of(TypeParam::name) == nullptr) GTEST_SKIP() << "not on this machine";
+    OtherProcess<TypeParam> other;  // forks: there are no threads before
     Watchdog watchdog("two processes");
-    OtherProcess<TypeParam> other;
     transport::ofi::Lane lane({0, 2, token}, {.before_call = 50ms}, *choice_of(TypeParam::name),
                               transport::ofi::Sleeps::yes);
     lane.connect(1, other.meet({TypeParam::name, lane.address(), token}).address);
