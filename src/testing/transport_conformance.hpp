@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -53,7 +54,7 @@ struct Collector {
         const std::uint32_t expected = next[peer]++;
         const auto right = payload_of(expected, payload.size());
         if (header.context != expected || header.length != payload.size() || header.tag != -7 ||
-            std::memcmp(payload.data(), right.data(), right.size()) != 0)
+            !std::equal(payload.begin(), payload.end(), right.begin()))
             ++wrong;
         ++messages;
         bytes += payload.size();
