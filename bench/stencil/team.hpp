@@ -19,7 +19,8 @@ namespace heddle::stencil {
 
 class Team {
 public:
-    /// As many threads as the system gives, up to `wanted`: see size().
+    /// As many threads as the system gives, up to `wanted`: see size(). Fewer end again at once: their stacks may
+    /// be all the memory there is, and somebody has to say so. Such a team does not run().
     explicit Team(int wanted) {
         threads_.reserve(static_cast<std::size_t>(wanted));
         try {
@@ -27,15 +28,14 @@ public:
         } catch (const std::system_error& error) {
             why_ = error.code().message();
         }
+        size_ = static_cast<int>(threads_.size());
+        if (size_ < wanted) end();
     }
-    ~Team() {
-        begin(nullptr);
-        for (std::thread& thread : threads_) thread.join();
-    }
+    ~Team() { end(); }
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
-    int size() const { return static_cast<int>(threads_.size()); }
+    int size() const { return size_; }
     const std::string& why_not_more() const { return why_; }
 
     /// Calls job(i) in each thread and returns when all have come back.
@@ -49,6 +49,11 @@ public:
     }
 
 private:
+    void end() {
+        begin(nullptr);
+        for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
+    }
     void begin(const std::function<void(int)>* job) {
         job_ = job;
         round_.fetch_add(1, std::memory_order_release);  // R1: pairs with A1
@@ -74,6 +79,7 @@ private:
     }
 
     std::vector<std::thread> threads_;
+    int size_ = 0;
     std::string why_;
     const std::function<void(int)>* job_ = nullptr;  ///< of this round; none: the last one
     std::atomic<unsigned> round_{0};

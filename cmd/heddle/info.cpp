@@ -91,7 +91,8 @@ void info(const InfoOptions& options) {
                function_count, missing);
     if (missing != 0) fmt::print("                 heddle info --unsupported lists those\n");
     fmt::print("  membarrier     {}\n", membarrier());
-    fmt::print("  network        {}\n", transport::describe_network(tool::settings_now()));
+    fmt::print("  network        {}; no message goes there yet\n",
+               transport::describe_network(tool::settings_now()));
 }
 
 }  // namespace heddle::cmd
