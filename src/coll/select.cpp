@@ -118,6 +118,8 @@ constexpr Line table[] = {
     {row(reduce, "accumulated"), any_size, 32, "every operand is read once, by its owner"},
     {row(reduce, "travelling"), any_size, 32, "the order of accumulated", blocking},
     {row(reduce, "scattered"), any_size, any_ranks, "everyone combines a piece"},
+    {row(allreduce, "shared"), 2 * KiB, 2, "both copy at once"},
+    {row(allreduce, "accumulated"), any_size, 2, "every operand is read once, by its owner"},
     {row(allreduce, "shared"), any_size, 2, "both copy at once"},
     {row(allreduce, "shared"), 8 * KiB, 4, "one round"},
     {row(allreduce, "shared"), 2 * KiB, 8, "one round"},
