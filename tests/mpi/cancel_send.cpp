@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "check.h"
+#include "counter.h"
 
 namespace {
 
@@ -436,22 +437,6 @@ void in_bounded_memory(const Role& role) {
     }
 }
 
-/// Messages that wait for room in a ring.
-unsigned long long backlog() {
-    int provided = -1, index = -1, count = -1;
-    unsigned long long value = ~0ULL;
-    MPI_T_pvar_session session;
-    MPI_T_pvar_handle handle;
-    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
-    OK(MPI_T_pvar_session_create(&session));
-    OK(MPI_T_pvar_get_index("backlog", MPI_T_PVAR_CLASS_LEVEL, &index));
-    OK(MPI_T_pvar_handle_alloc(session, index, nullptr, &handle, &count));
-    OK(MPI_T_pvar_read(session, handle, &value));
-    OK(MPI_T_pvar_session_free(&session));
-    OK(MPI_T_finalize());
-    return value;
-}
-
 /// Far more than a ring holds have left it and are not matched. Most are taken back, the others received.
 void thousands(const Role& role, int count) {
     constexpr int each = 7;  // of so many one is received
@@ -476,7 +461,7 @@ void thousands(const Role& role, int count) {
         OK(MPI_Issend(length_of(i) == 1 ? &values[at] : data.data(), length_of(i), MPI_INT,
                       role.peer, 20, MPI_COMM_WORLD, &requests[at]));
     }
-    for (int done = 0; backlog() != 0;)
+    for (int done = 0; level("backlog") != 0;)
         OK(MPI_Request_get_status(requests[0], &done, MPI_STATUS_IGNORE));
     for (int i = 0; i < count; ++i) {
         const int chosen = static_cast<int>(i * 7919LL % count);

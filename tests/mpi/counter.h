@@ -5,21 +5,27 @@
 
 #include "check.h"
 
-/* A performance variable of class MPI_T_PVAR_CLASS_COUNTER that belongs to no object. MPI is initialized. */
-static inline unsigned long long counter(const char* name) {
+/* A performance variable that belongs to no object. MPI is initialized. */
+static inline unsigned long long variable(const char* name, int variable_class) {
     int provided = -1, index = -1, count = -1;
     unsigned long long value = ~0ULL;
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
     OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     OK(MPI_T_pvar_session_create(&session));
-    OK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index));
+    OK(MPI_T_pvar_get_index(name, variable_class, &index));
     OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count));
     CHECK(count == 1);
     OK(MPI_T_pvar_read(session, handle, &value));
     OK(MPI_T_pvar_session_free(&session));
     OK(MPI_T_finalize());
     return value;
+}
+static inline unsigned long long counter(const char* name) {
+    return variable(name, MPI_T_PVAR_CLASS_COUNTER);
+}
+static inline unsigned long long level(const char* name) {
+    return variable(name, MPI_T_PVAR_CLASS_LEVEL);
 }
 
 #endif

@@ -171,7 +171,6 @@ TEST(Node, another_file_behind_the_descriptor_is_not_taken_for_the_memory) {
     EXPECT_FALSE(node->map_rings(0, false));
 }
 
-}  // namespace
 TEST(Node,
      further_offers_are_one_wherever_they_are_mapped_and_there_again_after_they_were_unmapped) {
     constexpr std::size_t processes = 2, instance = 3;
@@ -202,4 +201,5 @@ TEST(Node,
     close(descriptor);
 }
 
+}  // namespace
 }  // namespace heddle::transport::shm
