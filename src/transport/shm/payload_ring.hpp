@@ -52,7 +52,7 @@ struct PayloadSizes {
 /// Where a part of a message lies in the ring, in bytes.
 struct Piece {
     std::uint64_t at;
-    std::uint64_t bytes;  ///< 0: there is no room
+    std::uint64_t bytes;
 };
 
 /// What may be stored of a message now.
