@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 
+#include "launch/numbering.hpp"
+
 namespace heddle::launch {
 
 class Launcher;
@@ -17,9 +19,14 @@ struct Job {
     int rank = 0;
     int size = 1;
     int appnum = -1;                     ///< which of the launcher's programs this is; -1: not said
-    int node_descriptor = -1;            ///< shared memory of all ranks
+    NodeMap nodes;                       ///< empty: all ranks are on one node
+    int node_descriptor = -1;            ///< shared memory of the ranks of this node
     bool board_is_read = false;          ///< the launcher reports what stands on the board
     std::shared_ptr<Launcher> launcher;  ///< to say good-bye to; empty if nobody listens
+
+    Numbering numbering() const {
+        return nodes.empty() ? Numbering(rank, size) : Numbering(rank, nodes);
+    }
 };
 
 /// Joins the job. Throws std::runtime_error with a sentence that says what is wrong, also when a

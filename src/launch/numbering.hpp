@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a process calls the processes of its job: a number for each, found without a search.
+///
+/// Numbers        those of a node come first, in the order of their ranks: such a number is the place in the node's
+///                memory (launch/board.hpp). Those of other nodes follow, in the order of theirs. So processes of one
+///                node use the same numbers, and processes of several never tell each other any: they tell ranks.
+/// One node       a number is a rank, and nothing is kept.
+/// Memory         8 bytes for each rank of a job on several nodes.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "launch/node_map.hpp"
+
+namespace heddle::launch {
+
+class Numbering {
+public:
+    /// Of a rank whose job of so many is on one node.
+    Numbering(std::int32_t rank, std::int32_t size) noexcept
+        : rank_(rank), own_(rank), here_(size), size_(size) {}
+    /// Of a rank of a job whose launcher has told its nodes.
+    Numbering(std::int32_t rank, const NodeMap& nodes);
+
+    std::int32_t rank() const noexcept { return rank_; }
+    std::int32_t own() const noexcept { return own_; }
+    /// Processes on this node: their numbers are below.
+    std::int32_t here() const noexcept { return here_; }
+    std::int32_t size() const noexcept { return size_; }
+    bool is_one_node() const noexcept { return here_ == size_; }
+
+    std::int32_t number_of(std::int32_t rank) const noexcept {
+        return numbers_.empty() ? rank : numbers_[static_cast<std::size_t>(rank)];
+    }
+    std::int32_t rank_of(std::int32_t number) const noexcept {
+        return ranks_.empty() ? number : ranks_[static_cast<std::size_t>(number)];
+    }
+
+private:
+    std::int32_t rank_, own_, here_, size_;
+    std::vector<std::int32_t> numbers_;  ///< by rank
+    std::vector<std::int32_t> ranks_;    ///< by number
+};
+
+}  // namespace heddle::launch
