@@ -162,11 +162,11 @@ private:
 /// What they have said when they started, and what this one has found out since.
 std::vector<RefusedFences> refused_fences(const objects::Process& process) {
     std::vector<RefusedFences> refused;
-    for (std::int32_t rank = 0; rank < process.size(); ++rank) {
-        const int error = rank == process.rank()
+    for (std::int32_t number = 0; number < process.numbers.here(); ++number) {
+        const int error = number == process.number()
             ? sync::HeavyFences::refusal()
-            : process.node.page(static_cast<std::size_t>(rank)).fences_refused.load(relaxed);
-        if (error != 0) refused.push_back({rank, error});
+            : process.node.page(static_cast<std::size_t>(number)).fences_refused.load(relaxed);
+        if (error != 0) refused.push_back({process.numbers.rank_of(number), error});
     }
     return refused;
 }

@@ -60,7 +60,7 @@ namespace heddle::p2p {
 /// A message to be sent.
 struct Outbound {
     match::Envelope envelope;
-    std::int32_t process;  ///< destination, rank in the world
+    std::int32_t process;  ///< destination, by its number
     const std::byte* data;
     std::uint64_t bytes;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
@@ -402,8 +402,8 @@ private:
         cell.stamp = stamp;
         cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
         cell.kind = static_cast<std::uint8_t>(kind);
-        if (prefix_bytes != 0) std::memcpy(cell.payload, prefix, prefix_bytes);
-        gather(cell.payload + prefix_bytes, message.data, message.layout, message.offset,
+        if (prefix_bytes != 0) std::memcpy(cell.payload(), prefix, prefix_bytes);
+        gather(cell.payload() + prefix_bytes, message.data, message.layout, message.offset,
                message.bytes);
     }
     /// A message of the program that is in the ring, or queued for it. Outbox held.
@@ -516,20 +516,20 @@ private:
     core::Request* match_with_wildcards(instance::Instance& instance,
                                         match::Envelope envelope) noexcept;
     void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
-                 const transport::shm::Cell& cell);
+                 const transport::Header& header);
     void deliver_placed(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
-                        const transport::shm::Cell& cell);
+                        const transport::Header& header);
     void deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
-                           const transport::shm::Cell& cell);
+                           const transport::Header& header);
     void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
-                         const transport::shm::Cell& cell);
-    void receive_data(Turn& turn, const transport::shm::Cell& cell);
+                         const transport::Header& header);
+    void receive_data(Turn& turn, const transport::Header& header);
     match::Message& new_message(core::Thread& thread, std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
     void keep_payload(core::Thread& thread, match::Message& message, const std::byte* data,
                       Shape shape, std::size_t room = sizeof(match::Message::small));
     void keep_placed(core::Thread& thread, match::Message& message, transport::shm::Piece piece);
-    match::Message& copy_of(core::Thread& thread, const transport::shm::Cell& cell,
+    match::Message& copy_of(core::Thread& thread, const transport::Header& header,
                             std::int32_t process, std::uint8_t instance);
     void keep(Turn& turn, instance::Instance& instance, match::Message& message);
     void take(instance::Instance& instance, match::Message& message);
@@ -554,7 +554,7 @@ private:
         return node_.with_offers(static_cast<std::size_t>(from), static_cast<std::size_t>(to),
                                  offer.instance, offer.block, use);
     }
-    void reach_offer(std::int32_t process, const transport::shm::Cell& cell) const;
+    void reach_offer(std::int32_t process, const transport::Header& header) const;
     void offer(const instance::Instance& instance, instance::Channel& channel,
                transport::shm::Cell& cell) noexcept;
     bool take_out_of_backlog(instance::Instance& instance, instance::Channel& channel,
@@ -647,7 +647,7 @@ private:
     match::Message* post_watched(instance::Instance& instance, core::Request& receive);
     core::Request* match_watched(instance::Instance& instance, match::Envelope envelope) noexcept;
     bool set_aside(Turn& turn, instance::Instance& instance, std::int32_t process,
-                   const transport::shm::Cell& cell);
+                   const transport::Header& header);
     void match_set_aside(Turn& turn);
     void match_all_that_came(Turn& turn);
     void match_in_sequence(Turn& turn, instance::Instance& home, match::Message& message);

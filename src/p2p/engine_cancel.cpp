@@ -101,7 +101,7 @@ void Engine::offer(const instance::Instance& instance, instance::Channel& channe
                              static_cast<std::size_t>(channel.process), instance.number};
     const auto [number, block] = channel.next_offer.offer(blocks, !is_sequenced());
     fields.offer = MessageOffer{number, instance.number, block}.word();
-    std::memcpy(cell.payload, &fields, sizeof fields);
+    std::memcpy(cell.payload(), &fields, sizeof fields);
     reinterpret_cast<core::Request*>(fields.sender)->order = fields.offer;
 }
 
@@ -162,8 +162,8 @@ bool Engine::take_from_self(const core::Request& send) {
 // --- the receiver ---
 
 /// Maps the slots of the message, unless they are. Before anything of it is changed: throws std::bad_alloc.
-void Engine::reach_offer(std::int32_t process, const transport::shm::Cell& cell) const {
-    const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(cell).offer);
+void Engine::reach_offer(std::int32_t process, const transport::Header& header) const {
+    const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(header).offer);
     if (offer.block == 0) [[likely]]
         return;
     if (node_.further_offers(static_cast<std::size_t>(process), static_cast<std::size_t>(rank_),

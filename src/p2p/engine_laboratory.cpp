@@ -183,10 +183,10 @@ std::string Engine::close_recording() { return recording_ == nullptr ? "" : reco
 /// Takes a message out of a ring, to be matched at its home; false if the ring has to be left as it is.
 /// The instance of the ring is locked.
 bool Engine::set_aside(Turn& turn, instance::Instance& instance, std::int32_t process,
-                       const transport::shm::Cell& cell) {
+                       const transport::Header& header) {
     if (!is_sequenced()) return false;
     core::Thread& thread = turn.thread;
-    match::Message& message = copy_of(turn.thread, cell, process, instance.number);
+    match::Message& message = copy_of(turn.thread, header, process, instance.number);
     message.next = nullptr;
     (thread.set_aside == nullptr ? thread.set_aside : thread.last_set_aside->next) = &message;
     thread.last_set_aside = &message;

@@ -98,29 +98,29 @@ core::Request* Engine::match_with_wildcards(instance::Instance& instance,
 
 /// Instance locked.
 void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
-                     const transport::shm::Cell& cell) {
-    const auto kind = static_cast<Kind>(cell.kind);
+                     const transport::Header& header) {
+    const auto kind = static_cast<Kind>(header.kind);
     if (is_control(kind)) [[unlikely]]
-        return deliver_control(turn, instance, inlet.process, cell);
-    assert(is_sequenced() || !deferred_.precede(inlet.process, cell.context, cell.stamp));
+        return deliver_control(turn, instance, inlet.process, header);
+    assert(is_sequenced() || !deferred_.precede(inlet.process, header.context, header.stamp));
     if (kind != Kind::eager) [[unlikely]]
-        return kind == Kind::placed ? deliver_placed(turn, instance, inlet, cell)
-                                    : deliver_announced(turn, instance, inlet.process, cell);
-    core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
+        return kind == Kind::placed ? deliver_placed(turn, instance, inlet, header)
+                                    : deliver_announced(turn, instance, inlet.process, header);
+    core::Request* receive = match(instance, {header.context, header.source, header.tag});
     if (receive == nullptr) [[unlikely]]
-        return keep(turn, instance, copy_of(turn.thread, cell, inlet.process, instance.number));
-    count_received(instance, cell.length);
-    fill(*receive, cell.payload, cell.length);
+        return keep(turn, instance, copy_of(turn.thread, header, inlet.process, instance.number));
+    count_received(instance, header.length);
+    fill(*receive, header.payload(), header.length);
     turn.complete(*receive);
 }
 
 /// A message whose payload lies in the ring of payload. Instance locked.
 void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
-                            const transport::shm::Cell& cell) {
-    core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
+                            const transport::Header& header) {
+    core::Request* receive = match(instance, {header.context, header.source, header.tag});
     if (receive == nullptr)
-        return keep(turn, instance, copy_of(turn.thread, cell, inlet.process, instance.number));
-    const auto fields = fields_of<PlacedFields>(cell);
+        return keep(turn, instance, copy_of(turn.thread, header, inlet.process, instance.number));
+    const auto fields = fields_of<PlacedFields>(header);
     count_received(instance, fields.length);
     take_placed(*receive, inlet.payload, {fields.place, fields.length});
     turn.complete(*receive);
@@ -128,71 +128,71 @@ void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::
 
 /// A message whose sender waits for an answer, or streams it. Instance locked.
 void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
-                               const transport::shm::Cell& cell) {
+                               const transport::Header& header) {
     make_room(turn.pulls);  // before there is a receive to be lost
-    reach_offer(process, cell);
-    const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(cell).offer);
+    reach_offer(process, header);
+    const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(header).offer);
     if (!hold(process, offer)) {
-        if (static_cast<Kind>(cell.kind) == Kind::streamed)
-            drop(copy_of(turn.thread, cell, process, instance.number));
+        if (static_cast<Kind>(header.kind) == Kind::streamed)
+            drop(copy_of(turn.thread, header, process, instance.number));
         return;
     }
-    core::Request* receive = match(instance, {cell.context, cell.source, cell.tag});
+    core::Request* receive = match(instance, {header.context, header.source, header.tag});
     decide(process, offer, receive != nullptr);
     if (receive == nullptr)
-        return keep_offered(turn, instance, copy_of(turn.thread, cell, process, instance.number));
-    if (static_cast<Kind>(cell.kind) == Kind::eager_sync) {
-        const auto fields = fields_of<OfferedFields>(cell);
-        count_received(instance, cell.length - sizeof fields);
-        fill(*receive, cell.payload + sizeof fields, cell.length - sizeof fields);
+        return keep_offered(turn, instance, copy_of(turn.thread, header, process, instance.number));
+    if (static_cast<Kind>(header.kind) == Kind::eager_sync) {
+        const auto fields = fields_of<OfferedFields>(header);
+        count_received(instance, header.length - sizeof fields);
+        fill(*receive, header.payload() + sizeof fields, header.length - sizeof fields);
         const SenderField field{fields.sender};
         control(turn, instance.number, process, Kind::ack, &field, sizeof field);
         return turn.complete(*receive);
     }
-    if (static_cast<Kind>(cell.kind) == Kind::streamed) {
-        const auto fields = fields_of<StreamedFields>(cell);
+    if (static_cast<Kind>(header.kind) == Kind::streamed) {
+        const auto fields = fields_of<StreamedFields>(header);
         count_received(instance, fields.length);
         turn.pulls.push_back({receive, process, instance.number, fields.sender, fields.address,
                               fields.length, true, fields.synchronous != 0,
                               static_cast<std::uint8_t>(fields.manifest)});
         return;
     }
-    const auto fields = fields_of<RendezvousFields>(cell);
+    const auto fields = fields_of<RendezvousFields>(header);
     count_received(instance, fields.length);
     turn.pulls.push_back(
         {receive, process, instance.number, fields.sender, fields.address, fields.length});
 }
 
 void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
-                             const transport::shm::Cell& cell) {
-    switch (static_cast<Kind>(cell.kind)) {
-        case Kind::fin: end_send(turn, instance, fields_of<SenderField>(cell)); break;
+                             const transport::Header& header) {
+    switch (static_cast<Kind>(header.kind)) {
+        case Kind::fin: end_send(turn, instance, fields_of<SenderField>(header)); break;
         case Kind::ack:
-            turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(cell).sender));
+            turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(header).sender));
             break;
         case Kind::payload_ring:
-            open_payload_ring(instance, process, fields_of<PayloadRingFields>(cell));
+            open_payload_ring(instance, process, fields_of<PayloadRingFields>(header));
             break;
-        case Kind::cts: stream(turn, instance, fields_of<CtsFields>(cell)); break;
+        case Kind::cts: stream(turn, instance, fields_of<CtsFields>(header)); break;
         case Kind::share: {
-            const auto fields = fields_of<ShareFields>(cell);
+            const auto fields = fields_of<ShareFields>(header);
             make_room(turn.shares);
             turn.shares.push_back({process, instance.number, fields.sender, fields.number});
             break;
         }
         case Kind::shared:
-            end_sharing(turn, instance, process, fields_of<SharedFields>(cell));
+            end_sharing(turn, instance, process, fields_of<SharedFields>(header));
             break;
-        default: receive_data(turn, cell); break;
+        default: receive_data(turn, header); break;
     }
 }
 
 /// A fragment of a pipelined message.
-void Engine::receive_data(Turn& turn, const transport::shm::Cell& cell) {
-    const auto fields = fields_of<DataFields>(cell);
+void Engine::receive_data(Turn& turn, const transport::Header& header) {
+    const auto fields = fields_of<DataFields>(header);
     auto& receive = *reinterpret_cast<core::Request*>(fields.receiver);
-    const std::uint64_t bytes = cell.length - sizeof fields;
-    scatter(receive, fields.offset, cell.payload + sizeof fields, bytes);
+    const std::uint64_t bytes = header.length - sizeof fields;
+    scatter(receive, fields.offset, header.payload() + sizeof fields, bytes);
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
     turn.thread.copying.pipelined_bytes.add(receive.bytes);
@@ -258,30 +258,30 @@ void Engine::empty_pools(core::Thread& thread) noexcept {
     thread.blocks.drain(blocks_);
 }
 
-match::Message& Engine::copy_of(core::Thread& thread, const transport::shm::Cell& cell,
+match::Message& Engine::copy_of(core::Thread& thread, const transport::Header& header,
                                 std::int32_t process, std::uint8_t instance) {
-    if (is_offered(static_cast<Kind>(cell.kind))) reach_offer(process, cell);
+    if (is_offered(static_cast<Kind>(header.kind))) reach_offer(process, header);
     match::Message& message =
-        new_message(thread, instance, process, {cell.context, cell.source, cell.tag});
-    message.stamp = cell.stamp;
-    message.protocol = cell.kind;
-    switch (static_cast<Kind>(cell.kind)) {
-        case Kind::eager: keep_payload(thread, message, cell.payload, {cell.length}); break;
+        new_message(thread, instance, process, {header.context, header.source, header.tag});
+    message.stamp = header.stamp;
+    message.protocol = header.kind;
+    switch (static_cast<Kind>(header.kind)) {
+        case Kind::eager: keep_payload(thread, message, header.payload(), {header.length}); break;
         case Kind::eager_sync: {
-            const auto fields = fields_of<OfferedFields>(cell);
+            const auto fields = fields_of<OfferedFields>(header);
             message.sender = fields.sender;
             message.offer() = fields.offer;
-            keep_payload(thread, message, cell.payload + sizeof fields,
-                         {cell.length - sizeof fields}, match::Message::small_beside_offer);
+            keep_payload(thread, message, header.payload() + sizeof fields,
+                         {header.length - sizeof fields}, match::Message::small_beside_offer);
             break;
         }
         case Kind::placed: {
-            const auto fields = fields_of<PlacedFields>(cell);
+            const auto fields = fields_of<PlacedFields>(header);
             keep_placed(thread, message, {fields.place, fields.length});
             break;
         }
         case Kind::streamed: {
-            const auto fields = fields_of<StreamedFields>(cell);
+            const auto fields = fields_of<StreamedFields>(header);
             message.sender = fields.sender;
             message.offer() = fields.offer;
             message.length = fields.length;
@@ -291,7 +291,7 @@ match::Message& Engine::copy_of(core::Thread& thread, const transport::shm::Cell
         }
         case Kind::nothing: message.length = 0; return message;
         default: {
-            const auto fields = fields_of<RendezvousFields>(cell);
+            const auto fields = fields_of<RendezvousFields>(header);
             message.sender = fields.sender;
             message.offer() = fields.offer;
             message.length = fields.length;

@@ -111,11 +111,11 @@ struct DataFields {
     std::uint64_t offset;
 };
 
-/// What the payload of a cell begins with.
+/// What the payload of a message in its place begins with.
 template <class Fields>
-Fields fields_of(const transport::shm::Cell& cell) noexcept {
+Fields fields_of(const transport::Header& header) noexcept {
     Fields fields;
-    std::memcpy(&fields, cell.payload, sizeof fields);
+    std::memcpy(&fields, header.payload(), sizeof fields);
     return fields;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a message between two processes says of itself, whichever way it goes: half a cache line.
-///
-/// Fields lie where a cell of a ring has them, and mean the same there.
+/// What a message between two processes says of itself, whichever way it goes: half a cache line. Its payload follows
+/// right behind it, in a ring (transport/shm/ring.hpp) as in what comes from a network (transport/batch.hpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +16,15 @@ struct Header {
     std::uint64_t
         stamp;  ///< send order among the messages of one process; never compared with another's
     std::uint32_t length;  ///< bytes of payload
-    std::uint16_t number;  ///< the transport's own: cells of a ring; not used by a network
+    std::uint16_t cells;   ///< of a ring, that the message takes; not used by a network
     std::uint8_t kind;     ///< p2p::Kind: below first_own_kind
     std::uint8_t order;    ///< over a network: bits of Order
+
+    /// Of a header that is in its place.
+    const std::byte* payload() const noexcept {
+        return reinterpret_cast<const std::byte*>(this + 1);
+    }
+    std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 static_assert(sizeof(Header) == 32);
 static_assert(offsetof(Header, stamp) == 16 && offsetof(Header, length) == 24 &&

@@ -11,7 +11,7 @@ Cell* Producer::reserve_at_start(std::size_t cells) noexcept {
     cell.kind = filler;
     cell.cells = static_cast<std::uint16_t>(left);
     wipe(tail_ + left);
-    cell.sequence.store(static_cast<std::uint32_t>(tail_ + 1), release);  // R1
+    cell.shared_sequence().store(static_cast<std::uint32_t>(tail_ + 1), release);  // R1
     tail_ += left;
     return &cells_[0];
 }
@@ -39,7 +39,7 @@ void Producer::wipe(std::uint64_t position) noexcept {
     if (!carried_payload_[place]) return;
     // No message here has this number before all others have had their turn. R1 orders it before the message
     // before it.
-    cells_[place].sequence.store(static_cast<std::uint32_t>(position), relaxed);
+    cells_[place].shared_sequence().store(static_cast<std::uint32_t>(position), relaxed);
     carried_payload_[place] = false;
     --payload_cells_;
 }

@@ -29,28 +29,23 @@
 
 #include "sync/asymmetric_fence.hpp"
 #include "sync/orders.hpp"
+#include "transport/header.hpp"
 
 namespace heddle::transport::shm {
 
 inline constexpr std::size_t ring_slots = 512;
 
 /// One line: the header of a message and its payload, or their beginning.
-struct alignas(cache_line) Cell {
-    std::atomic<std::uint32_t> sequence;
-    std::uint32_t context;  ///< context id of the communicator
-    std::int32_t tag;
-    std::int32_t source;   ///< the sender's rank in the communicator
-    std::uint64_t stamp;   ///< send order (platform::ordered_ticks)
-    std::uint32_t length;  ///< bytes of payload
-    std::uint16_t cells;   ///< that the message takes, this one included
-    std::uint8_t kind;     ///< p2p::Kind, or filler
-    std::uint8_t unused;
-    std::byte payload[32];
+struct alignas(cache_line) Cell : Header {
+    std::byte first[cache_line - sizeof(Header)];  ///< of the payload
+
+    /// Of a header: both sides look at it while the other may write.
+    std::atomic_ref<std::uint32_t> shared_sequence() noexcept { return std::atomic_ref(sequence); }
 };
 static_assert(sizeof(Cell) == cache_line);
 
 inline constexpr std::uint8_t filler = 0xff;  ///< kind of a cell that only fills up the ring
-inline constexpr std::size_t inline_payload = sizeof(Cell::payload);
+inline constexpr std::size_t inline_payload = sizeof(Cell::first);
 /// Largest payload of a message: a quarter of the ring, so that messages overlap in it.
 inline constexpr std::size_t most_payload = ring_slots / 4 * cache_line + inline_payload;
 
@@ -113,7 +108,7 @@ public:
         if (payload_cells_ != 0) [[unlikely]]
             wipe(next);
         // R1: publishes cell and payload; pairs with A1 in front().
-        cell.sequence.store(static_cast<std::uint32_t>(tail_ + 1), release);
+        cell.shared_sequence().store(static_cast<std::uint32_t>(tail_ + 1), release);
         tail_ = next;
     }
 
@@ -169,7 +164,8 @@ public:
             const std::uint64_t head = head_.load(relaxed);  // written by this side only
             Cell& cell = cells_[head & (ring_slots - 1)];
             // A1: pairs with R1.
-            if (cell.sequence.load(acquire) != static_cast<std::uint32_t>(head + 1)) return nullptr;
+            if (cell.shared_sequence().load(acquire) != static_cast<std::uint32_t>(head + 1))
+                return nullptr;
             if (cell.kind != filler) [[likely]]
                 return &cell;
             pop(cell);
@@ -187,7 +183,7 @@ public:
     /// that nobody relies on, of which ThreadSanitizer is not told.
     [[nodiscard]] __attribute__((no_sanitize("thread"))) bool ready() const noexcept {
         const std::uint64_t head = head_.load(relaxed);
-        return cells_[head & (ring_slots - 1)].sequence.load(relaxed) ==
+        return cells_[head & (ring_slots - 1)].shared_sequence().load(relaxed) ==
             static_cast<std::uint32_t>(head + 1);
     }
 

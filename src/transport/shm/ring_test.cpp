@@ -44,7 +44,7 @@ bool push(Producer& producer, std::uint32_t number, std::size_t bytes) {
     cell->length = static_cast<std::uint32_t>(bytes);
     cell->kind = 1;
     const auto data = payload(bytes, number);
-    if (bytes != 0) std::memcpy(cell->payload, data.data(), bytes);
+    if (bytes != 0) std::memcpy(cell->payload(), data.data(), bytes);
     producer.publish(*cell, cells);
     return true;
 }
@@ -55,7 +55,7 @@ void expect_front(Consumer& consumer, std::uint32_t number, std::size_t bytes) {
     ASSERT_EQ(cell->context, number);
     ASSERT_EQ(cell->length, bytes);
     const auto data = payload(bytes, number);
-    ASSERT_EQ(bytes == 0 ? 0 : std::memcmp(cell->payload, data.data(), bytes), 0)
+    ASSERT_EQ(bytes == 0 ? 0 : std::memcmp(cell->payload(), data.data(), bytes), 0)
         << "message " << number;
     consumer.pop(*cell);
 }
@@ -199,7 +199,8 @@ TEST(Ring, payload_that_looks_like_a_sequence_is_not_read_as_a_header) {
         cell->kind = 1;
         cell->length = static_cast<std::uint32_t>(bytes);
         for (std::size_t k = 1; k < cells; ++k)
-            cell[k].sequence.store(static_cast<std::uint32_t>(position + k + ring_slots + 1));
+            cell[k].shared_sequence().store(
+                static_cast<std::uint32_t>(position + k + ring_slots + 1));
         ring.producer.publish(*cell, cells);
         position += cells;
         // One small message, so that headers fall on all lines of former payload.
