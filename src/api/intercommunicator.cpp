@@ -51,7 +51,7 @@ comm::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
     if (!is_rank(remote_leader, peer.object))
         return refused(MPI_ERR_RANK, "remote_leader",
                        Dest(*thread.process, remote_leader).wrong(peer.object));
-    if (peer->processes[remote_leader] == thread.process->rank())
+    if (peer->processes[remote_leader] == thread.process->number())
         return refused(MPI_ERR_RANK, "remote_leader",
                        "rank " + std::to_string(remote_leader) + " is the calling process");
     return comm::through(*peer, remote_leader, tag);

@@ -140,10 +140,10 @@ int get_nth_pset(Thread& thread, Session session, Hints, Raw<int> n, InOut<int> 
     return MPI_SUCCESS;
 }
 
-/// Ranks in the world; empty if there is no such set.
+/// Processes; empty if there is no such set.
 objects::Members members_of(const Process& process, const std::string& name) {
     if (objects::is_name_of_set(name, objects::world_set)) return process.world->group->processes;
-    if (objects::is_name_of_set(name, objects::self_set)) return {process.rank()};
+    if (objects::is_name_of_set(name, objects::self_set)) return {process.number()};
     return {};
 }
 

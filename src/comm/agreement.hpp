@@ -42,7 +42,7 @@ int agree_on_context(core::Thread& thread, const Participants& participants,
 int start_to_agree(core::Thread& thread, const Participants& participants, std::uint32_t& context,
                    core::Request*& request);
 
-/// What a split makes for the caller. Processes are ranks in the world.
+/// What a split makes for the caller. Processes by their numbers.
 struct Part {
     objects::Members local;   ///< of the caller's group; empty: there is no communicator
     objects::Members remote;  ///< of the other group, of an intercommunicator

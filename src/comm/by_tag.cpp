@@ -19,19 +19,19 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
 
 }  // namespace
 
-Meeting meeting(std::string_view string, std::span<const std::int32_t> processes) noexcept {
+Meeting meeting(std::string_view string, std::span<const std::int32_t> ranks) noexcept {
     std::uint64_t hash = mixed(string.size());
     for (const char character : string)
         hash = mixed(hash + static_cast<unsigned char>(character) + 1);
-    for (const std::int32_t process : processes)
-        hash = mixed(hash + static_cast<std::uint32_t>(process) + 0x100);
+    for (const std::int32_t rank : ranks)
+        hash = mixed(hash + static_cast<std::uint32_t>(rank) + 0x100);
     return {static_cast<std::uint32_t>(hash >> 32) | objects::tagged_context,
             static_cast<std::int32_t>(hash & 0x7fffffff)};
 }
 
 int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
                       const objects::Group& group, std::string_view string, Part& part) {
-    const Meeting place = meeting(string, group.processes);
+    const Meeting place = meeting(string, world_ranks(thread, group.processes));
     const Participants participants(for_errors, place.context, group);
     part.local = group.processes;
     return agree_on_context(thread, participants, everybody(participants), participants.me(),
@@ -40,17 +40,18 @@ int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
 
 Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::int32_t leader,
                 std::string_view string) {
-    const std::int32_t me = thread.process->rank();
+    const std::int32_t me = thread.process->number();
+    objects::Members both = world_ranks(thread, std::array{me, leader});
+    std::sort(both.begin(), both.end());
     // No string of a program has a NUL: the leaders are not taken for a group of two.
-    const Meeting place =
-        meeting(std::string(string) + '\0', std::array{std::min(me, leader), std::max(me, leader)});
+    const Meeting place = meeting(std::string(string) + '\0', both);
     return {&for_errors, place.context, place.tag, me, leader, leader, MPI_SUCCESS};
 }
 
 int create_from_groups(core::Thread& thread, objects::Communicator& for_errors,
                        const objects::Group& local, std::int32_t local_leader, const Route& route,
                        std::string_view string, Part& part) {
-    const Meeting place = meeting(string, local.processes);
+    const Meeting place = meeting(string, world_ranks(thread, local.processes));
     const Participants participants(for_errors, place.context, local);
     return introduce(thread, participants, local_leader, route, part);
 }

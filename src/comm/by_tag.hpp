@@ -22,7 +22,8 @@ struct Meeting {
     std::uint32_t context;
     std::int32_t tag;  ///< at least 0
 };
-Meeting meeting(std::string_view string, std::span<const std::int32_t> processes) noexcept;
+/// `ranks`: in the world.
+Meeting meeting(std::string_view string, std::span<const std::int32_t> ranks) noexcept;
 
 // Errors are raised on `for_errors`.
 
@@ -30,7 +31,7 @@ Meeting meeting(std::string_view string, std::span<const std::int32_t> processes
 int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
                       const objects::Group& group, std::string_view string, Part& part);
 
-/// How the calling leader reaches the other one, whose rank in the world is `leader`.
+/// How the calling leader reaches the other one, the process `leader`.
 Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::int32_t leader,
                 std::string_view string);
 /// Of two groups; the caller is in `local`. `route` counts at the leader only.

@@ -44,7 +44,7 @@ constexpr std::uint64_t bytes_of(std::int32_t count) {
     return static_cast<std::uint64_t>(count) * sizeof(std::int32_t);
 }
 
-/// At the leader: what its group is to hear.
+/// At the leader: what its group is to hear. `remote`: ranks in the world.
 int meet(core::Thread& thread, const objects::Members& members, const Route& with, Offer& offer,
          objects::Members& remote) {
     if (with.for_errors == nullptr) return with.error;
@@ -53,15 +53,17 @@ int meet(core::Thread& thread, const objects::Members& members, const Route& wit
     if (const int error = exchange(thread, with, &mine, sizeof mine, &offer, sizeof offer))
         return error;
     remote.resize(static_cast<std::size_t>(offer.count));
-    if (const int error = exchange(thread, with, members.data(), bytes_of(mine.count),
-                                   remote.data(), bytes_of(offer.count)))
+    const objects::Members ranks = world_ranks(thread, members);
+    if (const int error = exchange(thread, with, ranks.data(), bytes_of(mine.count), remote.data(),
+                                   bytes_of(offer.count)))
         return error;
-    const bool i_choose = thread.process->rank() < with.process;
+    const launch::Numbering& numbers = thread.process->numbers;
+    const bool i_choose = numbers.rank() < numbers.rank_of(with.process);
     if (!i_choose)
         contexts.give_back(mine.context);
     else
         offer.context = mine.context;
-    if (!objects::intersected(members, remote).empty()) offer.error = MPI_ERR_GROUP;
+    if (!objects::intersected(ranks, remote).empty()) offer.error = MPI_ERR_GROUP;
     return MPI_SUCCESS;
 }
 
@@ -103,8 +105,10 @@ int introduce(core::Thread& thread, const Participants& participants, std::int32
                              "no context id is left for another communicator");
     part.context = offer.context;
     part.remote.resize(static_cast<std::size_t>(offer.count));
-    return broadcast(thread, participants, members, me, intercomm_agreement, part.remote.data(),
-                     bytes_of(offer.count));
+    const int error = broadcast(thread, participants, members, me, intercomm_agreement,
+                                part.remote.data(), bytes_of(offer.count));
+    for (std::int32_t& process : part.remote) process = thread.process->numbers.number_of(process);
+    return error;
 }
 
 }  // namespace heddle::comm

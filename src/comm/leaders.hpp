@@ -27,7 +27,7 @@ struct Route {
     std::int32_t tag = 0;
     std::int32_t my_source = 0;
     std::int32_t their_source = 0;
-    std::int32_t process = 0;  ///< the other leader, rank in the world
+    std::int32_t process = 0;  ///< the other leader, by its number
     int error = 0;
 };
 

@@ -17,7 +17,7 @@ Participants::Participants(objects::Communicator& communicator)
     if (communicator.remote == nullptr) return;
     const objects::Members& local = communicator.group->processes;
     const objects::Members& remote = communicator.remote->processes;
-    const bool local_first = local.front() < remote.front();
+    const bool local_first = communicator.is_first;
     const objects::Members& first = local_first ? local : remote;
     const objects::Members& second = local_first ? remote : local;
     both_ = first;
@@ -102,6 +102,14 @@ std::vector<std::int32_t> everybody(const Participants& participants) {
     std::vector<std::int32_t> places(static_cast<std::size_t>(participants.size()));
     std::iota(places.begin(), places.end(), 0);
     return places;
+}
+
+objects::Members world_ranks(const core::Thread& thread, std::span<const std::int32_t> processes) {
+    objects::Members ranks;
+    ranks.reserve(processes.size());
+    for (const std::int32_t process : processes)
+        ranks.push_back(thread.process->numbers.rank_of(process));
+    return ranks;
 }
 
 int all_agree(core::Thread& thread, const Participants& participants, std::int32_t tag, bool& yes) {

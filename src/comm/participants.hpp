@@ -36,7 +36,7 @@ public:
     bool is_inter() const noexcept { return !both_.empty(); }
     std::int32_t size() const noexcept { return static_cast<std::int32_t>(processes_.size()); }
     std::int32_t me() const noexcept { return me_; }
-    /// Rank in the world.
+    /// Its number.
     std::int32_t process(std::int32_t place) const noexcept {
         return processes_[static_cast<std::size_t>(place)];
     }
@@ -77,6 +77,9 @@ int broadcast(core::Thread& thread, const Participants& participants,
 
 /// Every place, in order: for calls that all take part in.
 std::vector<std::int32_t> everybody(const Participants& participants);
+
+/// What processes of other nodes are told of processes, whose numbers they do not share.
+objects::Members world_ranks(const core::Thread& thread, std::span<const std::int32_t> processes);
 
 /// Whether all have said yes. Every round each hears, indirectly, from twice as many.
 int all_agree(core::Thread& thread, const Participants& participants, std::int32_t tag, bool& yes);

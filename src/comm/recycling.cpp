@@ -57,7 +57,7 @@ void Recycling::post(core::Thread& thread, std::int32_t to, const Letter& letter
     if (to == rank_) return handle(thread, to, letter);
     (void)letters_->send(thread,
                          {{objects::recycling_context, rank_, letter_tag},
-                          to,
+                          thread.process->numbers.number_of(to),
                           reinterpret_cast<const std::byte*>(&letter),
                           offsetof(Letter, entries) + letter.count * sizeof(Entry)});
 }

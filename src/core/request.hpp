@@ -78,7 +78,7 @@ struct alignas(cache_line) Request {
     bool synchronous = false;                       ///< send: completes when it is matched
     bool immortal = false;                          ///< shared, never freed: the completed send
     bool streamed = false;                          ///< send: through a ring of payload
-    std::int32_t peer = 0;                          ///< the other process (rank in the world)
+    std::int32_t peer = 0;                          ///< the other process, by its number
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
     objects::Datatype* layout = nullptr;            ///< counted; good while laid_out
     union {

@@ -51,7 +51,7 @@ struct alignas(cache_line) Message {
     std::uint64_t arrived = 0;  ///< grows with each message that the matcher keeps
     Link exact;    ///< among those with the same envelope, or of the same source (match/source.hpp)
     Link arrival;  ///< among all of the matcher
-    std::int32_t peer = 0;         ///< sending process (rank in the world)
+    std::int32_t peer = 0;         ///< sending process, by its number
     std::uint8_t protocol = 0;     ///< p2p::Kind, or no_protocol
     std::uint8_t instance = 0;     ///< where it arrived
     std::uint8_t filed = 0;        ///< in which of the next three it is (match/wildcard_index.hpp)

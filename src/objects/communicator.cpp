@@ -20,7 +20,16 @@ constexpr Hint hints[] = {
     {"mpi_assert_allow_overtaking", &Hints::allow_overtaking},
 };
 
+/// In the world.
+std::int32_t rank_of_first(const Process& process, const Group& group) noexcept {
+    return process.numbers.rank_of(group.processes.front());
+}
+
 }  // namespace
+
+std::int32_t unknown_scratch(const Process& process, const Group& group) noexcept {
+    return process.share_memory(group.processes) ? SharedScratch::unknown : SharedScratch::none;
+}
 
 Communicator& make_communicator(Process& process, const Communicator& parent, std::uint32_t context,
                                 Group& group, Group* remote) {
@@ -37,6 +46,9 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
     communicator->handle = reinterpret_cast<MPI_Comm>(communicator);
     communicator->collectives = 0;
     communicator->scratch = {};
+    communicator->scratch.stage = unknown_scratch(process, group);
+    communicator->is_first =
+        remote == nullptr || rank_of_first(process, group) < rank_of_first(process, *remote);
     communicator->session = group.session != nullptr ? group.session : parent.session;
     if (communicator->session != nullptr) communicator->session->retain();
     std::lock_guard guard(process.set_up);
@@ -61,7 +73,11 @@ void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
     if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
     const std::int32_t remote = communicator.remote == nullptr ? 0 : communicator.remote->size();
-    if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
+    // A message to another node may be on its way for longer than what tells that nobody sends any more.
+    const bool comes_back = process.share_memory(communicator.group->processes) &&
+        (remote == 0 || process.share_memory(communicator.remote->processes));
+    if (comes_back && communicator.context != 0 &&
+        (communicator.context & local_group_context) == 0)
         process.freed_contexts.add(communicator.context, communicator.size() + remote);
     if (communicator.scratch.stage >= 0) process.node.leave_stage(communicator.scratch.stage);
     drop(process, *communicator.group);

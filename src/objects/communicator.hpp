@@ -73,12 +73,14 @@ struct Communicator : core::Object {
     std::uint32_t context = 0;  ///< of point-to-point; collectives use context + 1
     std::int32_t rank = 0;      ///< of this process, in the local group
     std::int32_t peers = 0;     ///< size of the group that messages go to (the remote one, if any)
-    const std::int32_t* processes = nullptr;  ///< rank in that group -> rank in the world
+    const std::int32_t* processes = nullptr;  ///< rank in that group -> number of the process
     Hints hints;                              ///< written by MPI_Comm_set_info, too
     // ----
     Communicator* next = nullptr;
     Group* group = nullptr;   ///< local group, counted
     Group* remote = nullptr;  ///< of an intercommunicator, counted; nullptr: intracommunicator
+    bool is_first =
+        true;  ///< of an intercommunicator: the local group, in the order of participants
     std::atomic<Communicator*> local{nullptr};  ///< see local_communicator(); counted
     Session* session = nullptr;        ///< that it comes from, counted; nullptr: the world model
     Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
@@ -93,6 +95,9 @@ struct Communicator : core::Object {
 
     std::int32_t size() const noexcept { return group->size(); }
 };
+
+/// Before its ranks have agreed on scratch memory: SharedScratch::unknown, or none for ranks of several nodes.
+std::int32_t unknown_scratch(const Process& process, const Group& group) noexcept;
 
 /// A communicator of `group`, and `remote` for an intercommunicator, whose references it takes over,
 /// with the error handler of `parent` and one reference: the handle's. Throws std::bad_alloc.

@@ -41,7 +41,7 @@ Group& make_group(Process& process, std::vector<std::int32_t> processes, Session
     Group* group = Process::make(process.groups, core::Kind::group);
     if (group == nullptr) throw std::bad_alloc();
     group->handles.store(0, relaxed);
-    const auto at = std::find(processes.begin(), processes.end(), process.rank());
+    const auto at = std::find(processes.begin(), processes.end(), process.number());
     group->rank =
         at == processes.end() ? MPI_UNDEFINED : static_cast<std::int32_t>(at - processes.begin());
     group->processes = std::move(processes);

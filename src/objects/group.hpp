@@ -17,14 +17,14 @@ struct Session;
 
 struct Group : core::Handed {
     Group* next = nullptr;
-    std::vector<std::int32_t> processes;  ///< rank in the group -> rank in the world
+    std::vector<std::int32_t> processes;  ///< rank in the group -> number of the process
     std::int32_t rank = 0;       ///< of the calling process; MPI_UNDEFINED if it is outside
     Session* session = nullptr;  ///< that it comes from, counted; nullptr: none
 
     std::int32_t size() const noexcept { return static_cast<std::int32_t>(processes.size()); }
 };
 
-/// A group of these processes (ranks in the world), with one reference. Throws std::bad_alloc.
+/// A group of these processes (launch/numbering.hpp), with one reference. Throws std::bad_alloc.
 Group& make_group(Process& process, std::vector<std::int32_t> processes,
                   Session* session = nullptr);
 /// Drops a reference; the last one destroys.
@@ -32,7 +32,7 @@ void drop(Process& process, Group& group) noexcept;
 /// The handle that the user gets for a group that is made for it: MPI_GROUP_EMPTY for an empty one.
 MPI_Group handle_of(Process& process, Group& group) noexcept;
 
-// The algebra of groups, on ranks in the world (MPI 5.0, 7.3.2).
+// The algebra of groups, on numbers of processes (MPI 5.0, 7.3.2).
 
 using Members = std::vector<std::int32_t>;
 

@@ -81,6 +81,7 @@ Communicator* make_predefined(Process& process, MPI_Comm handle, const char* nam
     communicator->rank = group.rank;
     communicator->peers = group.size();
     communicator->processes = group.processes.data();
+    communicator->scratch.stage = unknown_scratch(process, group);
     communicator->errhandler = &initial_errhandler(process);
     communicator->errhandler->retain();
     return communicator;
@@ -105,13 +106,14 @@ void make_predefined(Process& process) {
     process.errors_abort = &make_errhandler(process, Action::abort);
     process.errors_return = &make_errhandler(process, Action::give_back);
 
-    Members everyone(static_cast<std::size_t>(process.size()));
-    std::iota(everyone.begin(), everyone.end(), 0);
+    Members everyone;
+    for (std::int32_t rank = 0; rank < process.size(); ++rank)
+        everyone.push_back(process.numbers.number_of(rank));
     process.empty_group = &make_group(process, {});
     process.world = make_predefined(process, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context,
                                     make_group(process, std::move(everyone)));
     process.self = make_predefined(process, MPI_COMM_SELF, "MPI_COMM_SELF", self_context,
-                                   make_group(process, {process.rank()}));
+                                   make_group(process, {process.number()}));
     process.predefined_attributes.universe_size = process.size();
     if (process.job.appnum >= 0) process.predefined_attributes.appnum = process.job.appnum;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "objects/process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <pthread.h>
@@ -31,13 +32,18 @@ constexpr std::size_t first_memory = std::size_t{4} << 20;
 /// Kept free for what a program is going to do with MPI: requests, messages, memory for collectives.
 constexpr std::size_t spare_memory = std::size_t{12} << 20;
 
+/// Those that share the node's memory.
+std::size_t processes_here(const launch::Job& job) {
+    return static_cast<std::size_t>(job.numbering().here());
+}
+
 [[noreturn]] void does_not_fit(const launch::Job& job, const std::string& why) {
     throw std::runtime_error("a job of " + std::to_string(job.size) +
                              " ranks does not fit: " + why);
 }
 
 [[noreturn]] void fail_to_map(const launch::Job& job) {
-    const auto layout = transport::shm::Layout::of(static_cast<std::size_t>(job.size));
+    const auto layout = transport::shm::Layout::of(processes_here(job));
     if (errno == EFBIG) does_not_fit(job, platform::limit_that_forbids({.file = layout.bytes(0)}));
     throw std::runtime_error("cannot map the memory that " + std::to_string(job.size) +
                              " ranks share: " + std::strerror(errno));
@@ -51,7 +57,7 @@ void be_no_rank() noexcept {
 
 /// Says which limit does not allow what a rank of a job of so many needs.
 void look_at_limits(const launch::Job& job) {
-    const auto processes = static_cast<std::size_t>(job.size);
+    const std::size_t processes = processes_here(job);
     const auto layout = transport::shm::Layout::of(processes);
     const std::size_t ends =
         processes * layout.instances * (sizeof(instance::Channel) + sizeof(instance::Inlet));
@@ -73,15 +79,15 @@ void be_process_of_program(Process& process) {
 
 transport::shm::Node Process::map_node(const launch::Job& job) {
     look_at_limits(job);
-    auto node = transport::shm::Node::map(job.node_descriptor, static_cast<std::size_t>(job.size));
-    if (!node ||
-        !node->map_rings(static_cast<std::size_t>(job.rank), platform::addresses_are_limited()))
-        fail_to_map(job);
+    auto node = transport::shm::Node::map(job.node_descriptor, processes_here(job));
+    const auto own = static_cast<std::size_t>(job.numbering().own());
+    if (!node || !node->map_rings(own, platform::addresses_are_limited())) fail_to_map(job);
     return std::move(*node);
 }
 
 Process::Process(launch::Job joined, transport::shm::Node mapped)
     : job(std::move(joined)),
+      numbers(job.numbering()),
       node(std::move(mapped)),
       threads(1 << 16),
       requests(std::size_t{1} << 24, core::large_chunk, core::Numbers::lower_halves),
@@ -97,7 +103,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
     make_predefined(*this);
     if (settings.line_buffering == tool::Switch::on) platform::protect_output();
     // As launch::join() has put it there, where there is a job to be joined.
-    node.page(static_cast<std::size_t>(job.rank))
+    node.page(static_cast<std::size_t>(number()))
         .pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
     agree_on_recipe();
 }
@@ -105,35 +111,41 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
 /// Refuses to start beside a rank with another recipe. Of two, the one that comes later sees the other.
 void Process::agree_on_recipe() const {
     const std::uint64_t mine = tool::agreement(settings);
-    node.page(static_cast<std::size_t>(job.rank)).recipe.store(mine, seq_cst);
-    for (std::int32_t rank = 0; rank < job.size; ++rank) {
-        const std::uint64_t theirs = node.page(static_cast<std::size_t>(rank)).recipe.load(seq_cst);
+    node.page(static_cast<std::size_t>(number())).recipe.store(mine, seq_cst);
+    for (std::int32_t process = 0; process < numbers.here(); ++process) {
+        const std::uint64_t theirs =
+            node.page(static_cast<std::size_t>(process)).recipe.load(seq_cst);
         if (theirs != 0 && theirs != mine)
             throw std::runtime_error(
                 "rank " + std::to_string(job.rank) + " has " + tool::print_agreement(mine) +
-                ", rank " + std::to_string(rank) + " has " + tool::print_agreement(theirs) +
-                ": all ranks must have the same");
+                ", rank " + std::to_string(numbers.rank_of(process)) + " has " +
+                tool::print_agreement(theirs) + ": all ranks must have the same");
     }
+}
+
+bool Process::share_memory(std::span<const std::int32_t> processes) const noexcept {
+    return std::all_of(processes.begin(), processes.end(),
+                       [here = numbers.here()](std::int32_t process) { return process < here; });
 }
 
 void Process::open() {
     std::lock_guard guard(set_up);
     if (uses_ == 0 && gave_memory_back_) {
-        if (!node.map_rings(static_cast<std::size_t>(job.rank),
+        if (!node.map_rings(static_cast<std::size_t>(number()),
                             platform::addresses_are_limited()) ||
             !memory_is_back())
             fail_to_map(job);
         gave_memory_back_ = false;
     }
     if (uses_++ != 0) return;
-    node.page(static_cast<std::size_t>(job.rank)).stage.store(launch::Stage::initialized, release);
+    node.page(static_cast<std::size_t>(number())).stage.store(launch::Stage::initialized, release);
     life.store(Life::initialized, release);
 }
 
 bool Process::close() noexcept {
     std::lock_guard guard(set_up);
     if (--uses_ != 0) return false;
-    node.page(static_cast<std::size_t>(job.rank)).stage.store(launch::Stage::finalized, release);
+    node.page(static_cast<std::size_t>(number())).stage.store(launch::Stage::finalized, release);
     life.store(Life::finalized, release);
     return true;
 }
@@ -147,8 +159,10 @@ void Process::give_memory_back(core::Thread& thread) {
     std::lock_guard guard(set_up);
     if (uses_ != 0) return;
     memory_goes(thread);
-    if (world->scratch.stage >= 0) node.leave_stage(world->scratch.stage);
-    world->scratch = {};
+    if (world->scratch.stage >= 0) {
+        node.leave_stage(world->scratch.stage);
+        world->scratch = {};
+    }
     node.unmap();
     thread.requests.drain(requests);
     requests.trim();

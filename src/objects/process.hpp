@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -61,8 +62,13 @@ public:
 
     std::int32_t rank() const noexcept { return job.rank; }
     std::int32_t size() const noexcept { return job.size; }
+    /// Processes are named by their numbers everywhere below MPI's ranks (launch/numbering.hpp): this one's.
+    std::int32_t number() const noexcept { return numbers.own(); }
+    /// Whether all of them are on this node, and share its memory.
+    bool share_memory(std::span<const std::int32_t> processes) const noexcept;
 
     launch::Job job;
+    const launch::Numbering numbers;
     transport::shm::Node node;
 
     core::Arena<core::Thread> threads;

@@ -54,7 +54,7 @@ struct alignas(cache_line) Target {
     std::int64_t unit = 1;                 ///< of displacements
     std::atomic<std::uint32_t> open{0};    ///< Access, to this target alone
     std::atomic<std::uint32_t> ticket{0};  ///< of the lock that is held, which was checked
-    std::int32_t process = 0;              ///< rank in the world
+    std::int32_t process = 0;              ///< its number
     std::uint64_t address = 0;             ///< in its process
     std::atomic<bool> asked{false};  ///< a thread of this process has the lock, or is about to
     bool unchecked = false;          ///< locked by MPI_MODE_NOCHECK: nobody was asked

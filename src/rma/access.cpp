@@ -67,7 +67,7 @@ int out_of_reach(Thread& thread, Window& window, const Remote& there) {
 /// An address of the target's process, or of this one if it is the target.
 int reach(Thread& thread, Window& window, const Remote& there, std::uint64_t address, Spot& spot) {
     const std::int32_t process = spot.target->process;
-    spot.direct = process == thread.process->rank();
+    spot.direct = process == thread.process->number();
     spot.place = address;
     if (spot.direct) return MPI_SUCCESS;
     spot.by_message = window.service != nullptr && window.service->asks(there.rank);
