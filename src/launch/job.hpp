@@ -3,8 +3,8 @@
 /// Which job this process belongs to, and what it shares with the others on its node.
 ///
 /// mpiexec of Heddle hands down shared memory (launch/board.hpp) and PMI_RANK, PMI_SIZE. Ranks of another
-/// launcher (launch/launcher.hpp) tell each other where the memory is. A program that is started alone is a
-/// job of one.
+/// launcher (launch/launcher.hpp) on one node tell each other where their memory is. A program that is started
+/// alone is a job of one.
 
 #include <memory>
 #include <string>

@@ -15,13 +15,13 @@ namespace {
 
 constexpr const char* key = "node";
 
-/// Where rank 0 has the memory: what it publishes, as MACHINE,NAMESPACE,PID,DESCRIPTOR,TOKEN.
+/// Where the first rank of a node has its memory: what it publishes, as MACHINE,NAMESPACE,PID,DESCRIPTOR,TOKEN.
 struct Whereabouts {
     platform::Place place;
     std::string path;
     Token token;
 
-    explicit Whereabouts(const std::string& text) {
+    Whereabouts(int rank, const std::string& text) {
         std::istringstream fields(text);
         std::string pid, descriptor, token_text;
         std::getline(fields, place.machine, ',');
@@ -34,7 +34,7 @@ struct Whereabouts {
         };
         const auto read = Token::from(token_text);
         if (!read || !is_number(pid) || !is_number(descriptor))
-            throw std::runtime_error("rank 0 says '" + text +
+            throw std::runtime_error("rank " + std::to_string(rank) + " says '" + text +
                                      "' of its memory, which is not what this version says");
         token = *read;
         path = "/proc/" + pid + "/fd/" + descriptor;
@@ -46,45 +46,42 @@ struct Whereabouts {
     }
 };
 
-/// Ranks that wait for each other before they find this out would hang.
-void refuse_several_nodes(Job& job) {
-    const std::size_t nodes = count_nodes(job.launcher->node_map());
-    if (nodes <= 1) return;
-    abort(job, 1,
-          "rank " + std::to_string(job.rank) + " is in a job on " + std::to_string(nodes) +
-              " hosts; ranks on several hosts are not connected yet: no network transport");
+/// A job on one node needs no map, whoever has told that it is one.
+NodeMap nodes_of(Launcher& launcher) {
+    NodeMap map = launcher.node_map();
+    return count_nodes(map) > 1 ? map : NodeMap{};
 }
 
-void refuse_another_place(const platform::Place& rank_0) {
+/// Ranks of a node share memory; a launcher that does not tell nodes is taken to have one.
+void refuse_another_place(int first, const platform::Place& of_first) {
     const platform::Place here = platform::place_here();
-    if (here.machine != rank_0.machine)
-        throw std::runtime_error(
-            "it runs on another machine than rank 0; ranks share memory, so all of them must "
-            "run on one machine");
-    if (here.pid_namespace != rank_0.pid_namespace)
-        throw std::runtime_error(
-            "it runs in another PID namespace (container) than rank 0, where it cannot find "
-            "rank 0's memory; Heddle's mpiexec hands it down");
+    const std::string other = "than rank " + std::to_string(first);
+    if (here.machine != of_first.machine)
+        throw std::runtime_error("it runs on another machine " + other +
+                                 ", but the launcher does not show them on two hosts");
+    if (here.pid_namespace != of_first.pid_namespace)
+        throw std::runtime_error("it runs in another PID namespace (container) " + other +
+                                 ", whose memory it cannot find; Heddle's mpiexec hands it down");
 }
 
-NodeFile make(Job& job) {
-    const NodeFile file = NodeFile::of(job.size, Token::fresh());
+NodeFile make(Job& job, int ranks_here) {
+    const NodeFile file = NodeFile::of(ranks_here, Token::fresh());
     job.node_descriptor = create_node_file(file);
-    job.launcher->put(key, Whereabouts::print(job.node_descriptor, file.token));
+    if (ranks_here > 1) job.launcher->put(key, Whereabouts::print(job.node_descriptor, file.token));
     return file;
 }
 
-NodeFile find(Job& job) {
-    const Whereabouts there(job.launcher->get(0, key));
-    refuse_another_place(there.place);
-    const NodeFile file = NodeFile::of(job.size, there.token);
+NodeFile find(Job& job, int first, int ranks_here) {
+    const Whereabouts there(first, job.launcher->get(first, key));
+    refuse_another_place(first, there.place);
+    const NodeFile file = NodeFile::of(ranks_here, there.token);
     job.node_descriptor = open_node_file(there.path, file);
     return file;
 }
 
-void claim(const Job& job, const NodeFile& file) {
+void claim(const Job& job, const NodeFile& file, int place) {
     if (const std::uint32_t before =
-            claim_rank(job.node_descriptor, file, static_cast<std::size_t>(job.rank)))
+            claim_rank(job.node_descriptor, file, static_cast<std::size_t>(place)))
         throw std::runtime_error("process " + std::to_string(before) +
                                  " has taken its place already");
 }
@@ -92,13 +89,15 @@ void claim(const Job& job, const NodeFile& file) {
 }  // namespace
 
 void share_memory_by_launcher(Job& job) try {
-    refuse_several_nodes(job);
+    job.nodes = nodes_of(*job.launcher);
+    const Numbering numbers = job.numbering();
+    const int first = numbers.rank_of(0);
     NodeFile file{};
-    if (job.rank == 0) file = make(job);
+    if (job.rank == first) file = make(job, numbers.here());
     job.launcher->fence();
-    if (job.rank != 0) file = find(job);
-    claim(job, file);
-    job.launcher->fence();  // rank 0 is still there to be opened until now
+    if (job.rank != first) file = find(job, first, numbers.here());
+    claim(job, file, numbers.own());
+    job.launcher->fence();  // the first rank is still there to be opened until now
 } catch (const std::runtime_error& problem) {
     abort(job, 1,
           "rank " + std::to_string(job.rank) +

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The memory of a job whose launcher knows nothing of memory: rank 0 makes it and tells the others where it is,
-/// and they open it through the kernel's list of rank 0's open files.
+/// The memory of a node whose launcher knows nothing of memory: the first of its ranks makes it and tells the
+/// others where it is, and they open it through the kernel's list of that rank's open files.
 ///
-/// Nodes          ranks on several, as the launcher counts them, are refused by all ranks before they wait for
-///                each other.
-/// Trust          such a path means something only where rank 0 is the same process to both: the others compare
+/// Nodes          are the launcher's. Where it tells none, all ranks are taken to be on one, and one that is not ends the job.
+/// Trust          such a path means something only where the first rank is the same process to both: the others compare
 ///                machine and PID namespace, and look at what they find before they open it for writing.
 /// Failure        of one rank ends the job, since the others wait for it: said on stderr and to the launcher.
 
@@ -13,7 +12,7 @@
 
 namespace heddle::launch {
 
-/// Fills in the descriptor, which job.launcher, rank and size are enough for. Every rank calls it.
+/// Fills in nodes and descriptor, which job.launcher, rank and size are enough for. Every rank calls it.
 void share_memory_by_launcher(Job& job);
 
 }  // namespace heddle::launch

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The contract of launch/launcher.hpp, asked of the launcher that has started this program: as one rank of SIZE,
-/// all of them on NODES nodes. Says "rank R conforms".
+/// all of them on NODES nodes, each of which gets a memory of its own. Says "rank R conforms".
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "launch/board.hpp"
+#include "launch/job.hpp"
 #include "launch/launcher.hpp"
+#include "launch/share_by_launcher.hpp"
+#include "platform/memory.hpp"
 
 namespace {
 
@@ -39,6 +44,30 @@ void fence_often(Launcher& launcher) {
     for (int i = 0; i < 20; ++i) launcher.fence();
 }
 
+/// Ranks of a node have one memory, each the place that its number says, and nobody else's.
+void share_memory(const std::shared_ptr<Launcher>& launcher, std::size_t nodes) {
+    heddle::launch::Job job;
+    job.rank = launcher->rank();
+    job.size = launcher->size();
+    job.launcher = launcher;
+    share_memory_by_launcher(job);
+    demand(job.nodes.empty() == (nodes == 1), "nodes are kept where there is one");
+    const auto numbers = job.numbering();
+    const auto ranks_here = static_cast<std::size_t>(numbers.here());
+    const auto board =
+        heddle::platform::map_shared(job.node_descriptor, heddle::launch::board_bytes(ranks_here));
+    demand(static_cast<bool>(board), "the memory cannot be mapped");
+    const auto page = [&](int number) -> heddle::launch::Page& {
+        return heddle::launch::board_page(board.address(), static_cast<std::size_t>(number));
+    };
+    page(numbers.own()).token = heddle::launch::Token::fresh();
+    launcher->put("mark", page(numbers.own()).token.text());
+    launcher->fence();
+    for (int number = 0; number < numbers.here(); ++number)
+        demand(page(number).token.text() == launcher->get(numbers.rank_of(number), "mark"),
+               "a place has another rank");
+}
+
 void check(Launcher& launcher, int size, std::size_t nodes) {
     demand(launcher.size() == size, "the size is another");
     demand(launcher.rank() >= 0 && launcher.rank() < size, "the rank is none");
@@ -54,9 +83,11 @@ void check(Launcher& launcher, int size, std::size_t nodes) {
 
 int main(int argc, char** argv) try {
     if (argc != 3) return 2;
-    const auto launcher = heddle::launch::find_launcher();
+    const std::shared_ptr<Launcher> launcher = heddle::launch::find_launcher();
     demand(launcher != nullptr, "there is no launcher");
-    check(*launcher, std::atoi(argv[1]), static_cast<std::size_t>(std::atoi(argv[2])));
+    const auto nodes = static_cast<std::size_t>(std::atoi(argv[2]));
+    check(*launcher, std::atoi(argv[1]), nodes);
+    share_memory(launcher, nodes);
     demand(heddle::launch::find_launcher() == nullptr, "what it starts would take its place");
     std::printf("rank %d conforms\n", launcher->rank());
     std::fflush(stdout);
