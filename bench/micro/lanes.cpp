@@ -35,8 +35,8 @@ struct Counter {
     bool read = false;
     RemoteMemory remote{};
 
-    bool arrived(Peer, const Header& header, Bytes payload) noexcept {
-        if (header.kind == expose) std::memcpy(&remote, payload.data(), sizeof remote);
+    bool arrived(Peer, Header& header) noexcept {
+        if (header.kind == expose) std::memcpy(&remote, header.payload(), sizeof remote);
         ++messages;
         return true;
     }

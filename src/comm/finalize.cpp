@@ -21,7 +21,7 @@ public:
     bool holds() const {
         if (owner_ != Engine::everybody) return !engine_.has_abandoned_sends(thread_, owner_);
         return engine_.all_composed_over() && engine_.all_handed_over() &&
-            !engine_.has_abandoned_sends(thread_, owner_);
+            !engine_.has_abandoned_sends(thread_, owner_) && engine_.is_drained();
     }
     Engine::Instances instances() const noexcept { return Engine::all; }
     Engine::Instances likely_instances() const noexcept { return Engine::all; }

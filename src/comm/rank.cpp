@@ -1,20 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/rank.hpp"
 
+#include "comm/other_nodes.hpp"
+
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 
 namespace heddle::comm {
 
-Rank::Rank(launch::Job joined) : Rank(joined, map_node(joined)) {}
+Rank::Rank(launch::Job joined)
+    : Rank(joined, map_node(joined), [&](const launch::Numbering& numbers) {
+          return meet_other_nodes(job, numbers, settings);
+      }) {}
 
-Rank::Rank(launch::Job joined, transport::shm::Node mapped)
+Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& open_network)
     : Process(std::move(joined), std::move(mapped)),
-      engine_(node, job.rank, requests, settings),
+      engine_(node, numbers, requests, settings),
       recycling_(contexts, freed_contexts, job.rank) {
     engine = &engine_;
     recycling = &recycling_;
+    if (numbers.is_one_node()) return;
+    network_ = open_network(numbers);
+    engine_.use_network(network_.get());
+    worker_ = std::make_unique<p2p::NetworkWorker>(*this, *network_);
+}
+
+Rank::~Rank() = default;
+
+void Rank::memory_goes(core::Thread& thread) {
+    worker_.reset();
+    engine_.use_network(nullptr);
+    network_.reset();  // which takes its leave of the others
+    engine_.give_memory_back(thread);
 }
 
 bool Rank::welcome(core::Thread& thread) {

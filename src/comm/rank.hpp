@@ -6,10 +6,15 @@
 /// Functions that only use a process see the objects::Process in it, which points at the rest. So the folders
 /// of objects and of messages need nothing of each other's making.
 
+#include <functional>
+#include <memory>
+
 #include "comm/recycling.hpp"
 #include "launch/job.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/network.hpp"
+#include "p2p/network_worker.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::comm {
@@ -18,18 +23,24 @@ class Rank final : public objects::Process {
 public:
     /// Joins the job and makes everything that MPI_Init promises. Throws std::runtime_error.
     explicit Rank(launch::Job job);
-    /// The same with memory that is mapped already, for several processes in one address space.
-    Rank(launch::Job job, transport::shm::Node node);
+    /// The same with memory that is mapped already, for several processes in one address space, and with what leads to
+    /// other nodes. `open_network` is called if there are any.
+    using OpenNetwork =
+        std::function<std::unique_ptr<p2p::Network>(const launch::Numbering& numbers)>;
+    Rank(launch::Job job, transport::shm::Node node, const OpenNetwork& open_network);
+    ~Rank() override;
 
     bool welcome(core::Thread& thread) override;
     void see_off(core::Thread& thread) override;
 
 private:
     bool memory_is_back() override { return engine_.bind_rings_again(); }
-    void memory_goes(core::Thread& thread) override { engine_.give_memory_back(thread); }
+    void memory_goes(core::Thread& thread) override;
 
     p2p::Engine engine_;
     Recycling recycling_;
+    std::unique_ptr<p2p::Network> network_;       ///< nullptr: the job is on one node
+    std::unique_ptr<p2p::NetworkWorker> worker_;  ///< likewise
 };
 
 /// The process of the program, made if there is none: it joins the job. Throws std::runtime_error, also in a

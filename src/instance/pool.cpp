@@ -24,24 +24,26 @@ std::uint32_t wanted(const transport::shm::Node& node, const tool::Settings& set
 
 }  // namespace
 
-Pool::Pool(const transport::shm::Node& node, std::int32_t rank, const tool::Settings& settings)
+Pool::Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t processes,
+           const tool::Settings& settings)
     : node_(node),
       rank_(rank),
       mask_(wanted(node, settings) - 1),
       by_tag_(settings.assignment == tool::Assignment::tag),
       inlets_(reserved(node.instances() * node.processes() * sizeof(Inlet))),
-      channels_(reserved(node.instances() * node.processes() * sizeof(Channel))),
+      channels_(reserved(node.instances() * static_cast<std::size_t>(processes) * sizeof(Channel))),
       polled_(reserved(node.instances() * node.processes() * sizeof(std::atomic<Inlet*>))) {
-    const std::size_t processes = node.processes();
+    const std::size_t inlets = node.processes();
     const std::string matcher = tool::Choice<tool::MatcherName>::print(settings.matcher);
     for (std::size_t i = 0; i < node.instances(); ++i) {
         Instance& instance = instances_[i];
         instance.number = static_cast<std::uint8_t>(i);
         instance.matcher.select(matcher);
         // Zeroed memory is a valid unbound inlet or channel: pages appear when a peer is first met.
-        instance.inlets = static_cast<Inlet*>(inlets_.address()) + i * processes;
-        instance.channels = static_cast<Channel*>(channels_.address()) + i * processes;
-        instance.polled = static_cast<std::atomic<Inlet*>*>(polled_.address()) + i * processes;
+        instance.inlets = static_cast<Inlet*>(inlets_.address()) + i * inlets;
+        instance.channels =
+            static_cast<Channel*>(channels_.address()) + i * static_cast<std::size_t>(processes);
+        instance.polled = static_cast<std::atomic<Inlet*>*>(polled_.address()) + i * inlets;
     }
 }
 

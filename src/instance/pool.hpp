@@ -13,9 +13,11 @@ namespace heddle::instance {
 
 class Pool {
 public:
-    /// `rank`: of this process among those of the node's shared memory. Throws std::runtime_error if
-    /// there are not as many instances as the settings want.
-    Pool(const transport::shm::Node& node, std::int32_t rank, const tool::Settings& settings);
+    /// `rank`: of this process among those of the node's shared memory. Channels to the other ones of `processes`
+    /// stay unbound: the short way to them is closed. Throws std::runtime_error if there are not as many instances
+    /// as the settings want.
+    Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t processes,
+         const tool::Settings& settings);
 
     std::size_t size() const noexcept { return mask_ + 1; }
     Instance& operator[](std::size_t number) noexcept { return instances_[number]; }

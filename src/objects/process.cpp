@@ -131,6 +131,9 @@ bool Process::share_memory(std::span<const std::int32_t> processes) const noexce
 void Process::open() {
     std::lock_guard guard(set_up);
     if (uses_ == 0 && gave_memory_back_) {
+        if (!numbers.is_one_node())
+            throw std::runtime_error(
+                "in a job on several hosts MPI cannot be used again after its last user has left");
         if (!node.map_rings(static_cast<std::size_t>(number()),
                             platform::addresses_are_limited()) ||
             !memory_is_back())

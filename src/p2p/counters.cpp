@@ -37,6 +37,7 @@ tool::Values Engine::counted() {
     for (std::size_t i = 0; i < pool_.size(); ++i) add_counted(values, pool_[i], node_.processes());
     wildcards_.add_to(values);
     match::add_shallow_searches(values);
+    if (network_ != nullptr) network_->add_to(values);
     if (in_laboratory()) values.add(laboratory_->counted());
     return values;
 }

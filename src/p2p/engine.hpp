@@ -9,6 +9,7 @@
 ///                or in pieces through the ring of cells: engine_copy.cpp
 /// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp
 /// Recipes        other than the default one. engine_laboratory.cpp
+/// Far ones       messages to and from processes of other nodes. engine_far.cpp
 /// Cancelling     receives that wait, and sends that nobody has matched. engine_cancel.cpp
 /// Contexts       which are still in use here, before one is used again. engine_busy.cpp
 /// Waiting        progress/wait.hpp, through the functions under "for waiting".
@@ -27,6 +28,7 @@
 
 #include "core/thread.hpp"
 #include "instance/pool.hpp"
+#include "launch/numbering.hpp"
 #include "match/message.hpp"
 #include "match/recording.hpp"
 #include "p2p/blocked_messages.hpp"
@@ -34,6 +36,7 @@
 #include "p2p/contention.hpp"
 #include "p2p/deferred.hpp"
 #include "p2p/laboratory.hpp"
+#include "p2p/network.hpp"
 #include "p2p/outgoing_streams.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/payload_rings.hpp"
@@ -89,7 +92,8 @@ class IncomingStream;
 
 class Engine {
 public:
-    Engine(const transport::shm::Node& node, std::int32_t rank,
+    /// `node`: shared with the processes whose numbers are below numbers.here().
+    Engine(const transport::shm::Node& node, const launch::Numbering& numbers,
            core::Arena<core::Request>& requests, tool::Settings settings);
     ~Engine();
     Engine(const Engine&) = delete;
@@ -125,6 +129,17 @@ public:
     PeerMemory& peer_memory() noexcept { return peer_memory_; }
     /// Takes a send back, and completes it, unless it is complete or has been matched.
     void cancel_send(core::Thread& thread, core::Request& send);
+
+    // --- processes of other nodes ---
+
+    /// Before the first message to one of them. Everything that polls looks there, too, from then on.
+    /// nullptr: none of them is talked to any more.
+    void use_network(Network* network) noexcept;
+    bool is_far(std::int32_t process) const noexcept { return process >= here_; }
+    /// Progress by the thread that sleeps for all (p2p/network_worker.hpp); true if there was any.
+    bool poll_network_surely(core::Thread& thread);
+    /// Whether everything that was sent there has been taken over. After it has first been asked, peers may go.
+    bool is_drained();
 
     // --- receiving ---
 
@@ -304,12 +319,16 @@ public:
     match::Pattern pattern_of(const core::Request& receive);
     /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
     bool is_under_pressure(std::int32_t process) const noexcept {
-        return node_.door(static_cast<std::size_t>(process)).under_pressure.load(relaxed) != 0;
+        return !is_far(process) &&
+            node_.door(static_cast<std::size_t>(process)).under_pressure.load(relaxed) != 0;
     }
     bool is_self(std::int32_t process) const noexcept { return process == rank_; }
 
-    /// Whether nothing of this process waits for room in a ring any more.
-    bool all_handed_over() const noexcept { return backlogged_.load(acquire) == 0; }
+    /// Whether nothing of this process waits for room any more.
+    bool all_handed_over() const noexcept {
+        return backlogged_.load(acquire) == 0 &&
+            (network_ == nullptr || network_->all_handed_over());
+    }
 
     /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
     void count_thread(int change) noexcept;
@@ -519,6 +538,10 @@ private:
                  const transport::Header& header);
     void deliver_placed(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                         const transport::Header& header);
+    void deliver_eager(Turn& turn, instance::Instance& instance, std::int32_t process,
+                       const transport::Header& header);
+    void deliver_unplaced(Turn& turn, instance::Instance& instance, std::int32_t process,
+                          const transport::Header& header);
     void deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
                            const transport::Header& header);
     void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
@@ -557,6 +580,7 @@ private:
     void reach_offer(std::int32_t process, const transport::Header& header) const;
     void offer(const instance::Instance& instance, instance::Channel& channel,
                transport::shm::Cell& cell) noexcept;
+    static bool is_of(const instance::Pending& pending, const core::Request& send) noexcept;
     bool take_out_of_backlog(instance::Instance& instance, instance::Channel& channel,
                              const core::Request& send) noexcept;
     bool take_offer_back(const core::Request& send) noexcept;
@@ -591,6 +615,20 @@ private:
     void keep_offered(Turn& turn, instance::Instance& instance, match::Message& message);
     void sweep(instance::Instance& instance) noexcept;
 
+    // engine_far.cpp
+    class FromNetwork;
+    core::Request* send_far(core::Thread& thread, const Outbound& message, bool synchronous);
+    void post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
+                  std::uint32_t prefix_bytes, core::Request* completes);
+    bool poll_network(core::Thread& thread);
+    bool poll_network(Turn& turn);
+    void deliver_far(Turn& turn, std::int32_t process, transport::Header& header);
+    void deliver_far_control(Turn& turn, std::int32_t process, const transport::Header& header);
+    void stream_far(Turn& turn, const CtsFields& fields);
+    void cancel_far_send(Turn& turn, core::Request& send);
+    void answer_cancel(Turn& turn, std::int32_t process, const transport::Header& header);
+    void complete_announced(Turn& turn, core::Request& send) noexcept;
+
     // engine_copy.cpp
     void pull(Turn& turn, const Pull& pull);
     void fetch(Turn& turn, const Pull& pull, std::uint64_t bytes);
@@ -619,6 +657,7 @@ private:
     void find_out_about_cores() noexcept;
     bool visit(core::Thread& thread, instance::Instance& instance);
     bool visit_in_turn(core::Thread& thread, Instances which);
+    bool attend(core::Thread& thread);
     bool end_poll(core::Thread& thread, bool moved);
     void run_put_off(core::Thread& thread);
     void reap(core::Thread& thread);
@@ -718,7 +757,8 @@ private:
     void note_causality(core::Request& receive, const match::Message& message) noexcept;
 
     const transport::shm::Node& node_;
-    const std::int32_t rank_;
+    const std::int32_t rank_;  ///< number of this process
+    const std::int32_t here_;  ///< those of the node's are below
     const tool::Settings settings_;
     // The conditions of the short ways, which no message meets in a recipe of the laboratory, or where the
     // processor's counter does not order threads.
@@ -749,6 +789,9 @@ private:
     const std::unique_ptr<match::Recording> recording_;  ///< nullptr: nothing is recorded
     const std::unique_ptr<Laboratory> laboratory_;       ///< nullptr in the default recipe
 
+    /// What a poll looks at besides rings: the door, or something that is never zero if there is a network.
+    const std::atomic<std::uint64_t>* attention_;
+    Network* network_ = nullptr;  ///< nullptr: the job is on one node
     PeerMemory peer_memory_;
     PayloadRings payload_rings_;
     std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use

@@ -32,16 +32,6 @@ struct OfferBlocks {
     }
 };
 
-/// Whether it is the message of this send, which is not matched yet.
-bool is_of(const instance::Pending& pending, const core::Request& send) noexcept {
-    const auto kind = static_cast<Kind>(pending.kind);
-    if (kind == Kind::eager) return pending.completes == &send;
-    if (!is_offered(kind)) return false;
-    OfferedFields fields;
-    std::memcpy(&fields, pending.prefix, sizeof fields);
-    return fields.sender == reinterpret_cast<std::uint64_t>(&send);
-}
-
 }  // namespace
 
 bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
@@ -72,6 +62,8 @@ void Engine::cancel_send(core::Thread& thread, core::Request& send) {
     Turn turn(thread);
     if (is_self(send.peer)) {
         if (take_from_self(send)) complete_cancelled(turn, send);
+    } else if (is_far(send.peer)) {
+        cancel_far_send(turn, send);
     } else {
         instance::Instance& instance = pool_[send.instance];
         // Held, so that nothing is handed over, and no slot goes on to another message, meanwhile.
@@ -103,6 +95,16 @@ void Engine::offer(const instance::Instance& instance, instance::Channel& channe
     fields.offer = MessageOffer{number, instance.number, block}.word();
     std::memcpy(cell.payload(), &fields, sizeof fields);
     reinterpret_cast<core::Request*>(fields.sender)->order = fields.offer;
+}
+
+/// Whether it is the message of this send, which is not matched yet.
+bool Engine::is_of(const instance::Pending& pending, const core::Request& send) noexcept {
+    const auto kind = static_cast<Kind>(pending.kind);
+    if (kind == Kind::eager) return pending.completes == &send;
+    if (!is_offered(kind)) return false;
+    OfferedFields fields;
+    std::memcpy(&fields, pending.prefix, sizeof fields);
+    return fields.sender == reinterpret_cast<std::uint64_t>(&send);
 }
 
 /// Outbox held.

@@ -105,6 +105,7 @@ bool Engine::drain_only(Turn& turn, const Everything& everything) {
 /// Whether the sender says that something earlier of the same context is blocked; it then rings at the door
 /// when that is not so any more.
 bool Engine::may_be_preceded(const match::Message& message) noexcept {
+    if (is_far(message.peer)) return false;
     transport::shm::BlockedNotice& notice = notice_from(message.peer);
     const auto ask = [&] { return notice.may_precede(message.envelope.context, message.stamp); };
     if (!ask()) [[likely]]
@@ -274,6 +275,7 @@ std::uint64_t Engine::next_order() noexcept {
 /// The first message that the pattern accepts; taken out of its queue if `take`.
 match::Message* Engine::search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                                bool take, core::Outcome& found) {
+    poll_network(thread);
     if (is_sequenced()) {  // it may come by any instance, and has its place in the order anyway
         poll_in_laboratory(thread);
         in_order = false;

@@ -26,10 +26,11 @@ bool has_short_ways(const tool::Settings& settings) noexcept {
 
 }  // namespace
 
-Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
+Engine::Engine(const transport::shm::Node& node, const launch::Numbering& numbers,
                core::Arena<core::Request>& requests, tool::Settings settings)
     : node_(node),
-      rank_(rank),
+      rank_(numbers.own()),
+      here_(numbers.here()),
       settings_(settings),
       counts_stamps_(settings.stamps == tool::Stamps::automatic
                          ? !platform::ticks_order_threads()
@@ -38,26 +39,26 @@ Engine::Engine(const transport::shm::Node& node, std::int32_t rank,
                                                                 : 0),
       at_once_below_(has_short_ways(settings) && !counts_stamps_ ? settings.eager_limit + 1 : 0),
       requests_(requests),
-      pool_(node, rank, settings),
+      pool_(node, rank_, numbers.size(), settings),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
-                node.door(static_cast<std::size_t>(rank)).under_pressure),
+                node.door(static_cast<std::size_t>(rank_)).under_pressure),
       blocked_(node.processes()),
-      recording_(settings.record.empty()
-                     ? nullptr
-                     : std::make_unique<match::Recording>(
-                           settings.record, rank, static_cast<std::int32_t>(node.processes()))),
+      recording_(settings.record.empty() ? nullptr
+                                         : std::make_unique<match::Recording>(
+                                               settings.record, numbers.rank(), numbers.size())),
       laboratory_(tool::in_laboratory(settings)
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
-      peer_memory_(node, rank),
-      payload_rings_(node, rank, settings),
+      attention_(&node.door(static_cast<std::size_t>(rank_)).rung),
+      peer_memory_(node, rank_),
+      payload_rings_(node, rank_, settings),
       messages_(most_messages, core::large_chunk),
       pending_(most_pending) {
     agree_on_fences();
     requests.leave_out(&completed_send_);
     const platform::Cores cores = platform::cores();
     cores_ = cores.allowed;
-    node.door(static_cast<std::size_t>(rank)).cores.store(cores.which, relaxed);
+    node.door(static_cast<std::size_t>(rank_)).cores.store(cores.which, relaxed);
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
@@ -104,7 +105,8 @@ void Engine::find_out_about_cores() noexcept {
         sharing_cores_.store(sharing, relaxed);
         knows_cores_.store(all_known, relaxed);
     }
-    const auto threads = static_cast<int>(lone_thread_.threads());
+    // The worker of the network is a thread that hardly ever wants a core.
+    const auto threads = static_cast<int>(lone_thread_.threads()) - (network_ != nullptr ? 1 : 0);
     short_of_cores_.store(threads * sharing_cores_.load(relaxed) > cores_, relaxed);
 }
 
@@ -113,13 +115,21 @@ bool Engine::fence_before_sleep() noexcept {
     return fence_.pass_before_sleep();
 }
 
-/// The door, and the count.
-[[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
-    if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) [[unlikely]] {
+/// What stands at the door, and what has come from other nodes; true if there was anything.
+bool Engine::attend(core::Thread& thread) {
+    bool moved = false;
+    if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) {
         Turn turn(thread);
         finish_after(turn, [&] { answer_door(turn); });
         moved = true;
     }
+    return poll_network(thread) || moved;
+}
+
+/// The door, the network, and the count.
+[[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
+    if (attention_->load(relaxed) != 0) [[unlikely]]
+        moved = attend(thread) || moved;
     (moved ? thread.progress.progress_productive : thread.progress.progress_empty).add();
     return moved;
 }
@@ -340,6 +350,7 @@ bool Engine::cool_idle() {
 
 void Engine::add_parked(Instances which, int change) noexcept {
     const auto difference = static_cast<std::uint32_t>(change);
+    if (network_ != nullptr) network_->add_sleepers(change);
     if (which == all) {
         parked_everywhere_.fetch_add(difference,
                                      relaxed);  // cool() locks after this, warm() before

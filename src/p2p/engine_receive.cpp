@@ -96,6 +96,18 @@ core::Request* Engine::match_with_wildcards(instance::Instance& instance,
     return receive;
 }
 
+/// A message that is here as a whole. Instance locked.
+[[gnu::always_inline]] inline void Engine::deliver_eager(Turn& turn, instance::Instance& instance,
+                                                         std::int32_t process,
+                                                         const transport::Header& header) {
+    core::Request* receive = match(instance, {header.context, header.source, header.tag});
+    if (receive == nullptr) [[unlikely]]
+        return keep(turn, instance, copy_of(turn.thread, header, process, instance.number));
+    count_received(instance, header.length);
+    fill(*receive, header.payload(), header.length);
+    turn.complete(*receive);
+}
+
 /// Instance locked.
 void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
                      const transport::Header& header) {
@@ -106,12 +118,16 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
     if (kind != Kind::eager) [[unlikely]]
         return kind == Kind::placed ? deliver_placed(turn, instance, inlet, header)
                                     : deliver_announced(turn, instance, inlet.process, header);
-    core::Request* receive = match(instance, {header.context, header.source, header.tag});
-    if (receive == nullptr) [[unlikely]]
-        return keep(turn, instance, copy_of(turn.thread, header, inlet.process, instance.number));
-    count_received(instance, header.length);
-    fill(*receive, header.payload(), header.length);
-    turn.complete(*receive);
+    deliver_eager(turn, instance, inlet.process, header);
+}
+
+/// A message that has no payload in a ring of payload. Instance locked.
+void Engine::deliver_unplaced(Turn& turn, instance::Instance& instance, std::int32_t process,
+                              const transport::Header& header) {
+    if (static_cast<Kind>(header.kind) == Kind::eager)
+        deliver_eager(turn, instance, process, header);
+    else
+        deliver_announced(turn, instance, process, header);
 }
 
 /// A message whose payload lies in the ring of payload. Instance locked.

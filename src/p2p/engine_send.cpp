@@ -30,6 +30,8 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     const Outbound message{{context, source, tag}, process, data,        shape.bytes,
                            shape.layout,           0,       communicator};
     const bool synchronous = how == Sending::synchronous;
+    if (is_far(process)) [[unlikely]]
+        return send_far(thread, message, synchronous);
     if (shape.bytes >= payload_rings_.from() && process != rank_)
         if (core::Request* send = send_payload(thread, message, synchronous)) return send;
     if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
@@ -175,6 +177,8 @@ void Engine::after_queueing() {
 
 void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
                      const void* fields, std::uint32_t bytes) {
+    if (is_far(process)) [[unlikely]]
+        return post_far(turn, {no_envelope, process, nullptr, 0}, kind, fields, bytes, nullptr);
     post_or_queue(pool_[instance], {no_envelope, process, nullptr, 0}, kind, fields, bytes, nullptr,
                   turn);
 }

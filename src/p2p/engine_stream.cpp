@@ -162,8 +162,7 @@ void Engine::end_send(Turn& turn, instance::Instance& instance, const SenderFiel
         const sync::BiasedHold held(instance.outbox, turn.thread.token);
         streams_.drop(pool_.channel(instance, send.peer), send);
     }
-    announced_.fetch_sub(1, relaxed);
-    turn.complete(send);
+    complete_announced(turn, send);
 }
 
 /// The payload of a matched message, of which the first `bytes` are wanted. No lock is held.

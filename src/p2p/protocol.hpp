@@ -18,7 +18,11 @@
 /// until the operation is complete, and only its own process follows the address.
 ///
 /// A sender takes a message back (MPI_Cancel) out of its backlog, or by an offer that the receiver has not
-/// accepted yet (sync/offers.hpp). The receiver drops such a message wherever it comes across it.
+/// accepted yet (sync/offers.hpp). The receiver drops such a message wherever it comes across it. A receiver of
+/// another node is asked with `cancel`; it answers `cancelled` if it finds the message, and else nothing: then
+/// the message is being received.
+///
+/// Messages to other nodes are eager, eager_sync or rendezvous, whose payload is always pipelined.
 
 #include <cstdint>
 #include <cstring>
@@ -42,6 +46,8 @@ enum class Kind : std::uint8_t {
     share,
     shared,
     payload_ring,  ///< a ring of payload, for this instance
+    cancel,        ///< the sender, of another node, wants a message back
+    cancelled,     ///< it has it
 };
 
 constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
@@ -51,7 +57,7 @@ constexpr bool is_offered(Kind kind) noexcept {
     return kind == Kind::eager_sync || kind == Kind::rendezvous || kind == Kind::streamed;
 }
 
-/// Payload of ack and fin.
+/// Payload of ack, fin, cancel and cancelled. `cancel` has the envelope of the message, too.
 struct SenderField {
     std::uint64_t sender;
 };

@@ -256,6 +256,9 @@ int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
 }  // namespace
 
 int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, Window*& result) {
+    if (!thread.process->share_memory(parent.group->processes))
+        return objects::fail(thread, &parent, MPI_ERR_UNSUPPORTED_OPERATION,
+                             "windows of processes on several hosts are not there yet");
     Parts parts;
     objects::NodeMemory::Holder piece;
     if (wish.flavor == MPI_WIN_FLAVOR_CREATE && wish.bytes > 0)

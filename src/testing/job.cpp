@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "testing/job.hpp"
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -11,6 +15,8 @@
 #include "launch/node_file.hpp"
 #include "mpi.h"
 #include "objects/process.hpp"
+#include "testing/network.hpp"
+#include "transport/any_lane.hpp"
 
 namespace heddle::testing {
 namespace {
@@ -31,6 +37,43 @@ void run_rank(objects::Process& process, int threads, const std::function<void(i
     MPI_Finalize();
 }
 
+/// What the ranks of one node share.
+class Memory {
+public:
+    Memory(const launch::NodeMap& nodes, std::int32_t node)
+        : ranks_(std::count(nodes.begin(), nodes.end(), node)),
+          descriptor_(launch::create_node_file(
+              launch::NodeFile::of(static_cast<int>(ranks_), launch::Token::fresh()))),
+          node_(transport::shm::Node::map_all(descriptor_, static_cast<std::size_t>(ranks_))) {
+        if (!node_) throw std::runtime_error("no shared memory for the test");
+    }
+    ~Memory() { close(descriptor_); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    const transport::shm::Node& node() const { return *node_; }
+
+private:
+    const std::ptrdiff_t ranks_;
+    const int descriptor_;
+    const std::optional<transport::shm::Node> node_;
+};
+
+/// Of lanes, by rank: all are there before anybody asks.
+using Addresses = std::vector<std::string>;
+
+std::unique_ptr<p2p::Network> join(Network& network, Addresses& addresses,
+                                   const launch::Numbering& numbers) {
+    const transport::Identity identity{static_cast<transport::Peer>(numbers.rank()),
+                                       static_cast<transport::Peer>(numbers.size()), 77};
+    auto lane =
+        std::make_unique<transport::LaneOf<NetworkLane>>(identity, transport::Patience{}, network);
+    addresses[static_cast<std::size_t>(numbers.rank())] = lane->address();
+    return std::make_unique<p2p::Network>(
+        numbers, std::move(lane),
+        [&addresses](std::int32_t rank) { return addresses[static_cast<std::size_t>(rank)]; });
+}
+
 }  // namespace
 
 MPI_Comm other_world(std::uint32_t number) {
@@ -48,22 +91,28 @@ MPI_Comm other_world(std::uint32_t number) {
 }
 
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body) {
-    const int descriptor =
-        launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh()));
-    const auto node = transport::shm::Node::map_all(descriptor, static_cast<std::size_t>(ranks));
-    if (!node) throw std::runtime_error("no shared memory for the test");
+    run_job({.nodes = launch::NodeMap(static_cast<std::size_t>(ranks)), .threads = threads}, body);
+}
+
+void run_job(const Nodes& nodes, const std::function<void(int rank, int thread)>& body) {
+    std::map<std::int32_t, Memory> memories;
+    for (const std::int32_t node : nodes.nodes) memories.try_emplace(node, nodes.nodes, node);
+    Network network(nodes.seed);
+    Addresses addresses(nodes.nodes.size());
     std::vector<std::unique_ptr<comm::Rank>> processes;
-    for (int rank = 0; rank < ranks; ++rank) {
+    for (std::size_t rank = 0; rank < nodes.nodes.size(); ++rank) {
         launch::Job job;
-        job.rank = rank;
-        job.size = ranks;
-        processes.push_back(std::make_unique<comm::Rank>(job, *node));
+        job.rank = static_cast<int>(rank);
+        job.size = static_cast<int>(nodes.nodes.size());
+        if (memories.size() > 1) job.nodes = nodes.nodes;
+        processes.push_back(std::make_unique<comm::Rank>(
+            job, memories.at(nodes.nodes[rank]).node(),
+            [&](const launch::Numbering& numbers) { return join(network, addresses, numbers); }));
     }
     std::vector<std::thread> mains;
     for (auto& process : processes)
-        mains.emplace_back([&process, threads, &body] { run_rank(*process, threads, body); });
+        mains.emplace_back([&process, &nodes, &body] { run_rank(*process, nodes.threads, body); });
     for (std::thread& main : mains) main.join();
-    close(descriptor);
 }
 
 }  // namespace heddle::testing

@@ -7,9 +7,18 @@
 #include <cstdint>
 #include <functional>
 
+#include "launch/node_map.hpp"
 #include "mpi.h"
 
 namespace heddle::testing {
+
+/// A job on several nodes, between which there is a simulated network (testing/network.hpp).
+struct Nodes {
+    launch::NodeMap nodes;  ///< by rank; equal ones share memory
+    int threads = 1;        ///< of each rank
+    unsigned seed = 1;      ///< of the network
+};
+void run_job(const Nodes& nodes, const std::function<void(int rank, int thread)>& body);
 
 /// Runs `body(rank, thread)` on `threads` threads of each of `ranks` processes; MPI is initialized
 /// before, and finalized when all threads of a rank have returned.

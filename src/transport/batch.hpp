@@ -62,11 +62,11 @@ private:
     std::size_t used_ = 0;
 };
 
-/// Goes through the messages of a batch.
+/// Goes through the messages of a batch, which begins where a Header may.
 class BatchReader {
 public:
     BatchReader() = default;
-    explicit BatchReader(Bytes bytes) noexcept : rest_(bytes) {}
+    explicit BatchReader(std::span<std::byte> bytes) noexcept : rest_(bytes) {}
 
     /// False: these are no batch.
     bool read_header(BatchHeader& header) noexcept {
@@ -76,18 +76,16 @@ public:
         return header.format == batch_format;
     }
     bool at_end() const noexcept { return rest_.empty(); }
-    /// The next message, which stays the next; false: what is left is none.
-    bool front(Header& header, Bytes& payload) const noexcept {
-        if (rest_.size() < sizeof header) return false;
-        std::memcpy(&header, rest_.data(), sizeof header);
-        if (room_for(header.length) > rest_.size()) return false;
-        payload = rest_.subspan(sizeof header, header.length);
-        return true;
+    /// The next message, in its place, which stays the next; nullptr: what is left is none.
+    Header* front() const noexcept {
+        if (rest_.size() < sizeof(Header)) return nullptr;
+        auto* const header = reinterpret_cast<Header*>(rest_.data());
+        return room_for(header->length) <= rest_.size() ? header : nullptr;
     }
     void pop(const Header& header) noexcept { rest_ = rest_.subspan(room_for(header.length)); }
 
 private:
-    Bytes rest_;
+    std::span<std::byte> rest_;
 };
 
 }  // namespace heddle::transport

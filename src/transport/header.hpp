@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace heddle::transport {
 
@@ -24,6 +25,7 @@ struct Header {
     const std::byte* payload() const noexcept {
         return reinterpret_cast<const std::byte*>(this + 1);
     }
+    std::span<const std::byte> whole_payload() const noexcept { return {payload(), length}; }
     std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 static_assert(sizeof(Header) == 32);

@@ -27,6 +27,7 @@ class Lane {
 public:
     static constexpr std::string_view name = W::name;
     static constexpr std::uint8_t most_in_flight = 4;
+    static constexpr std::chrono::milliseconds longest_farewell{100};
     using Exposed = typename W::Exposed;
 
     template <class... Arguments>
@@ -122,7 +123,7 @@ private:
     bool take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcept;
     template <Consumer C>
     std::size_t take_in_held(C& consumer) noexcept;
-    void handle_own(State& state, const Header& header, Bytes payload) noexcept;
+    void handle_own(State& state, const Header& header) noexcept;
     template <Consumer C>
     std::size_t tell_of_lost(C& consumer) noexcept;
 

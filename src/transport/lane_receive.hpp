@@ -85,18 +85,17 @@ template <Wire W>
 template <Consumer C>
 bool Lane<W>::take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcept {
     if (arrival.from == nullptr) arrival.from = sender_of(arrival);
-    Header header;
-    Bytes payload;
     while (arrival.from != nullptr && !arrival.reader.at_end()) {
-        if (!arrival.reader.front(header, payload)) {
+        Header* const header = arrival.reader.front();
+        if (header == nullptr) {
             fail(*arrival.from, "it has sent what is no message");
             break;
         }
-        if (header.kind >= first_own_kind)
-            handle_own(*arrival.from, header, payload);
-        else if (!consumer.arrived(arrival.from->number, header, payload))
+        if (header->kind >= first_own_kind)
+            handle_own(*arrival.from, *header);
+        else if (!consumer.arrived(arrival.from->number, *header))
             return false;
-        arrival.reader.pop(header);
+        arrival.reader.pop(*header);
         ++taken;
     }
     wire_.release(*arrival.operation);
@@ -112,7 +111,8 @@ std::size_t Lane<W>::take_in_held(C& consumer) noexcept {
 }
 
 template <Wire W>
-void Lane<W>::handle_own(State& state, const Header& header, Bytes payload) noexcept {
+void Lane<W>::handle_own(State& state, const Header& header) noexcept {
+    const Bytes payload = header.whole_payload();
     switch (header.kind) {
         case call:
             if (!state.known) try {

@@ -171,15 +171,18 @@ bool Lane<W>::drain() noexcept {
     return drained && reading_ == 0;
 }
 
-/// Best effort: whoever has drained before knows that nothing is lost.
+/// Best effort: whoever has drained before knows that nothing is lost, but others wait for those who vanish.
 template <Wire W>
 void Lane<W>::take_leave() noexcept {
     for (State* state : in_use_)
         if (state->usable() && state->known && state->reached)
             (void)post_own(*state, farewell, 0, {});
-    flush();
-    std::array<WireEvent, 16> events;
-    for (int round = 0; round < 4; ++round) (void)wire_.events(events);
+    // What the wire does not take at once it takes later, unless the peer is gone. Some leave at the same time.
+    AnyConsumer nobody;
+    const Clock::time_point end = Clock::now() + longest_farewell;
+    do {
+        for (int round = 0; round < 4; ++round) (void)poll(nobody);
+    } while (owes() && Clock::now() < end);
 }
 
 template <Wire W>

@@ -97,16 +97,15 @@ TEST(BatchReader, never_looks_beyond_what_has_come) {
         if (bytes.size() >= sizeof(transport::BatchHeader) && random() % 8 != 0)
             std::memcpy(bytes.data() + offsetof(transport::BatchHeader, format),
                         &transport::batch_format, 4);
-        transport::BatchReader reader{Bytes(bytes)};
+        transport::BatchReader reader{std::span(bytes)};
         transport::BatchHeader batch{};
         if (!reader.read_header(batch)) continue;
-        Header header;
-        Bytes payload;
-        for (std::size_t messages = 0; !reader.at_end() && reader.front(header, payload);
-             ++messages) {
-            ASSERT_LE(payload.data() + payload.size(), bytes.data() + bytes.size());
+        for (std::size_t messages = 0; !reader.at_end(); ++messages) {
+            const Header* const header = reader.front();
+            if (header == nullptr) break;
+            ASSERT_LE(header->payload() + header->length, bytes.data() + bytes.size());
             ASSERT_LT(messages, 10U);
-            reader.pop(header);
+            reader.pop(*header);
         }
     }
 }

@@ -2,13 +2,23 @@
 #pragma once
 /// The network between hosts, as far as a build without it knows of it, too.
 
+#include <memory>
 #include <string>
 
 #include "tool/settings.hpp"
+#include "transport/any_lane.hpp"
 
 namespace heddle::transport {
 
 /// One line for `heddle info`: which network a process with these settings would use, and why; or why none.
 std::string describe_network(const tool::Settings& settings);
+
+/// A lane of that network, and what it is called in a business card.
+struct OpenLane {
+    std::unique_ptr<AnyLane> lane;
+    std::string fabric;
+};
+/// Throws std::runtime_error with what is missing.
+OpenLane open_lane(const tool::Settings& settings, Identity identity);
 
 }  // namespace heddle::transport

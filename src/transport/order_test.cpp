@@ -97,7 +97,7 @@ public:
 private:
     struct Consumer {
         std::atomic<bool>& asked;
-        bool arrived(Peer, const Header& header, Bytes) noexcept {
+        bool arrived(Peer, Header& header) noexcept {
             if (header.kind == number_ask) asked.store(true);
             return true;
         }
@@ -179,7 +179,7 @@ private:
     struct Consumer {
         Receiver& receiver;
         unsigned lane;
-        bool arrived(Peer peer, const Header& header, Bytes) noexcept {
+        bool arrived(Peer peer, Header& header) noexcept {
             receiver.arrived(peer, lane, header);
             return true;
         }

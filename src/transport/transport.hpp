@@ -73,18 +73,18 @@ struct RemoteMemory {
 
 /// What poll() tells. All of it is noexcept.
 template <class C>
-concept Consumer = requires(C consumer, Peer peer, const Header& header, Bytes payload,
-                            std::uint64_t token, std::string_view why) {
-    /// False: not now. The payload is valid during the call.
-    { consumer.arrived(peer, header, payload) } noexcept -> std::same_as<bool>;
-    /// A read() with this token is over; false: the peer is faulty.
-    { consumer.read_over(token, bool{}) } noexcept -> std::same_as<void>;
-    { consumer.lost(peer, why) } noexcept -> std::same_as<void>;
-};
+concept Consumer =
+    requires(C consumer, Peer peer, Header& header, std::uint64_t token, std::string_view why) {
+        /// False: not now. The header is in its place, the payload behind it, both the consumer's during the call.
+        { consumer.arrived(peer, header) } noexcept -> std::same_as<bool>;
+        /// A read() with this token is over; false: the peer is faulty.
+        { consumer.read_over(token, bool{}) } noexcept -> std::same_as<void>;
+        { consumer.lost(peer, why) } noexcept -> std::same_as<void>;
+    };
 
 /// A consumer for the requirements below.
 struct AnyConsumer {
-    bool arrived(Peer, const Header&, Bytes) noexcept { return true; }
+    bool arrived(Peer, Header&) noexcept { return true; }
     void read_over(std::uint64_t, bool) noexcept {}
     void lost(Peer, std::string_view) noexcept {}
 };

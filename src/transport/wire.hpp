@@ -32,8 +32,8 @@ enum class [[nodiscard]] Sent : std::uint8_t { accepted, again, failed };
 
 struct WireEvent {
     Operation* operation = nullptr;
-    Bytes received;  ///< by a receive
-    int error = 0;   ///< of errno; 0: it went well
+    std::span<std::byte> received;  ///< by a receive; begins at a multiple of 8
+    int error = 0;                  ///< of errno; 0: it went well
 };
 
 /// Bytes of a batch: what tcp;ofi_rxm still sends without asking the receiver first.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/network.hpp"
 
-#include "transport/ofi/choice.hpp"
+#include "transport/ofi/wire.hpp"
 
 namespace heddle::transport {
 
@@ -14,6 +14,12 @@ std::string describe_network(const tool::Settings& settings) try {
         std::to_string(FI_MINOR(version));
 } catch (const std::exception& error) {
     return std::string("none: ") + error.what();
+}
+
+OpenLane open_lane(const tool::Settings& settings, Identity identity) {
+    const ofi::Choice choice = ofi::choose({settings.fabric, settings.interface});
+    return {std::make_unique<LaneOf<ofi::Lane>>(identity, Patience{}, choice, ofi::Sleeps::yes),
+            choice.offer.provider};
 }
 
 }  // namespace heddle::transport

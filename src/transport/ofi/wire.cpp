@@ -151,8 +151,10 @@ bool Wire::understand(const fi_cq_data_entry& entry, WireEvent& event) noexcept 
         return false;
     }
     ++buffer.unread;
-    const auto* const begin =
-        takes_many() ? static_cast<const std::byte*>(entry.buf) : buffer.bytes.get();
+    auto* begin = takes_many() ? static_cast<std::byte*>(entry.buf) : buffer.bytes.get();
+    // Batches are multiples of 8 bytes long: what came before this one is a stranger's, or has been moved, too.
+    if (const auto odd = reinterpret_cast<std::uintptr_t>(begin) % alignof(Header); odd != 0)
+        begin = static_cast<std::byte*>(std::memmove(begin - odd, begin, entry.len));
     event.received = {begin, entry.len};
     return true;
 }

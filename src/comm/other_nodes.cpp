@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "comm/other_nodes.hpp"
+
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "launch/launcher.hpp"
+#include "launch/token.hpp"
+#include "transport/business_card.hpp"
+#include "transport/network.hpp"
+
+namespace heddle::comm {
+namespace {
+
+constexpr const char* token_key = "job";
+constexpr const char* card_key = "card";
+
+/// By which strangers are told from ranks: rank 0 chooses it.
+std::uint32_t agree_on_token(const launch::Job& job) {
+    if (job.rank == 0) job.launcher->put(token_key, launch::Token::fresh().text());
+    job.launcher->fence();
+    const auto token = launch::Token::from(job.launcher->get(0, token_key));
+    if (!token) throw std::runtime_error("rank 0 has published no token of the job");
+    return static_cast<std::uint32_t>(token->words[0]);
+}
+
+/// Cards of others, from any thread: a launcher is asked by one at a time.
+class Cards {
+public:
+    Cards(std::shared_ptr<launch::Launcher> launcher, transport::BusinessCard own)
+        : launcher_(std::move(launcher)), own_(std::move(own)) {}
+    std::string address_of(std::int32_t rank) {
+        const std::lock_guard guard(lock_);
+        return transport::read_card(launcher_->get(rank, card_key), own_).address;
+    }
+
+private:
+    std::mutex lock_;
+    const std::shared_ptr<launch::Launcher> launcher_;
+    const transport::BusinessCard own_;
+};
+
+}  // namespace
+
+std::unique_ptr<p2p::Network> meet_other_nodes(const launch::Job& job,
+                                               const launch::Numbering& numbers,
+                                               const tool::Settings& settings) {
+    if (tool::in_laboratory(settings))
+        throw std::runtime_error(
+            "recipes other than the default one are for ranks of one host, and these are on "
+            "several");
+    const std::uint32_t token = agree_on_token(job);
+    auto [lane, fabric] = transport::open_lane(
+        settings,
+        {static_cast<transport::Peer>(job.rank), static_cast<transport::Peer>(job.size), token});
+    const transport::BusinessCard own{fabric, lane->address(), token};
+    job.launcher->put(card_key, transport::to_bytes(own));
+    job.launcher->fence();
+    const auto cards = std::make_shared<Cards>(job.launcher, own);
+    return std::make_unique<p2p::Network>(
+        numbers, std::move(lane), [cards](std::int32_t rank) { return cards->address_of(rank); });
+}
+
+}  // namespace heddle::comm

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Messages to and from processes of other nodes (p2p/network.hpp): the protocols are those of a node, without what needs
+/// shared memory. Everything from one sender comes in order, so that nothing is ever deferred.
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "core/causality.hpp"
+#include "objects/communicator.hpp"
+#include "objects/errors.hpp"
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
+#include "p2p/network.hpp"
+#include "p2p/payload.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+/// What a poll finds at the door of a process that has a network.
+constexpr std::atomic<std::uint64_t> always{1};
+
+}  // namespace
+
+/// The engine, as the network hears it. The lane is locked in every call.
+class Engine::FromNetwork final : public Network::Receiver {
+public:
+    explicit FromNetwork(Engine& engine) noexcept : engine_(engine) {}
+
+    bool arrived(Turn& turn, std::int32_t process, transport::Header& header) noexcept override {
+        try {
+            engine_.deliver_far(turn, process, header);
+            return true;
+        } catch (const std::bad_alloc&) {
+            return false;  // nothing was changed; it comes again
+        }
+    }
+    void lost(Turn& turn, std::int32_t process, std::string_view why) noexcept override {
+        objects::Process& mine = *turn.thread.process;
+        objects::end_job(
+            mine, 1,
+            "lost rank " + std::to_string(mine.numbers.rank_of(process)) + ": " + std::string(why));
+    }
+    void streamed() noexcept override { engine_.announced_.fetch_sub(1, relaxed); }
+
+private:
+    Engine& engine_;
+};
+
+void Engine::use_network(Network* network) noexcept {
+    network_ = network;
+    attention_ = network != nullptr ? &always : &node_.door(static_cast<std::size_t>(rank_)).rung;
+}
+
+bool Engine::is_drained() {
+    if (network_ == nullptr) return true;
+    network_->begin_to_close();
+    return network_->is_drained();
+}
+
+// --- sending ---
+
+core::Request* Engine::send_far(core::Thread& thread, const Outbound& message, bool synchronous) {
+    core::causality::before_other_processes();
+    const instance::Instance& home = pool_.home(message.envelope.context, message.envelope.tag);
+    core::Request* const send = new_send(thread, home, message, synchronous);
+    if (send == nullptr) return nullptr;
+    const auto address = reinterpret_cast<std::uint64_t>(send);
+    Turn turn(thread);
+    try {
+        if (message.bytes > network_->most_payload() - sizeof(OfferedFields)) {
+            announced_.fetch_add(1, relaxed);
+            send->announced = true;
+            const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
+            post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
+                     &fields, sizeof fields, nullptr);
+        } else if (synchronous) {
+            const OfferedFields fields{address, 0};
+            post_far(turn, message, Kind::eager_sync, &fields, sizeof fields, nullptr);
+        } else {
+            post_far(turn, message, Kind::eager, nullptr, 0, send);
+        }
+    } catch (const std::bad_alloc&) {
+        let_go_of_send(thread, *send);
+        finish(turn);
+        return nullptr;
+    }
+    finish(turn);
+    return send;
+}
+
+/// Throws std::bad_alloc, and has sent nothing then.
+void Engine::post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
+                      std::uint32_t prefix_bytes, core::Request* completes) {
+    FromNetwork receiver(*this);
+    network_->send(turn, receiver, message.process,
+                   pending_of(message, kind, prefix, prefix_bytes, completes, 0));
+}
+
+/// The receiver asks for the payload.
+void Engine::stream_far(Turn& turn, const CtsFields& fields) {
+    auto& send = *reinterpret_cast<core::Request*>(fields.sender);
+    const DataFields prefix{fields.receiver, fields.from};
+    instance::Pending payload =
+        pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
+                   Kind::data, &prefix, sizeof prefix, &send, 0);
+    payload.offset = fields.from;
+    FromNetwork receiver(*this);
+    network_->send(turn, receiver, send.peer, payload);
+}
+
+// --- receiving ---
+
+bool Engine::poll_network(core::Thread& thread) {
+    if (network_ == nullptr) return false;
+    Turn turn(thread);
+    bool moved = false;
+    finish_after(turn, [&] { moved = poll_network(turn); });
+    return moved;
+}
+
+bool Engine::poll_network(Turn& turn) {
+    FromNetwork receiver(*this);
+    return network_->poll(turn, receiver);
+}
+
+bool Engine::poll_network_surely(core::Thread& thread) {
+    Turn turn(thread);
+    FromNetwork receiver(*this);
+    bool moved = false;
+    finish_after(turn, [&] { moved = network_->poll_surely(turn, receiver); });
+    if (network_->is_closing()) tell_ends();
+    return moved;
+}
+
+/// Throws std::bad_alloc before anything has changed.
+void Engine::deliver_far(Turn& turn, std::int32_t process, transport::Header& header) {
+    const auto kind = static_cast<Kind>(header.kind);
+    if (is_control(kind)) return deliver_far_control(turn, process, header);
+    // Clocks of two hosts never meet: messages have the order in which they come here.
+    header.stamp = numbered()();
+    const match::Envelope envelope{header.context, header.source, header.tag};
+    instance::Instance& instance = pool_.home(header.context, header.tag);
+    lock(instance, envelope);
+    const std::lock_guard held(instance.lock, std::adopt_lock);
+    deliver_unplaced(turn, instance, process, header);
+}
+
+void Engine::deliver_far_control(Turn& turn, std::int32_t process,
+                                 const transport::Header& header) {
+    const auto send = [&] {
+        return reinterpret_cast<core::Request*>(fields_of<SenderField>(header).sender);
+    };
+    switch (static_cast<Kind>(header.kind)) {
+        case Kind::ack: turn.complete(*send()); break;
+        case Kind::fin: complete_announced(turn, *send()); break;
+        case Kind::cts: stream_far(turn, fields_of<CtsFields>(header)); break;
+        case Kind::cancel: answer_cancel(turn, process, header); break;
+        case Kind::cancelled: complete_cancelled(turn, *send()); break;
+        default: receive_data(turn, header); break;
+    }
+}
+
+/// The payload was not wanted, or is there.
+void Engine::complete_announced(Turn& turn, core::Request& send) noexcept {
+    announced_.fetch_sub(1, relaxed);
+    turn.complete(send);
+}
+
+// --- cancelling ---
+
+/// Takes the message out of the queue, or asks its receiver for it. The answer, or the message's own, completes the send.
+void Engine::cancel_far_send(Turn& turn, core::Request& send) {
+    if (network_->take_out(send.peer,
+                           [&](const instance::Pending& waiting) { return is_of(waiting, send); }))
+        return complete_cancelled(turn, send);
+    const bool is_offered = send.synchronous || send.announced;
+    if (!is_offered || send.completed()) return;
+    const SenderField field{reinterpret_cast<std::uint64_t>(&send)};
+    post_far(turn, {{send.context, 0, send.tag}, send.peer, nullptr, 0}, Kind::cancel, &field,
+             sizeof field, nullptr);
+}
+
+/// Gives the message back if no receive has it yet.
+void Engine::answer_cancel(Turn& turn, std::int32_t process, const transport::Header& header) {
+    const auto field = fields_of<SenderField>(header);
+    const match::Envelope envelope{header.context, header.source, header.tag};
+    instance::Instance& instance = pool_.home(header.context, header.tag);
+    lock(instance, envelope);
+    const std::lock_guard held(instance.lock, std::adopt_lock);
+    match::Message* found = nullptr;
+    instance.matcher.each_kept([&](match::Message& message) {
+        const bool offered = is_offered(static_cast<Kind>(message.protocol));
+        if (offered && message.peer == process && message.sender == field.sender) found = &message;
+    });
+    if (found == nullptr) return;
+    control(turn, instance.number, process, Kind::cancelled, &field, sizeof field);
+    discard(instance, *found);
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/network.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "p2p/payload.hpp"
+#include "p2p/protocol.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+constexpr std::size_t most_pending = std::size_t{1} << 24;
+
+bool is_data(const instance::Pending& pending) noexcept {
+    return pending.kind == static_cast<std::uint8_t>(Kind::data);
+}
+
+}  // namespace
+
+// --- lists ---
+
+void Network::Line::append(instance::Pending& pending) noexcept {
+    pending.next = nullptr;
+    (last == nullptr ? first : last->next) = &pending;
+    last = &pending;
+}
+
+void Network::Line::append(Line&& others) noexcept {
+    if (others.first == nullptr) return;
+    (last == nullptr ? first : last->next) = others.first;
+    last = others.last;
+    others = {};
+}
+
+instance::Pending& Network::Line::take(instance::Pending* before) noexcept {
+    instance::Pending*& link = before == nullptr ? first : before->next;
+    instance::Pending& taken = *link;
+    link = taken.next;
+    if (last == &taken) last = before;
+    return taken;
+}
+
+/// What a lane tells, to the receiver.
+struct Network::Adapter final : transport::Arrivals {
+    Adapter(Network& network, Turn& turn, Receiver& receiver) noexcept
+        : network(network), turn(turn), receiver(receiver) {}
+
+    bool arrived(transport::Peer peer, transport::Header& header) noexcept override {
+        const bool taken = receiver.arrived(turn, process(peer), header);
+        if (taken) {
+            network.counters_.network_received_messages.add();
+            network.counters_.network_received_bytes.add(header.length);
+        }
+        return taken;
+    }
+    void read_over(std::uint64_t, bool) noexcept override {}
+    void lost(transport::Peer peer, std::string_view why) noexcept override {
+        if (!network.is_closing()) receiver.lost(turn, process(peer), why);
+    }
+
+private:
+    std::int32_t process(transport::Peer peer) const noexcept {
+        return network.numbers_.number_of(static_cast<std::int32_t>(peer));
+    }
+
+    Network& network;
+    Turn& turn;
+    Receiver& receiver;
+};
+
+Network::Network(const launch::Numbering& numbers, std::unique_ptr<transport::AnyLane> lane,
+                 Addresses addresses)
+    : numbers_(numbers),
+      addresses_(std::move(addresses)),
+      lane_(std::move(lane)),
+      pending_(most_pending),
+      packed_(lane_->most_payload()) {}
+
+Network::~Network() = default;
+
+// --- sending ---
+
+/// queues_lock_ held.
+Network::Queue& Network::queue_of(std::int32_t process) {
+    std::unique_ptr<Queue>& queue = queues_[process];
+    if (queue == nullptr)
+        queue =
+            std::make_unique<Queue>(Queue{process,
+                                          static_cast<transport::Peer>(numbers_.rank_of(process)),
+                                          {},
+                                          nullptr,
+                                          {},
+                                          nullptr});
+    return *queue;
+}
+
+void Network::send(Turn& turn, Receiver& receiver, std::int32_t process,
+                   const instance::Pending& message) {
+    instance::Pending* const pending = pending_.take();
+    if (pending == nullptr) throw std::bad_alloc();
+    *pending = message;
+    try {
+        const std::lock_guard guard(queues_lock_);
+        Queue& queue = queue_of(process);
+        if (queue.sent.first == nullptr) queue.next_fresh = std::exchange(fresh_, &queue);
+        queue.sent.append(*pending);
+    } catch (...) {
+        pending_.give(pending);
+        throw;
+    }
+    waiting_.fetch_add(1, relaxed);
+    any_fresh_.store(true, relaxed);
+    hand_over(turn, receiver);
+}
+
+/// Unless somebody else does. Whoever has the lane comes here after letting it go: either his look below finds
+/// what was sent meanwhile, or its sender finds the lane free.
+void Network::hand_over(Turn& turn, Receiver& receiver) noexcept {
+    for (;;) {
+        std::atomic_thread_fence(
+            seq_cst);  // between what was sent, or the unlocking, and the looks
+        if (!any_fresh_.load(relaxed) || !lane_lock_.try_lock()) return;
+        {
+            const std::lock_guard lane(lane_lock_, std::adopt_lock);
+            hand_over_held(turn, receiver);
+            note_owed();
+        }
+    }
+}
+
+/// Lane held.
+void Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
+    gather_sent();
+    for (Queue** at = &active_; *at != nullptr;) {
+        Queue& queue = **at;
+        while (queue.waiting.first != nullptr && post_front(turn, receiver, queue)) {}
+        if (queue.waiting.first == nullptr) {
+            queue.active = false;
+            *at = queue.next_active;
+        } else {
+            at = &queue.next_active;
+        }
+    }
+    if (std::exchange(urgent_, false)) lane_->flush();
+    if (!lane_->owes()) complete_gathered(turn, receiver);
+}
+
+/// Lane held.
+void Network::gather_sent() noexcept {
+    if (!any_fresh_.load(relaxed)) return;
+    const std::lock_guard guard(queues_lock_);
+    any_fresh_.store(false, relaxed);
+    while (fresh_ != nullptr) {
+        Queue& queue = *std::exchange(fresh_, fresh_->next_fresh);
+        queue.waiting.append(std::exchange(queue.sent, {}));
+        if (std::exchange(queue.active, true)) continue;
+        queue.next_active = std::exchange(active_, &queue);
+    }
+}
+
+/// The first message that waits, or a piece of it; false: there is no room. Lane held.
+bool Network::post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept {
+    instance::Pending& pending = *queue.waiting.first;
+    const std::uint64_t bytes = is_data(pending)
+        ? std::min<std::uint64_t>(pending.bytes, packed_.size() - pending.prefix_bytes)
+        : pending.bytes;
+    if (!connect(turn, receiver, queue)) return false;
+    switch (post(queue, pending, bytes)) {
+        case transport::Post::retry: return false;
+        case transport::Post::faulty: break;  // the lane tells of it
+        case transport::Post::done:
+            counters_.network_sent_messages.add();
+            counters_.network_sent_bytes.add(bytes);
+            break;
+    }
+    if (is_control(static_cast<Kind>(pending.kind))) urgent_ = true;
+    if (bytes == pending.bytes) {
+        gathered_.append(queue.waiting.take(nullptr));
+        return true;
+    }
+    pending.offset += bytes;
+    pending.bytes -= bytes;
+    DataFields fields;
+    std::memcpy(&fields, pending.prefix, sizeof fields);
+    fields.offset = pending.offset;
+    std::memcpy(pending.prefix, &fields, sizeof fields);
+    return true;
+}
+
+transport::Post Network::post(Queue& queue, const instance::Pending& pending,
+                              std::uint64_t bytes) noexcept {
+    transport::Header header{};
+    header.context = pending.envelope.context;
+    header.tag = pending.envelope.tag;
+    header.source = pending.envelope.source;
+    header.kind = pending.kind;
+    const std::byte* data = pending.data + pending.offset;
+    if (pending.layout != nullptr) {
+        gather(packed_.data(), pending.data, pending.layout, pending.offset, bytes);
+        data = packed_.data();
+    }
+    return lane_->post(queue.peer, header, {pending.prefix, pending.prefix_bytes}, {data, bytes});
+}
+
+/// False: it cannot be reached.
+bool Network::connect(Turn& turn, Receiver& receiver, Queue& queue) noexcept try {
+    if (lane_->knows(queue.peer)) [[likely]]
+        return true;
+    lane_->connect(queue.peer, addresses_(static_cast<std::int32_t>(queue.peer)));
+    lane_->watch(queue.peer, true);
+    return true;
+} catch (const std::exception& problem) {
+    receiver.lost(turn, queue.process, problem.what());
+    return false;
+}
+
+/// Lane held.
+void Network::complete_gathered(Turn& turn, Receiver& receiver) noexcept {
+    while (gathered_.first != nullptr) {
+        instance::Pending& pending = gathered_.take(nullptr);
+        if (is_data(pending)) receiver.streamed();
+        if (pending.completes != nullptr) turn.complete(*pending.completes);
+        free(pending);
+    }
+}
+
+void Network::free(instance::Pending& pending) noexcept {
+    waiting_.fetch_sub(1, release);
+    pending.next = nullptr;
+    pending_.give(&pending);
+}
+
+// --- progress ---
+
+bool Network::poll(Turn& turn, Receiver& receiver) noexcept {
+    if (!lane_lock_.try_lock()) return false;
+    bool moved = false;
+    {
+        const std::lock_guard lane(lane_lock_, std::adopt_lock);
+        moved = poll_held(turn, receiver);
+        note_owed();
+    }
+    hand_over(turn, receiver);
+    return moved;
+}
+
+bool Network::poll_surely(Turn& turn, Receiver& receiver) noexcept {
+    bool moved = false;
+    {
+        const std::lock_guard lane(lane_lock_);
+        moved = poll_held(turn, receiver);
+        owed_.store(lane_->owes(), relaxed);
+    }
+    hand_over(turn, receiver);
+    return moved;
+}
+
+/// Lane held.
+bool Network::poll_held(Turn& turn, Receiver& receiver) noexcept {
+    Adapter adapter(*this, turn, receiver);
+    const bool moved = lane_->poll(adapter) != 0;
+    hand_over_held(turn, receiver);
+    // The lane has tried to let all of them leave. What the network does not take now is copied, and leaves later.
+    lane_->flush();
+    complete_gathered(turn, receiver);
+    return moved;
+}
+
+bool Network::is_drained() noexcept {
+    const std::lock_guard lane(lane_lock_);
+    return all_handed_over() && lane_->drain();
+}
+
+// --- sleeping ---
+
+/// The worker looks after what no thread may come back for. Lane held.
+void Network::note_owed() noexcept {
+    if (!lane_->owes()) return;
+    if (!owed_.exchange(true, relaxed)) alarm_.ring();
+}
+
+void Network::add_sleepers(int change) noexcept {
+    const std::uint32_t before = sleepers_.fetch_add(static_cast<std::uint32_t>(change), relaxed);
+    if (before == 0) alarm_.ring();
+}
+
+void Network::sleep(std::chrono::milliseconds at_most) noexcept {
+    int descriptor = -1;
+    if (sleepers_.load(relaxed) != 0 || owed_.load(relaxed) || is_closing()) {
+        const std::lock_guard lane(lane_lock_);
+        if (!lane_->arm()) return;
+        descriptor = lane_->descriptor();
+        at_most = std::min(at_most, lane_->nap());
+    }
+    alarm_.sleep(descriptor, at_most);
+    if (descriptor < 0) return;
+    const std::lock_guard lane(lane_lock_);
+    lane_->disarm();
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a process exchanges with processes of other nodes: one lane (transport/transport.hpp), in which everything from
+/// one sender is in order, whichever threads have sent it.
+///
+/// Sending        send() puts a message at the end of its receiver's queue. Whoever gets the lane's lock hands over what
+///                has gathered there: so nobody waits for that lock, and what several threads send leaves together.
+/// Completing     a send is complete when the lane has tried to let its batch leave: a thread that waits for it polls,
+///                which does that.
+/// Receiving      poll() hands what has come to the receiver, with the lane locked.
+/// Sleeping       nobody sleeps on a network but the worker (p2p/network_worker.hpp), which also lets leave what is left
+///                behind by threads that go away.
+/// Lock order     the lane, then instances, then the queues. With an instance locked the lane is only tried, and whoever
+///                has it looks at the queues again after letting go.
+/// Thread safety  everything from any thread.
+/// Errors         send() throws std::bad_alloc, and has done nothing then. A peer that cannot be reached any more is told
+///                to the receiver.
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/arena.hpp"
+#include "instance/channel.hpp"
+#include "launch/numbering.hpp"
+#include "p2p/turn.hpp"
+#include "platform/alarm.hpp"
+#include "sync/mutex.hpp"
+#include "tool/counters.hpp"
+#include "transport/any_lane.hpp"
+
+namespace heddle::p2p {
+
+class Network {
+public:
+    /// What hears of messages.
+    class Receiver {
+    public:
+        /// False: not now; it comes again.
+        virtual bool arrived(Turn& turn, std::int32_t process,
+                             transport::Header& header) noexcept = 0;
+        virtual void lost(Turn& turn, std::int32_t process, std::string_view why) noexcept = 0;
+        /// The last piece of a payload has left.
+        virtual void streamed() noexcept = 0;
+
+    protected:
+        ~Receiver() = default;
+    };
+    /// Where a rank's lane is. Throws std::runtime_error.
+    using Addresses = std::function<std::string(std::int32_t rank)>;
+
+    Network(const launch::Numbering& numbers, std::unique_ptr<transport::AnyLane> lane,
+            Addresses addresses);
+    ~Network();
+    Network(const Network&) = delete;
+    Network& operator=(const Network&) = delete;
+
+    void send(Turn& turn, Receiver& receiver, std::int32_t process,
+              const instance::Pending& message);
+    /// Takes out the first message to that process that waits for room, and for which `is_it` says so.
+    template <class IsIt>
+    bool take_out(std::int32_t process, IsIt&& is_it);
+    /// The longest payload of a message that is sent as a whole, its prefix included.
+    std::size_t most_payload() const noexcept { return packed_.size(); }
+
+    /// Progress, unless another thread makes it; true if there was any.
+    bool poll(Turn& turn, Receiver& receiver) noexcept;
+
+    /// Nothing of this process waits for room.
+    bool all_handed_over() const noexcept { return waiting_.load(acquire) == 0; }
+    /// Everything has been taken over by whom it was for. To be asked again and again, with polls between.
+    bool is_drained() noexcept;
+    /// From now on peers may be gone: nobody hears of it.
+    void begin_to_close() noexcept { closing_.store(true, relaxed); }
+    bool is_closing() const noexcept { return closing_.load(relaxed); }
+
+    /// So many threads more sleep until something comes.
+    void add_sleepers(int change) noexcept;
+
+    // --- for the worker ---
+
+    /// Progress; waits for a thread that makes it.
+    bool poll_surely(Turn& turn, Receiver& receiver) noexcept;
+    /// Until something comes, if threads sleep for it or something is left to leave, at most for `at_most`; else until
+    /// there is need of a worker. Ended by ring().
+    void sleep(std::chrono::milliseconds at_most) noexcept;
+    void ring() noexcept { alarm_.ring(); }
+
+    void add_to(tool::Values& values) const noexcept { values += counters_; }
+
+private:
+    struct Line {
+        instance::Pending* first = nullptr;
+        instance::Pending* last = nullptr;
+
+        void append(instance::Pending& pending) noexcept;
+        void append(Line&& others) noexcept;
+        /// The one that comes after `before`; the first one (nullptr).
+        instance::Pending& take(instance::Pending* before) noexcept;
+    };
+    /// Messages to one process.
+    struct Queue {
+        std::int32_t process;
+        transport::Peer peer;  ///< its rank
+        Line sent;             ///< by threads; guarded by queues_lock_
+        Queue* next_fresh;     ///< of those with any; likewise
+        Line waiting;          ///< for room; guarded by the lane's lock
+        Queue* next_active;    ///< of those with any; likewise
+        bool active = false;   ///< likewise
+    };
+    struct Adapter;
+
+    Queue& queue_of(std::int32_t process);
+    void hand_over(Turn& turn, Receiver& receiver) noexcept;
+    void hand_over_held(Turn& turn, Receiver& receiver) noexcept;
+    void gather_sent() noexcept;
+    bool post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept;
+    transport::Post post(Queue& queue, const instance::Pending& pending,
+                         std::uint64_t bytes) noexcept;
+    bool connect(Turn& turn, Receiver& receiver, Queue& queue) noexcept;
+    void complete_gathered(Turn& turn, Receiver& receiver) noexcept;
+    bool poll_held(Turn& turn, Receiver& receiver) noexcept;
+    void free(instance::Pending& pending) noexcept;
+    void note_owed() noexcept;
+
+    const launch::Numbering& numbers_;
+    const Addresses addresses_;
+    const std::unique_ptr<transport::AnyLane> lane_;
+    core::Arena<instance::Pending> pending_;
+
+    sync::Mutex lane_lock_;
+    // Guarded by it:
+    Queue* active_ = nullptr;
+    std::vector<std::byte> packed_;  ///< one payload, out of data with gaps; its size never changes
+    Line gathered_;                  ///< handed over, and perhaps not gone
+    bool urgent_ = false;            ///< somebody waits for what has gathered
+    tool::counters::Network counters_;
+
+    std::mutex queues_lock_;
+    std::unordered_map<std::int32_t, std::unique_ptr<Queue>> queues_;
+    Queue* fresh_ = nullptr;
+    std::atomic<bool> any_fresh_{false};
+
+    std::atomic<std::uint64_t> waiting_{0};  ///< messages that are not complete
+    std::atomic<bool> closing_{false};
+
+    platform::Alarm alarm_;  ///< of the worker
+    std::atomic<std::uint32_t> sleepers_{0};
+    std::atomic<bool> owed_{false};  ///< something is left to leave, and the worker has been told
+};
+
+template <class IsIt>
+bool Network::take_out(std::int32_t process, IsIt&& is_it) {
+    const std::lock_guard lane(lane_lock_);
+    gather_sent();
+    const std::lock_guard queues(queues_lock_);
+    Line& waiting = queue_of(process).waiting;
+    instance::Pending* before = nullptr;
+    for (instance::Pending* at = waiting.first; at != nullptr; before = at, at = at->next) {
+        if (!is_it(*at)) continue;
+        free(waiting.take(before));
+        return true;
+    }
+    return false;
+}
+
+}  // namespace heddle::p2p

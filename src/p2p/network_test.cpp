@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Messages between processes of several nodes, over a simulated network that delays, refuses and splits.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "mpi.h"
+#include "testing/job.hpp"
+
+namespace heddle::testing {
+namespace {
+
+constexpr unsigned most_seeds = 2;
+
+/// The nodes of four ranks: side by side, alternating, and each on its own.
+const launch::NodeMap four_ranks[] = {{0, 0, 1, 1}, {3, 1, 3, 1}, {0, 1, 2, 3}};
+
+template <class Body>
+void on_all_nodes(int threads, Body&& body) {
+    for (const launch::NodeMap& nodes : four_ranks)
+        for (unsigned seed = 1; seed <= most_seeds; ++seed)
+            run_job({.nodes = nodes, .threads = threads, .seed = seed}, body);
+}
+
+std::vector<int> numbered(int bytes, int seed) {
+    std::vector<int> values(static_cast<std::size_t>(bytes) / sizeof(int));
+    std::iota(values.begin(), values.end(), seed);
+    return values;
+}
+
+TEST(Network, MessagesOfEverySizeArriveWhole) {
+    on_all_nodes(1, [](int rank, int) {
+        for (const int bytes : {0, 8, 4096, 16000, 16384, 100'000, 1'000'000}) {
+            const std::vector<int> mine = numbered(bytes, rank);
+            std::vector<MPI_Request> requests(8, MPI_REQUEST_NULL);
+            std::vector<std::vector<int>> got(4, std::vector<int>(mine.size()));
+            for (int peer = 0; peer < 4; ++peer) {
+                const auto at = static_cast<std::size_t>(peer);
+                MPI_Irecv(got[at].data(), bytes, MPI_BYTE, peer, 5, MPI_COMM_WORLD, &requests[at]);
+                MPI_Isend(mine.data(), bytes, MPI_BYTE, peer, 5, MPI_COMM_WORLD, &requests[4 + at]);
+            }
+            MPI_Waitall(8, requests.data(), MPI_STATUSES_IGNORE);
+            for (int peer = 0; peer < 4; ++peer)
+                EXPECT_EQ(got[static_cast<std::size_t>(peer)], numbered(bytes, peer));
+        }
+    });
+}
+
+TEST(Network, UnexpectedMessagesAreFoundByProbes) {
+    on_all_nodes(1, [](int rank, int) {
+        const int to = (rank + 1) % 4, from = (rank + 3) % 4;
+        for (const int bytes : {16, 50'000}) {
+            const std::vector<int> mine = numbered(bytes, rank);
+            MPI_Request sent;
+            MPI_Issend(mine.data(), bytes, MPI_BYTE, to, 9, MPI_COMM_WORLD, &sent);
+            MPI_Status status;
+            MPI_Message message;
+            MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status);
+            EXPECT_EQ(status.MPI_SOURCE, from);
+            int count = 0;
+            MPI_Get_count(&status, MPI_BYTE, &count);
+            EXPECT_EQ(count, bytes);
+            std::vector<int> got(mine.size());
+            MPI_Mrecv(got.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+            EXPECT_EQ(got, numbered(bytes, from));
+            MPI_Wait(&sent, MPI_STATUS_IGNORE);
+        }
+    });
+}
+
+TEST(Network, OneSendersMessagesAreNotOvertaken) {
+    on_all_nodes(1, [](int rank, int) {
+        constexpr int count = 60;
+        if (rank != 0) {
+            for (int i = 0; i < count; ++i) {
+                std::vector<int> data(i % 7 == 0 ? 10'000 : 2, i);
+                const int elements = static_cast<int>(data.size());
+                if (i % 3 == 0)
+                    MPI_Ssend(data.data(), elements, MPI_INT, 0, i % 5, MPI_COMM_WORLD);
+                else
+                    MPI_Send(data.data(), elements, MPI_INT, 0, i % 5, MPI_COMM_WORLD);
+            }
+            return;
+        }
+        std::vector<int> next(4), data(10'000);
+        for (int i = 0; i < 3 * count; ++i) {
+            MPI_Status status;
+            MPI_Recv(data.data(), 10'000, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                     &status);
+            ASSERT_EQ(data[0], next[static_cast<std::size_t>(status.MPI_SOURCE)]++);
+            ASSERT_EQ(status.MPI_TAG, data[0] % 5);
+        }
+    });
+}
+
+TEST(Network, ThreadsExchangeAtOnce) {
+    on_all_nodes(3, [](int rank, int thread) {
+        for (int i = 0; i < 40; ++i) {
+            const int bytes = i % 10 == 0 ? 40'000 : 40;
+            const int to = (rank + 1 + i % 3) % 4, from = (rank + 3 - i % 3) % 4;
+            const std::vector<int> mine = numbered(bytes, rank + i);
+            std::vector<int> got(mine.size());
+            MPI_Sendrecv(mine.data(), bytes, MPI_BYTE, to, thread, got.data(), bytes, MPI_BYTE,
+                         from, thread, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            ASSERT_EQ(got, numbered(bytes, from + i));
+        }
+    });
+}
+
+TEST(Network, UnmatchedSendsAreTakenBack) {
+    on_all_nodes(1, [](int rank, int) {
+        const int to = 3 - rank;
+        for (const int bytes : {8, 100'000}) {
+            const std::vector<int> mine = numbered(bytes, rank);
+            MPI_Request sent;
+            MPI_Issend(mine.data(), bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD, &sent);
+            MPI_Cancel(&sent);
+            MPI_Status status;
+            MPI_Wait(&sent, &status);
+            int cancelled = 0;
+            MPI_Test_cancelled(&status, &cancelled);
+            EXPECT_TRUE(cancelled);
+            MPI_Barrier(MPI_COMM_WORLD);  // else the other might receive it before it is asked for it
+            // What was taken back is not received.
+            int word = 100 + rank, got = 0;
+            MPI_Sendrecv(&word, 1, MPI_INT, to, 1, &got, 1, MPI_INT, to, 1, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+            EXPECT_EQ(got, 100 + to);
+        }
+    });
+}
+
+TEST(Network, CollectivesAndCommunicatorsSpanNodes) {
+    on_all_nodes(1, [](int rank, int) {
+        for (const int count : {1, 1000, 50'000}) {
+            std::vector<int> mine(static_cast<std::size_t>(count), rank + 1), sum(mine.size());
+            MPI_Allreduce(mine.data(), sum.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            EXPECT_EQ(std::count(sum.begin(), sum.end(), 10), count);
+        }
+        MPI_Comm node, half, both;
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        int ranks_here = 0;
+        MPI_Comm_size(node, &ranks_here);
+        MPI_Barrier(node);
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &both);
+        int remote = 0, one = 1, others = 0;
+        MPI_Comm_remote_size(both, &remote);
+        EXPECT_EQ(remote, 2);
+        MPI_Allreduce(&one, &others, 1, MPI_INT, MPI_SUM, both);
+        EXPECT_EQ(others, 2);
+        MPI_Group group;
+        MPI_Comm_group(MPI_COMM_WORLD, &group);
+        MPI_Comm from_group;
+        MPI_Comm_create_from_group(group, "all of them", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                   &from_group);
+        int all = 0;
+        MPI_Allreduce(&rank, &all, 1, MPI_INT, MPI_SUM, from_group);
+        EXPECT_EQ(all, 6);
+        MPI_Group_free(&group);
+        for (MPI_Comm* made : {&node, &half, &both, &from_group}) MPI_Comm_free(made);
+        EXPECT_GE(ranks_here, 1);
+        EXPECT_LE(ranks_here, 2);
+    });
+}
+
+}  // namespace
+}  // namespace heddle::testing

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The thread of the library that sleeps on the network, so that no other has to.
+///
+/// While threads of the process sleep, it makes progress when something comes, and what it completes wakes them. While
+/// none does it sleeps, and looks up now and then, since other processes ask whether this one is there.
+///
+/// Thread safety  the constructor and the destructor from one thread, which no lock is held by.
+
+#include <atomic>
+#include <thread>
+
+namespace heddle::objects {
+class Process;
+}
+
+namespace heddle::p2p {
+
+class Network;
+
+class NetworkWorker {
+public:
+    /// Throws std::system_error if there can be no other thread.
+    NetworkWorker(objects::Process& process, Network& network);
+    ~NetworkWorker();
+    NetworkWorker(const NetworkWorker&) = delete;
+    NetworkWorker& operator=(const NetworkWorker&) = delete;
+
+private:
+    void work();
+
+    objects::Process& process_;
+    Network& network_;
+    std::atomic<bool> ends_{false};
+    std::thread thread_;
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A lane of whatever network, for those who do not depend on which: the contract is that of transport/transport.hpp.
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "transport/transport.hpp"
+
+namespace heddle::transport {
+
+/// What poll() tells; see Consumer.
+class Arrivals {
+public:
+    virtual bool arrived(Peer peer, Header& header) noexcept = 0;
+    virtual void read_over(std::uint64_t token, bool fine) noexcept = 0;
+    virtual void lost(Peer peer, std::string_view why) noexcept = 0;
+
+protected:
+    ~Arrivals() = default;
+};
+static_assert(Consumer<Arrivals>);
+
+class AnyLane {
+public:
+    virtual ~AnyLane() = default;
+
+    virtual std::string address() const = 0;
+    virtual void connect(Peer peer, const std::string& address) = 0;
+    virtual bool knows(Peer peer) const noexcept = 0;
+    virtual Post post(Peer peer, const Header& header, Bytes prefix, Bytes payload) noexcept = 0;
+    virtual void flush() noexcept = 0;
+    virtual bool owes() const noexcept = 0;
+    virtual std::size_t poll(Arrivals& arrivals) noexcept = 0;
+    virtual std::size_t most_payload() const noexcept = 0;
+
+    virtual int descriptor() const noexcept = 0;
+    virtual bool arm() noexcept = 0;
+    virtual void disarm() noexcept = 0;
+    virtual std::chrono::milliseconds nap() const noexcept = 0;
+
+    virtual void watch(Peer peer, bool on) noexcept = 0;
+    virtual bool drain() noexcept = 0;
+};
+
+template <Transport L>
+class LaneOf final : public AnyLane {
+public:
+    template <class... Arguments>
+    explicit LaneOf(Arguments&&... arguments) : lane_(std::forward<Arguments>(arguments)...) {}
+
+    std::string address() const override { return lane_.address(); }
+    void connect(Peer peer, const std::string& address) override { lane_.connect(peer, address); }
+    bool knows(Peer peer) const noexcept override { return lane_.knows(peer); }
+    Post post(Peer peer, const Header& header, Bytes prefix, Bytes payload) noexcept override {
+        return lane_.post(peer, header, prefix, payload);
+    }
+    void flush() noexcept override { lane_.flush(); }
+    bool owes() const noexcept override { return lane_.owes(); }
+    std::size_t poll(Arrivals& arrivals) noexcept override { return lane_.poll(arrivals); }
+    std::size_t most_payload() const noexcept override { return lane_.most_payload(); }
+    int descriptor() const noexcept override { return lane_.descriptor(); }
+    bool arm() noexcept override { return lane_.arm(); }
+    void disarm() noexcept override { lane_.disarm(); }
+    std::chrono::milliseconds nap() const noexcept override { return lane_.nap(); }
+    void watch(Peer peer, bool on) noexcept override { lane_.watch(peer, on); }
+    bool drain() noexcept override { return lane_.drain(); }
+
+private:
+    L lane_;
+};
+
+}  // namespace heddle::transport
