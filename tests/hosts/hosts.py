@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Running things on hosts that are made for them (tools/hosts.py), and launchers that span such hosts."""
+
+import os
+import subprocess
+import sys
+
+TOOL = os.environ["HOSTS"]
+PLACE = os.environ.get("LAUNCHERS", "")
+WATCHDOG = 60.0
+SKIPPED = 77
+
+
+class Ended:
+    def __init__(self, done):
+        self.script = done.args[-1]
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def lines(self):
+        return sorted(self.out.splitlines())
+
+    def __repr__(self):
+        return f"{self.script}: exit code {self.code}, output {self.out!r}, errors {self.err!r}"
+
+
+def run(count, script, **variables):
+    """Runs a shell script on the first of so many hosts. What is left on them is named in the errors."""
+    environment = {**os.environ, "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **variables}
+    return Ended(subprocess.run([TOOL, str(count), "sh", "-c", script], env=environment, stdin=subprocess.DEVNULL,
+                                capture_output=True, timeout=WATCHDOG, check=False, text=True))
+
+
+def names(count):
+    return [f"node{number}" for number in range(1, count + 1)]
+
+
+def hydra(count, each):
+    return (f"{PLACE}/mpiexec.hydra -launcher ssh -launcher-exec $HOSTS_AGENT -hosts {','.join(names(count))} "
+            f"-ppn {each} -n {count * each}")
+
+
+def hydra_in_turn(count, each):
+    """Consecutive ranks on consecutive hosts."""
+    return hydra(count, each).replace(f"-ppn {each}", "-ppn 1")
+
+
+def prterun(count, each):
+    hosts = ",".join(f"{name}:{each}" for name in names(count))
+    return (f"{PLACE}/prterun --prtemca plm_ssh_agent $HOSTS_AGENT --prtemca prte_launch_agent {PLACE}/prted "
+            f"--host {hosts} -n {count * each}")
+
+
+LAUNCHERS = {"hydra": hydra, "hydra in turn": hydra_in_turn, "prterun": prterun}
+
+
+def skip_without_hosts():
+    if run(1, "true").code == SKIPPED:
+        print("no hosts can be made here")
+        sys.exit(SKIPPED)

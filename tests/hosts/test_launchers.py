@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launchers on two and four hosts: what they tell, the memory of each host, and how a job ends."""
+
+import os
+import sys
+import unittest
+
+import hosts
+
+PROGRAM = os.environ["PROGRAM"]
+CONFORMANCE = os.environ["CONFORMANCE"]
+ENDS = os.environ["ENDS"]
+SEVERAL_HOSTS = "ranks on several hosts are not connected yet: no network transport"
+COUNTS = (2, 4)
+EACH = 2
+
+
+def cases():
+    return [(launcher(count, EACH), count) for launcher in hosts.LAUNCHERS.values() for count in COUNTS]
+
+
+class Launchers(unittest.TestCase):
+    def assert_nothing_left(self, ended):
+        self.assertNotIn("left behind", ended.err, ended)
+
+    def test_the_contract(self):
+        for launcher, count in cases():
+            ended = hosts.run(count, f"{launcher} {CONFORMANCE} {count * EACH} {count}")
+            self.assertEqual(ended.code, 0, ended)
+            self.assertEqual(ended.lines(), sorted(f"rank {rank} conforms" for rank in range(count * EACH)))
+
+    def test_ranks_end_with_the_truth(self):
+        for launcher, count in cases():
+            ended = hosts.run(count, f"{launcher} {PROGRAM} hello; code=$?; echo done; exit $code")
+            self.assertNotEqual(ended.code, 0, ended)
+            self.assertIn("done", ended.lines())
+            self.assertIn(SEVERAL_HOSTS, ended.err)
+            self.assert_nothing_left(ended)
+
+    def test_an_abort_ends_all(self):
+        for launcher, count in cases():
+            ended = hosts.run(count, f"{launcher} {ENDS} abort 7")
+            self.assertEqual(ended.code, 7, ended)
+            self.assertIn("heddle: the last rank gives up", ended.err)
+            self.assert_nothing_left(ended)
+
+    def test_the_death_of_a_rank_ends_all(self):
+        for launcher, count in cases():
+            ended = hosts.run(count, f"{launcher} {ENDS} die")
+            self.assertNotEqual(ended.code, 0, ended)
+            self.assertEqual(ended.out.count(" is "), count * EACH, ended)
+            self.assert_nothing_left(ended)
+
+    def test_the_death_of_the_launcher_ends_all(self):
+        for launcher, count in cases():
+            ended = hosts.run(count, f"""
+                mkfifo /tmp/said
+                {launcher} {ENDS} wait >/tmp/said &
+                {{ for rank in $(seq {count * EACH}); do read line; done; kill -KILL $!; cat; }} </tmp/said""")
+            self.assert_nothing_left(ended)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
+        sys.exit(hosts.SKIPPED)
+    hosts.skip_without_hosts()
+    unittest.main(verbosity=2)
