@@ -101,22 +101,23 @@ void refuse_several_nodes(Job& job) {
               " hosts; ranks on several hosts are not connected yet: no network transport");
 }
 
-Job by_launcher(std::unique_ptr<Launcher> launcher) {
+Job by_launcher(std::unique_ptr<Launcher> launcher, std::function<void()> between_nodes) {
     Job job;
     job.rank = launcher->rank();
     job.size = launcher->size();
     job.appnum = launcher->appnum();
     job.launcher = std::move(launcher);
-    share_memory_by_launcher(job);
+    share_memory_by_launcher(job, std::move(between_nodes));
     refuse_several_nodes(job);
     return job;
 }
 
 }  // namespace
 
-Job join() {
+Job join(std::function<void()> between_nodes) {
     if (const char* handed = std::getenv(node_descriptor_variable)) return by_descriptor(handed);
-    if (auto launcher = find_launcher()) return by_launcher(std::move(launcher));
+    if (auto launcher = find_launcher())
+        return by_launcher(std::move(launcher), std::move(between_nodes));
     return alone();
 }
 

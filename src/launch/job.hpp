@@ -6,6 +6,8 @@
 /// launcher (launch/launcher.hpp) on one node tell each other where their memory is. A program that is started
 /// alone is a job of one.
 
+#include <functional>
+#include <future>
 #include <memory>
 #include <string>
 
@@ -18,11 +20,12 @@ class Launcher;
 struct Job {
     int rank = 0;
     int size = 1;
-    int appnum = -1;                     ///< which of the launcher's programs this is; -1: not said
-    NodeMap nodes;                       ///< empty: all ranks are on one node
-    int node_descriptor = -1;            ///< shared memory of the ranks of this node
-    bool board_is_read = false;          ///< the launcher reports what stands on the board
-    std::shared_ptr<Launcher> launcher;  ///< to say good-bye to; empty if nobody listens
+    int appnum = -1;             ///< which of the launcher's programs this is; -1: not said
+    NodeMap nodes;               ///< empty: all ranks are on one node
+    int node_descriptor = -1;    ///< shared memory of the ranks of this node
+    bool board_is_read = false;  ///< the launcher reports what stands on the board
+    std::shared_future<void> between_nodes;  ///< what join() was given to do; not valid on one node
+    std::shared_ptr<Launcher> launcher;      ///< to say good-bye to; empty if nobody listens
 
     Numbering numbering() const {
         return nodes.empty() ? Numbering(rank, size) : Numbering(rank, nodes);
@@ -30,8 +33,9 @@ struct Job {
 };
 
 /// Joins the job. Throws std::runtime_error with a sentence that says what is wrong, also when a
-/// launcher is there that is not understood.
-Job join();
+/// launcher is there that is not understood. A thread of its own does `between_nodes` as soon as the launcher says
+/// that the job is on several nodes, beside the exchange with the others: what takes long and only such a job needs.
+Job join(std::function<void()> between_nodes = {});
 
 /// Tells the launcher that this process leaves the job in order. Nothing the second time.
 void leave(Job& job) noexcept;

@@ -68,6 +68,7 @@ void Pmi::begin() {
     // Some launchers count the end of a value among its bytes.
     longest_value_ = static_cast<std::size_t>(std::max(1, whole(field(limits, "vallen_max")))) - 1;
     store_ = field(ask("cmd=get_my_kvsname", "my_kvsname"), "kvsname");
+    hang_up_.emplace(descriptor_, rank_);
 }
 
 int Pmi::appnum() { return whole(field(ask_perhaps("cmd=get_appnum"), "appnum")); }
@@ -108,6 +109,7 @@ std::string Pmi::get(int rank, const std::string& key) {
 void Pmi::fence() { ask("cmd=barrier_in", "barrier_out"); }
 
 void Pmi::leave() noexcept {
+    hang_up_->expect();
     try {
         ask("cmd=finalize", "finalize_ack");
     } catch (const std::exception&) {
@@ -116,6 +118,7 @@ void Pmi::leave() noexcept {
 }
 
 void Pmi::abort(int code) noexcept {
+    hang_up_->expect();
     try {
         send("cmd=abort exitcode=" + std::to_string(code) + "\n");
         // Some launchers lose the word of a process that is gone when they come to read it.

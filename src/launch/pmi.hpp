@@ -5,8 +5,10 @@
 /// Either the launcher has connected the process already (PMI_FD), or it wants to be called (PMI_PORT). Values
 /// are cut into pieces as short as the launcher wants them (launch/pieces.hpp).
 
+#include <optional>
 #include <string>
 
+#include "launch/hang_up.hpp"
 #include "launch/launcher.hpp"
 
 namespace heddle::launch {
@@ -47,6 +49,7 @@ private:
     std::size_t longest_value_ = 0;
     std::string store_;     ///< name of the job's key-value store
     std::string received_;  ///< bytes of a line that is not complete yet
+    std::optional<HangUp> hang_up_;
 };
 
 }  // namespace heddle::launch

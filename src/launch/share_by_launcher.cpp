@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/share_by_launcher.hpp"
 
+#include <future>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include "launch/launcher.hpp"
 #include "launch/node_file.hpp"
@@ -79,6 +82,13 @@ NodeFile find(Job& job, int first, int ranks_here) {
     return file;
 }
 
+void begin(Job& job, std::function<void()> task) try {
+    if (!job.nodes.empty() && task)
+        job.between_nodes = std::async(std::launch::async, std::move(task));
+} catch (const std::system_error&) {
+    // There is no thread to be had. Whoever needs what it does will do it.
+}
+
 void claim(const Job& job, const NodeFile& file, int place) {
     if (const std::uint32_t before =
             claim_rank(job.node_descriptor, file, static_cast<std::size_t>(place)))
@@ -88,8 +98,9 @@ void claim(const Job& job, const NodeFile& file, int place) {
 
 }  // namespace
 
-void share_memory_by_launcher(Job& job) try {
+void share_memory_by_launcher(Job& job, std::function<void()> between_nodes) try {
     job.nodes = nodes_of(*job.launcher);
+    begin(job, std::move(between_nodes));
     const Numbering numbers = job.numbering();
     const int first = numbers.rank_of(0);
     NodeFile file{};

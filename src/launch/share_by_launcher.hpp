@@ -8,11 +8,13 @@
 ///                machine and PID namespace, and look at what they find before they open it for writing.
 /// Failure        of one rank ends the job, since the others wait for it: said on stderr and to the launcher.
 
+#include <functional>
+
 #include "launch/job.hpp"
 
 namespace heddle::launch {
 
-/// Fills in nodes and descriptor, which job.launcher, rank and size are enough for. Every rank calls it.
-void share_memory_by_launcher(Job& job);
+/// Fills in what is left of a job with launcher, rank and size. Every rank calls it. `between_nodes` as for join().
+void share_memory_by_launcher(Job& job, std::function<void()> between_nodes);
 
 }  // namespace heddle::launch

@@ -26,7 +26,7 @@ int main(int argc, char** argv) try {
     if (job.launcher == nullptr) throw std::runtime_error("there is no launcher");
     job.rank = job.launcher->rank();
     job.size = job.launcher->size();
-    share_memory_by_launcher(job);
+    share_memory_by_launcher(job, {});
     std::printf("rank %d is %d\n", job.rank, static_cast<int>(getpid()));
     std::fflush(stdout);
     job.launcher->fence();

@@ -59,6 +59,19 @@ class Launchers(unittest.TestCase):
                 {{ for rank in $(seq {count * EACH}); do read line; done; kill -KILL $!; cat; }} </tmp/said""")
             self.assert_nothing_left(ended)
 
+    def test_the_death_of_a_daemon_ends_its_ranks(self):
+        """Whether the others end, too, the network tells, or the launcher. What its ranks say is lost with the daemon."""
+        for name, daemon in (("hydra", "hydra_pmi_proxy"), ("prterun", "prted")):
+            ended = hosts.run(2, f"""
+                mkfifo /tmp/said
+                {hosts.LAUNCHERS[name](2, EACH)} {ENDS} wait >/tmp/said &
+                {{ for rank in $(seq {2 * EACH}); do read line; done; }} </tmp/said
+                $HOSTS_AGENT node2 'pgrep -c -x {os.path.basename(ENDS)}; pkill -KILL -x {daemon}
+                                    while pgrep -x {os.path.basename(ENDS)} >/dev/null; do sleep 0.05; done'
+                kill -KILL $!""")
+            self.assertEqual(ended.out.strip(), str(EACH), ended)
+            self.assert_nothing_left(ended)
+
 
 if __name__ == "__main__":
     if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):

@@ -2,6 +2,7 @@
 /// The contract of launch/launcher.hpp, asked of the launcher that has started this program: as one rank of SIZE,
 /// all of them on NODES nodes, each of which gets a memory of its own. Says "rank R conforms".
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -50,7 +51,11 @@ void share_memory(const std::shared_ptr<Launcher>& launcher, std::size_t nodes) 
     job.rank = launcher->rank();
     job.size = launcher->size();
     job.launcher = launcher;
-    share_memory_by_launcher(job);
+    std::atomic<bool> between_nodes{false};
+    share_memory_by_launcher(job, [&] { between_nodes = true; });
+    demand(job.between_nodes.valid() == (nodes > 1), "work for several nodes is done on one");
+    if (job.between_nodes.valid()) job.between_nodes.get();
+    demand(between_nodes == (nodes > 1), "work for several nodes is not done");
     demand(job.nodes.empty() == (nodes == 1), "nodes are kept where there is one");
     const auto numbers = job.numbering();
     const auto ranks_here = static_cast<std::size_t>(numbers.here());

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/hang_up.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <new>
+
+namespace heddle::launch {
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+constexpr int patience_ms = 1'000;
+
+}  // namespace
+
+struct HangUp::Watch {
+    int descriptor, rank;
+    std::atomic<bool> expected{false};
+
+    static void* run(void* self) noexcept {
+        static_cast<Watch*>(self)->wait();
+        return nullptr;
+    }
+    void wait() const noexcept {
+        // Not for what the launcher says, which is for whoever has asked.
+        pollfd what{descriptor, POLLRDHUP, 0};
+        while (poll(&what, 1, -1) < 0 && errno == EINTR) {}
+        poll(nullptr, 0, patience_ms);
+        if (expected.load(std::memory_order_relaxed)) return;
+        std::fprintf(
+            stderr, "heddle: the launcher has closed the connection (PMI-1); rank %d ends\n", rank);
+        _exit(1);
+    }
+};
+
+HangUp::HangUp(int descriptor, int rank) noexcept
+    : watch_(new(std::nothrow) Watch{descriptor, rank}) {
+    if (watch_ == nullptr) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_t attributes;
+    pthread_t thread{};
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's threads
+    (void)pthread_create(&thread, &attributes, Watch::run, watch_);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+}
+
+void HangUp::expect() noexcept {
+    if (watch_ != nullptr) watch_->expected.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace heddle::launch
