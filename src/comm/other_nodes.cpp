@@ -52,6 +52,7 @@ std::unique_ptr<p2p::Network> meet_other_nodes(const launch::Job& job,
             "recipes other than the default one are for ranks of one host, and these are on "
             "several");
     const std::uint32_t token = agree_on_token(job);
+    if (job.between_nodes.valid()) job.between_nodes.wait();
     auto [lane, fabric] = transport::open_lane(
         settings,
         {static_cast<transport::Peer>(job.rank), static_cast<transport::Peer>(job.size), token});

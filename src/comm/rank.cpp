@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/rank.hpp"
 
-#include "comm/other_nodes.hpp"
-
 #include <mutex>
 #include <stdexcept>
 #include <utility>
+
+#include "comm/other_nodes.hpp"
+#include "transport/network.hpp"
 
 namespace heddle::comm {
 
@@ -58,7 +59,8 @@ objects::Process& need_process_of_program() {
         throw std::runtime_error(objects::forked_text);
     std::lock_guard guard(lock);
     if (objects::Process* process = objects::process_of_program()) return *process;
-    auto& process = *new Rank(launch::join());  // never destroyed: threads may outlive main()
+    auto& process =
+        *new Rank(launch::join(transport::prepare));  // never destroyed: threads may outlive main()
     objects::be_process_of_program(process);
     return process;
 }

@@ -93,14 +93,6 @@ Job by_descriptor(const std::string& text) {
     return job;
 }
 
-void refuse_several_nodes(Job& job) {
-    const std::size_t nodes = count_nodes(job.nodes);
-    if (nodes <= 1) return;
-    abort(job, 1,
-          "rank " + std::to_string(job.rank) + " is in a job on " + std::to_string(nodes) +
-              " hosts; ranks on several hosts are not connected yet: no network transport");
-}
-
 Job by_launcher(std::unique_ptr<Launcher> launcher, std::function<void()> between_nodes) {
     Job job;
     job.rank = launcher->rank();
@@ -108,7 +100,6 @@ Job by_launcher(std::unique_ptr<Launcher> launcher, std::function<void()> betwee
     job.appnum = launcher->appnum();
     job.launcher = std::move(launcher);
     share_memory_by_launcher(job, std::move(between_nodes));
-    refuse_several_nodes(job);
     return job;
 }
 

@@ -13,6 +13,9 @@ namespace heddle::transport {
 /// One line for `heddle info`: which network a process with these settings would use, and why; or why none.
 std::string describe_network(const tool::Settings& settings);
 
+/// Takes the time that finding a network takes the first time, and tells nothing: beside other things.
+void prepare() noexcept;
+
 /// A lane of that network, and what it is called in a business card.
 struct OpenLane {
     std::unique_ptr<AnyLane> lane;

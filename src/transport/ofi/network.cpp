@@ -16,6 +16,10 @@ std::string describe_network(const tool::Settings& settings) try {
     return std::string("none: ") + error.what();
 }
 
+void prepare() noexcept try { (void)ofi::offers(); } catch (const std::exception&) {
+    // Whoever opens a lane hears of it.
+}
+
 OpenLane open_lane(const tool::Settings& settings, Identity identity) {
     const ofi::Choice choice = ofi::choose({settings.fabric, settings.interface});
     return {std::make_unique<LaneOf<ofi::Lane>>(identity, Patience{}, choice, ofi::Sleeps::yes),
