@@ -2,6 +2,7 @@
 #include "testing/job.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -91,7 +92,11 @@ MPI_Comm other_world(std::uint32_t number) {
 }
 
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body) {
-    run_job({.nodes = launch::NodeMap(static_cast<std::size_t>(ranks)), .threads = threads}, body);
+    const char* wanted = std::getenv("HEDDLE_TEST_NODES");
+    const int count = wanted == nullptr ? 1 : std::atoi(wanted);
+    launch::NodeMap nodes;
+    for (int rank = 0; rank < ranks; ++rank) nodes.push_back(rank % count);
+    run_job({.nodes = nodes, .threads = threads}, body);
 }
 
 void run_job(const Nodes& nodes, const std::function<void(int rank, int thread)>& body) {

@@ -21,7 +21,8 @@ struct Nodes {
 void run_job(const Nodes& nodes, const std::function<void(int rank, int thread)>& body);
 
 /// Runs `body(rank, thread)` on `threads` threads of each of `ranks` processes; MPI is initialized
-/// before, and finalized when all threads of a rank have returned.
+/// before, and finalized when all threads of a rank have returned. They are on one node, or in turn on as many
+/// as HEDDLE_TEST_NODES says.
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body);
 
 /// Inside a body: a communicator like MPI_COMM_WORLD with a context of its own, the same in all ranks
