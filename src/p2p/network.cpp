@@ -126,18 +126,19 @@ void Network::hand_over(Turn& turn, Receiver& receiver) noexcept {
         if (!any_fresh_.load(relaxed) || !lane_lock_.try_lock()) return;
         {
             const std::lock_guard lane(lane_lock_, std::adopt_lock);
-            hand_over_held(turn, receiver);
+            (void)hand_over_held(turn, receiver);
             note_owed();
         }
     }
 }
 
-/// Lane held.
-void Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
+/// True if anything was handed over. Lane held.
+bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
+    bool moved = false;
     gather_sent();
     for (Queue** at = &active_; *at != nullptr;) {
         Queue& queue = **at;
-        while (queue.waiting.first != nullptr && post_front(turn, receiver, queue)) {}
+        while (queue.waiting.first != nullptr && post_front(turn, receiver, queue)) moved = true;
         if (queue.waiting.first == nullptr) {
             queue.active = false;
             *at = queue.next_active;
@@ -147,6 +148,7 @@ void Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
     }
     if (std::exchange(urgent_, false)) lane_->flush();
     if (!lane_->owes()) complete_gathered(turn, receiver);
+    return moved;
 }
 
 /// Lane held.
@@ -242,6 +244,7 @@ bool Network::poll(Turn& turn, Receiver& receiver) noexcept {
     {
         const std::lock_guard lane(lane_lock_, std::adopt_lock);
         moved = poll_held(turn, receiver);
+        polls_.store(polls_.load(relaxed) + 1, relaxed);
         note_owed();
     }
     hand_over(turn, receiver);
@@ -262,8 +265,8 @@ bool Network::poll_surely(Turn& turn, Receiver& receiver) noexcept {
 /// Lane held.
 bool Network::poll_held(Turn& turn, Receiver& receiver) noexcept {
     Adapter adapter(*this, turn, receiver);
-    const bool moved = lane_->poll(adapter) != 0;
-    hand_over_held(turn, receiver);
+    const bool came = lane_->poll(adapter) != 0;
+    const bool moved = hand_over_held(turn, receiver) || came;
     // The lane has tried to let all of them leave. What the network does not take now is copied, and leaves later.
     lane_->flush();
     complete_gathered(turn, receiver);
@@ -288,16 +291,19 @@ void Network::add_sleepers(int change) noexcept {
     if (before == 0) alarm_.ring();
 }
 
+bool Network::needs_worker() noexcept {
+    const std::uint64_t polls = polls_.load(relaxed);
+    const bool polled = std::exchange(seen_polls_, polls) != polls;
+    return !polled || sleepers_.load(relaxed) != 0 || owed_.load(relaxed) || is_closing();
+}
+
 void Network::sleep(std::chrono::milliseconds at_most) noexcept {
-    int descriptor = -1;
-    if (sleepers_.load(relaxed) != 0 || owed_.load(relaxed) || is_closing()) {
+    {
         const std::lock_guard lane(lane_lock_);
         if (!lane_->arm()) return;
-        descriptor = lane_->descriptor();
         at_most = std::min(at_most, lane_->nap());
     }
-    alarm_.sleep(descriptor, at_most);
-    if (descriptor < 0) return;
+    alarm_.sleep(lane_->descriptor(), at_most);
     const std::lock_guard lane(lane_lock_);
     lane_->disarm();
 }

@@ -86,11 +86,15 @@ public:
 
     // --- for the worker ---
 
+    /// Whether threads of the program sleep, or do something else, or have left something behind: none of them has
+    /// polled since the last time that this was asked.
+    bool needs_worker() noexcept;
     /// Progress; waits for a thread that makes it.
     bool poll_surely(Turn& turn, Receiver& receiver) noexcept;
-    /// Until something comes, if threads sleep for it or something is left to leave, at most for `at_most`; else until
-    /// there is need of a worker. Ended by ring().
+    /// Until something comes, at most for `at_most`. Ended by ring().
     void sleep(std::chrono::milliseconds at_most) noexcept;
+    /// So long, whatever comes. Likewise.
+    void nap(std::chrono::milliseconds time) noexcept { alarm_.sleep(-1, time); }
     void ring() noexcept { alarm_.ring(); }
 
     void add_to(tool::Values& values) const noexcept { values += counters_; }
@@ -119,7 +123,7 @@ private:
 
     Queue& queue_of(std::int32_t process);
     void hand_over(Turn& turn, Receiver& receiver) noexcept;
-    void hand_over_held(Turn& turn, Receiver& receiver) noexcept;
+    bool hand_over_held(Turn& turn, Receiver& receiver) noexcept;
     void gather_sent() noexcept;
     bool post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept;
     transport::Post post(Queue& queue, const instance::Pending& pending,
@@ -142,6 +146,7 @@ private:
     Line gathered_;                  ///< handed over, and perhaps not gone
     bool urgent_ = false;            ///< somebody waits for what has gathered
     tool::counters::Network counters_;
+    std::atomic<std::uint64_t> polls_{0};  ///< of threads of the program
 
     std::mutex queues_lock_;
     std::unordered_map<std::int32_t, std::unique_ptr<Queue>> queues_;
@@ -154,6 +159,7 @@ private:
     platform::Alarm alarm_;  ///< of the worker
     std::atomic<std::uint32_t> sleepers_{0};
     std::atomic<bool> owed_{false};  ///< something is left to leave, and the worker has been told
+    std::uint64_t seen_polls_ = 0;   ///< the worker's
 };
 
 template <class IsIt>

@@ -125,7 +125,8 @@ TEST(Network, UnmatchedSendsAreTakenBack) {
             int cancelled = 0;
             MPI_Test_cancelled(&status, &cancelled);
             EXPECT_TRUE(cancelled);
-            MPI_Barrier(MPI_COMM_WORLD);  // else the other might receive it before it is asked for it
+            MPI_Barrier(
+                MPI_COMM_WORLD);  // else the other might receive it before it is asked for it
             // What was taken back is not received.
             int word = 100 + rank, got = 0;
             MPI_Sendrecv(&word, 1, MPI_INT, to, 1, &got, 1, MPI_INT, to, 1, MPI_COMM_WORLD,

@@ -13,6 +13,8 @@ namespace {
 
 /// Well below the time after which a silent process is given up (transport::Patience).
 constexpr std::chrono::milliseconds longest_sleep{1'000};
+/// Between two looks whether threads of the program still poll.
+constexpr std::chrono::milliseconds nap{1};
 
 /// Signals of the program are for the program's threads.
 class WithoutSignals {
@@ -46,8 +48,12 @@ NetworkWorker::~NetworkWorker() {
 
 void NetworkWorker::work() {
     core::Thread& thread = objects::attach(process_);
-    while (!ends_.load(relaxed))
-        if (!process_.engine->poll_network_surely(thread)) network_.sleep(longest_sleep);
+    while (!ends_.load(relaxed)) {
+        if (!network_.needs_worker())
+            network_.nap(nap);
+        else if (!process_.engine->poll_network_surely(thread))
+            network_.sleep(longest_sleep);
+    }
 }
 
 }  // namespace heddle::p2p

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The thread of the library that sleeps on the network, so that no other has to.
+/// The thread of the library that sleeps on the network, so that no other has to (the worker of P5).
 ///
-/// While threads of the process sleep, it makes progress when something comes, and what it completes wakes them. While
-/// none does it sleeps, and looks up now and then, since other processes ask whether this one is there.
+/// It makes progress when something comes while threads of the program sleep, or compute; what it completes wakes those
+/// that wait for it. While they poll it leaves the network to them, and looks now and then whether they still do.
 ///
 /// Thread safety  the constructor and the destructor from one thread, which no lock is held by.
 
