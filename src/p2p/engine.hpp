@@ -542,6 +542,8 @@ private:
                        const transport::Header& header);
     void deliver_unplaced(Turn& turn, instance::Instance& instance, std::int32_t process,
                           const transport::Header& header);
+    void deliver_readable(Turn& turn, instance::Instance& instance, std::int32_t process,
+                          const transport::Header& header);
     void deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
                            const transport::Header& header);
     void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
@@ -624,6 +626,8 @@ private:
     bool poll_network(Turn& turn);
     void deliver_far(Turn& turn, std::int32_t process, transport::Header& header);
     void deliver_far_control(Turn& turn, std::int32_t process, const transport::Header& header);
+    bool announce_readable(Turn& turn, core::Request& send, const Outbound& message);
+    bool read_far(Turn& turn, const Pull& pull, std::uint64_t bytes);
     void stream_far(Turn& turn, const CtsFields& fields);
     void cancel_far_send(Turn& turn, core::Request& send);
     void answer_cancel(Turn& turn, std::int32_t process, const transport::Header& header);

@@ -101,8 +101,8 @@ void Engine::offer(const instance::Instance& instance, instance::Channel& channe
 bool Engine::is_of(const instance::Pending& pending, const core::Request& send) noexcept {
     const auto kind = static_cast<Kind>(pending.kind);
     if (kind == Kind::eager) return pending.completes == &send;
-    if (!is_offered(kind)) return false;
-    OfferedFields fields;
+    if (!is_offered(kind) && kind != Kind::readable) return false;
+    OfferedFields fields;  // or ReadableFields, which begin with the sender, too
     std::memcpy(&fields, pending.prefix, sizeof fields);
     return fields.sender == reinterpret_cast<std::uint64_t>(&send);
 }

@@ -30,6 +30,7 @@ void Engine::pull(Turn& turn, const Pull& pull) {
         return turn.complete(receive);
     }
     if (pull.streamed) return take_stream(turn, pull, bytes);
+    if (pull.readable && read_far(turn, pull, bytes)) return;
     fetch(turn, pull, bytes);
 }
 
@@ -53,7 +54,7 @@ void Engine::settle(Turn& turn, const Pull& pull) {
 
 /// False if the payload is to be pipelined.
 bool Engine::may_read(const Pull& pull) {
-    return pull.address != unreadable &&
+    return pull.address != unreadable && !is_far(pull.process) &&
         settings_.single_copy != tool::Settings::SingleCopy::never &&
         peer_memory_.reachable(pull.process);
 }

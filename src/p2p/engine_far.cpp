@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "core/causality.hpp"
@@ -44,6 +45,7 @@ public:
             "lost rank " + std::to_string(mine.numbers.rank_of(process)) + ": " + std::string(why));
     }
     void streamed() noexcept override { engine_.announced_.fetch_sub(1, relaxed); }
+    void has_read(Turn& turn, const Pull& pull) noexcept override { engine_.settle(turn, pull); }
 
 private:
     Engine& engine_;
@@ -73,9 +75,11 @@ core::Request* Engine::send_far(core::Thread& thread, const Outbound& message, b
         if (message.bytes > network_->most_payload() - sizeof(OfferedFields)) {
             announced_.fetch_add(1, relaxed);
             send->announced = true;
-            const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
-            post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
-                     &fields, sizeof fields, nullptr);
+            if (!announce_readable(turn, *send, message)) {
+                const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
+                post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
+                         &fields, sizeof fields, nullptr);
+            }
         } else if (synchronous) {
             const OfferedFields fields{address, 0};
             post_far(turn, message, Kind::eager_sync, &fields, sizeof fields, nullptr);
@@ -99,9 +103,34 @@ void Engine::post_far(Turn& turn, const Outbound& message, Kind kind, const void
                    pending_of(message, kind, prefix, prefix_bytes, completes, 0));
 }
 
+/// False: the payload has gaps, or the network does not read.
+bool Engine::announce_readable(Turn& turn, core::Request& send, const Outbound& message) {
+    if (send.laid_out || !network_->can_read()) return false;
+    transport::RemoteMemory remote{};
+    try {
+        remote = network_->expose(send, {message.data, message.bytes});
+    } catch (const std::runtime_error&) {
+        return false;  // a network that has no room for more memory to be read
+    }
+    const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote.key, remote.address,
+                                message.bytes};
+    post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::readable, &fields,
+             sizeof fields, nullptr);
+    return true;
+}
+
+/// False: the payload is to be asked for.
+bool Engine::read_far(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+    if (pull.receive->laid_out || bytes == 0) return false;
+    FromNetwork receiver(*this);
+    network_->read(turn, receiver, pull, bytes);
+    return true;
+}
+
 /// The receiver asks for the payload.
 void Engine::stream_far(Turn& turn, const CtsFields& fields) {
     auto& send = *reinterpret_cast<core::Request*>(fields.sender);
+    network_->end_exposure(send);
     const DataFields prefix{fields.receiver, fields.from};
     instance::Pending payload =
         pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
@@ -155,10 +184,16 @@ void Engine::deliver_far_control(Turn& turn, std::int32_t process,
     };
     switch (static_cast<Kind>(header.kind)) {
         case Kind::ack: turn.complete(*send()); break;
-        case Kind::fin: complete_announced(turn, *send()); break;
+        case Kind::fin:
+            network_->end_exposure(*send());
+            complete_announced(turn, *send());
+            break;
         case Kind::cts: stream_far(turn, fields_of<CtsFields>(header)); break;
         case Kind::cancel: answer_cancel(turn, process, header); break;
-        case Kind::cancelled: complete_cancelled(turn, *send()); break;
+        case Kind::cancelled:
+            network_->end_exposure(*send());
+            complete_cancelled(turn, *send());
+            break;
         default: receive_data(turn, header); break;
     }
 }
@@ -173,7 +208,7 @@ void Engine::complete_announced(Turn& turn, core::Request& send) noexcept {
 
 /// Takes the message out of the queue, or asks its receiver for it. The answer, or the message's own, completes the send.
 void Engine::cancel_far_send(Turn& turn, core::Request& send) {
-    if (network_->take_out(send.peer,
+    if (network_->take_out(send.peer, send,
                            [&](const instance::Pending& waiting) { return is_of(waiting, send); }))
         return complete_cancelled(turn, send);
     const bool is_offered = send.synchronous || send.announced;
@@ -192,7 +227,8 @@ void Engine::answer_cancel(Turn& turn, std::int32_t process, const transport::He
     const std::lock_guard held(instance.lock, std::adopt_lock);
     match::Message* found = nullptr;
     instance.matcher.each_kept([&](match::Message& message) {
-        const bool offered = is_offered(static_cast<Kind>(message.protocol));
+        const auto kind = static_cast<Kind>(message.protocol);
+        const bool offered = is_offered(kind) || kind == Kind::readable;
         if (offered && message.peer == process && message.sender == field.sender) found = &message;
     });
     if (found == nullptr) return;

@@ -16,7 +16,8 @@ namespace {
 /// Its payload is still with its sender.
 bool is_announced(const match::Message& message) noexcept {
     const auto kind = static_cast<Kind>(message.protocol);
-    return kind == Kind::rendezvous || kind == Kind::local || kind == Kind::streamed;
+    return kind == Kind::rendezvous || kind == Kind::local || kind == Kind::streamed ||
+        kind == Kind::readable;
 }
 
 /// Delivers a message that lies in the ring of payload, and frees its place.
@@ -124,10 +125,26 @@ void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& 
 /// A message that has no payload in a ring of payload. Instance locked.
 void Engine::deliver_unplaced(Turn& turn, instance::Instance& instance, std::int32_t process,
                               const transport::Header& header) {
-    if (static_cast<Kind>(header.kind) == Kind::eager)
-        deliver_eager(turn, instance, process, header);
-    else
-        deliver_announced(turn, instance, process, header);
+    switch (static_cast<Kind>(header.kind)) {
+        case Kind::eager: return deliver_eager(turn, instance, process, header);
+        case Kind::readable: return deliver_readable(turn, instance, process, header);
+        default: return deliver_announced(turn, instance, process, header);
+    }
+}
+
+/// A message whose payload is to be read by the network. Instance locked.
+void Engine::deliver_readable(Turn& turn, instance::Instance& instance, std::int32_t process,
+                              const transport::Header& header) {
+    make_room(turn.pulls);  // before there is a receive to be lost
+    core::Request* receive = match(instance, {header.context, header.source, header.tag});
+    if (receive == nullptr)
+        return keep(turn, instance, copy_of(turn.thread, header, process, instance.number));
+    const auto fields = fields_of<ReadableFields>(header);
+    count_received(instance, fields.length);
+    Pull pull{receive, process, instance.number, fields.sender, fields.address, fields.length};
+    pull.key = fields.key;
+    pull.readable = true;
+    turn.pulls.push_back(pull);
 }
 
 /// A message whose payload lies in the ring of payload. Instance locked.
@@ -305,6 +322,14 @@ match::Message& Engine::copy_of(core::Thread& thread, const transport::Header& h
                            fields.synchronous != 0};
             break;
         }
+        case Kind::readable: {
+            const auto fields = fields_of<ReadableFields>(header);
+            message.sender = fields.sender;
+            message.offer() = fields.key;
+            message.length = fields.length;
+            message.far = {fields.address, 0, false};
+            break;
+        }
         case Kind::nothing: message.length = 0; return message;
         default: {
             const auto fields = fields_of<RendezvousFields>(header);
@@ -372,15 +397,17 @@ Pull Engine::take_announced(core::Thread& thread, core::Request& receive,
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
     const bool streamed = static_cast<Kind>(message.protocol) == Kind::streamed;
-    const Pull pull{&receive,
-                    message.peer,
-                    message.instance,
-                    message.sender,
-                    message.far.address,
-                    message.length,
-                    streamed,
-                    message.far.synchronous,
-                    message.far.manifest};
+    Pull pull{&receive,
+              message.peer,
+              message.instance,
+              message.sender,
+              message.far.address,
+              message.length,
+              streamed,
+              message.far.synchronous,
+              message.far.manifest};
+    pull.readable = static_cast<Kind>(message.protocol) == Kind::readable;
+    if (pull.readable) pull.key = message.offer();
     free_message(thread, message);
     return pull;
 }

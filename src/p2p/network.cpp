@@ -57,7 +57,12 @@ struct Network::Adapter final : transport::Arrivals {
         }
         return taken;
     }
-    void read_over(std::uint64_t, bool) noexcept override {}
+    void read_over(std::uint64_t token, bool fine) noexcept override {
+        const std::unique_ptr<Reading> over(reinterpret_cast<Reading*>(token));
+        if (!fine) return;  // the lane tells that the peer is lost
+        network.counters_.network_received_bytes.add(over->bytes);
+        receiver.has_read(turn, over->pull);
+    }
     void lost(transport::Peer peer, std::string_view why) noexcept override {
         if (!network.is_closing()) receiver.lost(turn, process(peer), why);
     }
@@ -80,7 +85,10 @@ Network::Network(const launch::Numbering& numbers, std::unique_ptr<transport::An
       pending_(most_pending),
       packed_(lane_->most_payload()) {}
 
-Network::~Network() = default;
+Network::~Network() {
+    while (to_read_ != nullptr)
+        delete std::exchange(to_read_, to_read_->next);  // of a job that comes to nothing
+}
 
 // --- sending ---
 
@@ -146,6 +154,7 @@ bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
             at = &queue.next_active;
         }
     }
+    if (start_reading(turn, receiver)) moved = true;
     if (std::exchange(urgent_, false)) lane_->flush();
     if (!lane_->owes()) complete_gathered(turn, receiver);
     return moved;
@@ -170,7 +179,7 @@ bool Network::post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept 
     const std::uint64_t bytes = is_data(pending)
         ? std::min<std::uint64_t>(pending.bytes, packed_.size() - pending.prefix_bytes)
         : pending.bytes;
-    if (!connect(turn, receiver, queue)) return false;
+    if (!connect(turn, receiver, queue.process)) return false;
     switch (post(queue, pending, bytes)) {
         case transport::Post::retry: return false;
         case transport::Post::faulty: break;  // the lane tells of it
@@ -209,16 +218,58 @@ transport::Post Network::post(Queue& queue, const instance::Pending& pending,
 }
 
 /// False: it cannot be reached.
-bool Network::connect(Turn& turn, Receiver& receiver, Queue& queue) noexcept try {
-    if (lane_->knows(queue.peer)) [[likely]]
+bool Network::connect(Turn& turn, Receiver& receiver, std::int32_t process) noexcept try {
+    const std::int32_t rank = numbers_.rank_of(process);
+    const auto peer = static_cast<transport::Peer>(rank);
+    if (lane_->knows(peer)) [[likely]]
         return true;
-    lane_->connect(queue.peer, addresses_(static_cast<std::int32_t>(queue.peer)));
-    lane_->watch(queue.peer, true);
+    lane_->connect(peer, addresses_(rank));
+    lane_->watch(peer, true);
     return true;
 } catch (const std::exception& problem) {
-    receiver.lost(turn, queue.process, problem.what());
+    receiver.lost(turn, process, problem.what());
     return false;
 }
+
+// --- reading ---
+
+transport::RemoteMemory Network::expose(const core::Request& send, transport::Bytes payload) {
+    const std::lock_guard lane(lane_lock_);
+    auto exposed = lane_->expose(payload);
+    const transport::RemoteMemory remote = exposed->remote();
+    exposed_[&send] = std::move(exposed);
+    return remote;
+}
+
+void Network::read(Turn& turn, Receiver& receiver, const Pull& pull, std::uint64_t bytes) {
+    auto reading = std::make_unique<Reading>(Reading{pull, bytes});
+    {
+        const std::lock_guard lane(lane_lock_);
+        Reading** last = &to_read_;
+        while (*last != nullptr) last = &(*last)->next;
+        *last = reading.release();
+        (void)start_reading(turn, receiver);
+    }
+    hand_over(turn, receiver);
+}
+
+/// True if one was started. Lane held.
+bool Network::start_reading(Turn& turn, Receiver& receiver) noexcept {
+    bool moved = false;
+    for (; to_read_ != nullptr; moved = true) {
+        Reading& reading = *to_read_;
+        const Pull& pull = reading.pull;
+        const auto peer = static_cast<transport::Peer>(numbers_.rank_of(pull.process));
+        if (!connect(turn, receiver, pull.process)) break;
+        if (lane_->read(peer, {pull.address, pull.key}, {pull.receive->buffer, reading.bytes},
+                        reinterpret_cast<std::uint64_t>(&reading)) != transport::Post::done)
+            break;
+        to_read_ = reading.next;
+    }
+    return moved;
+}
+
+// --- completing ---
 
 /// Lane held.
 void Network::complete_gathered(Turn& turn, Receiver& receiver) noexcept {
@@ -256,7 +307,7 @@ bool Network::poll_surely(Turn& turn, Receiver& receiver) noexcept {
     {
         const std::lock_guard lane(lane_lock_);
         moved = poll_held(turn, receiver);
-        owed_.store(lane_->owes(), relaxed);
+        owed_.store(is_owed(), relaxed);
     }
     hand_over(turn, receiver);
     return moved;
@@ -282,7 +333,7 @@ bool Network::is_drained() noexcept {
 
 /// The worker looks after what no thread may come back for. Lane held.
 void Network::note_owed() noexcept {
-    if (!lane_->owes()) return;
+    if (!is_owed()) return;
     if (!owed_.exchange(true, relaxed)) alarm_.ring();
 }
 

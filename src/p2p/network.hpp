@@ -49,6 +49,8 @@ public:
         virtual void lost(Turn& turn, std::int32_t process, std::string_view why) noexcept = 0;
         /// The last piece of a payload has left.
         virtual void streamed() noexcept = 0;
+        /// A payload has been read.
+        virtual void has_read(Turn& turn, const Pull& pull) noexcept = 0;
 
     protected:
         ~Receiver() = default;
@@ -64,11 +66,21 @@ public:
 
     void send(Turn& turn, Receiver& receiver, std::int32_t process,
               const instance::Pending& message);
-    /// Takes out the first message to that process that waits for room, and for which `is_it` says so.
+    /// Takes out the first message to that process that waits for room, and for which `is_it` says so. It is of `send`.
     template <class IsIt>
-    bool take_out(std::int32_t process, IsIt&& is_it);
+    bool take_out(std::int32_t process, const core::Request& send, IsIt&& is_it);
     /// The longest payload of a message that is sent as a whole, its prefix included.
     std::size_t most_payload() const noexcept { return packed_.size(); }
+
+    // Payloads that receivers read out of the memory of their senders, where the network does that.
+
+    bool can_read() const noexcept { return lane_->can_read(); }
+    /// Of a send, until end_exposure(). Throws std::bad_alloc, or std::runtime_error with what the network says.
+    transport::RemoteMemory expose(const core::Request& send, transport::Bytes payload);
+    /// In a call of the receiver.
+    void end_exposure(const core::Request& send) noexcept { exposed_.erase(&send); }
+    /// Reads the first `bytes` of a message; has_read() tells. Throws std::bad_alloc, and has done nothing then.
+    void read(Turn& turn, Receiver& receiver, const Pull& pull, std::uint64_t bytes);
 
     /// Progress, unless another thread makes it; true if there was any.
     bool poll(Turn& turn, Receiver& receiver) noexcept;
@@ -119,6 +131,12 @@ private:
         Queue* next_active;    ///< of those with any; likewise
         bool active = false;   ///< likewise
     };
+    /// A payload that is to be read, or is being read.
+    struct Reading {
+        Pull pull;
+        std::uint64_t bytes;
+        Reading* next = nullptr;
+    };
     struct Adapter;
 
     Queue& queue_of(std::int32_t process);
@@ -128,10 +146,14 @@ private:
     bool post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept;
     transport::Post post(Queue& queue, const instance::Pending& pending,
                          std::uint64_t bytes) noexcept;
-    bool connect(Turn& turn, Receiver& receiver, Queue& queue) noexcept;
+    bool connect(Turn& turn, Receiver& receiver, std::int32_t process) noexcept;
+    bool start_reading(Turn& turn, Receiver& receiver) noexcept;
     void complete_gathered(Turn& turn, Receiver& receiver) noexcept;
     bool poll_held(Turn& turn, Receiver& receiver) noexcept;
     void free(instance::Pending& pending) noexcept;
+    bool is_owed() const noexcept {
+        return lane_->owes() || active_ != nullptr || to_read_ != nullptr;
+    }
     void note_owed() noexcept;
 
     const launch::Numbering& numbers_;
@@ -144,7 +166,9 @@ private:
     Queue* active_ = nullptr;
     std::vector<std::byte> packed_;  ///< one payload, out of data with gaps; its size never changes
     Line gathered_;                  ///< handed over, and perhaps not gone
-    bool urgent_ = false;            ///< somebody waits for what has gathered
+    std::unordered_map<const core::Request*, std::unique_ptr<transport::AnyExposed>> exposed_;
+    Reading* to_read_ = nullptr;  ///< no room yet
+    bool urgent_ = false;         ///< somebody waits for what has gathered
     tool::counters::Network counters_;
     std::atomic<std::uint64_t> polls_{0};  ///< of threads of the program
 
@@ -163,7 +187,7 @@ private:
 };
 
 template <class IsIt>
-bool Network::take_out(std::int32_t process, IsIt&& is_it) {
+bool Network::take_out(std::int32_t process, const core::Request& send, IsIt&& is_it) {
     const std::lock_guard lane(lane_lock_);
     gather_sent();
     const std::lock_guard queues(queues_lock_);
@@ -172,6 +196,7 @@ bool Network::take_out(std::int32_t process, IsIt&& is_it) {
     for (instance::Pending* at = waiting.first; at != nullptr; before = at, at = at->next) {
         if (!is_it(*at)) continue;
         free(waiting.take(before));
+        exposed_.erase(&send);
         return true;
     }
     return false;

@@ -22,7 +22,7 @@
 /// another node is asked with `cancel`; it answers `cancelled` if it finds the message, and else nothing: then
 /// the message is being received.
 ///
-/// Messages to other nodes are eager, eager_sync or rendezvous, whose payload is always pipelined.
+/// Messages to other nodes are eager, eager_sync, readable, or rendezvous, whose payload is pipelined then.
 
 #include <cstdint>
 #include <cstring>
@@ -39,6 +39,7 @@ enum class Kind : std::uint8_t {
     nothing,  ///< has the number of a message that was taken back, for those who count them
     placed,
     streamed,
+    readable,  ///< of another node: as rendezvous, and the payload may be read by the network
     ack,
     fin,
     cts,
@@ -90,6 +91,12 @@ struct OfferedFields {
 inline constexpr std::uint64_t unreadable = 0;
 struct RendezvousFields : OfferedFields {
     std::uint64_t address;  ///< of dense data; unreadable: the sender must pack
+    std::uint64_t length;
+};
+struct ReadableFields {
+    std::uint64_t sender;
+    std::uint64_t key;
+    std::uint64_t address;
     std::uint64_t length;
 };
 struct PlacedFields {

@@ -30,6 +30,8 @@ struct Pull {
     bool synchronous = false;   ///< streamed: the sender waits for an answer in any case
     std::uint8_t manifest = 0;  ///< streamed
     std::uint64_t from = 0;     ///< so many bytes are here already
+    std::uint64_t key = 0;      ///< of another node: the memory may be read with it
+    bool readable = false;      ///< likewise
 };
 
 /// A copy that the receiver of a message has offered to share.

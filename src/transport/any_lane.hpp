@@ -25,6 +25,13 @@ protected:
 };
 static_assert(Consumer<Arrivals>);
 
+/// Lets memory be read, until it is destroyed.
+class AnyExposed {
+public:
+    virtual ~AnyExposed() = default;
+    virtual RemoteMemory remote() noexcept = 0;
+};
+
 class AnyLane {
 public:
     virtual ~AnyLane() = default;
@@ -42,6 +49,11 @@ public:
     virtual bool arm() noexcept = 0;
     virtual void disarm() noexcept = 0;
     virtual std::chrono::milliseconds nap() const noexcept = 0;
+
+    virtual bool can_read() const noexcept = 0;
+    virtual std::unique_ptr<AnyExposed> expose(Bytes memory) = 0;
+    virtual Post read(Peer peer, RemoteMemory remote, std::span<std::byte> local,
+                      std::uint64_t token) noexcept = 0;
 
     virtual void watch(Peer peer, bool on) noexcept = 0;
     virtual bool drain() noexcept = 0;
@@ -67,10 +79,27 @@ public:
     bool arm() noexcept override { return lane_.arm(); }
     void disarm() noexcept override { lane_.disarm(); }
     std::chrono::milliseconds nap() const noexcept override { return lane_.nap(); }
+    bool can_read() const noexcept override { return lane_.can_read(); }
+    std::unique_ptr<AnyExposed> expose(Bytes memory) override {
+        return std::make_unique<Exposed>(lane_.expose(memory));
+    }
+    Post read(Peer peer, RemoteMemory remote, std::span<std::byte> local,
+              std::uint64_t token) noexcept override {
+        return lane_.read(peer, remote, local, token);
+    }
     void watch(Peer peer, bool on) noexcept override { lane_.watch(peer, on); }
     bool drain() noexcept override { return lane_.drain(); }
 
 private:
+    class Exposed final : public AnyExposed {
+    public:
+        explicit Exposed(typename L::Exposed&& exposed) noexcept : exposed_(std::move(exposed)) {}
+        RemoteMemory remote() noexcept override { return exposed_.remote(); }
+
+    private:
+        typename L::Exposed exposed_;
+    };
+
     L lane_;
 };
 

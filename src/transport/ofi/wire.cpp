@@ -3,6 +3,11 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <unistd.h>
 
 namespace heddle::transport::ofi {
 namespace {
@@ -10,6 +15,21 @@ namespace {
 constexpr std::size_t large_buffers = 4;
 constexpr std::size_t large_buffer = 8 * batch_bytes;
 constexpr std::size_t single_buffers = 32;
+
+/// Of a set of descriptors (epoll) the one that is a set itself: that of the sockets. The set, if there is none.
+int of_sockets(int set) {
+    std::ifstream members("/proc/self/fdinfo/" + std::to_string(set));
+    for (std::string word; members >> word;) {
+        int member = -1;
+        if (word != "tfd:" || !(members >> member)) continue;
+        std::array<char, 64> kind{};
+        const std::string name = "/proc/self/fd/" + std::to_string(member);
+        if (readlink(name.c_str(), kind.data(), kind.size() - 1) > 0 &&
+            std::string_view(kind.data()) == "anon_inode:[eventpoll]")
+            return member;
+    }
+    return set;
+}
 
 }  // namespace
 
@@ -52,8 +72,11 @@ void Wire::open_endpoint(Sleeps sleeps) {
             "fi_setopt");
     }
     check(fi_enable(endpoint), "fi_enable");
-    if (sleeps == Sleeps::yes)
-        check(fi_control(&completions->fid, FI_GETWAIT, &descriptor_), "fi_control");
+    if (sleeps == Sleeps::no) return;
+    check(fi_control(&completions->fid, FI_GETWAIT, &descriptor_), "fi_control");
+    // Of version 1.17, whose fi_trywait() leaves a signal in the descriptor, which is readable for ever then.
+    if (std::string_view(info_->fabric_attr->prov_name) == "net")
+        descriptor_ = of_sockets(descriptor_);
 }
 
 void Wire::post_receives() {
