@@ -27,12 +27,16 @@ namespace heddle::instance {
 /// The way in from one process. Listed inlets are polled; an inlet that is not listed, or whose
 /// ring is cold, is announced by its sender at the door (transport/shm/node.hpp).
 struct alignas(cache_line) Inlet {
+    static constexpr std::uint32_t fewest_cold_visits = 8;
+
     transport::shm::Consumer ring;
     std::int32_t process = 0;
     bool bound = false;
     std::atomic<bool> listed{false};
     bool settled = false;  ///< cold since a leader cooled it, which it followed up with a fence
-    std::uint8_t cold_visits = 0;  ///< visits with messages to go before it may be hot again
+    std::uint32_t cold_visits = 0;  ///< visits with messages to go before it may be hot again
+    std::uint32_t visits_before_warm = fewest_cold_visits;  ///< how many there are to be
+    std::uint64_t hot_since = 0;                            ///< cells consumed when it became hot
     std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
     // The ring of payload that the sender has named.
     transport::shm::PayloadConsumer payload;
@@ -45,7 +49,8 @@ struct alignas(8 * cache_line) Instance {
     sync::Mutex lock;
     std::uint8_t number = 0;
     bool used = false;  ///< counted in Pool::used; written with the wildcard lock held, too
-    bool watched = true;  ///< what comes may match a receive with MPI_ANY_TAG, of a kind that is posted
+    bool watched =
+        true;  ///< what comes may match a receive with MPI_ANY_TAG, of a kind that is posted
     /// Threads that sleep until something happens here. While there are any, rings stay cold.
     std::atomic<std::uint32_t> parked{0};
     match::Selected matcher;

@@ -12,9 +12,10 @@ namespace heddle::p2p {
 
 namespace {
 
-/// Before a ring is polled again that was cold while its receiver slept, so many visits find messages in it. To
-/// cool it again costs every core of the node an interrupt; to ring, a sender a few locked instructions.
-constexpr std::uint8_t visits_before_warm = 8;
+/// To cool a ring costs every core of the node an interrupt; to ring, a sender a few locked instructions. So many
+/// cells through a hot ring, for each other process of the node, are worth that. Before a ring is hot that was cold
+/// while its receiver slept, some visits find messages in it: twice as many each time that it was not worth it.
+constexpr std::uint32_t cells_worth_cooling = 8;
 constexpr int batch = 64;  ///< messages from one ring before the next one has its turn
 constexpr std::size_t most_messages = std::size_t{1} << 26;
 constexpr std::size_t most_pending = std::size_t{1} << 24;
@@ -246,6 +247,7 @@ void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept
         return;
     }
     inlet.ring.set_hot(true);
+    inlet.hot_since = inlet.ring.consumed();
     inlet.settled = false;
     if (leader == progress::Lot::Leader::asleep) bell().ring();  // to keep an eye on this ring
 }
@@ -323,8 +325,17 @@ void Engine::cool(Instances which) {
 
 /// Instance locked. The caller passes fence_before_sleep() later.
 void Engine::cool(instance::Inlet& inlet) noexcept {
-    inlet.cold_visits = visits_before_warm;
-    if (!inlet.ring.hot()) return;
+    const bool hot = inlet.ring.hot();
+    if (hot) {
+        const auto others =
+            std::max<std::uint32_t>(1, static_cast<std::uint32_t>(node_.processes()) - 1);
+        const std::uint32_t worth = cells_worth_cooling * others;
+        inlet.visits_before_warm = inlet.ring.consumed() - inlet.hot_since >= worth
+            ? instance::Inlet::fewest_cold_visits
+            : std::min(worth, 2 * inlet.visits_before_warm);
+    }
+    inlet.cold_visits = inlet.visits_before_warm;
+    if (!hot) return;
     inlet.ring.set_hot(false);
     fence_.uncover();
 }

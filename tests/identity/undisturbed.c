@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two ranks that talk and sleep in between leave the cores of other processes alone: their sleeps pass no fence of
    the node, which would interrupt every core that runs a process with heavy fences. A filter hands these
-   fences to this program, which counts them and passes them on. Exit code 77: filters are forbidden here. */
+   fences to this program, which counts them and passes them on. Exit code 77: filters are forbidden here.
+
+   undisturbed [MESSAGES]: each way between two sleeps, one unless given. */
 #define _GNU_SOURCE
 #include "../mpi/check.h"
 #include "../mpi/counter.h"
@@ -12,6 +14,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/ucontext.h>
@@ -65,6 +68,19 @@ static void compute(void) {
     nanosleep(&time, NULL);
 }
 
+static int messages = 1;
+
+/* What comes after the first message each way, without a pause. */
+static void go_on_talking(int rank, int number) {
+    for (int k = 1; k < messages; ++k) {
+        int got = -1;
+        if (rank == 0) OK(MPI_Send(&number, 1, MPI_INT, 1, 1, MPI_COMM_WORLD));
+        OK(MPI_Recv(&got, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        if (rank == 1) OK(MPI_Send(&number, 1, MPI_INT, 0, 1, MPI_COMM_WORLD));
+        CHECK(got == number);
+    }
+}
+
 static void talk(int rank) {
     int number = -1;
     for (int i = 0; i < rounds; ++i) {
@@ -78,11 +94,13 @@ static void talk(int rank) {
             OK(MPI_Send(&i, 1, MPI_INT, 0, 1, MPI_COMM_WORLD));
         }
         CHECK(number == i);
+        go_on_talking(rank, i);
     }
 }
 
-int main(void) {
+int main(int argc, char** argv) {
     int rank, size;
+    if (argc > 1) messages = atoi(argv[1]);
     if (trap_fences_of_the_node() != 0) return 77;
     start(&rank, &size, MPI_THREAD_MULTIPLE);
     MPI_Comm pair;
