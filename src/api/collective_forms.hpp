@@ -30,7 +30,7 @@ struct Forms;
 template <coll::Collective what, auto plan, class... Kinds>
 struct Forms<what, plan, int (*)(const Site&, Kinds...)> {
     static int blocking(Thread& thread, Kinds... arguments, Comm comm) {
-        coll::Schedule schedule(thread, *comm, tag_of(what));
+        coll::Schedule schedule(thread, *comm, tag_of(what, *thread.engine, *comm));
         if (const int error = write(thread, schedule, arguments...)) return error;
         return coll::run(thread, schedule);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "coll/lanes.hpp"
 #include "core/causality.hpp"
 #include "objects/callback.hpp"
 #include "objects/process.hpp"
@@ -20,15 +21,15 @@ Execution& execution_of(core::Request& request) noexcept {
 }
 
 /// The tag of the call of this number: its own, and such that the calls of a communicator go through few instances,
-/// whose rings stay in the caches. Of tags that differ in their last digit only, each has an instance of its own
-/// (instance/pool.hpp).
-std::int32_t tag_of_call(const p2p::Engine& engine, std::uint32_t context, std::uint32_t number) {
-    constexpr std::uint32_t lanes = 4;
+/// whose rings stay in the caches.
+std::int32_t tag_of_call(const p2p::Engine& engine, const objects::Communicator& communicator,
+                         std::uint32_t number) {
     const auto instances = static_cast<std::uint32_t>(engine.instances());
-    const auto tag = static_cast<std::int32_t>(first_tag + number % (tags / instances) * instances);
-    const std::uint32_t wanted = engine.instance_of(context, 0) + number % lanes;
-    const std::uint32_t last_digit = (wanted - engine.instance_of(context, tag)) % instances;
-    return tag + static_cast<std::int32_t>(last_digit);
+    const std::uint32_t lane = number % lanes;
+    const std::uint32_t instance = shares_lanes(communicator)
+        ? (first_lane(communicator) + lane) % lanes
+        : engine.instance_of(communicator.context + 1, 0) + lane;
+    return tag_through(engine, communicator, first_tag, number % (tags / instances), instance);
 }
 
 /// The most messages that are under way at once.
@@ -46,8 +47,7 @@ std::size_t largest_stage(std::span<const Step> steps) noexcept {
 void Execution::prepare() {
     under_way_.reserve(largest_stage(schedule.steps()));
     objects::Communicator& communicator = schedule.communicator;
-    schedule.tag =
-        tag_of_call(*schedule.writer.engine, communicator.context + 1, communicator.collectives++);
+    schedule.tag = tag_of_call(*schedule.writer.engine, communicator, communicator.collectives++);
     const objects::Reduction& reduction = schedule.reduction;
     for (const objects::Datatype* type : schedule.types())
         types_.push_back(const_cast<objects::Datatype*>(type));

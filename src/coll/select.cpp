@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "coll/algorithms.hpp"
+#include "coll/lanes.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -226,6 +227,16 @@ const Algorithm& select(const Call& call, const tool::Settings& settings) noexce
     const Line* line = &table[begin_of(call.what).line];
     while (!fits(*line, call)) ++line;  // the last line of each operation fits every call
     return *line->algorithm;
+}
+
+std::int32_t tag_of(Collective what, const p2p::Engine& engine,
+                    const objects::Communicator& communicator) noexcept {
+    constexpr std::uint32_t first = 2048;
+    const auto number = static_cast<std::int32_t>(what);
+    if (!shares_lanes(communicator)) [[likely]]
+        return number;
+    return tag_through(engine, communicator, first, static_cast<std::uint32_t>(number),
+                       first_lane(communicator));
 }
 
 std::span<const Algorithm> algorithms() noexcept { return rows; }

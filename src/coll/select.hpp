@@ -14,6 +14,12 @@
 #include "coll/blocks.hpp"
 #include "tool/settings.hpp"
 
+namespace heddle::objects {
+struct Communicator;
+}
+namespace heddle::p2p {
+class Engine;
+}
 namespace heddle::coll {
 
 class Schedule;
@@ -43,7 +49,9 @@ enum class Collective : std::uint8_t {
     neighbor_alltoallv,
     neighbor_alltoallw,
 };
-constexpr std::int32_t tag_of(Collective what) noexcept { return static_cast<std::int32_t>(what); }
+/// Of messages of blocking calls, below those of agreements (comm/agreement.hpp) or above.
+std::int32_t tag_of(Collective what, const p2p::Engine& engine,
+                    const objects::Communicator& communicator) noexcept;
 
 /// What an algorithm must have: any of them.
 enum class Needs : std::uint8_t {

@@ -67,7 +67,8 @@ void set_started(Window& window, bool open) noexcept {
 
 /// Fences are frequent, other than what meet() is for: in scratch memory, if there is some.
 int barrier(Thread& thread, objects::Communicator& communicator) {
-    coll::Schedule schedule(thread, communicator, coll::tag_of(coll::Collective::barrier));
+    const std::int32_t tag = coll::tag_of(coll::Collective::barrier, *thread.engine, communicator);
+    coll::Schedule schedule(thread, communicator, tag);
     coll::barrier(schedule);
     schedule.finish();
     return coll::run(thread, schedule);
