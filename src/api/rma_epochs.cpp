@@ -6,6 +6,7 @@
 #include "api/rma_arguments.hpp"
 #include "api/rma_short.hpp"
 #include "rma/epochs.hpp"
+#include "rma/held.hpp"
 #include "rma/locking.hpp"
 
 namespace heddle::api {
@@ -68,13 +69,13 @@ int unlock_all(Thread& thread, Win win) { return rma::unlock_all(thread, *win); 
 int flush(Thread& thread, LockedRank rank, Win win) {
     if (!rma::is_locked(*win, rank.rank)) [[unlikely]]
         return rma::not_locked(thread, *win, rank.rank);
-    rma::settle();
+    rma::settle(thread, *win);
     return MPI_SUCCESS;
 }
 int flush_all(Thread& thread, Win win) {
     if (!rma::is_any_locked(*win)) [[unlikely]]
         return rma::nothing_locked(thread, *win);
-    rma::settle();
+    rma::settle(thread, *win);
     return MPI_SUCCESS;
 }
 /// Buffers of the caller are free as soon as a call returns.
@@ -86,7 +87,7 @@ int flush_local_all(Thread& thread, Win win) {
 }
 
 int win_sync(Thread&, Win) {
-    rma::settle();
+    std::atomic_thread_fence(seq_cst);
     return MPI_SUCCESS;
 }
 

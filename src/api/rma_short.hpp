@@ -8,8 +8,8 @@
 /// what is wrong, and one comparison stands for several questions.
 ///
 /// Writes         the target's memory, the result, and counters of the calling thread: nothing that threads share.
-/// Closed         to a target whose short_bytes are 0, and to threads that no call finds as current_thread:
-///                recipes of the laboratory, race detectors.
+/// Closed         to a target whose short_bytes are 0, to a window whose short_ranks are 0 (recipes of the laboratory),
+///                and to threads that no call finds as current_thread (race detectors).
 
 #include <atomic>
 #include <cstdint>
@@ -48,7 +48,8 @@ inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 32;
 [[gnu::always_inline]] inline Window* window_with(Thread& thread, MPI_Win win, int rank) noexcept {
     Window* window = thread.process->window(win);
     if (window == nullptr ||
-        static_cast<std::uint32_t>(rank) >= static_cast<std::uint32_t>(window->ranks)) [[unlikely]]
+        static_cast<std::uint32_t>(rank) >= static_cast<std::uint32_t>(window->short_ranks))
+        [[unlikely]]
         return nullptr;
     return window;
 }
@@ -245,23 +246,19 @@ template <class Word>
 
 // --- synchronisation ---
 
-[[gnu::always_inline]] inline bool flush(int rank, MPI_Win win) noexcept {
-    Thread* thread = thread_in_mpi();
-    if (thread == nullptr) [[unlikely]]
-        return false;
-    const Window* window = window_with(*thread, win, rank);
-    if (window == nullptr || !rma::is_locked(*window, rank)) [[unlikely]]
-        return false;
-    rma::settle();
-    return true;
-}
-
 [[gnu::always_inline]] inline bool flush_local(int rank, MPI_Win win) noexcept {
     Thread* thread = thread_in_mpi();
     if (thread == nullptr) [[unlikely]]
         return false;
     const Window* window = window_with(*thread, win, rank);
     return window != nullptr && rma::is_locked(*window, rank);
+}
+
+[[gnu::always_inline]] inline bool flush(int rank, MPI_Win win) noexcept {
+    if (!flush_local(rank, win)) [[unlikely]]
+        return false;
+    std::atomic_thread_fence(seq_cst);
+    return true;
 }
 
 }  // namespace heddle::api::short_ways

@@ -63,6 +63,8 @@ void close_handle(Process& process, Window& window) noexcept {
     window.errhandler = nullptr;
     window.communicator = nullptr;
     window.open_to_all.store(0, relaxed);
+    window.short_ranks = 0;
+    window.instances.store(0, relaxed);
     window.targets.reset();
     window.front = nullptr;
     window.gates = nullptr;

@@ -46,6 +46,12 @@ enum Access : std::uint32_t {
 };
 inline constexpr std::uint32_t by_any_lock = by_shared_lock | by_exclusive_lock | by_lock_all;
 
+/// What MPI_Win_unlock or MPI_Win_unlock_all does otherwise than usual: bits.
+enum Unlocking : std::uint8_t {
+    nobody_asked = 1,    ///< locked with MPI_MODE_NOCHECK: there is no lock to leave
+    instances_held = 2,  ///< operations have held instances (rma/held.hpp)
+};
+
 /// The part of the window that is one process's. On a line of its own, since threads begin and end epochs with
 /// different targets at once.
 struct alignas(cache_line) Target {
@@ -57,10 +63,9 @@ struct alignas(cache_line) Target {
     std::int32_t process = 0;              ///< its number
     std::uint64_t address = 0;             ///< in its process
     std::atomic<bool> asked{false};  ///< a thread of this process has the lock, or is about to
-    bool unchecked = false;          ///< locked by MPI_MODE_NOCHECK: nobody was asked
+    std::uint8_t unlocking = 0;
     bool mapped_by_all = false;  ///< accumulates are the processor's instructions, where it has one
-    std::uint64_t short_bytes =
-        0;  ///< of `memory`, for short ways (rma/short_ways.hpp); 0: they are closed
+    std::uint64_t short_bytes = 0;  ///< of `memory`, for short ways; 0: they are closed
 };
 static_assert(sizeof(Target) == cache_line);
 
@@ -85,6 +90,8 @@ struct Exposure {
 
 struct alignas(512) Window : core::Object {
     std::int32_t ranks = 0;
+    std::int32_t short_ranks =
+        0;  ///< `ranks`, for short ways (api/rma_short.hpp); 0: they are closed
     std::atomic<std::uint32_t> open_to_all{0};  ///< Access, to every target
     std::unique_ptr<Target[]> targets;
     // ----
@@ -92,12 +99,13 @@ struct alignas(512) Window : core::Object {
     rma::Front* front = nullptr;           ///< of all targets, in the segment (rma/control.hpp)
     rma::Gate* gates = nullptr;            ///< of each target, likewise
     std::atomic<std::uint32_t>* places = nullptr;  ///< of those who wait for locks
-    rma::Region* regions = nullptr;                ///< of a dynamic window
     /// Of single targets, held by this process. On a line that accesses do not read.
     alignas(cache_line) std::atomic<std::int32_t> locks{0};
-    bool all_unchecked = false;  ///< MPI_Win_lock_all with MPI_MODE_NOCHECK: nobody was asked
-    Exposure exposure;           ///< MPI_Win_post
-    Exposure started;            ///< MPI_Win_start
+    std::uint8_t unlocking_all = 0;
+    std::atomic<std::uint64_t> instances{0};  ///< that operations have held (rma/held.hpp)
+    rma::Region* regions = nullptr;           ///< of a dynamic window
+    Exposure exposure;                        ///< MPI_Win_post
+    Exposure started;                         ///< MPI_Win_start
 
     Window* next = nullptr;
     Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock

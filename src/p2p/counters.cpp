@@ -28,6 +28,7 @@ tool::Values Engine::counted_by(std::size_t instance) {
     tool::Values values;
     add_counted(values, pool_[instance], node_.processes());
     match::add_shallow_searches(values);
+    if (in_laboratory()) values += laboratory_->holding(instance);
     return values;
 }
 

@@ -359,6 +359,9 @@ public:
     /// What poll() and poll_all() are to MPI_Test and its like.
     void test_in_laboratory(core::Thread& thread);
     bool in_laboratory() const noexcept { return laboratory_ != nullptr; }
+    /// In a recipe of the laboratory, the instance that the thread's next operation on a window is to hold
+    /// (p2p/held_instance.hpp). `context` is the window's.
+    std::size_t choose_instance(const core::Thread& thread, std::uint32_t context) noexcept;
     /// What poll() is in a recipe of the laboratory.
     bool poll_in_laboratory(core::Thread& thread);
 
@@ -367,6 +370,8 @@ public:
     bool short_of_cores() const noexcept { return short_of_cores_.load(relaxed); }
 
 private:
+    friend class HeldInstance;
+
     // engine_send.cpp
     struct Clock {
         std::uint64_t operator()() const noexcept { return platform::ordered_ticks(); }

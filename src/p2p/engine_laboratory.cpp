@@ -104,6 +104,10 @@ core::Request* Engine::send_in_laboratory(core::Thread& thread, const Outbound& 
     return start_send_in_section(thread, *way, message, how == Sending::synchronous, number);
 }
 
+std::size_t Engine::choose_instance(const core::Thread& thread, std::uint32_t context) noexcept {
+    return laboratory_->sequenced ? laboratory_->choose(thread) : pool_.home_of(context, 0);
+}
+
 /// A nonblocking send as P3 has it (section 5.3): with a request, even if the message is away at once,
 /// and a reference to the communicator meanwhile. Predefined datatypes are never freed, and not counted.
 core::Request* Engine::send_with_request(core::Thread& thread, const Outbound& message,

@@ -21,7 +21,8 @@ Laboratory::Laboratory(const tool::Settings& settings, std::size_t instances, st
       assignment_(settings.assignment),
       instances_(instances),
       processes_(processes),
-      counters_(std::make_unique<tool::counters::Ordering[]>(instances)) {
+      counters_(std::make_unique<tool::counters::Ordering[]>(instances)),
+      holding_(std::make_unique<tool::counters::Holding[]>(instances)) {
     if (!sequenced) return;
     outgoing_ = std::make_unique<std::atomic<std::uint64_t>[]>(instances * processes);
     incoming_ = std::make_unique<Sequence[]>(instances * processes);
@@ -38,7 +39,10 @@ sync::locks::Visitor* Laboratory::visitor_for(core::Thread& thread) {
 
 tool::Values Laboratory::counted() {
     tool::Values values;
-    for (std::size_t i = 0; i < instances_; ++i) values += counters_[i];
+    for (std::size_t i = 0; i < instances_; ++i) {
+        values += counters_[i];
+        values += holding_[i];
+    }
     std::lock_guard guard(visitors_lock_);
     std::uint64_t& longest = values[tool::CounterIndex::longest_lock_wait];
     for (const auto& [thread, visitor] : visitors_) {

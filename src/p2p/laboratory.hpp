@@ -59,7 +59,8 @@ public:
     /// A counter of threads.
     std::uint64_t counted_for(const core::Thread& thread, tool::CounterIndex which);
 
-    /// The instance that the thread sends its next message through.
+    /// The instance that the thread sends its next message through, or holds for its next operation on a window.
+    /// Where senders choose.
     std::size_t choose(const core::Thread& thread) noexcept;
     /// The one that is the thread's own, the first that it makes progress on. A thread that comes after
     /// another has ended takes its number, and so its instance.
@@ -81,6 +82,8 @@ public:
     }
     /// Of what is matched at `home`; written with its lock held.
     tool::counters::Ordering& counters(std::size_t home) noexcept { return counters_[home]; }
+    /// Of one instance; written by whoever holds it (p2p/held_instance.hpp).
+    tool::counters::Holding& holding(std::size_t instance) noexcept { return holding_[instance]; }
 
 private:
     class Completions final : public Listener {
@@ -104,6 +107,7 @@ private:
     std::unique_ptr<std::atomic<std::uint64_t>[]> outgoing_;
     std::unique_ptr<Sequence[]> incoming_;
     std::unique_ptr<tool::counters::Ordering[]> counters_;
+    std::unique_ptr<tool::counters::Holding[]> holding_;
 };
 
 }  // namespace heddle::p2p

@@ -33,27 +33,27 @@ inline bool is_open(const objects::Window& window, const objects::Target& target
     return (window.open_to_all.load(relaxed) | target.open.load(relaxed)) != 0;
 }
 
-/// Where `bytes` of dense data lie, if the target is open to this process, which has it mapped, and nothing is
-/// wrong; else nullptr.
+/// Where `bytes` of dense data lie, if the target is open to this process and to short ways, and nothing is wrong; else
+/// nullptr.
 [[gnu::always_inline]] inline std::byte* dense_place(const objects::Window& window,
                                                      const Remote& there,
                                                      std::uint64_t& bytes) noexcept {
     const objects::Target& target = window.targets[there.rank];
     std::int64_t begin = 0, length = 0;
-    if (!is_open(window, target) || !there.type->contiguous || target.memory == nullptr ||
+    if (!is_open(window, target) || !there.type->contiguous ||
         __builtin_mul_overflow(there.displacement, target.unit, &begin) ||
         __builtin_mul_overflow(there.count, there.type->size, &length)) [[unlikely]]
         return nullptr;
     bytes = static_cast<std::uint64_t>(length);
     const auto from = static_cast<std::uint64_t>(begin);  // what is negative is too large
-    if (from > target.bytes || bytes > target.bytes - from) [[unlikely]]
+    if (from > target.short_bytes || bytes > target.short_bytes - from) [[unlikely]]
         return nullptr;
     return target.memory + from;
 }
 
 /// Where elements in a window begin.
 struct Spot {
-    const objects::Target* target = nullptr;
+    objects::Target* target = nullptr;
     bool direct = false;  ///< `place` is an address of this process, otherwise of the target's
     bool by_message =
         false;  ///< not direct, and the kernel does not let this process there (service.hpp)

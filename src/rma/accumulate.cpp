@@ -14,6 +14,7 @@
 #include "rma/atomic.hpp"
 #include "rma/control.hpp"
 #include "rma/elements.hpp"
+#include "rma/held.hpp"
 #include "rma/piece.hpp"
 #include "rma/remote_memory.hpp"
 #include "rma/service.hpp"
@@ -108,29 +109,38 @@ private:
     std::optional<Cursor> cursor_;
 };
 
+/// False: the kernel refuses.
+bool apply_runs(Changing changing, Cursor target, OptionalRuns& given, OptionalRuns& wanted,
+                std::int64_t left) {
+    while (left > 0) {
+        const std::int64_t some = wanted.left(given.left(std::min(left, target.left())));
+        if (!changing.apply({target.place(), given.place(), wanted.place(), some})) return false;
+        target.pass(some);
+        given.pass(some);
+        wanted.pass(some);
+        left -= some;
+    }
+    return true;
+}
+
 int apply_all(Thread& thread, Window& window, const Datatype& element,
               const ElementOperation& operation, const Local* origin, const Local* result,
               const Remote& there, const Spot& spot) {
     const Runs targets(*there.type, spot.place, there.count);
     OptionalRuns given(origin, operation.step), wanted(result, operation.step);
     // What is given may be less than the target takes; without anything given, the target says how much.
-    std::int64_t left = origin == nullptr ? targets.count() : given.count();
+    const std::int64_t left = origin == nullptr ? targets.count() : given.count();
     if (left > targets.count() || !wanted.has_room(left))
         return objects::fail(thread, window, MPI_ERR_TRUNCATE,
                              "target " + name_of(there) + ": " + std::to_string(left) +
                                  " elements do not fit into the other side");
-    Cursor target(targets, operation.step);
-    Changing changing(thread, window, there, spot, element, operation);
-    while (left > 0) {
-        const std::int64_t some = wanted.left(given.left(std::min(left, target.left())));
-        if (!changing.apply({target.place(), given.place(), wanted.place(), some}))
-            return not_there(thread, window, there);
-        target.pass(some);
-        given.pass(some);
-        wanted.pass(some);
-        left -= some;
+    bool applied = false;
+    {
+        const InInstance held(thread, window, spot);
+        applied = apply_runs({thread, window, there, spot, element, operation},
+                             Cursor(targets, operation.step), given, wanted, left);
     }
-    return MPI_SUCCESS;
+    return applied ? MPI_SUCCESS : not_there(thread, window, there);
 }
 
 /// The element of the caller's data must be as large as the target's.
@@ -161,9 +171,15 @@ int refuse_users(Thread& thread, Window& window, const Operation& operation) {
 }
 
 /// False: the kernel refuses.
-bool swap_under_lock(Thread& thread, Window& window, const Remote& there, const Spot& spot,
-                     const std::byte* origin, const std::byte* compare, std::byte* result) {
+bool swap(Thread& thread, Window& window, const Remote& there, const Spot& spot,
+          const std::byte* origin, const std::byte* compare, std::byte* result) {
     const auto bytes = static_cast<std::uint64_t>(there.type->size);
+    const ElementOperation each{Builtin::replace, nullptr, bytes, there.type->extent, false};
+    const InInstance held(thread, window, spot);
+    if (spot.target->mapped_by_all && each.is_atomic_at(spot.place)) {
+        compare_and_swap_element(bytes, spot.place, origin, compare, result);
+        return true;
+    }
     if (spot.by_message)
         return window.service->compare_and_swap(thread, there.rank, spot.place, origin, compare,
                                                 result, bytes);
@@ -219,14 +235,8 @@ int compare_and_swap(Thread& thread, Window& window, const std::byte* origin,
                      const std::byte* compare, std::byte* result, const Remote& there) {
     Spot spot;
     if (const int error = locate(thread, window, there, spot)) return error;
-    const auto bytes = static_cast<std::uint64_t>(there.type->size);
     thread.windows.window_accumulates.add();
-    const ElementOperation each{Builtin::replace, nullptr, bytes, there.type->extent, false};
-    if (spot.target->mapped_by_all && each.is_atomic_at(spot.place)) {
-        compare_and_swap_element(bytes, spot.place, origin, compare, result);
-        return MPI_SUCCESS;
-    }
-    return swap_under_lock(thread, window, there, spot, origin, compare, result)
+    return swap(thread, window, there, spot, origin, compare, result)
         ? MPI_SUCCESS
         : not_there(thread, window, there);
 }

@@ -10,6 +10,7 @@
 #include "coll/select.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
+#include "rma/held.hpp"
 #include "rma/meeting.hpp"
 
 namespace heddle::rma {
@@ -103,7 +104,7 @@ int fence(Thread& thread, Window& window, int assertion) {
     if (const int error = refuse_open(thread, window)) return error;
     window.open_to_all.store(0, relaxed);
     // A message may be read before stores that precede it are done, as far as copies by the kernel go.
-    std::atomic_thread_fence(seq_cst);
+    settle(thread, window);
     if (const int error = barrier(thread, *window.communicator)) return error;
     if ((assertion & MPI_MODE_NOSUCCEED) == 0) window.open_to_all.store(objects::by_fence, relaxed);
     return MPI_SUCCESS;
@@ -139,7 +140,7 @@ int complete(Thread& thread, Window& window) {
         return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
                              "called without MPI_Win_start before");
     set_started(window, false);
-    std::atomic_thread_fence(seq_cst);
+    settle(thread, window);
     return tell_all(thread, window, window.started, complete_message);
 }
 

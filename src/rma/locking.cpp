@@ -9,6 +9,7 @@
 #include "p2p/waiting.hpp"
 #include "rma/control.hpp"
 #include "rma/epochs.hpp"
+#include "rma/held.hpp"
 #include "rma/meeting.hpp"
 
 namespace heddle::rma {
@@ -160,14 +161,26 @@ int tell_writers(Thread& thread, Window& window) {
 }
 
 /// Lets go of what lock() has got.
-int leave(Thread& thread, Window& window, std::int32_t rank, std::uint32_t how) {
-    Target& target = window.targets[rank];
-    if (target.unchecked) {
-        settle();
-        return MPI_SUCCESS;
-    }
+[[gnu::always_inline]] inline int leave(Thread& thread, Window& window, std::int32_t rank,
+                                        std::uint32_t how) {
     Holder holder(thread, window, rank);
     return how == objects::by_exclusive_lock ? holder.leave_as_writer() : holder.leave_as_reader();
+}
+[[gnu::always_inline]] inline int leave_all(Thread& thread, Window& window) {
+    return window.front->lock.leave() ? tell_writers(thread, window) : MPI_SUCCESS;
+}
+
+[[gnu::cold, gnu::noinline]] int leave_unusually(Thread& thread, Window& window, std::int32_t rank,
+                                                 std::uint32_t how) {
+    settle(thread, window);
+    const std::uint8_t unlocking = window.targets[rank].unlocking;
+    return (unlocking & objects::nobody_asked) != 0 ? MPI_SUCCESS
+                                                    : leave(thread, window, rank, how);
+}
+[[gnu::cold, gnu::noinline]] int leave_all_unusually(Thread& thread, Window& window) {
+    settle(thread, window);
+    const std::uint8_t unlocking = window.unlocking_all;
+    return (unlocking & objects::nobody_asked) != 0 ? MPI_SUCCESS : leave_all(thread, window);
 }
 
 }  // namespace
@@ -190,9 +203,10 @@ int lock(Thread& thread, Window& window, std::int32_t rank, bool exclusive, int 
                              "this process has locked rank " + std::to_string(rank) + " already");
     close_fence(window);
     window.locks.fetch_add(1, relaxed);
-    target.unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+    const bool unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+    target.unlocking = unchecked ? objects::nobody_asked : 0;
     Holder holder(thread, window, rank);
-    if (!target.unchecked)
+    if (!unchecked)
         if (const int error = exclusive ? holder.acquire_as_writer() : holder.acquire_as_reader())
             return error;
     target.open.store(exclusive ? objects::by_exclusive_lock : objects::by_shared_lock, relaxed);
@@ -204,7 +218,8 @@ int unlock(Thread& thread, Window& window, std::int32_t rank) {
     const std::uint32_t how = target.open.load(relaxed) & objects::by_any_lock;
     if (how == 0) return not_locked(thread, window, rank);
     target.open.store(0, relaxed);
-    const int error = leave(thread, window, rank, how);
+    const int error = target.unlocking == 0 ? leave(thread, window, rank, how)
+                                            : leave_unusually(thread, window, rank, how);
     window.locks.fetch_sub(1, relaxed);
     target.asked.store(false, release);
     return error;
@@ -214,8 +229,9 @@ int lock_all(Thread& thread, Window& window, int assertion) {
     if (const int error = refuse_lock(thread, window)) return error;
     if (window.locks.load(relaxed) != 0)
         return refuse_epoch(thread, window, epoch_in_the_way(window));
-    window.all_unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
-    if (!window.all_unchecked && !window.front->lock.enter())
+    const bool unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+    window.unlocking_all = unchecked ? objects::nobody_asked : 0;
+    if (!unchecked && !window.front->lock.enter())
         if (const int error = lock_each(thread, window)) return error;
     window.open_to_all.store(objects::by_lock_all, relaxed);
     return MPI_SUCCESS;
@@ -226,11 +242,9 @@ int unlock_all(Thread& thread, Window& window) {
         return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
                              "called without MPI_Win_lock_all before");
     window.open_to_all.store(0, relaxed);
-    if (window.all_unchecked) {
-        settle();
-        return MPI_SUCCESS;
-    }
-    return window.front->lock.leave() ? tell_writers(thread, window) : MPI_SUCCESS;
+    if (window.unlocking_all != 0) [[unlikely]]
+        return leave_all_unusually(thread, window);
+    return leave_all(thread, window);
 }
 
 }  // namespace heddle::rma

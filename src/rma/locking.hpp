@@ -35,7 +35,4 @@ inline bool is_any_locked(const objects::Window& window) noexcept {
         window.locks.load(relaxed) != 0;
 }
 
-/// After a put a later get, of other memory perhaps, must not be earlier: stores wait in the processor.
-inline void settle() noexcept { std::atomic_thread_fence(seq_cst); }
-
 }  // namespace heddle::rma

@@ -166,7 +166,10 @@ int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
     return MPI_SUCCESS;
 }
 
-void open_short_ways(Window& window) noexcept {
+/// Not in recipes of the laboratory, where operations hold instances (rma/held.hpp).
+void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
+    if (engine.in_laboratory()) return;
+    window.short_ranks = window.ranks;
     for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
         objects::Target& target = window.targets[rank];
         if (target.memory != nullptr) target.short_bytes = target.bytes;
@@ -276,7 +279,7 @@ int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, 
     point_into(*draft, places);
     if (const int error = share_pieces(thread, *draft, parts)) return error;
     if (const int error = begin_service(thread, *draft)) return error;
-    open_short_ways(*draft);
+    open_short_ways(*thread.engine, *draft);
     result = &draft.keep();
     return MPI_SUCCESS;
 }

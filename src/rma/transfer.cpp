@@ -8,6 +8,7 @@
 
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
+#include "rma/held.hpp"
 #include "rma/remote_memory.hpp"
 
 namespace heddle::rma {
@@ -108,14 +109,19 @@ int put_slowly(Thread& thread, Window& window, const Local& from, const Remote& 
     if (bytes == 0) return MPI_SUCCESS;
     count(thread, Direction::put, spot, bytes);
     if (spot.direct) {
+        const InInstance held(thread, window, spot);
         copy_laid_out(*to.type, reinterpret_cast<std::byte*>(spot.place), *from.type, from.address,
                       bytes);
         return MPI_SUCCESS;
     }
     Packed packed(from, bytes);
     packed.pack();
-    if (write(remote_data(thread, window, spot, to), packed.data(), bytes)) return MPI_SUCCESS;
-    return not_there(thread, window, to);
+    bool written = false;
+    {
+        const InInstance held(thread, window, spot);
+        written = write(remote_data(thread, window, spot, to), packed.data(), bytes);
+    }
+    return written ? MPI_SUCCESS : not_there(thread, window, to);
 }
 
 int get_slowly(Thread& thread, Window& window, const Local& to, const Remote& from) {
@@ -126,13 +132,18 @@ int get_slowly(Thread& thread, Window& window, const Local& to, const Remote& fr
     if (bytes == 0) return MPI_SUCCESS;
     count(thread, Direction::get, spot, bytes);
     if (spot.direct) {
+        const InInstance held(thread, window, spot);
         copy_laid_out(*to.type, to.address, *from.type,
                       reinterpret_cast<const std::byte*>(spot.place), bytes);
         return MPI_SUCCESS;
     }
     Packed packed(to, bytes);
-    if (!read(remote_data(thread, window, spot, from), packed.data(), bytes))
-        return not_there(thread, window, from);
+    bool was_read = false;
+    {
+        const InInstance held(thread, window, spot);
+        was_read = read(remote_data(thread, window, spot, from), packed.data(), bytes);
+    }
+    if (!was_read) return not_there(thread, window, from);
     packed.unpack();
     return MPI_SUCCESS;
 }

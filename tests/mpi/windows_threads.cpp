@@ -11,7 +11,7 @@
 #include <vector>
 
 extern "C" {
-#include "check.h"
+#include "counter.h"
 }
 
 namespace {
@@ -117,10 +117,14 @@ void locks_of_targets() {
 
 }  // namespace
 
-int main() {
+/// "held": in this recipe of the laboratory operations hold instances; the default one has none.
+int main(int argc, char** argv) {
+    const bool held = argc > 1 && std::strcmp(argv[1], "held") == 0;
     start(&rank, &size, MPI_THREAD_MULTIPLE);
     own_places();
     common_place();
     locks_of_targets();
+    CHECK((counter("window_holds") > 0) == held);
+    CHECK((counter("window_flush_holds") > 0) == held);
     MPI_Finalize();
 }
