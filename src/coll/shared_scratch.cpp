@@ -20,37 +20,45 @@ using objects::SharedScratch;
 constexpr std::int32_t stages_within_limits = 16;
 
 /// A stage for all; its control words are zeroes, also where the kernel did not take its pages back.
-std::int32_t take_stage(const transport::shm::Node& node, std::int32_t users) {
-    const std::int32_t number = node.take_stage(static_cast<std::uint32_t>(users));
-    if (number < 0) return SharedScratch::none;
-    if (std::byte* memory = node.stage(number))
-        std::memset(memory, 0, ScratchLayout::control_bytes());
-    return number;
+transport::shm::Stage take_stage(const transport::shm::Node& node, std::int32_t users) {
+    const transport::shm::Stage stage = node.take_stage(static_cast<std::uint32_t>(users));
+    std::shared_ptr<const platform::Mapping> mapping;
+    if (stage)
+        if (std::byte* memory = node.map_stage(stage, mapping))
+            std::memset(memory, 0, ScratchLayout::control_bytes());
+    return stage;
+}
+
+bool may_map(const transport::shm::Stage& stage) noexcept {
+    const bool few = stage.number >= 0 && stage.number < stages_within_limits;
+    return few || !platform::addresses_are_limited();
 }
 
 /// A stage that all have mapped, or none if somebody has no room for it.
 int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
                    SharedScratch& scratch) {
     const transport::shm::Node& node = thread.process->node;
-    std::int32_t number = SharedScratch::none;
-    if (participants.me() == 0) number = take_stage(node, participants.size());
+    transport::shm::Stage stage;
+    if (participants.me() == 0) stage = take_stage(node, participants.size());
     if (const int error =
             comm::broadcast(thread, participants, comm::everybody(participants), participants.me(),
-                            comm::stage_agreement, &number, sizeof number))
+                            comm::stage_agreement, &stage, sizeof stage))
         return error;
     scratch = {};
-    scratch.stage = number;
-    if (number == SharedScratch::none) return MPI_SUCCESS;
-    if (number < stages_within_limits || !platform::addresses_are_limited())
-        scratch.memory = node.stage(number);
+    scratch.known = true;
+    if (!stage) return MPI_SUCCESS;
+    if (may_map(stage)) scratch.memory = node.map_stage(stage, scratch.mapping);
     bool mapped = scratch.memory != nullptr;
     if (const int error = comm::all_agree(thread, participants, comm::stage_agreement, mapped))
         return error;
-    scratch.room = ScratchLayout::slots(participants.size()) - 1;
-    if (mapped) return MPI_SUCCESS;
-    node.leave_stage(number);
+    if (mapped) {
+        scratch.stage = stage;
+        scratch.room = ScratchLayout::slots(participants.size()) - 1;
+        return MPI_SUCCESS;
+    }
     scratch = {};
-    scratch.stage = SharedScratch::none;
+    scratch.known = true;
+    node.give_stage_up(stage, participants.me() == 0);
     return MPI_SUCCESS;
 }
 
@@ -59,14 +67,14 @@ int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
 bool may_have_scratch(const Schedule& schedule) noexcept {
     return schedule.blocking() && schedule.local == nullptr && schedule.size > 1 &&
         schedule.size <= ScratchLayout::most_ranks &&
-        schedule.communicator.scratch.stage != SharedScratch::none &&
+        (!schedule.communicator.scratch.known || schedule.communicator.scratch.memory != nullptr) &&
         !schedule.writer.engine->in_laboratory();
 }
 
 bool find_scratch(const Schedule& schedule) {
     objects::Communicator& communicator = schedule.communicator;
     SharedScratch& scratch = communicator.scratch;
-    if (scratch.stage == SharedScratch::unknown &&
+    if (!scratch.known &&
         agree_on_stage(schedule.writer, comm::Participants(communicator), scratch) != MPI_SUCCESS)
         throw std::bad_alloc();
     return scratch.memory != nullptr;

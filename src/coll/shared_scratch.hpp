@@ -3,9 +3,9 @@
 /// Memory that all ranks of a communicator share, for blocking collectives.
 ///
 /// Who has it     a communicator gets it with the first call that wants it, and keeps it until it is freed.
-///                Rank 0 takes a stage of the node (transport/shm/node.hpp) and tells the others, who map it.
-///                There are so many of them, and a communicator may have to do without, also where somebody has
-///                no address space left for it. In recipes of the laboratory nobody has it.
+///                Rank 0 takes a stage of the node, or a segment when all are in use (transport/shm/node.hpp), and
+///                tells the others, who map it. A communicator does without where files are limited, or somebody
+///                has no address space left for it. In recipes of the laboratory nobody has it.
 /// Turns          what calls do there is counted in turns, alike in all ranks. The standing of a rank is the last
 ///                turn that it has come to: it has done with all before, and has read what it needs of this one.
 /// Slots          each rank has a ring of them, which it alone writes: that of a turn holds what it gives in

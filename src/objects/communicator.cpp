@@ -27,8 +27,10 @@ std::int32_t rank_of_first(const Process& process, const Group& group) noexcept 
 
 }  // namespace
 
-std::int32_t unknown_scratch(const Process& process, const Group& group) noexcept {
-    return process.share_memory(group.processes) ? SharedScratch::unknown : SharedScratch::none;
+SharedScratch unknown_scratch(const Process& process, const Group& group) noexcept {
+    SharedScratch scratch;
+    scratch.known = !process.share_memory(group.processes);
+    return scratch;
 }
 
 Communicator& make_communicator(Process& process, const Communicator& parent, std::uint32_t context,
@@ -45,8 +47,7 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
     communicator->hints = {};
     communicator->handle = reinterpret_cast<MPI_Comm>(communicator);
     communicator->collectives = 0;
-    communicator->scratch = {};
-    communicator->scratch.stage = unknown_scratch(process, group);
+    communicator->scratch = unknown_scratch(process, group);
     communicator->is_first =
         remote == nullptr || rank_of_first(process, group) < rank_of_first(process, *remote);
     communicator->session = group.session != nullptr ? group.session : parent.session;
@@ -69,6 +70,12 @@ Communicator& local_communicator(Process& process, Communicator& inter) {
     return *first;
 }
 
+void leave_scratch(const Process& process, Communicator& communicator) noexcept {
+    SharedScratch& scratch = communicator.scratch;
+    if (scratch.memory != nullptr) process.node.leave_stage(scratch.stage, scratch.memory);
+    scratch = {};
+}
+
 void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
     if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
@@ -79,7 +86,7 @@ void drop(Process& process, Communicator& communicator) noexcept {
     if (comes_back && communicator.context != 0 &&
         (communicator.context & local_group_context) == 0)
         process.freed_contexts.add(communicator.context, communicator.size() + remote);
-    if (communicator.scratch.stage >= 0) process.node.leave_stage(communicator.scratch.stage);
+    leave_scratch(process, communicator);
     drop(process, *communicator.group);
     if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);

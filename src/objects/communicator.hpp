@@ -20,6 +20,7 @@
 #include "objects/contexts.hpp"
 #include "objects/errhandler.hpp"
 #include "objects/group.hpp"
+#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 class BsendBuffer;
@@ -59,12 +60,13 @@ struct Hints {
 
 /// Memory that the ranks share for blocking collectives, as this rank sees it (coll/shared_scratch.hpp).
 struct SharedScratch {
-    static constexpr std::int32_t unknown = -2, none = -1;
-    std::int32_t stage = unknown;  ///< its number on the node
-    std::uint32_t halves = 0;      ///< uses of its halves so far
-    std::byte* memory = nullptr;   ///< where it is mapped; nullptr: there is none yet
-    std::uint64_t turn = 0;        ///< the last turn that a call has taken
-    std::uint64_t room = 0;        ///< the last turn whose slots are known to be free
+    bool known = false;           ///< whether there is any
+    std::uint32_t halves = 0;     ///< uses of its halves so far
+    std::byte* memory = nullptr;  ///< where it is mapped; nullptr: there is none, or none yet
+    transport::shm::Stage stage;
+    std::shared_ptr<const platform::Mapping> mapping;  ///< of a stage that is a segment
+    std::uint64_t turn = 0;                            ///< the last turn that a call has taken
+    std::uint64_t room = 0;  ///< the last turn whose slots are known to be free
 };
 
 /// Fields above the line are read by every message, and written only while the communicator is made,
@@ -96,8 +98,8 @@ struct Communicator : core::Object {
     std::int32_t size() const noexcept { return group->size(); }
 };
 
-/// Before its ranks have agreed on scratch memory: SharedScratch::unknown, or none for ranks of several nodes.
-std::int32_t unknown_scratch(const Process& process, const Group& group) noexcept;
+/// Before its ranks have agreed on scratch memory, which ranks of several nodes never do: they have none.
+SharedScratch unknown_scratch(const Process& process, const Group& group) noexcept;
 
 /// A communicator of `group`, and `remote` for an intercommunicator, whose references it takes over,
 /// with the error handler of `parent` and one reference: the handle's. Throws std::bad_alloc.
@@ -107,6 +109,8 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
 /// it: with contexts of its own, made when it is first asked for, by this process alone. It lives as long
 /// as the intercommunicator, and errors on it are that one's. Throws std::bad_alloc.
 Communicator& local_communicator(Process& process, Communicator& inter);
+/// Gives back the memory for collectives that it has.
+void leave_scratch(const Process& process, Communicator& communicator) noexcept;
 /// Drops a reference; the last one destroys.
 void drop(Process& process, Communicator& communicator) noexcept;
 /// Makes the handle invalid, and drops its reference.

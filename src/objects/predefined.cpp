@@ -81,7 +81,7 @@ Communicator* make_predefined(Process& process, MPI_Comm handle, const char* nam
     communicator->rank = group.rank;
     communicator->peers = group.size();
     communicator->processes = group.processes.data();
-    communicator->scratch.stage = unknown_scratch(process, group);
+    communicator->scratch = unknown_scratch(process, group);
     communicator->errhandler = &initial_errhandler(process);
     communicator->errhandler->retain();
     return communicator;

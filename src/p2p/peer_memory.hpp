@@ -34,6 +34,10 @@ public:
             return find_out(process);
         return known == Known::reachable && is_there(process);
     }
+    /// Whether it can be written, too: that may be forbidden by itself.
+    bool writable(std::int32_t process) noexcept {
+        return reachable(process) && platform::may_copy_to_process(pid_of(process));
+    }
     /// The kernel has refused a copy: no more of them with this process.
     void give_up(std::int32_t process) noexcept { note(process, Known::unreachable); }
 

@@ -2,6 +2,7 @@
 #include "p2p/peer_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,17 @@ TEST_F(PeerMemoryTest, a_process_with_its_token_is_reached) {
     EXPECT_EQ(read, 42);
     EXPECT_TRUE(memory.write(1, reinterpret_cast<std::uint64_t>(&written), &value, sizeof value));
     EXPECT_EQ(written, 42);
+}
+
+TEST_F(PeerMemoryTest, nothing_is_written_to_find_out_whether_it_may_be) {
+    EXPECT_TRUE(memory.writable(1));
+    node.page(1).token.words[1] ^= 1;
+    EXPECT_FALSE(second.writable(1));  // another process
+    // A token that nobody may write is none that was written over.
+    void* token = reinterpret_cast<void*>(node.page(2).token_address.load());
+    ASSERT_EQ(mprotect(token, 4096, PROT_READ), 0);
+    EXPECT_TRUE(memory.writable(2));
+    ASSERT_EQ(mprotect(token, 4096, PROT_READ | PROT_WRITE), 0);
 }
 
 TEST_F(PeerMemoryTest, every_process_has_a_token_of_its_own) {

@@ -120,4 +120,12 @@ bool copy_to_process(int pid, std::uint64_t remote, const void* local, std::size
     return copy_all(process_vm_writev, pid, const_cast<void*>(local), remote, bytes);  // only read
 }
 
+bool may_copy_to_process(int pid) noexcept {
+    // The kernel asks whether it may before it looks for the memory, which is none: no process has addresses there.
+    char byte = 0;
+    const iovec from{&byte, 1};
+    const iovec to{reinterpret_cast<void*>(~std::uintptr_t{4095}), 1};
+    return process_vm_writev(pid, &from, 1, &to, 1, 0) < 0 && errno == EFAULT;
+}
+
 }  // namespace heddle::platform

@@ -77,5 +77,7 @@ void wipe_on_fork(const Mapping& mapping) noexcept;
 bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept;
 /// The same the other way.
 bool copy_to_process(int pid, std::uint64_t remote, const void* local, std::size_t bytes) noexcept;
+/// Whether the kernel would do that, if there were memory. Nothing is written.
+bool may_copy_to_process(int pid) noexcept;
 
 }  // namespace heddle::platform

@@ -190,24 +190,16 @@ int share_segment(core::Thread& thread, Window& window, std::uint64_t bytes, boo
 }
 
 int no_memory(core::Thread& thread, objects::Communicator& parent, std::uint64_t bytes) {
-    const std::string why = platform::limit_that_forbids({.addresses = bytes});
+    const std::string why = platform::limit_that_forbids(
+        {.addresses = bytes, .file = thread.process->node.bytes_with_segment(bytes)});
     return objects::fail(thread, &parent, MPI_ERR_NO_MEM,
                          "no shared memory for a window of " + std::to_string(bytes) +
                              " bytes in all" + (why.empty() ? "" : ": " + why));
 }
 
-/// Whether the kernel lets this process write there, too: its token is written over itself.
-bool is_writable(const objects::Process& process, const p2p::PeerMemory& memory,
-                 std::int32_t rank) {
-    const launch::Page& page = process.node.page(static_cast<std::size_t>(rank));
-    const launch::Token token = page.token;
-    return memory.write(rank, page.token_address.load(acquire), &token, sizeof token);
-}
-
 /// By rank, whose memory the kernel does not let this process at, or the user does not want it to.
 std::vector<bool> out_of_reach(core::Thread& thread, const Window& window) {
-    const objects::Process& process = *thread.process;
-    const bool never = process.settings.single_copy == tool::SingleCopy::never;
+    const bool never = thread.process->settings.single_copy == tool::SingleCopy::never;
     const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;
     p2p::PeerMemory& memory = thread.engine->peer_memory();
     std::vector<bool> ranks(static_cast<std::size_t>(window.ranks));
@@ -215,9 +207,8 @@ std::vector<bool> out_of_reach(core::Thread& thread, const Window& window) {
         const objects::Target& target = window.targets[rank];
         const bool copied = target.memory == nullptr && (target.bytes != 0 || dynamic) &&
             rank != window.communicator->rank;
-        ranks[static_cast<std::size_t>(rank)] = copied &&
-            (never || !memory.reachable(target.process) ||
-             !is_writable(process, memory, target.process));
+        ranks[static_cast<std::size_t>(rank)] =
+            copied && (never || !memory.writable(target.process));
     }
     return ranks;
 }

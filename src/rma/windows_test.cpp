@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "objects/process.hpp"
 #include "testing/job.hpp"
 
 namespace {
@@ -158,6 +159,33 @@ TEST(Windows, fences_and_groups_order_puts) {
             EXPECT_EQ(side.memory[4], 2000 * round + before);
         }
         MPI_Group_free(&world);
+    });
+}
+
+/// More windows than the node has stages: fences of all meet in shared memory.
+TEST(Windows, fences_of_many_windows_need_no_messages) {
+    constexpr int many = 70;
+    run_job(ranks, 1, [](int rank, int) {
+        heddle::objects::Process& process = *heddle::objects::attached_thread()->process;
+        std::vector<MPI_Win> windows(many);
+        std::vector<std::int64_t*> memory(many);
+        for (std::size_t i = 0; i < many; ++i) {
+            MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory[i], &windows[i]);
+            MPI_Win_fence(0, windows[i]);
+        }
+        for (std::int64_t round = 0; round < 3; ++round)
+            for (std::size_t i = 0; i < many; ++i) {
+                const std::int64_t value = 1000 * round + rank;
+                MPI_Put(&value, 1, MPI_INT64_T, (rank + 1) % ranks, 0, 1, MPI_INT64_T, windows[i]);
+                MPI_Win_fence(0, windows[i]);
+                EXPECT_EQ(*memory[i], 1000 * round + (rank + ranks - 1) % ranks);
+                MPI_Win_fence(0, windows[i]);
+                EXPECT_NE(process.window(windows[i])->communicator->scratch.memory, nullptr);
+            }
+        for (MPI_Win& win : windows) {
+            MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+            MPI_Win_free(&win);
+        }
     });
 }
 

@@ -86,7 +86,7 @@ MPI_Comm other_world(std::uint32_t number) {
     twin->peers = process.world->peers;
     twin->processes = process.world->processes;
     twin->group = process.world->group;
-    twin->scratch.stage = objects::unknown_scratch(process, *twin->group);
+    twin->scratch = objects::unknown_scratch(process, *twin->group);
     twin->errhandler = process.world->errhandler;
     twin->handle = reinterpret_cast<MPI_Comm>(twin);
     return twin->handle;

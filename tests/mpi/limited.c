@@ -43,6 +43,30 @@ int main(int argc, char** argv) {
         CHECK(memory[i][piece - 1] == (char)(i + rank));
         OK(MPI_Free_mem(memory[i]));
     }
+    /* One window stays, others come and go: more than the smallest file has room for at once. */
+    MPI_Win kept, passing;
+    int *counter, *cell, old = -1;
+    const int one = 1;
+    OK(MPI_Win_allocate(sizeof *counter, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter,
+                        &kept));
+    *counter = 0;
+    for (int i = 0; i < 150; ++i) {
+        OK(MPI_Win_allocate(4000, sizeof *cell, MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &passing));
+        CHECK(cell[7] == 0);
+        OK(MPI_Win_fence(0, passing));
+        OK(MPI_Put(&i, 1, MPI_INT, (rank + 1) % size, 7, 1, MPI_INT, passing));
+        OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, passing));
+        CHECK(cell[7] == i);
+        OK(MPI_Win_free(&passing));
+        OK(MPI_Win_lock_all(0, kept));
+        OK(MPI_Fetch_and_op(&one, &old, MPI_INT, 0, 0, MPI_SUM, kept));
+        OK(MPI_Win_unlock_all(kept));
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK(rank != 0 || *counter == 150 * size);
+    OK(MPI_Win_free(&kept));
+    if (argc > 1) /* so many bytes, which do not fit */
+        MPI_Win_allocate(atoll(argv[1]), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &passing);
     free(in);
     free(out);
     MPI_Finalize();

@@ -14,9 +14,9 @@ KILO, MEGA = 1 << 10, 1 << 20
 
 
 class Limits(unittest.TestCase):
-    def run_with(self, limit, value, ranks):
+    def run_with(self, limit, value, ranks, *arguments):
         """Runs mpiexec, and all that it starts, under the limit; answers exit code, output, errors."""
-        done = subprocess.run([MPIEXEC, "-n", str(ranks), PROGRAM], stdin=subprocess.DEVNULL, capture_output=True,
+        done = subprocess.run([MPIEXEC, "-n", str(ranks), PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=WATCHDOG, check=False,
                               preexec_fn=lambda: resource.setrlimit(limit, (value, value)))
         return done.returncode, done.stdout, done.stderr
@@ -49,6 +49,12 @@ class Limits(unittest.TestCase):
 
     def test_runs_with_files_that_hold_no_stage(self):
         self.assert_runs(resource.RLIMIT_FSIZE, 42 * MEGA)
+
+    def test_a_window_that_does_not_fit_into_small_files_is_named(self):
+        code, _, err = self.run_with(resource.RLIMIT_FSIZE, 100 * MEGA, 2, str(200 * MEGA))
+        self.assertNotEqual(code, 0)
+        self.assertIn("MPI_ERR_NO_MEM: no shared memory for a window of ", err)
+        self.assertIn("of which ulimit -f allows 100 MB", err)
 
     def test_too_little_address_space(self):
         self.assert_named(resource.RLIMIT_AS, 60 * MEGA, "-v")

@@ -16,12 +16,10 @@ std::optional<Node> Node::map(int descriptor, std::size_t processes) {
     node.layout_ = Layout::of(processes);
     auto object = platform::SharedObject::of(descriptor);
     if (!object || object->bytes() < node.layout_.bytes(0)) return std::nullopt;
-    node.stages_ = std::min(stages, (object->bytes() - node.layout_.stages) / stage_bytes);
-    if (object->bytes() > node.layout_.payload_rings)
-        node.payload_rings_ = std::min(
-            Layout::payload_rings_each(processes),
-            (object->bytes() - node.layout_.payload_rings) / (processes * sizeof(PayloadRing)));
-    node.segments_ = node.layout_.segments(processes);
+    const Layout::Division division = node.layout_.divide(processes, object->bytes());
+    node.stages_ = division.stages;
+    node.payload_rings_ = division.payload_rings_each;
+    node.segments_ = division.segments;
     node.segments_end_ = object->bytes();
     node.head_ = std::make_shared<platform::Mapping>(object->map(0, node.layout_.rings));
     if (!*node.head_) return std::nullopt;
@@ -72,7 +70,7 @@ void Node::unmap() noexcept {
     pieces.further_offers.clear();
 }
 
-std::byte* Node::stage(std::int32_t number) const {
+std::byte* Node::map_numbered_stage(std::int32_t number) const {
     Pieces& pieces = *pieces_;
     std::lock_guard guard(pieces.lock);
     platform::Mapping& stage = pieces.stages[number];
@@ -132,7 +130,7 @@ bool Node::reach_offers(std::size_t from, std::size_t to, std::size_t instance) 
     return true;
 }
 
-std::int32_t Node::take_stage(std::uint32_t users) const noexcept {
+std::int32_t Node::take_numbered_stage(std::uint32_t users) const noexcept {
     StageBoard& board = stage_board();
     std::uint64_t used = board.used.load(relaxed);
     int number = 0;
@@ -146,7 +144,7 @@ std::int32_t Node::take_stage(std::uint32_t users) const noexcept {
     return number;
 }
 
-void Node::leave_stage(std::int32_t number) const noexcept {
+void Node::leave_numbered_stage(std::int32_t number) const noexcept {
     StageBoard& board = stage_board();
     if (board.users[number].fetch_sub(1, acq_rel) != 1) return;
     pieces_->object.drop_pages(layout_.bytes(static_cast<std::size_t>(number)), stage_bytes);
@@ -159,6 +157,51 @@ constexpr std::uint64_t one_segment = 1, number_of_segments = 0xffff;
 constexpr int page_shift = 16;
 
 }  // namespace
+
+namespace {
+
+/// How many use a segment as a stage: behind what they use of it.
+std::atomic<std::uint32_t>& users_of(std::byte* memory) noexcept {
+    return *reinterpret_cast<std::atomic<std::uint32_t>*>(memory + stage_bytes);
+}
+
+}  // namespace
+
+Stage Node::take_stage(std::uint32_t users) const {
+    Stage stage{take_numbered_stage(users), {}};
+    if (stage || !can_spare_segment(stage_bytes + page_bytes)) return stage;
+    stage.segment = take_segment(stage_bytes + page_bytes);
+    std::shared_ptr<const platform::Mapping> mapping;
+    if (!stage.segment) return {};
+    if (std::byte* memory = map_stage(stage, mapping)) {
+        users_of(memory).store(users, relaxed);  // others hear of it by messages
+        return stage;
+    }
+    give_segment(stage.segment);
+    return {};
+}
+
+std::byte* Node::map_stage(const Stage& stage,
+                           std::shared_ptr<const platform::Mapping>& mapping) const {
+    if (stage.number >= 0) return map_numbered_stage(stage.number);
+    mapping = map_segment(stage.segment);
+    return mapping == nullptr ? nullptr : static_cast<std::byte*>(mapping->address());
+}
+
+void Node::leave_stage(const Stage& stage, std::byte* memory) const noexcept {
+    if (stage.number >= 0) return leave_numbered_stage(stage.number);
+    // Of all users, who have done with it: the last one gives it back.
+    if (users_of(memory).fetch_sub(1, acq_rel) == 1) give_segment(stage.segment);
+}
+
+void Node::give_stage_up(const Stage& stage, bool taker) const noexcept {
+    if (stage.number >= 0) return leave_numbered_stage(stage.number);
+    if (taker) give_segment(stage.segment);
+}
+
+std::size_t Node::bytes_with_segment(std::uint64_t bytes) const noexcept {
+    return layout_.segments(processes_) + bytes;
+}
 
 Segment Node::take_segment(std::uint64_t bytes) const noexcept {
     if (bytes == 0 || segments_end_ <= segments_ || bytes > segments_end_ - segments_) return {};
@@ -190,7 +233,10 @@ void Node::give_segment(const Segment& segment) const noexcept {
     std::atomic<std::uint64_t>& word = segment_board().taken;
     std::uint64_t taken = word.load(relaxed), left = 0;
     do {
+        const std::uint64_t begin = (segment.offset - segments_) / page_bytes;
+        const bool last = (taken >> page_shift) == begin + segment.bytes / page_bytes;
         left = (taken & number_of_segments) == one_segment ? 0 : taken - one_segment;
+        if (left != 0 && last) left = (begin << page_shift) | (left & number_of_segments);
     } while (!word.compare_exchange_weak(taken, left, release, relaxed));  // R2
 }
 

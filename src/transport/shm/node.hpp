@@ -13,7 +13,8 @@
 ///                does not fit is known when MPI is initialized.
 /// Segments       pieces of the memory for whatever several processes want to share: the file has addresses for
 ///                far more of them than any machine has memory. Whoever takes one tells the others, who map it;
-///                each user unmaps it before whoever took it gives it back.
+///                each user unmaps it before whoever took it gives it back. A file that may not be large has a
+///                part for them, too.
 /// Thread safety  reach(), stage(), payload_ring(), further offers and segments from any thread; map_rings() and unmap() from one, while no other
 ///                uses rings or stages.
 /// Errors         map() answers an empty Node, reach() and map_rings() false, map_segment() nullptr, and
@@ -78,7 +79,7 @@ struct StageBoard {
 };
 
 /// Which part of the file is taken for segments: their number in the low 16 bits, and the page above the
-/// last one. One word, so that nobody who dies can leave it half changed.
+/// last one. One word, so that nobody who dies can leave it half changed. The last one gives its place back.
 struct SegmentBoard {
     std::atomic<std::uint64_t> taken;
 };
@@ -88,6 +89,13 @@ struct Segment {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     explicit operator bool() const noexcept { return bytes != 0; }
+};
+
+/// Memory of stage_bytes: a stage, or where all are in use, a segment. Neither: none.
+struct Stage {
+    std::int32_t number = -1;
+    Segment segment;
+    explicit operator bool() const noexcept { return number >= 0 || segment; }
 };
 
 /// Where everything stands in the memory of so many processes.
@@ -114,9 +122,15 @@ struct Layout {
         const std::size_t end = bytes(shm::stages, processes * payload_rings_each(processes));
         return (end + page_bytes - 1) / page_bytes * page_bytes;
     }
-    /// What there is room for in `room` bytes: stages first, then the same number of rings for each process,
-    /// then segments.
+    /// Of a file that may have `room` bytes, how many are of use.
     static constexpr std::size_t most_bytes(std::size_t processes, std::size_t room) noexcept;
+    /// What there is in a file of so many bytes. Where it is short of room, segments get a quarter of what rings
+    /// leave, and of the rest there are stages first, then the same number of rings of payload for each process.
+    struct Division {
+        std::size_t stages, payload_rings_each;
+        std::size_t segments;  ///< where they begin; the file ends with them
+    };
+    constexpr Division divide(std::size_t processes, std::size_t bytes) const noexcept;
     static constexpr std::size_t payload_rings_each(std::size_t processes) noexcept {
         return std::clamp(most_payload_rings / processes, std::size_t{1}, most_payload_rings_each);
     }
@@ -186,16 +200,22 @@ public:
             at(layout_.shared_copies))[process * shared_copies + number];
     }
 
-    /// A stage for so many processes; -1: all are in use.
-    std::int32_t take_stage(std::uint32_t users) const noexcept;
-    void leave_stage(std::int32_t number) const noexcept;
-    /// Its memory, mapped with the first call; nullptr if it cannot be.
-    std::byte* stage(std::int32_t number) const;
+    /// One for so many processes; none: all are in use, and the file has no room for a segment. Throws std::bad_alloc.
+    Stage take_stage(std::uint32_t users) const;
+    /// Its memory, mapped with the first call, or as long as `mapping` is there; nullptr if it cannot be.
+    std::byte* map_stage(const Stage& stage,
+                         std::shared_ptr<const platform::Mapping>& mapping) const;
+    /// By each of the processes, which has `memory` mapped.
+    void leave_stage(const Stage& stage, std::byte* memory) const noexcept;
+    /// By each of them, when not all have been able to map it; `taker`: by who has taken it.
+    void give_stage_up(const Stage& stage, bool taker) const noexcept;
 
     /// Rings of payload that each process has to send by.
     std::size_t payload_rings_each() const noexcept { return payload_rings_; }
     /// One of them, mapped with the first call; nullptr if it cannot be.
     PayloadRing* payload_ring(std::size_t owner, std::size_t number) const;
+    /// How large the file would be with all that there can be, and a segment of so many bytes.
+    std::size_t bytes_with_segment(std::uint64_t bytes) const noexcept;
     /// A segment of so many bytes, rounded up to pages of zeroes; none if the file has no room for it.
     Segment take_segment(std::uint64_t bytes) const noexcept;
     /// Whether one leaves at least half of the room, and of the number of segments that there can be, to others.
@@ -269,6 +289,9 @@ private:
         return reinterpret_cast<RingOffers*>(rings(from, to) + layout_.offers)[instance];
     }
     FurtherOffers* map_offers(std::uint64_t place) const noexcept;
+    std::int32_t take_numbered_stage(std::uint32_t users) const noexcept;
+    void leave_numbered_stage(std::int32_t number) const noexcept;
+    std::byte* map_numbered_stage(std::int32_t number) const;
     StageBoard& stage_board() const noexcept {
         return *reinterpret_cast<StageBoard*>(at(layout_.stage_board));
     }
@@ -313,16 +336,24 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
 }
 
 constexpr std::size_t Layout::most_bytes(std::size_t processes, std::size_t room) noexcept {
-    const Layout layout = of(processes);
-    const auto fit = [room](std::size_t begin, std::size_t each) {
-        return room <= begin ? 0 : (room - begin) / each;
+    return std::min(room, of(processes).segments(processes) + segments_bytes);
+}
+
+constexpr Layout::Division Layout::divide(std::size_t processes,
+                                          std::size_t file_bytes) const noexcept {
+    const std::size_t all = segments(processes);
+    if (file_bytes > all) return {shm::stages, payload_rings_each(processes), all};
+    const auto fit = [](std::size_t begin, std::size_t end, std::size_t each) {
+        return end <= begin ? 0 : (end - begin) / each;
     };
-    const std::size_t segments = layout.segments(processes);
-    if (room > segments) return std::min(room, segments + segments_bytes);
-    const std::size_t stages_that_fit = std::min(shm::stages, fit(layout.stages, stage_bytes));
-    const std::size_t rings_that_fit = std::min(
-        payload_rings_each(processes), fit(layout.payload_rings, processes * sizeof(PayloadRing)));
-    return layout.bytes(stages_that_fit, rings_that_fit * processes);
+    const std::size_t room = (file_bytes - stages) / 4 * 3 / page_bytes * page_bytes;
+    const std::size_t end = stages + room;
+    return {
+        std::min(shm::stages, fit(stages, end, stage_bytes)),
+        std::min(payload_rings_each(processes),
+                 fit(payload_rings, end, processes * sizeof(PayloadRing))),
+        end,
+    };
 }
 
 }  // namespace heddle::transport::shm

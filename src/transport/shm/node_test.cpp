@@ -20,23 +20,84 @@ TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
     const auto node = Node::map(descriptor, 2);
     ASSERT_TRUE(node);
     for (std::size_t i = 0; i < stages; ++i)
-        EXPECT_EQ(node->take_stage(2), static_cast<std::int32_t>(i));
-    EXPECT_EQ(node->take_stage(2), -1);
-    node->leave_stage(5);
-    EXPECT_EQ(node->take_stage(1), -1);
-    node->leave_stage(5);
-    EXPECT_EQ(node->take_stage(1), 5);
-    node->leave_stage(5);
-    EXPECT_EQ(node->take_stage(3), 5);
+        EXPECT_EQ(node->take_stage(2).number, static_cast<std::int32_t>(i));
+    std::shared_ptr<const platform::Mapping> none;
+    const auto stage = [&](int number) { return Stage{number, {}}; };
+    const auto leave = [&] { node->leave_stage(stage(5), node->map_stage(stage(5), none)); };
+    leave();
+    EXPECT_EQ(node->take_stage(1).number, -1);
+    leave();
+    EXPECT_EQ(node->take_stage(1).number, 5);
+    leave();
+    EXPECT_EQ(node->take_stage(3).number, 5);
     // Two of them, which end where they should, are not one.
-    std::byte* sixth = node->stage(5);
-    std::byte* seventh = node->stage(6);
+    std::byte* sixth = node->map_stage(stage(5), none);
+    std::byte* seventh = node->map_stage(stage(6), none);
     ASSERT_NE(sixth, nullptr);
     ASSERT_NE(seventh, nullptr);
     sixth[stage_bytes - 1] = std::byte{1};
     EXPECT_EQ(seventh[0], std::byte{0});
-    EXPECT_EQ(node->stage(5), sixth);
+    EXPECT_EQ(node->map_stage(stage(5), none), sixth);
     close(descriptor);
+}
+
+TEST(Node, segments_are_stages_when_all_stages_are_in_use) {
+    const int descriptor = make_file(2);
+    const auto node = Node::map(descriptor, 2), other = Node::map(descriptor, 2);
+    ASSERT_TRUE(node && other);
+    for (std::size_t i = 0; i < stages; ++i) EXPECT_TRUE(node->take_stage(2));
+    const Stage first = node->take_stage(2), second = node->take_stage(2);
+    ASSERT_TRUE(first.segment && second.segment);
+    EXPECT_NE(first.segment.offset, second.segment.offset);
+    std::shared_ptr<const platform::Mapping> mine, theirs;
+    std::byte* here = node->map_stage(first, mine);
+    std::byte* there = other->map_stage(first, theirs);
+    ASSERT_TRUE(here != nullptr && there != nullptr);
+    here[stage_bytes - 1] = std::byte{7};
+    EXPECT_EQ(there[stage_bytes - 1], std::byte{7});
+    // The last one to leave gives it back: then its pages are zeroes.
+    node->leave_stage(first, here);
+    EXPECT_EQ(there[stage_bytes - 1], std::byte{7});
+    other->leave_stage(first, there);
+    EXPECT_EQ(there[stage_bytes - 1], std::byte{0});
+    node->give_stage_up(second, true);
+    other->give_stage_up(second, false);
+    EXPECT_EQ(node->take_stage(2).segment.offset, first.segment.offset);  // none was left
+    close(descriptor);
+}
+
+TEST(Node, the_last_segment_gives_its_place_back) {
+    const int descriptor = make_file(2);
+    const auto node = Node::map(descriptor, 2);
+    ASSERT_TRUE(node);
+    ASSERT_TRUE(node->take_segment(page_bytes));
+    const Segment second = node->take_segment(3 * page_bytes);
+    node->give_segment(second);
+    const Segment third = node->take_segment(page_bytes), fourth = node->take_segment(page_bytes);
+    EXPECT_EQ(third.offset, second.offset);
+    node->give_segment(third);  // not the last
+    EXPECT_NE(node->take_segment(page_bytes).offset, third.offset);
+    (void)fourth;
+    close(descriptor);
+}
+
+/// A limit of files, as small as there are: some of what is left is for segments.
+TEST(Node, a_small_file_has_room_for_segments) {
+    const Layout layout = Layout::of(2);
+    for (const std::size_t room :
+         {std::size_t{1} << 20, std::size_t{60} << 20, std::size_t{900} << 20}) {
+        const std::size_t bytes = Layout::most_bytes(2, layout.bytes(0) + room);
+        EXPECT_EQ(bytes, layout.bytes(0) + room);
+        const Layout::Division division = layout.divide(2, bytes);
+        EXPECT_GE(division.segments, layout.bytes(division.stages));
+        EXPECT_EQ(division.segments % page_bytes, 0U);
+        EXPECT_GE(bytes - division.segments, room / 8);
+        if (division.payload_rings_each != 0)
+            EXPECT_GE(division.segments, layout.bytes(stages, 2 * division.payload_rings_each));
+    }
+    const Layout::Division all = layout.divide(2, Layout::most_bytes(2, ~std::size_t{0} / 2));
+    EXPECT_EQ(all.stages, stages);
+    EXPECT_EQ(all.payload_rings_each, Layout::payload_rings_each(2));
 }
 
 TEST(Node, a_segment_is_one_piece_for_whoever_maps_it) {
@@ -165,7 +226,8 @@ TEST(Node, another_file_behind_the_descriptor_is_not_taken_for_the_memory) {
     const int other = make_file(2);
     ASSERT_EQ(dup2(other, descriptor), descriptor);
     EXPECT_FALSE(node->map_rings(0, false));
-    EXPECT_EQ(node->stage(0), nullptr);
+    std::shared_ptr<const platform::Mapping> none;
+    EXPECT_EQ(node->map_stage({0, {}}, none), nullptr);
     close(other);
     close(descriptor);
     EXPECT_FALSE(node->map_rings(0, false));

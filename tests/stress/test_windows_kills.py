@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rank is killed at a random moment while all ranks work on windows: MPIEXEC runs PROGRAM again and again, for
+HEDDLE_STRESS_SECONDS (default 30). Each job ends, says who was killed by what, and leaves nothing."""
+
+import os
+import random
+import subprocess
+import time
+import unittest
+import uuid
+
+MARK = "HEDDLE_TEST_MARK"
+WATCHDOG = 100
+RANKS = 4
+
+
+def processes_with(mark):
+    """All living processes with this mark in their environment."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if f"{MARK}={mark}".encode() not in file.read().split(b"\0"):
+                    continue
+            with open(f"/proc/{name}/stat") as file:
+                if file.read().rpartition(")")[2].split()[0] != "Z":
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def our_files():
+    """Files where a library could leave some, as far as their names are its own."""
+    return sorted(os.path.join(folder, name) for folder in ("/dev/shm", os.environ.get("TMPDIR", "/tmp"))
+                  if os.path.isdir(folder) for name in os.listdir(folder) if "heddle" in name.lower())
+
+
+class Kills(unittest.TestCase):
+    def kill_once(self, seed, killed, after):
+        mark = uuid.uuid4().hex
+        job = subprocess.run([os.environ["MPIEXEC"], "-n", str(RANKS), os.environ["PROGRAM"], "--seed", str(seed),
+                              "--killed", str(killed), str(after)],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WATCHDOG,
+                             env={**os.environ, MARK: mark, "HEDDLE_STRESS_SECONDS": "3600"})
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(job.stdout, rf"rank {killed}\b.*SIGKILL")
+        self.assertNotIn("not true", job.stdout)
+        end = time.monotonic() + WATCHDOG
+        while processes_with(mark) and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(processes_with(mark), [])
+
+    def test_a_rank_that_is_killed_at_any_moment_ends_the_job(self):
+        seconds = float(os.environ.get("HEDDLE_STRESS_SECONDS") or 30)
+        first = int(os.environ.get("HEDDLE_STRESS_SEED") or random.SystemRandom().randrange(1, 100000))
+        files = our_files()
+        end = time.monotonic() + seconds
+        seed = first
+        while time.monotonic() < end:
+            draw = random.Random(seed)
+            # Early, while windows are made, or later.
+            after = int(10 ** draw.uniform(0, 5.5))
+            with self.subTest(seed=seed, after=after):
+                self.kill_once(seed, draw.randrange(RANKS), after)
+            seed += 1
+        self.assertGreater(seed - first, 0)
+        left = [name for name in our_files() if name not in files]
+        self.assertEqual(left, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
