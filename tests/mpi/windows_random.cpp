@@ -3,13 +3,18 @@
 ///
 /// In each phase every rank, alone or by turns, puts, gets and accumulates at places of random targets. Ranks draw
 /// the same numbers, so each knows what all do: the model of the whole window is the same everywhere. Places that
-/// are written in a phase have one writer, or accumulates that commute.
+/// are written in a phase have one writer, or accumulates that commute. Operations have requests or none. A program has two
+/// windows, whose phases take turns; with threads, each thread of a rank runs programs of its own, on a communicator of
+/// its own.
+///
+///     windows_random [PROGRAMS [THREADS]]
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
 #include <random>
+#include <thread>
 #include <vector>
 
 extern "C" {
@@ -20,6 +25,7 @@ namespace {
 
 constexpr int cells = 96;  ///< of each rank
 int rank, size;
+thread_local MPI_Comm comm = MPI_COMM_NULL;  ///< of the ranks' threads of this number
 
 using Cells = std::vector<std::int32_t>;
 
@@ -76,23 +82,22 @@ void make(Case& made, int kind) {
     made.memory = made.own.data();
     made.dynamic = kind == 3;
     if (kind == 0)
-        OK(MPI_Win_create(made.memory, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.win));
+        OK(MPI_Win_create(made.memory, bytes, 4, MPI_INFO_NULL, comm, &made.win));
     else if (kind == 1)
-        OK(MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.memory, &made.win));
+        OK(MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, comm, &made.memory, &made.win));
     else if (kind == 2)
-        OK(MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.memory,
-                                   &made.win));
+        OK(MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, comm, &made.memory, &made.win));
     else if (kind == 4) {  // with a border between pages in the middle
         OK(MPI_Alloc_mem(8192, MPI_INFO_NULL, &made.taken));
         made.memory = made.taken + 1024 - cells / 2;
-        OK(MPI_Win_create(made.memory, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &made.win));
+        OK(MPI_Win_create(made.memory, bytes, 4, MPI_INFO_NULL, comm, &made.win));
     } else {
-        OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &made.win));
+        OK(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &made.win));
         OK(MPI_Win_attach(made.win, made.memory, bytes));
         OK(MPI_Get_address(made.memory, &base));
     }
     made.bases.resize(static_cast<std::size_t>(size));
-    OK(MPI_Allgather(&base, 1, MPI_AINT, made.bases.data(), 1, MPI_AINT, MPI_COMM_WORLD));
+    OK(MPI_Allgather(&base, 1, MPI_AINT, made.bases.data(), 1, MPI_AINT, comm));
 }
 
 struct Epoch {
@@ -100,6 +105,7 @@ struct Epoch {
     Epochs kind;
     MPI_Group everybody;
 
+    bool allows_requests() const { return kind == Epochs::lock || kind == Epochs::lock_all; }
     void begin() const {
         switch (kind) {
             case Epochs::fence: OK(MPI_Win_fence(0, of.win)); break;
@@ -121,14 +127,68 @@ struct Epoch {
             case Epochs::lock_all: OK(MPI_Win_unlock_all(of.win)); break;
             default: break;
         }
-        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Barrier(comm);
     }
-    template <class Operation>
-    void access(int target, bool exclusive, Operation operation) const {
+    template <class Access>
+    void access(int target, bool exclusive, Access access) const {
         if (kind == Epochs::lock)
             OK(MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, of.win));
-        operation();
+        access();
         if (kind == Epochs::lock) OK(MPI_Win_unlock(target, of.win));
+    }
+};
+
+/// One operation, with a request or without one.
+struct Operation {
+    MPI_Win win;
+    const Shape &here, &there;
+    int target;
+    MPI_Aint at;
+    bool by_request;
+
+    void finish(MPI_Request& request) const {
+        if (target % 2 == 0) OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        for (int done = target % 2 == 0; done == 0;)
+            OK(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        CHECK(request == MPI_REQUEST_NULL);
+    }
+    void put(const void* from) const {
+        if (!by_request) {
+            OK(MPI_Put(from, 1, here.type, target, at, 1, there.type, win));
+            return;
+        }
+        MPI_Request request;
+        OK(MPI_Rput(from, 1, here.type, target, at, 1, there.type, win, &request));
+        finish(request);
+    }
+    void get(void* to) const {
+        if (!by_request) {
+            OK(MPI_Get(to, 1, here.type, target, at, 1, there.type, win));
+            return;
+        }
+        MPI_Request request;
+        OK(MPI_Rget(to, 1, here.type, target, at, 1, there.type, win, &request));
+        finish(request);
+    }
+    void accumulate(const void* from, MPI_Op op) const {
+        if (!by_request) {
+            OK(MPI_Accumulate(from, 1, here.type, target, at, 1, there.type, op, win));
+            return;
+        }
+        MPI_Request request;
+        OK(MPI_Raccumulate(from, 1, here.type, target, at, 1, there.type, op, win, &request));
+        finish(request);
+    }
+    void get_accumulate(const void* from, void* to, MPI_Op op) const {
+        if (!by_request) {
+            OK(MPI_Get_accumulate(from, 1, here.type, to, 1, here.type, target, at, 1, there.type,
+                                  op, win));
+            return;
+        }
+        MPI_Request request;
+        OK(MPI_Rget_accumulate(from, 1, here.type, to, 1, here.type, target, at, 1, there.type, op,
+                               win, &request));
+        finish(request);
     }
 };
 
@@ -166,6 +226,7 @@ void phase(const Case& made, const Epoch& epoch, const std::vector<Shape>& shape
         const bool exclusive = random() % 2 == 0;
         const bool fetches = random() % 2 == 0;
         const bool least = random() % 2 == 0;
+        const bool by_request = random() % 2 == 0 && epoch.allows_requests();
         Cells values;
         for (std::size_t i = 0; i < there.cells.size(); ++i)
             values.push_back(static_cast<std::int32_t>(random() % 1000));
@@ -183,18 +244,16 @@ void phase(const Case& made, const Epoch& epoch, const std::vector<Shape>& shape
             cell = sums ? cell + values[i] : least ? std::min(cell, values[i]) : values[i];
         }
         if (origin != rank) continue;
+        const Operation operation{made.win, here, there, target, at, by_request};
         epoch.access(target, exclusive, [&] {
             if (sums && fetches)
-                OK(MPI_Get_accumulate(buffer.data(), 1, here.type, result.data(), 1, here.type,
-                                      target, at, 1, there.type, MPI_SUM, made.win));
+                operation.get_accumulate(buffer.data(), result.data(), MPI_SUM);
             else if (sums)
-                OK(MPI_Accumulate(buffer.data(), 1, here.type, target, at, 1, there.type, MPI_SUM,
-                                  made.win));
+                operation.accumulate(buffer.data(), MPI_SUM);
             else if (least)
-                OK(MPI_Get_accumulate(buffer.data(), 1, here.type, result.data(), 1, here.type,
-                                      target, at, 1, there.type, MPI_MIN, made.win));
+                operation.get_accumulate(buffer.data(), result.data(), MPI_MIN);
             else
-                OK(MPI_Put(buffer.data(), 1, here.type, target, at, 1, there.type, made.win));
+                operation.put(buffer.data());
         });
         for (std::size_t i = 0; i < result.size(); ++i) {
             const auto element =
@@ -222,8 +281,13 @@ void check_model(const Case& made, const Epoch& epoch, const std::vector<Shape>&
             Cells buffer(static_cast<std::size_t>(here.span), -99);
             const int at = std::min(first, cells - there.span);
             epoch.access(target, false, [&] {
-                OK(MPI_Get(buffer.data(), 1, here.type, target, made.at(target, at), 1, there.type,
-                           made.win));
+                Operation{made.win,
+                          here,
+                          there,
+                          target,
+                          made.at(target, at),
+                          random() % 2 == 0 && epoch.allows_requests()}
+                    .get(buffer.data());
             });
             if (epoch.kind == Epochs::lock_all) OK(MPI_Win_flush(target, made.win));
             for (std::size_t i = 0; i < there.cells.size(); ++i)
@@ -235,18 +299,36 @@ void check_model(const Case& made, const Epoch& epoch, const std::vector<Shape>&
     epoch.end();
 }
 
+/// A window and what is in it.
+struct Modelled {
+    Case made;
+    std::vector<Cells> model;
+
+    explicit Modelled(int kind) : model(static_cast<std::size_t>(size), Cells(cells, 0)) {
+        make(made, kind);
+        for (int other = 0; other < size; ++other)
+            for (int i = 0; i < cells; ++i)
+                model[static_cast<std::size_t>(other)][static_cast<std::size_t>(i)] =
+                    10000 * (other + 1) + i;
+        std::copy_n(model[static_cast<std::size_t>(rank)].begin(), cells, made.memory);
+        MPI_Barrier(comm);
+    }
+    void free() {
+        if (made.dynamic) {
+            MPI_Barrier(comm);
+            OK(MPI_Win_detach(made.win, made.memory));
+        }
+        OK(MPI_Win_free(&made.win));
+        if (made.taken != nullptr) OK(MPI_Free_mem(made.taken));
+    }
+};
+
 void program(unsigned seed, const std::vector<Shape>& shapes, MPI_Group everybody) {
     std::mt19937 random(seed);
-    Case made;
-    make(made, static_cast<int>(random() % 5));
-    std::vector<Cells> model(static_cast<std::size_t>(size), Cells(cells, 0));
-    for (int other = 0; other < size; ++other)
-        for (int i = 0; i < cells; ++i)
-            model[static_cast<std::size_t>(other)][static_cast<std::size_t>(i)] =
-                10000 * (other + 1) + i;
-    std::copy_n(model[static_cast<std::size_t>(rank)].begin(), cells, made.memory);
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < 4; ++i) {
+    Modelled windows[] = {Modelled(static_cast<int>(random() % 5)),
+                          Modelled(static_cast<int>(random() % 5))};
+    for (int i = 0; i < 6; ++i) {
+        auto& [made, model] = windows[i % 2];
         Epoch epoch{made, static_cast<Epochs>(random() % static_cast<unsigned>(Epochs::end)),
                     everybody};
         phase(made, epoch, shapes, random, model);
@@ -254,24 +336,32 @@ void program(unsigned seed, const std::vector<Shape>& shapes, MPI_Group everybod
         epoch.kind = epoch.kind == Epochs::fence ? Epochs::fence : Epochs::lock_all;
         check_model(made, epoch, shapes, own, model);
     }
-    if (made.dynamic) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        OK(MPI_Win_detach(made.win, made.memory));
-    }
-    OK(MPI_Win_free(&made.win));
-    if (made.taken != nullptr) OK(MPI_Free_mem(made.taken));
+    for (Modelled& window : windows) window.free();
+}
+
+void programs(unsigned first, unsigned count, const std::vector<Shape>& shapes, MPI_Comm of) {
+    comm = of;
+    MPI_Group everybody;
+    OK(MPI_Comm_group(comm, &everybody));
+    for (unsigned seed = first; seed < first + count; ++seed) program(seed, shapes, everybody);
+    OK(MPI_Group_free(&everybody));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    start(&rank, &size, MPI_THREAD_SINGLE);
-    const unsigned programs = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 60;
+    start(&rank, &size, argc > 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
+    const unsigned count = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 60;
+    const unsigned threads = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1;
     std::vector<Shape> shapes = make_shapes();
-    MPI_Group everybody;
-    MPI_Comm_group(MPI_COMM_WORLD, &everybody);
-    for (unsigned seed = 1; seed <= programs; ++seed) program(seed, shapes, everybody);
-    MPI_Group_free(&everybody);
+    std::vector<MPI_Comm> communicators(threads);
+    for (MPI_Comm& one : communicators) OK(MPI_Comm_dup(MPI_COMM_WORLD, &one));
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < threads; ++i)
+        others.emplace_back([&, i] { programs(1 + i * count, count, shapes, communicators[i]); });
+    programs(1, count, shapes, communicators[0]);
+    for (std::thread& other : others) other.join();
+    for (MPI_Comm& one : communicators) OK(MPI_Comm_free(&one));
     for (std::size_t i = 1; i < shapes.size(); ++i) MPI_Type_free(&shapes[i].type);
     MPI_Finalize();
 }
