@@ -12,6 +12,7 @@
 #include "objects/process.hpp"
 #include "rma/held.hpp"
 #include "rma/meeting.hpp"
+#include "rma/named_wait.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -43,10 +44,11 @@ void listen(Thread& thread, Window& window, Exposure& epoch, std::int32_t tag) {
                                                      nullptr, 0, rank, tag));
 }
 
-int hear(Thread& thread, Window& window, Exposure& epoch) {
+int hear(Thread& thread, Window& window, Exposure& epoch, Awaited awaited) {
     int first = MPI_SUCCESS;
-    for (core::Request* announced : std::exchange(epoch.announced, {}))
-        if (const int error = p2p::finish(thread, *window.communicator, announced))
+    const std::vector<core::Request*> announced = std::exchange(epoch.announced, {});
+    for (std::size_t i = 0; i < announced.size(); ++i)
+        if (const int error = finish(thread, window, announced[i], epoch.ranks[i], awaited))
             first = first == MPI_SUCCESS ? error : first;
     return first;
 }
@@ -129,7 +131,7 @@ int start(Thread& thread, Window& window, const objects::Group& group, int asser
     if (const int error = ranks_of_epoch(thread, window, group, epoch.ranks)) return error;
     window.open_to_all.store(0, relaxed);
     if ((assertion & MPI_MODE_NOCHECK) == 0) listen(thread, window, epoch, post_message);
-    if (const int error = hear(thread, window, epoch)) return error;
+    if (const int error = hear(thread, window, epoch, {"target", "its MPI_Win_post"})) return error;
     window.started = std::move(epoch);
     set_started(window, true);
     return MPI_SUCCESS;
@@ -151,7 +153,7 @@ bool is_complete(const Exposure& exposure) noexcept {
 
 int wait(Thread& thread, Window& window) {
     if (!window.exposure.open) return no_exposure(thread, window);
-    const int error = hear(thread, window, window.exposure);
+    const int error = hear(thread, window, window.exposure, {"origin", "its MPI_Win_complete"});
     window.exposure = {};
     return error;
 }

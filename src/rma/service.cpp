@@ -12,6 +12,7 @@
 #include "rma/dynamic.hpp"
 #include "rma/elements.hpp"
 #include "rma/meeting.hpp"
+#include "rma/named_wait.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -196,7 +197,7 @@ bool Service::ask(Thread& thread, std::int32_t rank, Question question, Data fir
                                               rank, question.answer_tag);
     if (p2p::send(thread, communicator_, context, message.get(), length, rank, question_message) !=
             MPI_SUCCESS ||
-        p2p::finish(thread, communicator_, heard) != MPI_SUCCESS)
+        finish(thread, window_, heard, rank, {"target", "its answer"}) != MPI_SUCCESS)
         return false;
     Verdict verdict{};
     std::memcpy(&verdict, reply.get(), sizeof verdict);

@@ -6,9 +6,10 @@ import subprocess
 import unittest
 
 
-def run(*options, how):
+def run(*options, how, **environment):
     return subprocess.run([os.environ["MPIEXEC"], *options, "-n", "3", os.environ["PROGRAM"], *how.split()],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100,
+                          env={**os.environ, **environment})
 
 
 class Holder(unittest.TestCase):
@@ -28,6 +29,15 @@ class Holder(unittest.TestCase):
         job = run("--timeout", "5", how="hangs of_all")
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("MPI_Win_lock(target 0, cells, held by who has locked all targets)", job.stdout)
+
+    def test_who_is_waited_for_is_named_with_the_window(self):
+        for how, report in (("asked", "MPI_Put(target 0, cells, for its answer)"),
+                            ("start", "MPI_Win_start(target 0, cells, for its MPI_Win_post)"),
+                            ("wait", "MPI_Win_wait(origin 0, cells, for its MPI_Win_complete)")):
+            with self.subTest(how=how):
+                job = run("--timeout", "5", how=how, HEDDLE_SINGLE_COPY="never")  # so that who puts asks
+                self.assertNotEqual(job.returncode, 0)
+                self.assertIn(report, job.stdout)
 
 
 if __name__ == "__main__":

@@ -279,6 +279,14 @@ static void handlers(void) {
     OK(MPI_Win_free(&win));
     FAILS(MPI_Win_free(&copy), MPI_ERR_WIN);
     FAILS(MPI_Win_set_name(copy, "gone"), MPI_ERR_WIN);
+    FAILS(MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, copy), MPI_ERR_WIN);
+    FAILS(MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, copy), MPI_ERR_WIN);
+    FAILS(MPI_Accumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, copy), MPI_ERR_WIN);
+    FAILS(MPI_Fetch_and_op(&value, &value, MPI_INT, 0, 0, MPI_SUM, copy), MPI_ERR_WIN);
+    FAILS(MPI_Compare_and_swap(&value, &value, &value, MPI_INT, 0, 0, copy), MPI_ERR_WIN);
+    FAILS(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, copy), MPI_ERR_WIN);
+    FAILS(MPI_Win_flush(0, copy), MPI_ERR_WIN);
+    FAILS(MPI_Win_fence(0, copy), MPI_ERR_WIN);
 }
 
 int main(void) {

@@ -1,9 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 locks target 0 or, told "of_all" as well, all targets, and is killed while it holds the lock (killed) or never
-   lets go of it (hangs). The others wait for it. */
+   lets go of it (hangs). The others wait for it. Or rank 0 never comes to MPI, and the others wait for it in a put
+   (asked), in MPI_Win_start (start) or in MPI_Win_wait (wait). */
 #include "check.h"
 
 #include <signal.h>
+#include <unistd.h>
+
+static void wait_for_rank_0(const char* how, int rank) {
+    MPI_Win win;
+    MPI_Group world, others;
+    const int first = 0;
+    static int memory;
+    OK(MPI_Win_create(&memory, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_set_name(win, "cells"));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &first, &others));
+    while (rank == 0) pause();
+    if (strcmp(how, "start") == 0) OK(MPI_Win_start(others, 0, win));
+    if (strcmp(how, "wait") == 0) {
+        OK(MPI_Win_post(others, 0, win));
+        OK(MPI_Win_wait(win));
+    }
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+    OK(MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
+    CHECK(!"rank 0 came");
+}
 
 int main(int argc, char** argv) {
     int rank, size, told = 0;
@@ -11,6 +33,8 @@ int main(int argc, char** argv) {
     void* memory;
     CHECK(argc == 2 || argc == 3);
     start(&rank, &size, MPI_THREAD_SINGLE);
+    if (strcmp(argv[1], "killed") != 0 && strcmp(argv[1], "hangs") != 0)
+        wait_for_rank_0(argv[1], rank);
     OK(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
     OK(MPI_Win_set_name(win, "cells"));
     if (rank == 0) {
