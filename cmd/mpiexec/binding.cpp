@@ -15,6 +15,7 @@ using Threads = std::vector<int>;
 using Group = std::vector<const Core*>;
 
 Map effective_map(const Placement& placement) {
+    if (placement.map == Map::node) return Map::core;  // all are on this one
     if (placement.map != Map::unset) return placement.map;
     if (placement.bind == Bind::socket) return Map::socket;
     if (placement.bind == Bind::numa) return Map::numa;

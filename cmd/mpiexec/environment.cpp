@@ -18,18 +18,28 @@ bool names_another_rank(std::string_view name) {
         name == "HEDDLE_NODE_FD" || name == "HEDDLE_PRINT_FD";
 }
 
+/// What a rank of another launcher finds the others by.
+bool is_of_launcher(std::string_view name) {
+    for (const std::string_view prefix : {"PRTE_", "OMPI_", "SLURM_", "HYDI_", "MPIEXEC_"})
+        if (name.starts_with(prefix)) return true;
+    return names_another_rank(name);
+}
+
 bool is_listed(const EnvironmentRule& rule, std::string_view name) {
     return std::find(rule.inherit.begin(), rule.inherit.end(), name) != rule.inherit.end();
 }
 
 }  // namespace
 
-Environment::Environment(const EnvironmentRule& first, const EnvironmentRule& second) {
+Environment::Environment(const EnvironmentRule& first, const EnvironmentRule& second,
+                         bool of_other_launcher) {
     const bool all = second.inherit_all.value_or(first.inherit_all.value_or(true));
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view name = name_of(*entry);
-        if (names_another_rank(name)) continue;
-        if (all || is_listed(first, name) || is_listed(second, name)) entries_.emplace_back(*entry);
+        if (!of_other_launcher && names_another_rank(name)) continue;
+        if (all || (of_other_launcher && is_of_launcher(name)) || is_listed(first, name) ||
+            is_listed(second, name))
+            entries_.emplace_back(*entry);
     }
     for (const auto& [name, value] : first.set) set(name, value);
     for (const auto& [name, value] : second.set) set(name, value);

@@ -12,8 +12,9 @@ namespace heddle::mpiexec {
 class Environment {
 public:
     /// Applies `first`, then `second` (a program's own rule wins) to the launcher's environment.
-    /// Variables by which another launcher names a rank are never handed down.
-    Environment(const EnvironmentRule& first, const EnvironmentRule& second);
+    /// Variables by which another launcher names a rank are handed down to its ranks only.
+    Environment(const EnvironmentRule& first, const EnvironmentRule& second,
+                bool of_other_launcher = false);
 
     void set(const std::string& name, const std::string& value);
 

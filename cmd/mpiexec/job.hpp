@@ -27,7 +27,7 @@ struct Program {
 };
 
 enum class Bind { share, none, core, hwthread, socket, numa };
-enum class Map { unset, core, socket, numa };
+enum class Map { unset, core, socket, numa, node };
 
 /// Where ranks run, see binding.hpp.
 struct Placement {
@@ -38,6 +38,19 @@ struct Placement {
 };
 
 enum class InputTo { one_rank, all_ranks, nobody };
+
+/// A machine that was named for ranks.
+struct Host {
+    std::string name;
+    int ranks = 0;  ///< that it takes; 0: not said
+};
+
+/// What the keeper starts.
+enum class Children {
+    ranks,     ///< whom it connects, by PMI and shared memory
+    launcher,  ///< one of another kind, which starts the ranks (hand_over.hpp)
+    rank       ///< one, whom such a launcher connects (inner.hpp)
+};
 
 struct Job {
     std::vector<Program> programs;
@@ -50,6 +63,11 @@ struct Job {
     bool tag_output = false;
     bool raw_output = false;  ///< ranks write to the launcher's own descriptors
     bool quiet = false;
+    std::vector<Host> hosts;  ///< empty: none was named
+    int ranks_per_host = 0;   ///< 0: not said
+    std::string via;          ///< which launcher starts ranks on other hosts; empty: any
+    Children children = Children::ranks;
+    int first_rank = 0;  ///< not 0: of another launcher's job
     bool verbose = false;
 
     /// Number of ranks; valid once every program's is known.
@@ -59,6 +77,12 @@ struct Job {
         return sum;
     }
 };
+
+/// As -stdin has it.
+inline std::string input_name(const Job& job) {
+    if (job.input == InputTo::all_ranks) return "all";
+    return job.input == InputTo::nobody ? "none" : std::to_string(job.input_rank);
+}
 
 /// The program that `rank` runs: programs take ranks in the order of the command line.
 inline std::size_t program_of(const Job& job, int rank) {

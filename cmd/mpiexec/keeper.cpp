@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "hosts.hpp"
 #include "platform/print_view.hpp"
 #include "process_tree.hpp"
 #include "report.hpp"
@@ -56,7 +57,8 @@ Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, In
     for (std::size_t i = 0; i < ranks_.size(); ++i)
         ranks_[i].program = program_of(job, static_cast<int>(i));
     for (const Program& one : job.programs)
-        environments_.emplace_back(job.environment, one.environment);
+        environments_.emplace_back(job.environment, one.environment,
+                                   job.children == Children::rank);
     loop_.watch(guard_.get(), POLLIN, [this] { hear_guard(); });
     loop_.watch(spawner_.fd(), POLLIN, [this] { check_start_errors(); });
     loop_.watch(signals_.fd(), POLLIN, [this] {
@@ -70,8 +72,8 @@ const Program& Keeper::program(int rank) const {
 }
 
 std::string Keeper::name(int rank) const {
-    return describe(rank, ranks_[static_cast<std::size_t>(rank)].pid,
-                    program(rank).command.front());
+    const RankEnd who = facts(rank, 0);
+    return describe(who.rank, who.pid, who.program);
 }
 
 int Keeper::number_alive() const {
@@ -105,19 +107,24 @@ int Keeper::milliseconds_to_wait() const {
 
 // ---- starting ----
 
-RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
-    const auto index = static_cast<std::size_t>(rank);
-    Environment environment = environments_[ranks_[index].program];
+/// What a rank finds the others by.
+void Keeper::connect(Environment& environment, int rank, int pmi) const {
     const std::string size = std::to_string(job_.size());
     environment.set("PMI_FD", std::to_string(pmi));
     environment.set("PMI_RANK", std::to_string(rank));
     environment.set("PMI_SIZE", size);
     environment.set("PMI_ID", std::to_string(rank));
-    environment.set("PMI_APPNUM", std::to_string(ranks_[index].program));
+    environment.set("PMI_APPNUM", std::to_string(ranks_[static_cast<std::size_t>(rank)].program));
     environment.set("PMI_SPAWNED", "0");
     environment.set("MPI_LOCALRANKID", std::to_string(rank));
     environment.set("MPI_LOCALNRANKS", size);
     environment.set(launch::node_descriptor_variable, memory_.name_for_ranks());
+}
+
+RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
+    const auto index = static_cast<std::size_t>(rank);
+    Environment environment = environments_[ranks_[index].program];
+    if (connects()) connect(environment, rank, pmi);
     if (output.pipe)
         for (const auto& [variable, value] : line_by_line) environment.set_default(variable, value);
     if (output.pages) environment.set(platform::print_pipe_variable, name_of_pipe(output.pages));
@@ -128,8 +135,8 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
                      input_.descriptor(rank),
                      output.output,
                      output.error,
-                     pmi,
-                     memory_.fd(),
+                     connects() ? pmi : -1,
+                     connects() ? memory_.fd() : -1,
                      output.pages.get()};
 }
 
@@ -149,7 +156,7 @@ void Keeper::start_next() try {
     output_.rank_started(rank, pid);
     input_.handed_over(rank);
     if (job_.verbose) say(fmt::format("started {}", name(rank)));
-    if (all_started()) stranger_at_ = (started_at_ = now_ms()) + first_look_ms;
+    if (all_started() && connects()) stranger_at_ = (started_at_ = now_ms()) + first_look_ms;
 } catch (const Failure& failure) {
     fail(failure.code, failure.what());
 }
@@ -190,9 +197,10 @@ Keeper::Phase Keeper::phase(int rank) const {
 RankEnd Keeper::facts(int rank, int status) const {
     const Phase at = phase(rank);
     RankEnd end;
-    end.rank = rank;
+    end.rank = rank + job_.first_rank;
     end.pid = ranks_[static_cast<std::size_t>(rank)].pid;
     end.program = program(rank).command.front();
+    if (job_.children == Children::rank) end.program += " on " + own_host_name();
     end.status = status;
     end.finalized = at == Phase::after;
     end.initialized = at != Phase::before;
@@ -277,9 +285,11 @@ void Keeper::pmi_abort(int rank, int code) {
 void Keeper::conclude(const Verdict& verdict) {
     if (exit_code_ == 0) exit_code_ = verdict.exit_code;
     const int others = number_alive();
-    const bool tell = verdict.ends_job && (others > 0 || !all_started());
+    const bool others_wait = verdict.ends_job && (others > 0 || !all_started());
     output_.catch_up();  // the rank's last words come before ours
-    if (!job_.quiet) say(tell ? fmt::format("{}; the job is ended", verdict.text) : verdict.text);
+    // Of a rank that it has started, a launcher speaks itself.
+    if (!job_.quiet && !starts_launcher())
+        say(others_wait ? fmt::format("{}; the job is ended", verdict.text) : verdict.text);
     if (verdict.ends_job) end_job(SIGTERM);
 }
 
@@ -291,16 +301,16 @@ void Keeper::fail(int code, const std::string& text) {
 }
 
 void Keeper::end_job(int signal) {
-    if (!ending()) kill_at_ = now_ms() + grace_ms;
-    signal_ranks(signal);
-    signal_ranks(SIGCONT);  // a stopped rank would not hear the signal
+    if (!ending()) kill_at_ = now_ms() + (starts_launcher() ? grace_of_launcher_ms : grace_ms);
+    signal_ranks(starts_launcher() ? SIGTERM : signal);  // one word that all launchers obey at once
+    signal_ranks(SIGCONT);                               // a stopped rank would not hear the signal
     if (started_ == 0) childless_ = true;
 }
 
-/// With all that is still in the rank's process group.
+/// With all that is still in the rank's process group; a launcher's helpers hear of it from the launcher.
 void Keeper::signal_ranks(int signal) {
     for (const Rank& rank : ranks_)
-        if (rank.alive()) ::kill(-rank.pid, signal);
+        if (rank.alive()) ::kill(starts_launcher() ? rank.pid : -rank.pid, signal);
 }
 
 void Keeper::hear_guard() {
@@ -325,7 +335,7 @@ void Keeper::hear_signal(int signal) {
         return;
     }
     if (exit_code_ == 0) exit_code_ = 128 + signal;
-    if (!job_.quiet)
+    if (!job_.quiet && job_.children != Children::rank)
         say(fmt::format("{}: ending the job; once more kills it at once", signal_name(signal)));
     end_job(signal);
 }
@@ -337,9 +347,9 @@ void Keeper::expire() {
     if (ending() && now >= kill_at_) kill_now_ = true;
     if (ending() || timeout_at_ == never || now < timeout_at_ || childless_) return;
     output_.catch_up();
-    say(fmt::format("the job has run for {:g} s (--timeout) and is ended; where each rank is:",
-                    job_.timeout_seconds));
-    report_ranks(ranks_, memory_, pmi_);
+    say(fmt::format("the job has run for {:g} s (--timeout) and is ended{}", job_.timeout_seconds,
+                    connects() ? "; where each rank is:" : ""));
+    if (connects()) report_ranks(ranks_, memory_, pmi_);
     exit_code_ = exit_timeout;
     end_job(SIGTERM);
 }

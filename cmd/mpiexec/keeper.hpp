@@ -41,8 +41,9 @@ private:
     enum class Phase { before, inside, after };  ///< of MPI_Init and MPI_Finalize
 
     static constexpr long long never = -1;
-    static constexpr long long grace_ms = 1500;     ///< between asking to end and killing
-    static constexpr long long first_look_ms = 50;  ///< for a program of another MPI
+    static constexpr long long grace_ms = 1500;  ///< between asking to end and killing
+    static constexpr long long grace_of_launcher_ms = 10'000;  ///< which has hosts to ask
+    static constexpr long long first_look_ms = 50;             ///< for a program of another MPI
     static constexpr long long last_look_ms = 3000;
     static constexpr long long same_keypress_ms = 200;  ///< a signal may come to us by two ways
 
@@ -55,6 +56,9 @@ private:
 
     void start_next();
     RankStart prepare(int rank, int pmi, const Output::Ends& output);
+    void connect(Environment& environment, int rank, int pmi) const;
+    [[nodiscard]] bool connects() const { return job_.children == Children::ranks; }
+    [[nodiscard]] bool starts_launcher() const { return job_.children == Children::launcher; }
     void check_start_errors();
     void reap();
     void rank_ended(int rank, int status);

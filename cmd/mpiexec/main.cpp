@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// mpiexec: starts the ranks of an MPI job on this machine.
+/// mpiexec: starts the ranks of an MPI job, those on other machines by another launcher.
 ///
 ///   options  → job       what the command line says          options.hpp, config_file.hpp, job.hpp
 ///   settle               what can be started                  settle.hpp, variables.hpp
@@ -10,6 +10,11 @@
 ///       └ keeper         starts, serves, watches, ends ranks  keeper.hpp
 ///         ├ spawn, pmi_server, output, node_memory, verdict, report
 ///         └ ranks
+///
+/// On other machines:
+///   hosts → hand_over    which launcher, and what it is told  hosts.hpp, hand_over.hpp
+///   guard … keeper       as above, with that launcher in the place of the ranks
+///   inner                a keeper for each rank there         inner.hpp
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,6 +26,9 @@
 #include "binding.hpp"
 #include "event_loop.hpp"
 #include "guard.hpp"
+#include "hand_over.hpp"
+#include "hosts.hpp"
+#include "inner.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "say.hpp"
@@ -65,6 +73,8 @@ void warn(const Job& job, const std::vector<Core>& cores) {
 int run(const std::vector<std::string>& arguments) {
     Job job = parse_command_line(arguments);
     if (job.programs.empty()) return 0;
+    if (job.children == Children::rank) return run_inner(job);
+    if (takes_other_machines(job)) return hand_over(job);
     const std::vector<Core> cores = allowed_cores();
     settle(job, static_cast<int>(cores.size()));
     // Whole lines are worth less than a job that starts.

@@ -8,10 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
-#include <unistd.h>
-
+#include "hosts.hpp"
 #include "nearest.hpp"
 #include "options.hpp"
 #include "say.hpp"
@@ -120,8 +118,10 @@ void set_map(const Parsing& at) {
         map = Map::socket;
     else if (what == "numa")
         map = Map::numa;
-    else if (what == "core" || what == "slot" || what == "hwthread" || what == "node")
+    else if (what == "core" || what == "slot" || what == "hwthread")
         map = Map::core;
+    else if (what == "node")
+        map = Map::node;
     else
         wrong(at,
               fmt::format("'{}' is not one of core, slot, hwthread, socket, numa, node", parts[0]));
@@ -178,44 +178,30 @@ void be_quiet(const Parsing& at) { at.job.quiet = true; }
 void be_verbose(const Parsing& at) { at.job.verbose = true; }
 
 void accept(const Parsing&) {}
-void accept_number(const Parsing& at) { (void)whole_number(at.option, at.values[0], 1, INT_MAX); }
 
-std::string own_host_name() {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
+void add_hosts(const Parsing& at) {
+    for (const std::string& entry : split(at.values[0], ',')) add_host(at.job.hosts, entry);
 }
 
-void check_host(const Parsing& at, std::string_view entry) {
-    const std::string host(entry.substr(0, entry.find(':')));
-    if (host == "localhost" || host == "127.0.0.1" || host == own_host_name()) return;
-    wrong(
-        at,
-        fmt::format("'{}' is not this machine; ranks on several hosts are not connected yet, since "
-                    "there is no network transport",
-                    host));
-}
-
-void accept_this_host(const Parsing& at) {
-    for (const std::string& entry : split(at.values[0], ',')) check_host(at, entry);
-}
-
-/// A host at the beginning of each line, as Hydra and PRRTE read it: "HOST", "HOST:RANKS", "HOST slots=RANKS".
-void read_hostfile(const Parsing& at) {
+void add_hosts_of_file(const Parsing& at) {
     std::ifstream file(at.values[0]);
     if (!file) wrong(at, fmt::format("cannot read {}: {}", at.values[0], error_text(errno)));
-    for (std::string line; std::getline(file, line);) {
-        std::string host;
-        if (std::istringstream(line.substr(0, line.find('#'))) >> host) check_host(at, host);
-    }
+    read_hostfile(at.job.hosts, file);
 }
 
-void refuse_hosts(const Parsing& at) {
-    wrong(
-        at,
-        "this mpiexec starts ranks on this machine only; ranks on several hosts are not connected "
-        "yet, since there is no network transport");
+void set_ranks_per_host(const Parsing& at) {
+    at.job.ranks_per_host = whole_number(at.option, at.values[0], 1, INT_MAX);
 }
+
+void set_via(const Parsing& at) { at.job.via = at.values[0]; }
+
+void refuse_hosts(const Parsing& at) {
+    wrong(at,
+          "not understood; --host and --hostfile say where ranks run, --via says which launcher "
+          "starts them there");
+}
+
+void be_inner(const Parsing& at) { at.job.children = Children::rank; }
 
 void refuse_mca(const Parsing& at) {
     wrong(at,
@@ -261,6 +247,17 @@ constexpr std::array table{
            "where consecutive ranks go: core, slot (next to each "
            "other, default), socket, numa (to these in turn), node; PE=N: N cores for each rank",
            set_map},
+    Option{placement, "host hosts H", "A[:RANKS],B",
+           "run ranks on these machines, by srun, prterun or mpiexec.hydra", add_hosts},
+    Option{placement, "hostfile machinefile f default-hostfile", "FILE",
+           "the same, a machine in each line: 'HOST', 'HOST:RANKS' or 'HOST slots=RANKS'",
+           add_hosts_of_file},
+    Option{placement, "ppn perhost npernode N", "N", "ranks on each machine", set_ranks_per_host},
+    Option{
+        placement, "via", "LAUNCHER",
+        "which launcher starts ranks on other machines: srun, prterun or mpiexec.hydra, also as a "
+        "path; default: the first that is there, srun in an allocation of Slurm",
+        set_via},
     Option{placement, "report-bindings", "", "say on which cores each rank runs", report_bindings},
     Option{hidden, "display-map display-bindings", "", "", report_bindings},
 
@@ -300,10 +297,8 @@ constexpr std::array table{
     Option{hidden, "oversubscribe", "", "", accept},
     Option{hidden, "nooversubscribe", "", "", accept},
     Option{hidden, "use-hwthread-cpus", "", "", accept},
-    Option{hidden, "host hosts H", "HOST", "", accept_this_host},
-    Option{hidden, "ppn perhost npernode N", "N", "", accept_number},
+    Option{hidden, "inner", "", "", be_inner},
 
-    Option{hidden, "hostfile machinefile f default-hostfile", "FILE", "", read_hostfile},
     Option{hidden, "rankfile", "FILE", "", refuse_hosts},
     Option{hidden, "launcher bootstrap rmk iface", "NAME", "", refuse_hosts},
     Option{hidden, "mca gmca omca prtemca pmixmca", "KEY VALUE", "", refuse_mca},

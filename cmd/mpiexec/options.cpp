@@ -173,18 +173,18 @@ Job parse_command_line(const std::vector<std::string>& arguments) {
 
 std::string help_text() {
     return "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
-           "Starts the ranks of an MPI job on this machine and ends with the exit code of the "
-           "first\n"
-           "rank that failed. Options may be written with one or two dashes.\n"
+           "Starts the ranks of an MPI job and ends with the exit code of the first rank that\n"
+           "failed. Options may be written with one or two dashes.\n"
            "  mpiexec -n 4 ./a.out                 four ranks\n"
            "  mpiexec -n 1 ./master : -n 3 ./work  two programs, one job\n"
+           "  mpiexec --host a,b -n 8 ./a.out      on two machines, by srun, prterun or Hydra\n"
            "  mpiexec --timeout 60 -n 2 ./a.out    a job that hangs: who waits for what\n" +
         help_section("Programs", Section::programs) +
         help_section("Environment", Section::environment) +
         help_section("Placement", Section::placement) +
         help_section("Input and output", Section::streams) + help_section("Other", Section::other) +
-        "\nWhat other launchers ask for is accepted where it changes nothing on one machine\n"
-        "(--oversubscribe, --allow-run-as-root, --host localhost, --ppn N).\n"
+        "\nWhat other launchers ask for is accepted where it changes nothing\n"
+        "(--oversubscribe, --allow-run-as-root).\n"
         "\nCtrl-C ends the job, once more kills it at once. SIGUSR1 and SIGUSR2 are handed to all\n"
         "ranks. Exit codes: that of the failing rank, 128 + n when signal n ended it, the code of\n"
         "MPI_Abort, 124 after --timeout, 126 and 127 for a program that cannot be run, 2 for a\n"

@@ -79,7 +79,7 @@ UniqueFd Output::add_stream(int rank, int target) {
     stream->pipe = UniqueFd(ends[0]);
     stream->rank = rank;
     stream->target = target;
-    if (tagged_) stream->tag = fmt::format("[{}] ", rank);
+    if (tagged_) stream->tag = fmt::format("[{}] ", first_rank_ + rank);
     watch_if_due(*streams_.emplace_back(std::move(stream)));
     return UniqueFd(ends[1]);
 }

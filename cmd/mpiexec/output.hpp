@@ -52,6 +52,7 @@ public:
         : loop_(loop),
           passed_on_(job),
           tagged_(job.tag_output),
+          first_rank_(job.first_rank),
           pages_can_be_seen_(passed_on_.looked_into() && pages_can_be_seen()) {}
 
     /// What a rank writes to: the ends of its pipes, or the launcher's own descriptors.
@@ -127,6 +128,7 @@ private:
     EventLoop& loop_;
     PassedOn passed_on_;
     bool tagged_;
+    int first_rank_;
     bool pages_can_be_seen_ = false;
     LookingGlass glass_;
     long long look_at_ = never;

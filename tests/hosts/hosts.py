@@ -8,6 +8,9 @@ import sys
 TOOL = os.environ["HOSTS"]
 PLACE = os.environ.get("LAUNCHERS", "")
 WATCHDOG = 60.0
+# Whoever starts Hydra or PRRTE without saying how they reach other hosts.
+START_BY_AGENT = f"""export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$HOSTS_AGENT
+export PRTE_MCA_plm_ssh_agent=$HOSTS_AGENT PRTE_MCA_prte_launch_agent={PLACE}/prted"""
 SKIPPED = 77
 
 

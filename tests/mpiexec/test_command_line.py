@@ -56,6 +56,106 @@ class Options(LaunchTest):
             self.assertEqual((code, out), (0, name + "\n"))
 
 
+def hosts_in(test):
+    """The name of a file that lasts as long as the test."""
+    file = tempfile.NamedTemporaryFile("w")
+    test.addCleanup(file.close)
+    file.write("localhost slots=2  # here\n\nelsewhere:4\n")
+    file.flush()
+    return file.name
+
+
+class HandedOver(LaunchTest):
+    """What other launchers are told, each played by a script that says it. Ranks on real hosts: tests/hosts."""
+
+    NAMES = ("srun", "mpiexec.hydra", "prterun")
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for name in self.NAMES:
+            self.add(name, 'printf "%s\\n" "${0##*/}" "$@"; exit 5')
+
+    def add(self, name, script):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(f"#!/bin/sh\n{script}\n")
+        os.chmod(path, stat.S_IRWXU)
+
+    def told(self, *words, **variables):
+        """The launcher and the words that it gets before mpiexec --inner, then those after it."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "PMI"))}
+        code, out, err = self.run_job(*words, env={**clean, "PATH": self.folder, **variables})
+        self.assertEqual((code, err), (5, ""))
+        lines = out.splitlines()
+        inner = lines.index("--inner")
+        return lines[:inner - 1], lines[inner + 1:]
+
+    def test_which_launcher(self):
+        self.assertEqual(self.told("--host", "a,b", "-n", 2, "true")[0][0], "mpiexec.hydra")
+        self.assertEqual(self.told("--host", "a,b", "-n", 2, "true", SLURM_JOB_ID="7")[0][0], "srun")
+        self.assertEqual(self.told("-n", 2, "true", SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="2")[0][0], "srun")
+        for name in self.NAMES:
+            self.assertEqual(self.told("--host", "a,b", "--via", name, "-n", 2, "true")[0][0], name)
+            path = os.path.join(self.folder, name)
+            self.assertEqual(self.told("--host", "a,b", "--via", path, "-n", 2, "true")[0][0], name)
+        os.remove(os.path.join(self.folder, "mpiexec.hydra"))
+        self.assertEqual(self.told("--host", "a,b", "-n", 2, "true")[0][0], "prterun")
+
+    def test_a_rank_of_slurm_stays_where_it_is(self):
+        own = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="2")
+        for words in ({"SLURM_STEP_ID": "0"}, {"PMI_RANK": "1"}, {"SLURM_JOB_NUM_NODES": "1"}):
+            self.assertEqual(self.run_job("-n", 1, DOUBLE, "say:x", env={**own, **words})[:2], (0, "x\n"))
+
+    def test_hosts(self):
+        for words, hosts in ((("--host", "a,b", "-n", 4), "a:2,b:2"), (("--host", "a,b", "-n", 5), "a:3,b:3"),
+                             (("--host", "a:1,b:3", "-n", 4), "a:1,b:3"), (("--host", "a:1,b", "-n", 4), "a:1,b:3"),
+                             (("--host", "a,a,b", "-n", 3), "a:2,b:1"), (("--host", "a,b", "-ppn", 3, "-n", 6), "a:3,b:3"),
+                             (("--host", "a:1,b:1", "-n", 4), "a:2,b:2"), (("--host", "a:2,b:2",), "a:2,b:2"),
+                             (("--hostfile", hosts_in(self)), "localhost:2,elsewhere:4")):
+            for via, option in (("mpiexec.hydra", "-hosts"), ("prterun", "--host")):
+                told = self.told(*words, "--via", via, "true")[0]
+                self.assertEqual(told[told.index(option) + 1], hosts)
+
+    def test_words_of_srun(self):
+        told, inner = self.told("--host", "a,b", "--via", "srun", "-n", 4, "-stdin", "none", "--bind-to", "core", "true")
+        for word in ("--nodelist=a,b", "--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--input=none", "--mpi=pmi2",
+                     "--cpu-bind=cores"):
+            self.assertIn(word, told)
+        self.assertEqual(inner, ["-n", "1", "-stdin", "none", "true"])
+        self.assertNotIn("--mpi=pmi2", self.told("--host", "a,b", "--via", "srun", "-n", 2, "true",
+                                                 SLURM_MPI_TYPE="pmix")[0])
+
+    def test_what_concerns_a_rank(self):
+        inner = self.told("--host", "a,b", "-n", 2, "-l", "-wdir", "/x", "-genv", "A", "b c", "-x", "D=1", "program", "-n", "7")[1]
+        self.assertEqual(inner, ["-n", "1", "-l", "-wdir", "/x", "-env", "A", "b c", "-env", "D", "1", "program", "-n", "7"])
+
+    def test_variables(self):
+        hosts = ("--host", "a,b", "-n", 2)
+        told = self.told(*hosts, "--via", "prterun", "true", MINE="1")[0]
+        self.assertIn("MINE", told)
+        self.assertEqual(told[told.index("MINE") - 1], "-x")
+        inner = self.told(*hosts, "-genvnone", "-genvlist", "A,B", "true")[1]
+        self.assertEqual(inner, ["-n", "1", "-genvnone", "-genvlist", "A", "-genvlist", "B", "true"])
+
+    def test_several_programs(self):
+        _, rest = self.told("--host", "a,b", "-n", 1, "one", ":", "-n", 3, "two")
+        self.assertEqual(rest[:4], ["-n", "1", "one", ":"])
+        self.assertEqual(rest[-2:], ["1", "two"])
+
+    def test_what_has_no_word_is_refused(self):
+        own = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}")
+        hosts = ("--host", "a,b", "-n", "4")
+        for via, words in (("srun", ("--map-by", "numa")), ("srun", ("-usize", 3)), ("prterun", ("-usize", 3)),
+                           ("mpiexec.hydra", ("-stdin", "all")), ("mpiexec.hydra", ("--report-bindings",))):
+            self.assert_refused(2, f"{via}, which starts the ranks on other machines, has nothing like", *hosts, "--via",
+                                via, *words, "true", env=own)
+        self.assert_refused(2, "different numbers", "--host", "a:1,b:3", "-n", 4, "--via", "srun", "true", env=own)
+        self.assert_refused(2, "several programs", *hosts, "--via", "srun", "true", ":", "true", env=own)
+
+
 class Refused(LaunchTest):
     def test_unknown_options_name_the_nearest(self):
         self.assert_refused(2, "--bind-to", "--bindto", "core", "true")
@@ -82,15 +182,16 @@ class Refused(LaunchTest):
         self.assert_refused(2, "environment has no variable", "-x", "HEDDLE_NO_SUCH", "true")
 
     def test_what_needs_several_machines(self):
-        with tempfile.NamedTemporaryFile("w") as file:
-            file.write("localhost slots=2\n\nelsewhere:4\n")
-            file.flush()
-            for words in (["-hostfile", file.name], ["-f", file.name], ["--machinefile", file.name],
-                          ["-host", "localhost,elsewhere"]):
-                self.assert_refused(2, "'elsewhere' is not this machine; ranks on several hosts are not connected yet",
-                                    *words, "-n", "1", "true")
+        nothing = dict(os.environ, PATH="/nowhere")
+        for words in (["-hostfile", hosts_in(self)], ["-f", hosts_in(self)], ["-host", "localhost,elsewhere"]):
+            self.assert_refused(1, "none of them is in PATH; Hydra comes with MPICH", *words, "-n", "1", "true", env=nothing)
         self.assert_refused(2, "cannot read nowhere: no such file", "--hostfile", "nowhere", "-n", "1", "true")
-        self.assert_refused(2, "this machine only", "--rankfile", "r", "-n", "1", "true")
+        self.assert_refused(2, "'-n' is not the name of a host", "--host", "-n", "1", "true")
+        self.assert_refused(2, "'x' is not a whole number", "--host", "a:x", "-n", "1", "true")
+        self.assert_refused(2, "how many ranks?", "--host", "a,b", "true")
+        self.assert_refused(2, "not one of srun, prterun", "--host", "a,b", "--via", "ssh", "-n", "1", "true")
+        self.assert_refused(1, "it is not there", "--host", "a,b", "--via", "/nowhere/srun", "-n", "1", "true")
+        self.assert_refused(2, "--via says which launcher", "--rankfile", "r", "-n", "1", "true")
         self.assert_refused(2, "HEDDLE_", "--mca", "btl", "self", "true")
 
     def test_missing_program(self):

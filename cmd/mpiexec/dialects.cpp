@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dialects.hpp"
+
+#include <unistd.h>
+
+#include <initializer_list>
+#include <set>
+
+#include "say.hpp"
+
+namespace heddle::mpiexec {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+void add(Words& words, std::initializer_list<std::string> more) {
+    words.insert(words.end(), more.begin(), more.end());
+}
+
+[[noreturn]] void refuse(std::string_view launcher, std::string_view what) {
+    throw Failure(exit_usage,
+                  fmt::format("{}, which starts the ranks on other machines, has "
+                              "nothing like {}; --via chooses another launcher",
+                              launcher, what));
+}
+
+std::string joined(const Words& words) { return fmt::format("{}", fmt::join(words, ",")); }
+
+Words names_of(const std::vector<Host>& hosts) {
+    Words names;
+    for (const Host& host : hosts) names.push_back(host.name);
+    return names;
+}
+
+/// "a:2,b:2".
+std::string names_with_ranks(const std::vector<Host>& hosts) {
+    Words entries;
+    for (const Host& host : hosts) entries.push_back(fmt::format("{}:{}", host.name, host.ranks));
+    return joined(entries);
+}
+
+/// Where all hosts take equally many ranks: how many; else 0.
+int ranks_each(const Job& job) {
+    if (job.hosts.empty()) return job.ranks_per_host;
+    for (const Host& host : job.hosts)
+        if (host.ranks != job.hosts.front().ranks) return 0;
+    return job.hosts.front().ranks;
+}
+
+std::string with_count(std::string word, int count) {
+    return count > 0 ? fmt::format("{}:{}", word, count) : word;
+}
+
+// ---- Hydra ----
+
+void hydra_placement(Words& words, const Placement& placement) {
+    constexpr std::string_view hydra = "mpiexec.hydra";
+    if (placement.report) refuse(hydra, "--report-bindings");
+    switch (placement.bind) {
+        case Bind::share:
+            if (placement.cores_per_rank > 0)
+                add(words, {"-bind-to", with_count("core", placement.cores_per_rank)});
+            break;
+        case Bind::none: add(words, {"-bind-to", "none"}); break;
+        case Bind::core:
+            add(words, {"-bind-to", with_count("core", placement.cores_per_rank)});
+            break;
+        case Bind::hwthread: add(words, {"-bind-to", "hwthread"}); break;
+        case Bind::socket: add(words, {"-bind-to", "socket"}); break;
+        case Bind::numa: add(words, {"-bind-to", "numa"}); break;
+    }
+    if (placement.map == Map::socket) add(words, {"-map-by", "socket"});
+    if (placement.map == Map::numa) add(words, {"-map-by", "numa"});
+}
+
+Words hydra_begin(const Job& job, const std::string& file) {
+    Words words{file};
+    const bool in_turn = job.placement.map == Map::node;
+    if (!job.hosts.empty())
+        add(words, {"-hosts", in_turn ? joined(names_of(job.hosts)) : names_with_ranks(job.hosts)});
+    if (in_turn)
+        add(words, {"-ppn", "1"});
+    else if (job.hosts.empty() && job.ranks_per_host > 0)
+        add(words, {"-ppn", std::to_string(job.ranks_per_host)});
+    if (job.input == InputTo::all_ranks || job.input_rank != 0)
+        refuse("mpiexec.hydra", "-stdin for other ranks than rank 0");
+    if (job.universe_size > 0) add(words, {"-usize", std::to_string(job.universe_size)});
+    hydra_placement(words, job.placement);
+    return words;
+}
+
+Words hydra_program(const Job&, const Program& program) {
+    return {"-n", std::to_string(*program.ranks)};
+}
+
+// ---- PRRTE ----
+
+/// Of the shell that has started mpiexec, and of other launchers: nothing that a rank elsewhere should have.
+bool is_of_this_process(std::string_view name) {
+    for (const std::string_view prefix :
+         {"PMI_", "PMIX_", "PRTE_", "OMPI_", "HYDRA_", "BASH_FUNC_"})
+        if (name.starts_with(prefix)) return true;
+    for (const std::string_view one :
+         {"HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_", "HEDDLE_NODE_FD", "HEDDLE_PRINT_FD"})
+        if (name == one) return true;
+    return false;
+}
+
+std::set<std::string> own_variables() {
+    std::set<std::string> names;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const std::string_view name = text.substr(0, text.find('='));
+        if (!is_of_this_process(name)) names.emplace(name);
+    }
+    return names;
+}
+
+std::string prterun_map(const Job& job) {
+    std::string map = "slot";
+    if (job.placement.map == Map::node) map = "node";
+    if (job.placement.map == Map::socket) map = "package";
+    if (job.placement.map == Map::numa) map = "numa";
+    if (job.hosts.empty() && job.ranks_per_host > 0)
+        map = fmt::format("ppr:{}:node", job.ranks_per_host);
+    if (job.placement.cores_per_rank > 0)
+        map += fmt::format(":PE={}", job.placement.cores_per_rank);
+    return map + ":OVERSUBSCRIBE";
+}
+
+/// Unless it is asked to, it must not bind a rank, whose threads would share a core then.
+std::string prterun_bind(const Placement& placement) {
+    switch (placement.bind) {
+        case Bind::core: return "core";
+        case Bind::hwthread: return "hwthread";
+        case Bind::socket: return "package";
+        case Bind::numa: return "numa";
+        case Bind::share: return placement.cores_per_rank > 0 ? "core" : "none";
+        case Bind::none: break;
+    }
+    return "none";
+}
+
+/// It hands no variable down that is not named.
+Words prterun_begin(const Job& job, const std::string& file) {
+    Words words{file};
+    if (!job.hosts.empty()) add(words, {"--host", names_with_ranks(job.hosts)});
+    if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
+    add(words, {"--map-by", prterun_map(job), "--bind-to", prterun_bind(job.placement)});
+    if (job.placement.report) add(words, {"--display", "bindings"});
+    add(words, {"--stdin", input_name(job)});
+    if (job.universe_size > 0) refuse("prterun", "-usize");
+    for (const std::string& name : own_variables()) add(words, {"-x", name});
+    return words;
+}
+
+Words prterun_program(const Job&, const Program& program) {
+    return {"-n", std::to_string(*program.ranks)};
+}
+
+// ---- Slurm ----
+
+void srun_placement(Words& words, const Placement& placement) {
+    std::string bind;
+    switch (placement.bind) {
+        case Bind::share: break;
+        case Bind::none: bind = "none"; break;
+        case Bind::core: bind = "cores"; break;
+        case Bind::hwthread: bind = "threads"; break;
+        case Bind::socket: bind = "sockets"; break;
+        case Bind::numa: bind = "ldoms"; break;
+    }
+    if (placement.report) bind = bind.empty() ? "verbose" : "verbose," + bind;
+    if (!bind.empty()) words.push_back("--cpu-bind=" + bind);
+    if (placement.cores_per_rank > 0)
+        words.push_back(fmt::format("--cpus-per-task={}", placement.cores_per_rank));
+    if (placement.map == Map::node) words.emplace_back("--distribution=cyclic");
+    if (placement.map == Map::socket) words.emplace_back("--distribution=block:cyclic");
+    if (placement.map == Map::numa) refuse("srun", "--map-by numa");
+}
+
+/// A site says by SLURM_MPI_TYPE what its ranks speak. pmi2 is there wherever Slurm is.
+Words srun_begin(const Job& job, const std::string& file) {
+    Words words{file, "--kill-on-bad-exit=1", "--input=" + input_name(job)};
+    if (std::getenv("SLURM_MPI_TYPE") == nullptr) words.emplace_back("--mpi=pmi2");
+    if (!job.hosts.empty()) {
+        words.push_back("--nodelist=" + joined(names_of(job.hosts)));
+        words.push_back(fmt::format("--nodes={}", job.hosts.size()));
+        if (ranks_each(job) == 0) refuse("srun", "hosts that take different numbers of ranks");
+    }
+    if (ranks_each(job) > 0) words.push_back(fmt::format("--ntasks-per-node={}", ranks_each(job)));
+    if (job.programs.size() > 1) refuse("srun", "several programs in one job");
+    if (job.universe_size > 0) refuse("srun", "-usize");
+    srun_placement(words, job.placement);
+    return words;
+}
+
+Words srun_program(const Job&, const Program& program) {
+    return {fmt::format("--ntasks={}", *program.ranks)};
+}
+
+}  // namespace
+
+const std::array<Dialect, 3> dialects{{
+    {"srun", srun_begin, srun_program},
+    {"mpiexec.hydra", hydra_begin, hydra_program},
+    {"prterun", prterun_begin, prterun_program},
+}};
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "inner.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "input.hpp"
+#include "keeper.hpp"
+#include "platform/printing.hpp"
+#include "process_tree.hpp"
+#include "say.hpp"
+#include "settle.hpp"
+
+namespace heddle::mpiexec {
+
+namespace {
+
+constexpr int patience_ms = 5'000;
+int to_keeper = -1;
+volatile std::sig_atomic_t told_to_end = 0;
+
+void tell_keeper(int signal) {
+    const int error = errno;
+    if (signal != SIGUSR1 && signal != SIGUSR2 && signal != SIGCONT) told_to_end = 1;
+    const auto byte = static_cast<unsigned char>(signal);
+    (void)!::write(to_keeper, &byte, 1);
+    errno = error;
+}
+
+/// The other end of a pipe into which each signal to this process goes, as the guard puts them there.
+UniqueFd signals_to_keeper() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+        throw Failure(exit_failed, fmt::format("pipe: {}", error_text(errno)));
+    to_keeper = ends[1];
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT})
+        ::signal(signal, tell_keeper);
+    return UniqueFd(ends[0]);
+}
+
+/// As the launcher has said it; 0 if it has not.
+int rank_of_launcher() {
+    for (const char* variable : {"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+        if (const char* text = std::getenv(variable)) return std::atoi(text);
+    return 0;
+}
+
+/// Hydra answers the exit code of whichever process it looks at last, often one that it has killed itself, unless
+/// it is told to end the job.
+void end_job_over_pmi(int code) {
+    const char* descriptor = std::getenv("PMI_FD");
+    if (descriptor == nullptr) return;
+    platform::wait_until_read(STDERR_FILENO, 1'000);  // Hydra forwards what it has read until then
+    const int pmi = std::atoi(descriptor);
+    write_all(pmi, fmt::format("cmd=abort exitcode={}\n", code));
+    pollfd what{pmi, POLLIN, 0};
+    for (std::array<char, 512> bytes{};
+         ::poll(&what, 1, patience_ms) > 0 && ::read(pmi, bytes.data(), bytes.size()) > 0;) {}
+}
+
+/// Launchers give other ranks than the one that is meant something to read from that never ends.
+void settle_input(Job& job) {
+    if (job.input == InputTo::one_rank && job.input_rank != job.first_rank)
+        job.input = InputTo::nobody;
+    else if (job.input == InputTo::all_ranks)
+        job.input = InputTo::one_rank;
+    job.input_rank = 0;
+}
+
+}  // namespace
+
+int run_inner(Job& job) {
+    job.first_rank = rank_of_launcher();
+    settle_input(job);
+    settle(job, 1);
+    become_subreaper();
+    Input input(job, 1);
+    UniqueFd signals = signals_to_keeper();
+    const std::vector<std::vector<int>> anywhere(1);
+    Keeper keeper(job, anywhere, input, std::move(signals));
+    input.be_keeper();
+    const int code = keeper.run();
+    if (code > 128 && told_to_end == 0) end_job_over_pmi(code);
+    return code;
+}
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiexec --host: jobs on several hosts are those of one, whichever launcher starts their ranks."""
+
+import os
+import re
+import sys
+import unittest
+
+import hosts
+
+MPIEXEC = os.environ["MPIEXEC"]
+ENDS = os.environ["ENDS"]
+CONFORMANCE = os.environ["CONFORMANCE"]
+LAUNCHERS = ("mpiexec.hydra", "prterun")
+
+
+def run(via, words, count=2, before="", after=""):
+    """mpiexec with `words` on so many hosts, two ranks on each; `before` and `after` it in the shell."""
+    start = f"{MPIEXEC} --via {hosts.PLACE}/{via} --host {','.join(hosts.names(count))} -n {2 * count}"
+    return hosts.run(count, f"{hosts.START_BY_AGENT}\n{before} {start} {words} {after}")
+
+
+class Mpiexec(unittest.TestCase):
+    def assert_nothing_left(self, ended):
+        self.assertNotIn("left behind", ended.err, ended)
+
+    def test_the_contract_and_the_node_map(self):
+        for via in LAUNCHERS:
+            for count in (2, 4):
+                ended = run(via, f"{CONFORMANCE} {2 * count} {count}", count)
+                self.assertEqual(ended.code, 0, ended)
+                self.assertEqual(ended.out.count("conforms"), 2 * count)
+
+    def test_ranks_are_next_to_each_other_or_dealt_out(self):
+        expected = {"": ["[0] node1", "[1] node1", "[2] node2", "[3] node2"],
+                    "--map-by node": ["[0] node1", "[1] node2", "[2] node1", "[3] node2"]}
+        for via in LAUNCHERS:
+            for words, lines in expected.items():
+                ended = run(via, f"{words} -l hostname")
+                self.assertEqual((ended.code, ended.lines()), (0, lines), ended)
+
+    def test_several_programs(self):
+        for via in LAUNCHERS:
+            ended = run(via, "-l echo a : -n 2 -x B=b sh -c 'echo $B'")
+            self.assertEqual((ended.code, ended.lines()), (0, [f"[{rank}] {'aaaabb'[rank]}" for rank in range(6)]), ended)
+
+    def test_environment_and_directory(self):
+        for via in LAUNCHERS:
+            ended = run(via, """-genv A 'a  b' -wdir /usr sh -c 'echo "$A-$MINE-$(pwd)"'""", before="MINE=m")
+            self.assertEqual((ended.code, ended.lines()), (0, ["a  b-m-/usr"] * 4), ended)
+            ended = run(via, "-genvnone -genvlist PATH sh -c 'echo -$MINE-'", before="MINE=m")
+            self.assertEqual((ended.code, ended.lines()), (0, ["--"] * 4), ended)
+
+    def test_exit_codes(self):
+        for via in LAUNCHERS:
+            ended = run(via, "sh -c 'exit 3'")
+            self.assertEqual(ended.code, 3, ended)
+            self.assertRegex(ended.err, r"mpiexec: rank \d \(pid \d+, sh on node[12]\) ended with exit code 3")
+            ended = run(via, "no_such_program")
+            self.assertEqual(ended.code, 127, ended)
+            self.assertIn("mpiexec: cannot run 'no_such_program': there is no such program in PATH", ended.err)
+
+    def test_the_death_of_a_rank(self):
+        for via in LAUNCHERS:
+            ended = run(via, f"{ENDS} die")
+            self.assertEqual(ended.code, 137, ended)
+            pid = re.search(r"rank 3 is (\d+)", ended.out)[1]
+            self.assertIn(f"mpiexec: rank 3 (pid {pid}, {ENDS} on node2) was ended by signal 9", ended.err)
+            self.assert_nothing_left(ended)
+
+    def test_an_abort(self):
+        for via in LAUNCHERS:
+            ended = run(via, f"{ENDS} abort 7")
+            self.assertEqual(ended.code, 7, ended)
+            self.assertIn("heddle: the last rank gives up", ended.err)
+            self.assert_nothing_left(ended)
+
+    def test_a_time_limit(self):
+        for via in LAUNCHERS:
+            ended = run(via, f"--timeout 2 {ENDS} wait")
+            self.assertEqual(ended.code, 124, ended)
+            self.assertIn("mpiexec: the job has run for 2 s (--timeout) and is ended\n", ended.err)
+            self.assert_nothing_left(ended)
+
+    def test_standard_input(self):
+        ended = run("mpiexec.hydra", "cat", before="echo hello |")
+        self.assertEqual((ended.code, ended.out), (0, "hello\n"), ended)
+        for via in LAUNCHERS:
+            ended = run(via, "-stdin none -l cat", before="echo hello |")
+            self.assertEqual((ended.code, ended.out), (0, ""), ended)
+
+    def test_signals(self):
+        """Its end by a signal, and the end of all when it is killed."""
+        for via in LAUNCHERS:
+            for name, code in (("TERM", 143), ("KILL", 137)):
+                ended = run(via, f"{ENDS} wait", before="mkfifo /tmp/said;", after=f""">/tmp/said &
+                    {{ for rank in 0 1 2 3; do read line; done; kill -{name} $!; cat; }} </tmp/said
+                    wait $!; echo ended $?""")
+                self.assertEqual(ended.out, f"ended {code}\n", ended)
+                self.assert_nothing_left(ended)
+
+    def test_what_a_rank_leaves_behind_is_ended(self):
+        for via in LAUNCHERS:
+            ended = run(via, "sh -c 'setsid sleep 1000 & exit 0'")
+            self.assertEqual(ended.code, 0, ended)
+            self.assert_nothing_left(ended)
+
+    def test_a_host_that_cannot_be_reached(self):
+        for via in LAUNCHERS:
+            ended = hosts.run(1, f"{hosts.START_BY_AGENT}\n{MPIEXEC} --via {hosts.PLACE}/{via} --host node1,node9 -n 2 true")
+            self.assertNotEqual(ended.code, 0)
+            self.assertNotEqual(ended.err + ended.out, "", "nobody has said why")
+
+
+if __name__ == "__main__":
+    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
+        sys.exit(hosts.SKIPPED)
+    hosts.skip_without_hosts()
+    unittest.main(verbosity=2)
