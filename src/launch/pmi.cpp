@@ -15,6 +15,8 @@
 namespace heddle::launch {
 namespace {
 
+constexpr std::size_t longest_own_key = 64;
+
 /// The value of `key` in a line "cmd=... key=value ..."; empty if it is not there.
 std::string field(const std::string& line, const std::string& key) {
     const std::string wanted = " " + key + "=";
@@ -68,6 +70,10 @@ void Pmi::begin() {
     // Some launchers count the end of a value among its bytes.
     longest_value_ = static_cast<std::size_t>(std::max(1, whole(field(limits, "vallen_max")))) - 1;
     store_ = field(ask("cmd=get_my_kvsname", "my_kvsname"), "kvsname");
+    // Slurm takes lines no longer than the values that it promises to keep.
+    const std::size_t rest =
+        std::strlen("cmd=put kvsname= key= value=\n") + store_.size() + longest_own_key;
+    longest_value_ -= std::min(longest_value_, rest);
     hang_up_.emplace(descriptor_, rank_);
 }
 
@@ -86,7 +92,7 @@ NodeMap Pmi::node_map() {
 std::string Pmi::key_of(int rank, const std::string& key, std::size_t piece) const {
     const std::string full =
         "heddle-" + std::to_string(rank) + "-" + key + "-" + std::to_string(piece);
-    if (full.size() >= longest_key_)
+    if (full.size() >= std::min(longest_key_, longest_own_key))
         throw std::runtime_error("the launcher keeps no key as long as '" + full + "' (PMI-1)");
     return full;
 }

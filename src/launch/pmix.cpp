@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -96,11 +97,8 @@ public:
     }
 
     NodeMap node_map() override {
-        NodeMap map;
-        for (int rank = 0; rank < size_; ++rank)
-            map.push_back(
-                static_cast<std::int32_t>(number(static_cast<std::uint32_t>(rank), "pmix.nodeid")));
-        return map;
+        NodeMap map = nodes_by_number();
+        return map.empty() ? nodes_by_name() : map;
     }
 
     void put(const std::string& key, const std::string& value) override {
@@ -154,6 +152,30 @@ private:
         if (status != pmix::success)
             throw std::runtime_error(std::string(function) + ": " + call_.Error_string(status) +
                                      " (PMIx)");
+    }
+    /// Empty if a number is not told.
+    NodeMap nodes_by_number() const {
+        NodeMap map;
+        for (std::uint32_t rank = 0; rank < static_cast<std::uint32_t>(size_); ++rank) {
+            const Answer node = look_up(rank, "pmix.nodeid");
+            if (!node || node->type != pmix::uint32) return {};
+            map.push_back(static_cast<std::int32_t>(node->data.number));
+        }
+        return map;
+    }
+    /// Slurm's servers tell numbers of none or some, but the names that Slurm has for its nodes, each of which has one.
+    NodeMap nodes_by_name() const {
+        NodeMap map;
+        std::map<std::string, std::int32_t> numbers;
+        for (std::uint32_t rank = 0; rank < static_cast<std::uint32_t>(size_); ++rank) {
+            const Answer name = look_up(rank, "pmix.hname");
+            if (!name || name->type != pmix::string)
+                throw std::runtime_error("the launcher does not tell on which node rank " +
+                                         std::to_string(rank) + " is (PMIx)");
+            const auto next = static_cast<std::int32_t>(numbers.size());
+            map.push_back(numbers.emplace(name->data.text, next).first->second);
+        }
+        return map;
     }
     Answer look_up(std::uint32_t rank, const char* key) const {
         pmix::Process whose = me_;

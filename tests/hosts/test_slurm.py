@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm on two hosts: its two ways to tell ranks of each other, and mpiexec in an allocation."""
+
+import os
+import pathlib
+import shutil
+import sys
+import unittest
+
+import hosts
+
+SLURM = pathlib.Path(__file__).resolve().parent / "slurm.sh"
+MPIEXEC = os.environ["MPIEXEC"]
+PROGRAM = os.environ["PROGRAM"]
+CONFORMANCE = os.environ["CONFORMANCE"]
+
+
+def under_slurm(script):
+    return hosts.run(2, f"{SLURM} 2 sh -c '{script}'")
+
+
+def plugins():
+    listed = under_slurm("srun --mpi=list").out.split()
+    return [name for name in ("pmi2", "pmix") if name in listed]
+
+
+class Slurm(unittest.TestCase):
+    def for_each(self, words):
+        return [under_slurm(f"srun --mpi={plugin} -K -N 2 --ntasks-per-node=2 {words}") for plugin in PLUGINS]
+
+    def test_the_contract(self):
+        for ended in self.for_each(f"{CONFORMANCE} 4 2"):
+            self.assertEqual(ended.code, 0, ended)
+            self.assertEqual(ended.lines(), [f"rank {rank} conforms" for rank in range(4)])
+
+    def test_ranks_find_each_other(self):
+        for ended in self.for_each(f"{PROGRAM} hello"):
+            self.assertEqual(ended.code, 0, ended)
+            self.assertEqual(ended.lines(), [f"rank {rank} of 4" for rank in range(4)])
+
+    def test_the_end_of_a_job(self):
+        for words in ("abort 7", "die", "exit 3"):
+            for ended in self.for_each(f"{PROGRAM} {words}"):
+                self.assertNotEqual(ended.code, 0, ended)
+                self.assertNotIn("left behind", ended.err)
+
+    def test_mpiexec_in_an_allocation(self):
+        ended = under_slurm(f"salloc -Q -N 2 {MPIEXEC} -n 4 -l hostname")
+        self.assertEqual((ended.code, ended.lines()), (0, ["[0] node1", "[1] node1", "[2] node2", "[3] node2"]), ended)
+        ended = under_slurm(f"salloc -Q -N 2 {MPIEXEC} -n 4 --host node1,node2 --map-by node -l hostname")
+        self.assertEqual((ended.code, ended.lines()), (0, ["[0] node1", "[1] node2", "[2] node1", "[3] node2"]), ended)
+        ended = under_slurm(f"salloc -Q -N 2 {MPIEXEC} -n 4 {PROGRAM} die")
+        self.assertEqual(ended.code, 137, ended)
+        self.assertRegex(ended.err, r"mpiexec: rank 3 \(pid \d+, .* on node2\) was ended by signal 9")
+        ended = under_slurm(f"salloc -Q -N 2 {MPIEXEC} -n 4 {PROGRAM} exit 3")
+        self.assertEqual(ended.code, 3, ended)
+
+
+if __name__ == "__main__":
+    if not all(shutil.which(tool) for tool in ("munged", "slurmctld", "slurmd", "srun")):
+        print("Slurm is not installed")
+        sys.exit(hosts.SKIPPED)
+    hosts.skip_without_hosts()
+    PLUGINS = plugins()
+    if not PLUGINS:
+        sys.exit("Slurm did not start")
+    unittest.main(verbosity=2)
