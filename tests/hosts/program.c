@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ranks on several hosts do with each other, as the first argument says; a wrong value ends the job.
+     ring        a token goes around, in messages of 0 to 4 MiB
+     all         every rank sends to every rank, and collectives
+     threads     four threads of each rank exchange messages with the next rank, each with a tag of its own */
+#include <mpi.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+static void demand(int holds, const char* what) {
+    if (holds) return;
+    fprintf(stderr, "rank %d: %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void fill(unsigned char* data, int bytes, int seed) {
+    for (int i = 0; i < bytes; ++i) data[i] = (unsigned char)(i * 31 + seed);
+}
+
+static void check(const unsigned char* data, int bytes, int seed) {
+    for (int i = 0; i < bytes; ++i)
+        if (data[i] != (unsigned char)(i * 31 + seed)) demand(0, "a byte is another");
+}
+
+static void go_around(void) {
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    unsigned char* out = malloc(4 << 20);
+    unsigned char* in = malloc(4 << 20);
+    for (int bytes = 0; bytes <= 4 << 20; bytes = bytes == 0 ? 1 : bytes * 8) {
+        MPI_Status status;
+        int count = -1;
+        fill(out, bytes, rank + bytes);
+        MPI_Sendrecv(out, bytes, MPI_BYTE, next, 1, in, 4 << 20, MPI_BYTE, before, 1,
+                     MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        demand(count == bytes && status.MPI_SOURCE == before, "a status is another");
+        check(in, bytes, before + bytes);
+    }
+    free(out);
+    free(in);
+}
+
+static void all_to_all(void) {
+    int* out = malloc((size_t)size * 1000 * sizeof *out);
+    int* in = malloc((size_t)size * 1000 * sizeof *in);
+    for (int i = 0; i < size * 1000; ++i) out[i] = rank * 1000000 + i;
+    MPI_Alltoall(out, 1000, MPI_INT, in, 1000, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < size * 1000; ++i)
+        demand(in[i] == i / 1000 * 1000000 + rank * 1000 + i % 1000,
+               "a number of MPI_Alltoall is another");
+    int sum = 0, one = rank + 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    demand(sum == size * (size + 1) / 2, "the sum is another");
+    MPI_Bcast(out, 1000, MPI_INT, size - 1, MPI_COMM_WORLD);
+    demand(out[7] == (size - 1) * 1000000 + 7, "what was broadcast is another");
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* From anybody, with any tag. */
+    for (int to = 0; to < size; ++to)
+        if (to != rank) MPI_Send(&rank, 1, MPI_INT, to, 10 + rank, MPI_COMM_WORLD);
+    for (int i = 1; i < size; ++i) {
+        MPI_Status status;
+        int from = -1;
+        MPI_Recv(&from, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        demand(status.MPI_SOURCE == from && status.MPI_TAG == 10 + from,
+               "a message is of another rank");
+    }
+    free(out);
+    free(in);
+}
+
+static void* exchange(void* argument) {
+    const int tag = *(int*)argument;
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    for (int i = 0; i < 200; ++i) {
+        int got = -1, value = i * 4 + tag;
+        MPI_Sendrecv(&value, 1, MPI_INT, next, tag, &got, 1, MPI_INT, before, tag, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        demand(got == value, "a thread has got another's message");
+    }
+    return NULL;
+}
+
+static void with_threads(void) {
+    pthread_t threads[4];
+    int tags[4];
+    for (int i = 0; i < 4; ++i) {
+        tags[i] = i;
+        pthread_create(&threads[i], NULL, exchange, &tags[i]);
+    }
+    for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+}
+
+int main(int argc, char** argv) {
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const char* what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "ring") == 0) go_around();
+    if (strcmp(what, "all") == 0) all_to_all();
+    if (strcmp(what, "threads") == 0) with_threads();
+    MPI_Finalize();
+    printf("rank %d has done %s\n", rank, what);
+    return 0;
+}

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs on two and four hosts: their messages arrive, and they end together."""
+
+import os
+import sys
+import unittest
+
+import hosts
+
+MESSAGES = os.environ["MESSAGES"]
+PROGRAM = os.environ["PROGRAM"]
+COUNTS = (2, 4)
+EACH = 2
+
+
+class Programs(unittest.TestCase):
+    def assert_done(self, what):
+        for name in ("hydra", "hydra in turn"):
+            launcher = hosts.LAUNCHERS[name]
+            for count in COUNTS:
+                ended = hosts.run(count, f"{launcher(count, EACH)} {MESSAGES} {what}")
+                self.assertEqual(ended.code, 0, f"{name}: {ended}")
+                self.assertEqual(ended.lines(), sorted(f"rank {rank} has done {what}" for rank in range(count * EACH)))
+
+    def test_messages_of_every_size(self):
+        self.assert_done("ring")
+
+    def test_all_with_all(self):
+        self.assert_done("all")
+
+    def test_threads(self):
+        self.assert_done("threads")
+
+    def test_an_abort_and_a_death_end_all(self):
+        for name, launcher in hosts.LAUNCHERS.items():
+            for words in ("abort 7", "die"):
+                ended = hosts.run(2, f"{launcher(2, EACH)} {PROGRAM} {words}")
+                self.assertNotEqual(ended.code, 0, f"{name}: {ended}")
+                self.assertNotIn("left behind", ended.err)
+                if words == "abort 7":
+                    self.assertIn("called MPI_Abort with code 7", ended.err)
+
+    def test_the_death_of_a_daemon_ends_all(self):
+        for name, daemon in (("hydra", "hydra_pmi_proxy"), ("prterun", "prted")):
+            ended = hosts.run(2, f"""
+                mkfifo /tmp/said
+                {hosts.LAUNCHERS[name](2, EACH)} {PROGRAM} wait >/tmp/said &
+                {{ for rank in $(seq {2 * EACH}); do read line; done; }} </tmp/said
+                $HOSTS_AGENT node2 'pkill -KILL -x {daemon}'
+                wait $!""")
+            self.assertNotIn("left behind", ended.err, ended)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
+        sys.exit(hosts.SKIPPED)
+    hosts.skip_without_hosts()
+    unittest.main(verbosity=2)
