@@ -182,7 +182,11 @@ TEST_P(InRecipes, a_flush_passes_all_instances_that_were_held) {
             EXPECT_EQ(counted(CounterIndex::window_flush_holds), before + all);
         };
         const std::int64_t value = 1;
-        const auto put = [&] { MPI_Put(&value, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, side.win); };
+        // Each rank to a place of its own: shared locks do not order them.
+        const MPI_Aint place = process().rank();
+        const auto put = [&] {
+            MPI_Put(&value, 1, MPI_INT64_T, 0, place, 1, MPI_INT64_T, side.win);
+        };
         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, side.win);
         put();
         passes([&] { MPI_Win_flush(0, side.win); });
