@@ -140,6 +140,12 @@ public:
     bool is_far(std::int32_t process) const noexcept { return process >= here_; }
     /// Progress by the thread that sleeps for all (p2p/network_worker.hpp); true if there was any.
     bool poll_network_surely(core::Thread& thread);
+    /// A thread is going to sleep until that request is complete: should it be a receive from one of them, its silence
+    /// is a fault from now on, also if nothing has ever been sent there.
+    void watch_sender(const core::Request& request) noexcept {
+        if (network_ != nullptr) [[unlikely]]
+            watch_far_sender(request);
+    }
     /// Whether everything that was sent there has been taken over. After it has first been asked, peers may go.
     bool is_drained();
 
@@ -641,6 +647,7 @@ private:
     core::Request* send_far(core::Thread& thread, const Outbound& message, bool synchronous);
     void post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
                   std::uint32_t prefix_bytes, core::Request* completes);
+    void watch_far_sender(const core::Request& request) noexcept;
     bool poll_network(core::Thread& thread);
     bool poll_network(Turn& turn);
     void deliver_far(Turn& turn, std::int32_t process, transport::Header& header);

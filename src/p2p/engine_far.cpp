@@ -38,8 +38,8 @@ public:
             return false;  // nothing was changed; it comes again
         }
     }
-    void lost(Turn& turn, std::int32_t process, std::string_view why) noexcept override {
-        objects::Process& mine = *turn.thread.process;
+    void lost(std::int32_t process, std::string_view why) noexcept override {
+        objects::Process& mine = *objects::attached_thread()->process;
         objects::end_job(
             mine, 1,
             "lost rank " + std::to_string(mine.numbers.rank_of(process)) + ": " + std::string(why));
@@ -141,6 +141,18 @@ void Engine::stream_far(Turn& turn, const CtsFields& fields) {
 }
 
 // --- receiving ---
+
+void Engine::watch_far_sender(const core::Request& request) noexcept {
+    const objects::Communicator* communicator = request.communicator;
+    if (request.operation != core::Operation::receive || communicator == nullptr) return;
+    // Matched meanwhile, or a place of the library's own: then another one is watched than is meant, if any.
+    const std::int32_t source = request.source;
+    if (source < 0 || source >= communicator->peers || communicator->processes == nullptr) return;
+    const std::int32_t process = communicator->processes[source];
+    if (!is_far(process)) return;
+    FromNetwork receiver(*this);
+    network_->watch(receiver, process);
+}
 
 bool Engine::poll_network(core::Thread& thread) {
     if (network_ == nullptr) return false;

@@ -64,7 +64,7 @@ struct Network::Adapter final : transport::Arrivals {
         receiver.has_read(turn, over->pull);
     }
     void lost(transport::Peer peer, std::string_view why) noexcept override {
-        if (!network.is_closing()) receiver.lost(turn, process(peer), why);
+        if (!network.is_closing()) receiver.lost(process(peer), why);
     }
 
 private:
@@ -154,7 +154,7 @@ bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
             at = &queue.next_active;
         }
     }
-    if (start_reading(turn, receiver)) moved = true;
+    if (start_reading(receiver)) moved = true;
     if (std::exchange(urgent_, false)) lane_->flush();
     if (!lane_->owes()) complete_gathered(turn, receiver);
     return moved;
@@ -179,7 +179,7 @@ bool Network::post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept 
     const std::uint64_t bytes = is_data(pending)
         ? std::min<std::uint64_t>(pending.bytes, packed_.size() - pending.prefix_bytes)
         : pending.bytes;
-    if (!connect(turn, receiver, queue.process)) return false;
+    if (!connect(receiver, queue.process)) return false;
     switch (post(queue, pending, bytes)) {
         case transport::Post::retry: return false;
         case transport::Post::faulty: break;  // the lane tells of it
@@ -218,7 +218,7 @@ transport::Post Network::post(Queue& queue, const instance::Pending& pending,
 }
 
 /// False: it cannot be reached.
-bool Network::connect(Turn& turn, Receiver& receiver, std::int32_t process) noexcept try {
+bool Network::connect(Receiver& receiver, std::int32_t process) noexcept try {
     const std::int32_t rank = numbers_.rank_of(process);
     const auto peer = static_cast<transport::Peer>(rank);
     if (lane_->knows(peer)) [[likely]]
@@ -227,8 +227,13 @@ bool Network::connect(Turn& turn, Receiver& receiver, std::int32_t process) noex
     lane_->watch(peer, true);
     return true;
 } catch (const std::exception& problem) {
-    receiver.lost(turn, process, problem.what());
+    receiver.lost(process, problem.what());
     return false;
+}
+
+void Network::watch(Receiver& receiver, std::int32_t process) noexcept {
+    const std::lock_guard lane(lane_lock_);
+    (void)connect(receiver, process);
 }
 
 // --- reading ---
@@ -248,19 +253,19 @@ void Network::read(Turn& turn, Receiver& receiver, const Pull& pull, std::uint64
         Reading** last = &to_read_;
         while (*last != nullptr) last = &(*last)->next;
         *last = reading.release();
-        (void)start_reading(turn, receiver);
+        (void)start_reading(receiver);
     }
     hand_over(turn, receiver);
 }
 
 /// True if one was started. Lane held.
-bool Network::start_reading(Turn& turn, Receiver& receiver) noexcept {
+bool Network::start_reading(Receiver& receiver) noexcept {
     bool moved = false;
     for (; to_read_ != nullptr; moved = true) {
         Reading& reading = *to_read_;
         const Pull& pull = reading.pull;
         const auto peer = static_cast<transport::Peer>(numbers_.rank_of(pull.process));
-        if (!connect(turn, receiver, pull.process)) break;
+        if (!connect(receiver, pull.process)) break;
         if (lane_->read(peer, {pull.address, pull.key}, {pull.receive->buffer, reading.bytes},
                         reinterpret_cast<std::uint64_t>(&reading)) != transport::Post::done)
             break;

@@ -46,7 +46,7 @@ public:
         /// False: not now; it comes again.
         virtual bool arrived(Turn& turn, std::int32_t process,
                              transport::Header& header) noexcept = 0;
-        virtual void lost(Turn& turn, std::int32_t process, std::string_view why) noexcept = 0;
+        virtual void lost(std::int32_t process, std::string_view why) noexcept = 0;
         /// The last piece of a payload has left.
         virtual void streamed() noexcept = 0;
         /// A payload has been read.
@@ -69,6 +69,8 @@ public:
     /// Takes out the first message to that process that waits for room, and for which `is_it` says so. It is of `send`.
     template <class IsIt>
     bool take_out(std::int32_t process, const core::Request& send, IsIt&& is_it);
+    /// Silence of that process is a fault from now on. It is for those to which something is sent.
+    void watch(Receiver& receiver, std::int32_t process) noexcept;
     /// The longest payload of a message that is sent as a whole, its prefix included.
     std::size_t most_payload() const noexcept { return packed_.size(); }
 
@@ -146,8 +148,8 @@ private:
     bool post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept;
     transport::Post post(Queue& queue, const instance::Pending& pending,
                          std::uint64_t bytes) noexcept;
-    bool connect(Turn& turn, Receiver& receiver, std::int32_t process) noexcept;
-    bool start_reading(Turn& turn, Receiver& receiver) noexcept;
+    bool connect(Receiver& receiver, std::int32_t process) noexcept;
+    bool start_reading(Receiver& receiver) noexcept;
     void complete_gathered(Turn& turn, Receiver& receiver) noexcept;
     bool poll_held(Turn& turn, Receiver& receiver) noexcept;
     void free(instance::Pending& pending) noexcept;

@@ -39,7 +39,10 @@ public:
     bool holds() const noexcept { return request_.completed() || contested; }
     Instances likely_instances() const noexcept { return engine_.likely_instances_of(request_); }
     Instances instances() const noexcept { return engine_.instance_of(request_); }
-    void announce(sync::Slot* slot) noexcept { contested = !announcement_.make(request_, slot); }
+    void announce(sync::Slot* slot) noexcept {
+        if (slot != nullptr) engine_.watch_sender(request_);
+        contested = !announcement_.make(request_, slot);
+    }
     void describe(char* text, std::size_t bytes) const {
         describe_request(engine_, request_, text, bytes);
     }
@@ -98,6 +101,7 @@ public:
         for (std::size_t i = requests_.size(); i-- > first_;) {
             if (is_complete(requests_[i])) continue;
             announced_ = requests_[i];
+            engine_.watch_sender(*announced_);
             contested = !announcement_.make(*announced_, slot);
             return;
         }
@@ -128,8 +132,11 @@ public:
     }
     Instances likely_instances() noexcept { return instances(); }
     void announce(sync::Slot* slot) noexcept {
-        for (core::Request* request : requests_)
-            if (request != nullptr && !announcement_.make(*request, slot)) contested = true;
+        for (core::Request* request : requests_) {
+            if (request == nullptr) continue;
+            if (slot != nullptr) engine_.watch_sender(*request);
+            if (!announcement_.make(*request, slot)) contested = true;
+        }
     }
     void describe(char* text, std::size_t bytes) const {
         for (core::Request* request : requests_)

@@ -15,8 +15,7 @@ EACH = 2
 
 class Programs(unittest.TestCase):
     def assert_done(self, what):
-        for name in ("hydra", "hydra in turn"):
-            launcher = hosts.LAUNCHERS[name]
+        for name, launcher in hosts.LAUNCHERS.items():
             for count in COUNTS:
                 ended = hosts.run(count, f"{launcher(count, EACH)} {MESSAGES} {what}")
                 self.assertEqual(ended.code, 0, f"{name}: {ended}")
@@ -39,6 +38,17 @@ class Programs(unittest.TestCase):
                 self.assertNotIn("left behind", ended.err)
                 if words == "abort 7":
                     self.assertIn("called MPI_Abort with code 7", ended.err)
+
+    def test_a_host_that_is_cut_off_ends_the_job(self):
+        ended = hosts.run(2, f"""
+            mkfifo /tmp/said
+            {hosts.LAUNCHERS["hydra"](2, EACH)} {PROGRAM} wait >/tmp/said 2>/tmp/why &
+            {{ for rank in $(seq {2 * EACH}); do read line; done; }} </tmp/said
+            $HOSTS_AGENT --cut node2
+            wait $!
+            cat /tmp/why
+            $HOSTS_AGENT --mend node2""")
+        self.assertRegex(ended.out, r"rank [01]: lost rank [23]: .*has not answered for", ended)
 
     def test_the_death_of_a_daemon_ends_all(self):
         for name, daemon in (("hydra", "hydra_pmi_proxy"), ("prterun", "prted")):
