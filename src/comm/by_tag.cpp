@@ -40,12 +40,12 @@ int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
 
 Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::int32_t leader,
                 std::string_view string) {
-    const std::int32_t me = thread.process->number();
-    objects::Members both = world_ranks(thread, std::array{me, leader});
-    std::sort(both.begin(), both.end());
+    const std::int32_t mine = thread.process->rank();
+    const std::int32_t theirs = thread.process->numbers.rank_of(leader);
     // No string of a program has a NUL: the leaders are not taken for a group of two.
-    const Meeting place = meeting(std::string(string) + '\0', both);
-    return {&for_errors, place.context, place.tag, me, leader, leader, MPI_SUCCESS};
+    const Meeting place = meeting(std::string(string) + '\0',
+                                  std::array{std::min(mine, theirs), std::max(mine, theirs)});
+    return {&for_errors, place.context, place.tag, mine, theirs, leader, MPI_SUCCESS};
 }
 
 int create_from_groups(core::Thread& thread, objects::Communicator& for_errors,

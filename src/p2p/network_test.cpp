@@ -163,8 +163,19 @@ TEST(Network, CollectivesAndCommunicatorsSpanNodes) {
         int all = 0;
         MPI_Allreduce(&rank, &all, 1, MPI_INT, MPI_SUM, from_group);
         EXPECT_EQ(all, 6);
-        MPI_Group_free(&group);
-        for (MPI_Comm* made : {&node, &half, &both, &from_group}) MPI_Comm_free(made);
+        // Two groups that know nothing of each other but the leaders, and a string.
+        MPI_Group mine, others_group;
+        const int first = rank % 2, other_first = 1 - first;
+        const int of_mine[] = {first, first + 2}, of_others[] = {other_first, other_first + 2};
+        MPI_Group_incl(group, 2, of_mine, &mine);
+        MPI_Group_incl(group, 2, of_others, &others_group);
+        MPI_Comm between;
+        MPI_Intercomm_create_from_groups(mine, 1, others_group, 1, "two groups", MPI_INFO_NULL,
+                                         MPI_ERRORS_ARE_FATAL, &between);
+        MPI_Allreduce(&one, &others, 1, MPI_INT, MPI_SUM, between);
+        EXPECT_EQ(others, 2);
+        for (MPI_Group* made : {&group, &mine, &others_group}) MPI_Group_free(made);
+        for (MPI_Comm* made : {&node, &half, &both, &from_group, &between}) MPI_Comm_free(made);
         EXPECT_GE(ranks_here, 1);
         EXPECT_LE(ranks_here, 2);
     });
