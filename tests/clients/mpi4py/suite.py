@@ -5,6 +5,8 @@ suite.py build INSTALLATION PLACE: gets mpi4py's sources from PyPI and builds th
 mpicc, in a virtual environment in PLACE. What is there already and still fits is kept.
 suite.py run INSTALLATION PLACE RANKS SECONDS: runs the suite, but for what excluded.txt names. The log
 lies in PLACE.
+suite.py run_on_hosts INSTALLATION PLACE RANKS SECONDS: the same with the ranks on two hosts, which HOSTS makes and the
+mpiexec.hydra in LAUNCHERS spans.
 
 Exit codes: 0; 77 where PyPI cannot be reached, and nothing has been built; 1 for anything else.
 """
@@ -13,6 +15,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +28,7 @@ SKIPPED = 77
 
 # A run with fewer tests has not loaded the suite that we mean.
 FEWEST_TESTS = 1500
+HOSTS = 2
 
 
 class Unreachable(Exception):
@@ -113,9 +117,9 @@ def build(installation, place):
     place.stamp.write_text(stamp)
 
 
-def excluded():
+def excluded(*files):
     """As options of the suite's main.py."""
-    for line in (HERE / "excluded.txt").read_text().splitlines():
+    for line in "\n".join((HERE / file).read_text() for file in files).splitlines():
         if not line or line.startswith("#"):
             continue
         kind, name, _reason = line.split(maxsplit=2)
@@ -123,13 +127,30 @@ def excluded():
 
 
 def run(installation, place, ranks, seconds):
+    launcher = [str(installation / "bin" / "mpiexec"), "--timeout", str(seconds), "-n", str(ranks)]
+    judge(place, ranks, place.log(f"{ranks}-ranks"), [*launcher, *suite(place, "excluded.txt")])
+
+
+def run_on_hosts(_installation, place, ranks, seconds):
+    command = [
+        "timeout", str(seconds), f"{os.environ['LAUNCHERS']}/mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", "AGENT",
+        "-hosts", "node1,node2", "-ppn", str(ranks // HOSTS), "-n", str(ranks),
+        *suite(place, "excluded.txt", "excluded_on_hosts.txt")]
+    script = shlex.join(command).replace("AGENT", '"$HOSTS_AGENT"', 1)
+    judge(place, ranks, place.log(f"{ranks}-ranks-on-hosts"), [os.environ["HOSTS"], str(HOSTS), "sh", "-c", script])
+
+
+def suite(place, *files):
     if not place.stamp.exists():
         raise Unreachable
-    log = place.log(f"{ranks}-ranks")
+    return [str(place.python), str(place.suite()), "--verbose", *excluded(*files)]
+
+
+def judge(place, ranks, log, command):
     log.unlink(missing_ok=True)
-    code, said = logged(log, [
-        str(installation / "bin" / "mpiexec"), "--timeout", str(seconds), "-n", str(ranks),
-        str(place.python), str(place.suite()), "--verbose", *excluded()])
+    code, said = logged(log, command)
+    if code == SKIPPED:
+        sys.exit(SKIPPED)
     print("\n".join(re.findall(r"^(?:ERROR|FAIL): .*$|^OK\b.*$|^FAILED\b.*$|^mpiexec: .*$", said, re.M)))
     print(f"the whole log: {log}")
     if code != 0:
@@ -141,7 +162,7 @@ def run(installation, place, ranks, seconds):
 
 def main(command, installation, place, *numbers):
     try:
-        {"build": build, "run": run}[command](
+        {"build": build, "run": run, "run_on_hosts": run_on_hosts}[command](
             pathlib.Path(installation).resolve(), Place(place), *map(int, numbers))
     except Unreachable:
         print("mpi4py: not tested, for its sources are not here: PyPI cannot be reached")
