@@ -42,15 +42,12 @@ struct alignas(4 * cache_line) Channel {
     };
     State state = State::unbound;
     std::int32_t process = 0;
-    /// Classes of contexts whose messages take the short way: `announced` while the state is open, or none.
-    std::uint64_t open_for = 0;
     sync::OfferCursor next_offer{};   ///< where its messages are offered (transport/shm/offers.hpp)
     tool::counters::Sending sending;  ///< on the line that a message writes anyway
     transport::shm::Producer ring;
     Channel* next_backlogged = nullptr;
     Pending* first = nullptr;
     Pending* last = nullptr;
-    std::uint64_t announced = 0;  ///< classes of contexts (transport/shm/context_use.hpp)
     // Payload that goes past the ring.
     transport::shm::PayloadProducer* payload = nullptr;
     std::uint64_t sent_without = 0;  ///< bytes, before there was one

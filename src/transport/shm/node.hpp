@@ -35,7 +35,6 @@
 #include "platform/memory.hpp"
 #include "sync/parking.hpp"
 #include "transport/shm/blocked_notice.hpp"
-#include "transport/shm/context_use.hpp"
 #include "transport/shm/offers.hpp"
 #include "transport/shm/payload_ring.hpp"
 #include "transport/shm/ring.hpp"
@@ -67,8 +66,6 @@ struct Door {
     alignas(cache_line) std::atomic<std::uint64_t> under_pressure;
     /// A digest of which cores the process may run on; 0: not known yet.
     std::atomic<std::uint64_t> cores;
-    /// By which instances messages come here.
-    ContextUse use;
 };
 
 /// Stages: memory in which several processes work on the same data. Whoever takes one for all of them tells

@@ -18,11 +18,11 @@ Cell* Producer::reserve_at_start(std::size_t cells) noexcept {
 
 Cell* Producer::reserve_in_spite(std::size_t cells) noexcept {
     Cell* cell = reserve(cells);
-    const std::uint64_t head = seen_head_;  // just read by reserve()
-    if (cell != nullptr || (head & pressure) == 0) return cell;
-    see_head(head & ~pressure);
+    const std::uint64_t mark = seen_head_ & pressure;
+    if (cell != nullptr || mark == 0) return cell;
+    seen_head_ &= ~pressure;  // just read by reserve()
     cell = reserve(cells);
-    see_head(head);
+    seen_head_ |= mark;
     return cell;
 }
 

@@ -15,9 +15,9 @@
 ///                (3) the cell at tail never holds a matching sequence: where it last carried
 ///                    payload, the producer wipes it before it publishes the message before it.
 /// Full ring      reserve() answers nullptr and has changed nothing.
-/// Pressure       a consumer that is short of memory marks the head that it gives back. To the producer nothing
-///                fits then: its short way is closed without another question, and what goes another way asks
-///                reserve_in_spite().
+/// Pressure       a consumer that is short of memory marks the head that it gives back. The producer counts
+///                the mark as part of the number, to which nothing fits: its short way is closed without
+///                another question, and what goes another way asks reserve_in_spite().
 /// Why one pair   a ring that several processes share needs a locked instruction for each message,
 ///                which waits until the line of the message before has come from the other core
 ///                (docs/adr/0001-private-rings.md).
@@ -68,8 +68,8 @@ class Producer {
 public:
     Producer() = default;
     /// `begin`: position of the first cell, a multiple of the slots, which the consumer has, too.
-    Producer(Control& control, Cell* cells, std::uint64_t begin = 0) noexcept : tail_(begin) {
-        see_head(begin);
+    Producer(Control& control, Cell* cells, std::uint64_t begin = 0) noexcept
+        : tail_(begin), seen_head_(begin) {
         bind(control, cells);
     }
 
@@ -128,15 +128,11 @@ public:
 
 private:
     bool has_room(std::size_t cells) noexcept {
-        if (tail_ + cells - 1 < limit_) [[likely]]
-            return true;
-        see_head(control_->head.load(acquire));  // A2: pairs with R2
-        return tail_ + cells - 1 < limit_;
-    }
-    void see_head(std::uint64_t head) noexcept {
-        seen_head_ = head;
         // One cell more than needed stays free, so that it may be wiped (invariant 3).
-        limit_ = (head & pressure) != 0 ? 0 : head + ring_slots - 1;
+        if (tail_ + cells - seen_head_ < ring_slots) [[likely]]
+            return true;
+        seen_head_ = control_->head.load(acquire);  // A2: pairs with R2
+        return tail_ + cells - seen_head_ < ring_slots;
     }
     Cell* reserve_at_start(std::size_t cells) noexcept;
     void note_payload(std::size_t cells) noexcept;
@@ -145,9 +141,8 @@ private:
     Control* control_ = nullptr;
     Cell* cells_ = nullptr;
     std::uint64_t tail_ = 0;
-    std::uint64_t limit_ = ring_slots - 1;  ///< no message may end beyond it; 0: under pressure
-    std::uint64_t seen_head_ = 0;           ///< with its mark
-    std::size_t payload_cells_ = 0;         ///< cells of which carried_payload_ is set
+    std::uint64_t seen_head_ = 0;    ///< with its mark
+    std::size_t payload_cells_ = 0;  ///< cells of which carried_payload_ is set
     std::bitset<ring_slots> carried_payload_;
 };
 
