@@ -359,7 +359,9 @@ void Network::sleep(std::chrono::milliseconds at_most) noexcept {
         if (!lane_->arm()) return;
         at_most = std::min(at_most, lane_->nap());
     }
-    alarm_.sleep(lane_->descriptor(), at_most);
+    // Whoever found the lane locked just now has left a message, and does not come again.
+    std::atomic_thread_fence(seq_cst);  // as in hand_over()
+    if (!any_fresh_.load(relaxed)) alarm_.sleep(lane_->descriptor(), at_most);
     const std::lock_guard lane(lane_lock_);
     lane_->disarm();
 }

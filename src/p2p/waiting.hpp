@@ -104,6 +104,7 @@ public:
             return;
         }
     }
+    bool is_stale() const noexcept { return announced_ != nullptr && announced_->completed(); }
     void describe(char* text, std::size_t bytes) const {
         describe_request(engine_, *requests_[first_], text, bytes);
     }

@@ -48,6 +48,14 @@ concept Condition = requires(C condition, sync::Slot* slot, char* text, std::siz
     { condition.describe(text, bytes) } -> std::same_as<void>;
 };
 
+/// Of a condition that is announced to one event of several: whether that one has happened before its announcement
+/// could be seen. Asked after a fence: nobody signals for it then, and the next one is to be announced to.
+template <class C>
+bool is_stale(const C& condition) noexcept {
+    if constexpr (requires { condition.is_stale(); }) return condition.is_stale();
+    return false;
+}
+
 inline constexpr std::uint32_t burst = 64;                ///< polls between two offers of the core
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
 inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
@@ -263,6 +271,7 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
         // All of them: room may have come just before it was asked for.
         engine.poll_all(thread);
         if (condition.holds()) return;
+        if (is_stale(condition)) continue;
         if (place.leads()) {
             lead(engine, thread, condition, naps);
             continue;
