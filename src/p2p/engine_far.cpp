@@ -145,8 +145,8 @@ void Engine::stream_far(Turn& turn, const CtsFields& fields) {
 void Engine::watch_far_sender(const core::Request& request) noexcept {
     const objects::Communicator* communicator = request.communicator;
     if (request.operation != core::Operation::receive || communicator == nullptr) return;
-    // Matched meanwhile, or a place of the library's own: then another one is watched than is meant, if any.
-    const std::int32_t source = request.source;
+    // A place of the library's own is no rank there: then another one is watched than is meant, if any.
+    const std::int32_t source = pattern_of(request).source;
     if (source < 0 || source >= communicator->peers || communicator->processes == nullptr) return;
     const std::int32_t process = communicator->processes[source];
     if (!is_far(process)) return;

@@ -182,8 +182,8 @@ TEST_P(InRecipes, a_flush_passes_all_instances_that_were_held) {
             EXPECT_EQ(counted(CounterIndex::window_flush_holds), before + all);
         };
         const std::int64_t value = 1;
-        // Each rank to a place of its own: shared locks do not order them.
-        const MPI_Aint place = process().rank();
+        // To a place of its own: the threads of the other rank may not be done.
+        const MPI_Aint place = process().rank() * threads;
         const auto put = [&] {
             MPI_Put(&value, 1, MPI_INT64_T, 0, place, 1, MPI_INT64_T, side.win);
         };
