@@ -491,8 +491,8 @@ private:
     bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
     bool flush_backlog(Turn& turn, instance::Instance& instance);
-    void take_pending(instance::Instance& instance, instance::Channel& channel,
-                      instance::Pending* before) noexcept;
+    void end_pending(instance::Instance& instance, const instance::Channel& channel,
+                     instance::Pending& pending) noexcept;
     void withhold(instance::Instance& instance, instance::Pending& pending);
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
     void note_backlog(instance::Instance& instance) noexcept;
@@ -630,7 +630,7 @@ private:
 
     // engine_far.cpp
     class FromNetwork;
-    core::Request* send_far(core::Thread& thread, const Outbound& message, bool synchronous);
+    void send_far(Turn& turn, core::Request& send, const Outbound& message);
     void post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
                   std::uint32_t prefix_bytes, core::Request* completes);
     void watch_far_sender(const core::Request& request) noexcept;

@@ -110,22 +110,21 @@ bool Engine::is_of(const instance::Pending& pending, const core::Request& send) 
 /// Outbox held.
 bool Engine::take_out_of_backlog(instance::Instance& instance, instance::Channel& channel,
                                  const core::Request& send) noexcept {
-    instance::Pending* before = nullptr;
-    for (instance::Pending* at = channel.first; at != nullptr; before = at, at = at->next) {
-        if (!is_of(*at, send)) continue;
-        if (!is_sequenced()) {
-            take_pending(instance, channel, before);
-            return true;
-        }
-        at->kind = static_cast<std::uint8_t>(Kind::nothing);
-        at->prefix_bytes = 0;
-        at->data = nullptr;
-        at->layout = nullptr;
-        at->bytes = 0;
-        at->completes = nullptr;
-        return true;
+    const auto is_it = [&](const instance::Pending& pending) { return is_of(pending, send); };
+    if (!is_sequenced()) {
+        instance::Pending* const taken = channel.backlog.take_if(is_it);
+        if (taken != nullptr) end_pending(instance, channel, *taken);
+        return taken != nullptr;
     }
-    return false;
+    instance::Pending* const found = channel.backlog.find_if(is_it);
+    if (found == nullptr) return false;
+    found->kind = static_cast<std::uint8_t>(Kind::nothing);
+    found->prefix_bytes = 0;
+    found->data = nullptr;
+    found->layout = nullptr;
+    found->bytes = 0;
+    found->completes = nullptr;
+    return true;
 }
 
 /// Outbox held.

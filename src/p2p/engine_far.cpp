@@ -64,35 +64,22 @@ bool Engine::is_drained() {
 
 // --- sending ---
 
-core::Request* Engine::send_far(core::Thread& thread, const Outbound& message, bool synchronous) {
-    core::causality::before_other_processes();
-    const instance::Instance& home = pool_.home(message.envelope.context, message.envelope.tag);
-    core::Request* const send = new_send(thread, home, message, synchronous);
-    if (send == nullptr) return nullptr;
-    const auto address = reinterpret_cast<std::uint64_t>(send);
-    Turn turn(thread);
-    try {
-        if (message.bytes > network_->most_payload() - sizeof(OfferedFields)) {
-            announced_.fetch_add(1, relaxed);
-            send->announced = true;
-            if (!announce_readable(turn, *send, message)) {
-                const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
-                post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
-                         &fields, sizeof fields, nullptr);
-            }
-        } else if (synchronous) {
-            const OfferedFields fields{address, 0};
-            post_far(turn, message, Kind::eager_sync, &fields, sizeof fields, nullptr);
-        } else {
-            post_far(turn, message, Kind::eager, nullptr, 0, send);
-        }
-    } catch (const std::bad_alloc&) {
-        let_go_of_send(thread, *send);
-        finish(turn);
-        return nullptr;
+/// Throws std::bad_alloc, and has sent nothing then.
+void Engine::send_far(Turn& turn, core::Request& send, const Outbound& message) {
+    const auto address = reinterpret_cast<std::uint64_t>(&send);
+    if (message.bytes > network_->most_payload() - sizeof(OfferedFields)) {
+        announced_.fetch_add(1, relaxed);
+        send.announced = true;
+        if (announce_readable(turn, send, message)) return;
+        const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
+        post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous, &fields,
+                 sizeof fields, nullptr);
+    } else if (send.synchronous) {
+        const OfferedFields fields{address, 0};
+        post_far(turn, message, Kind::eager_sync, &fields, sizeof fields, nullptr);
+    } else {
+        post_far(turn, message, Kind::eager, nullptr, 0, &send);
     }
-    finish(turn);
-    return send;
 }
 
 /// Throws std::bad_alloc, and has sent nothing then.
@@ -114,8 +101,13 @@ bool Engine::announce_readable(Turn& turn, core::Request& send, const Outbound& 
     }
     const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote.key, remote.address,
                                 message.bytes};
-    post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::readable, &fields,
-             sizeof fields, nullptr);
+    try {
+        post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::readable, &fields,
+                 sizeof fields, nullptr);
+    } catch (const std::bad_alloc&) {
+        network_->withdraw_exposure(send);
+        throw;
+    }
     return true;
 }
 

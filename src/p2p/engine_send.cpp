@@ -30,8 +30,10 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     const Outbound message{{context, source, tag}, process, data,        shape.bytes,
                            shape.layout,           0,       communicator};
     const bool synchronous = how == Sending::synchronous;
-    if (is_far(process)) [[unlikely]]
-        return send_far(thread, message, synchronous);
+    if (is_far(process)) [[unlikely]] {
+        core::causality::before_other_processes();
+        return start_send_by(thread, pool_.home(context, tag), message, synchronous, 0);
+    }
     if (shape.bytes >= payload_rings_.from() && process != rank_)
         if (core::Request* send = send_payload(thread, message, synchronous)) return send;
     if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
@@ -96,6 +98,8 @@ void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Requ
     if (message.process == rank_) {
         core::causality::before(&send);
         send_to_self(turn.thread, send, message);
+    } else if (is_far(message.process)) {
+        send_far(turn, send, message);
     } else if (message.bytes > settings_.eager_limit) {
         announced_.fetch_add(1, relaxed);
         send.announced = true;
@@ -203,8 +207,7 @@ void Engine::queue(instance::Instance& instance, instance::Channel& channel,
         pending_.give(pending);
         throw;
     }
-    (channel.last == nullptr ? channel.first : channel.last->next) = pending;
-    channel.last = pending;
+    channel.backlog.append(*pending);
     tool::counters::Backlog& counters = instance.backlog_counters;
     counters.backlog.add();
     counters.most_backlog.raise_to(counters.backlog.value());
@@ -235,7 +238,7 @@ bool Engine::flush_held(Turn& turn, instance::Instance& instance) {
     for (instance::Channel** at = &instance.backlogged; *at != nullptr;) {
         instance::Channel& channel = **at;
         if (flush(turn, instance, channel)) moved = true;
-        if (channel.first == nullptr) {
+        if (channel.backlog.empty()) {
             *at = channel.next_backlogged;
             channel.state = instance::Channel::State::open;
         } else {
@@ -255,17 +258,17 @@ bool Engine::flush_held(Turn& turn, instance::Instance& instance) {
 /// Outbox held.
 bool Engine::flush(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
     bool moved = false;
-    while (channel.first != nullptr && flush_one(turn, instance, channel)) moved = true;
+    while (!channel.backlog.empty() && flush_one(turn, instance, channel)) moved = true;
     return moved;
 }
 
 /// The first pending message of the channel, or one fragment of it. Outbox held.
 bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
-    instance::Pending& pending = *channel.first;
+    instance::Pending& pending = channel.backlog.front();
     if (is_under_pressure(channel.process)) [[unlikely]]
         withhold(instance, pending);
-    const bool streamed = pending.kind == static_cast<std::uint8_t>(Kind::data);
-    const std::uint64_t bytes = streamed ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
+    const bool in_pieces = is_data(pending);
+    const std::uint64_t bytes = in_pieces ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
     const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
     transport::shm::Cell* cell = channel.ring.reserve_in_spite(cells);
     if (cell == nullptr) return false;
@@ -273,36 +276,25 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
         instance, channel, *cell, cells,
         {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
         static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
-    if (streamed && bytes < pending.bytes) {
-        pending.offset += bytes;
-        pending.bytes -= bytes;
-        DataFields fields;
-        std::memcpy(&fields, pending.prefix, sizeof fields);
-        fields.offset = pending.offset;
-        std::memcpy(pending.prefix, &fields, sizeof fields);
+    if (bytes < pending.bytes) {
+        pass_piece(pending, bytes);
         return true;
     }
-    if (streamed) announced_.fetch_sub(1, relaxed);
+    if (in_pieces) announced_.fetch_sub(1, relaxed);
     core::Request* const completes = pending.completes;
-    take_pending(instance, channel, nullptr);
+    end_pending(instance, channel, channel.backlog.take_front());
     if (completes != nullptr) turn.complete(*completes);
     return true;
 }
 
-/// Takes the pending message that comes after `before` out of the channel; the first one (nullptr). It has been
-/// published, or never will be. Outbox held.
-void Engine::take_pending(instance::Instance& instance, instance::Channel& channel,
-                          instance::Pending* before) noexcept {
-    instance::Pending*& link = before == nullptr ? channel.first : before->next;
-    instance::Pending& pending = *link;
-    link = pending.next;
-    if (channel.last == &pending) channel.last = before;
+/// Of a message that is out of the backlog: it has been published, or never will be. Outbox held.
+void Engine::end_pending(instance::Instance& instance, const instance::Channel& channel,
+                         instance::Pending& pending) noexcept {
     if (!is_control(static_cast<Kind>(pending.kind)) &&
         blocked_[static_cast<std::size_t>(channel.process)].remove(
             notice_for(channel.process), pending.stamp, pending.envelope.context))
         node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
     instance.backlog_counters.backlog.subtract();
-    pending.next = nullptr;
     pending_.give(&pending);
 }
 

@@ -15,34 +15,7 @@ namespace {
 
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 
-bool is_data(const instance::Pending& pending) noexcept {
-    return pending.kind == static_cast<std::uint8_t>(Kind::data);
-}
-
 }  // namespace
-
-// --- lists ---
-
-void Network::Line::append(instance::Pending& pending) noexcept {
-    pending.next = nullptr;
-    (last == nullptr ? first : last->next) = &pending;
-    last = &pending;
-}
-
-void Network::Line::append(Line&& others) noexcept {
-    if (others.first == nullptr) return;
-    (last == nullptr ? first : last->next) = others.first;
-    last = others.last;
-    others = {};
-}
-
-instance::Pending& Network::Line::take(instance::Pending* before) noexcept {
-    instance::Pending*& link = before == nullptr ? first : before->next;
-    instance::Pending& taken = *link;
-    link = taken.next;
-    if (last == &taken) last = before;
-    return taken;
-}
 
 /// What a lane tells, to the receiver.
 struct Network::Adapter final : transport::Arrivals {
@@ -96,13 +69,8 @@ Network::~Network() {
 Network::Queue& Network::queue_of(std::int32_t process) {
     std::unique_ptr<Queue>& queue = queues_[process];
     if (queue == nullptr)
-        queue =
-            std::make_unique<Queue>(Queue{process,
-                                          static_cast<transport::Peer>(numbers_.rank_of(process)),
-                                          {},
-                                          nullptr,
-                                          {},
-                                          nullptr});
+        queue = std::make_unique<Queue>(
+            Queue{process, static_cast<transport::Peer>(numbers_.rank_of(process))});
     return *queue;
 }
 
@@ -114,7 +82,7 @@ void Network::send(Turn& turn, Receiver& receiver, std::int32_t process,
     try {
         const std::lock_guard guard(queues_lock_);
         Queue& queue = queue_of(process);
-        if (queue.sent.first == nullptr) queue.next_fresh = std::exchange(fresh_, &queue);
+        if (queue.sent.empty()) queue.next_fresh = std::exchange(fresh_, &queue);
         queue.sent.append(*pending);
     } catch (...) {
         pending_.give(pending);
@@ -146,8 +114,8 @@ bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
     gather_sent();
     for (Queue** at = &active_; *at != nullptr;) {
         Queue& queue = **at;
-        while (queue.waiting.first != nullptr && post_front(turn, receiver, queue)) moved = true;
-        if (queue.waiting.first == nullptr) {
+        while (!queue.waiting.empty() && post_front(turn, receiver, queue)) moved = true;
+        if (queue.waiting.empty()) {
             queue.active = false;
             *at = queue.next_active;
         } else {
@@ -175,7 +143,7 @@ void Network::gather_sent() noexcept {
 
 /// The first message that waits, or a piece of it; false: there is no room. Lane held.
 bool Network::post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept {
-    instance::Pending& pending = *queue.waiting.first;
+    instance::Pending& pending = queue.waiting.front();
     const std::uint64_t bytes = is_data(pending)
         ? std::min<std::uint64_t>(pending.bytes, packed_.size() - pending.prefix_bytes)
         : pending.bytes;
@@ -190,15 +158,10 @@ bool Network::post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept 
     }
     if (is_control(static_cast<Kind>(pending.kind))) urgent_ = true;
     if (bytes == pending.bytes) {
-        gathered_.append(queue.waiting.take(nullptr));
+        gathered_.append(queue.waiting.take_front());
         return true;
     }
-    pending.offset += bytes;
-    pending.bytes -= bytes;
-    DataFields fields;
-    std::memcpy(&fields, pending.prefix, sizeof fields);
-    fields.offset = pending.offset;
-    std::memcpy(pending.prefix, &fields, sizeof fields);
+    pass_piece(pending, bytes);
     return true;
 }
 
@@ -278,8 +241,8 @@ bool Network::start_reading(Receiver& receiver) noexcept {
 
 /// Lane held.
 void Network::complete_gathered(Turn& turn, Receiver& receiver) noexcept {
-    while (gathered_.first != nullptr) {
-        instance::Pending& pending = gathered_.take(nullptr);
+    while (!gathered_.empty()) {
+        instance::Pending& pending = gathered_.take_front();
         if (is_data(pending)) receiver.streamed();
         if (pending.completes != nullptr) turn.complete(*pending.completes);
         free(pending);
@@ -288,7 +251,6 @@ void Network::complete_gathered(Turn& turn, Receiver& receiver) noexcept {
 
 void Network::free(instance::Pending& pending) noexcept {
     waiting_.fetch_sub(1, release);
-    pending.next = nullptr;
     pending_.give(&pending);
 }
 

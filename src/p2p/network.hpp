@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "core/arena.hpp"
-#include "instance/channel.hpp"
+#include "instance/pending.hpp"
 #include "launch/numbering.hpp"
 #include "p2p/turn.hpp"
 #include "platform/alarm.hpp"
@@ -81,6 +81,11 @@ public:
     transport::RemoteMemory expose(const core::Request& send, transport::Bytes payload);
     /// In a call of the receiver.
     void end_exposure(const core::Request& send) noexcept { exposed_.erase(&send); }
+    /// Outside of one: nobody has been told of it.
+    void withdraw_exposure(const core::Request& send) noexcept {
+        const std::lock_guard lane(lane_lock_);
+        exposed_.erase(&send);
+    }
     /// Reads the first `bytes` of a message; has_read() tells. Throws std::bad_alloc, and has done nothing then.
     void read(Turn& turn, Receiver& receiver, const Pull& pull, std::uint64_t bytes);
 
@@ -114,24 +119,15 @@ public:
     void add_to(tool::Values& values) const noexcept { values += counters_; }
 
 private:
-    struct Line {
-        instance::Pending* first = nullptr;
-        instance::Pending* last = nullptr;
-
-        void append(instance::Pending& pending) noexcept;
-        void append(Line&& others) noexcept;
-        /// The one that comes after `before`; the first one (nullptr).
-        instance::Pending& take(instance::Pending* before) noexcept;
-    };
     /// Messages to one process.
     struct Queue {
         std::int32_t process;
-        transport::Peer peer;  ///< its rank
-        Line sent;             ///< by threads; guarded by queues_lock_
-        Queue* next_fresh;     ///< of those with any; likewise
-        Line waiting;          ///< for room; guarded by the lane's lock
-        Queue* next_active;    ///< of those with any; likewise
-        bool active = false;   ///< likewise
+        transport::Peer peer;             ///< its rank
+        instance::PendingList sent{};     ///< by threads; guarded by queues_lock_
+        Queue* next_fresh = nullptr;      ///< of those with any; likewise
+        instance::PendingList waiting{};  ///< for room; guarded by the lane's lock
+        Queue* next_active = nullptr;     ///< of those with any; likewise
+        bool active = false;              ///< likewise
     };
     /// A payload that is to be read, or is being read.
     struct Reading {
@@ -167,7 +163,7 @@ private:
     // Guarded by it:
     Queue* active_ = nullptr;
     std::vector<std::byte> packed_;  ///< one payload, out of data with gaps; its size never changes
-    Line gathered_;                  ///< handed over, and perhaps not gone
+    instance::PendingList gathered_;  ///< handed over, and perhaps not gone
     std::unordered_map<const core::Request*, std::unique_ptr<transport::AnyExposed>> exposed_;
     Reading* to_read_ = nullptr;  ///< no room yet
     bool urgent_ = false;         ///< somebody waits for what has gathered
@@ -193,15 +189,11 @@ bool Network::take_out(std::int32_t process, const core::Request& send, IsIt&& i
     const std::lock_guard lane(lane_lock_);
     gather_sent();
     const std::lock_guard queues(queues_lock_);
-    Line& waiting = queue_of(process).waiting;
-    instance::Pending* before = nullptr;
-    for (instance::Pending* at = waiting.first; at != nullptr; before = at, at = at->next) {
-        if (!is_it(*at)) continue;
-        free(waiting.take(before));
-        exposed_.erase(&send);
-        return true;
-    }
-    return false;
+    instance::Pending* const taken = queue_of(process).waiting.take_if(is_it);
+    if (taken == nullptr) return false;
+    free(*taken);
+    exposed_.erase(&send);
+    return true;
 }
 
 }  // namespace heddle::p2p

@@ -23,8 +23,7 @@ instance::Pending* OutgoingStreams::add(instance::Instance& instance, instance::
     stream->layout = layout_of(send);
     stream->bytes = send.capacity;
     stream->completes = &send;
-    (channel.first_stream == nullptr ? channel.first_stream : channel.last_stream->next) = stream;
-    channel.last_stream = stream;
+    channel.streams.append(*stream);
     if (channel.streaming) return stream;
     channel.streaming = true;
     channel.next_streaming = instance.streaming;
@@ -37,7 +36,7 @@ bool OutgoingStreams::push(Turn& turn, instance::Instance& instance) {
     for (instance::Channel** at = &instance.streaming; *at != nullptr;) {
         instance::Channel& channel = **at;
         if (push(turn, channel)) moved = true;
-        if (channel.first_stream == nullptr) {
+        if (channel.streams.empty()) {
             *at = channel.next_streaming;
             channel.streaming = false;
         } else {
@@ -49,7 +48,7 @@ bool OutgoingStreams::push(Turn& turn, instance::Instance& instance) {
 
 bool OutgoingStreams::push(Turn& turn, instance::Channel& channel) {
     bool moved = false;
-    while (channel.first_stream != nullptr && push_pieces(turn, channel, *channel.first_stream))
+    while (!channel.streams.empty() && push_pieces(turn, channel, channel.streams.front()))
         moved = true;
     return moved;
 }
@@ -60,14 +59,14 @@ bool OutgoingStreams::push_pieces(Turn& turn, instance::Channel& channel,
     PayloadProducer& ring = *channel.payload;
     const transport::shm::Room room = ring.claim(stream.manifest, stream.offset, stream.bytes);
     if (room.is_closed) {
-        end_first(channel);
+        give(channel, channel.streams.take_front());
         return true;
     }
     if (room.bytes == 0) return false;
     store(ring, room, stream);
     if (stream.bytes != 0) return true;
     core::Request& send = *stream.completes;
-    end_first(channel);
+    give(channel, channel.streams.take_front());
     if (send.synchronous) return true;  // it ends with the receiver's answer
     announced_.fetch_sub(1, relaxed);
     turn.complete(send);
@@ -92,26 +91,15 @@ void OutgoingStreams::store(PayloadProducer& ring, const transport::shm::Room& r
     }
 }
 
-void OutgoingStreams::end_first(instance::Channel& channel) noexcept {
-    instance::Pending* stream = channel.first_stream;
-    channel.first_stream = stream->next;
-    give(channel, *stream);
-}
-
 void OutgoingStreams::drop(instance::Channel& channel, const core::Request& send) noexcept {
-    instance::Pending* before = nullptr;
-    for (instance::Pending* stream = channel.first_stream; stream != nullptr;
-         before = stream, stream = stream->next) {
-        if (stream->completes != &send) continue;
-        (before == nullptr ? channel.first_stream : before->next) = stream->next;
-        if (channel.last_stream == stream) channel.last_stream = before;
-        return give(channel, *stream);
-    }
+    const auto is_of_send = [&](const instance::Pending& stream) {
+        return stream.completes == &send;
+    };
+    if (instance::Pending* stream = channel.streams.take_if(is_of_send)) give(channel, *stream);
 }
 
 void OutgoingStreams::give(instance::Channel& channel, instance::Pending& stream) noexcept {
     channel.payload->end_stream(stream.manifest);
-    stream.next = nullptr;
     pending_.give(&stream);
 }
 

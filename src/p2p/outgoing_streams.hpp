@@ -38,7 +38,6 @@ private:
     bool push_pieces(Turn& turn, instance::Channel& channel, instance::Pending& stream);
     static void store(transport::shm::PayloadProducer& ring, const transport::shm::Room& room,
                       instance::Pending& stream) noexcept;
-    void end_first(instance::Channel& channel) noexcept;
     void give(instance::Channel& channel, instance::Pending& stream) noexcept;
 
     core::Arena<instance::Pending>& pending_;

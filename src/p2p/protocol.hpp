@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "instance/pending.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
@@ -123,6 +124,19 @@ struct DataFields {
     std::uint64_t receiver;
     std::uint64_t offset;
 };
+
+inline bool is_data(const instance::Pending& pending) noexcept {
+    return pending.kind == static_cast<std::uint8_t>(Kind::data);
+}
+/// The first `bytes` of the data have left.
+inline void pass_piece(instance::Pending& data, std::uint64_t bytes) noexcept {
+    data.offset += bytes;
+    data.bytes -= bytes;
+    DataFields fields;
+    std::memcpy(&fields, data.prefix, sizeof fields);
+    fields.offset = data.offset;
+    std::memcpy(data.prefix, &fields, sizeof fields);
+}
 
 /// What the payload of a message in its place begins with.
 template <class Fields>
