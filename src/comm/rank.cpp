@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "comm/other_nodes.hpp"
+#include "p2p/network.hpp"
+#include "p2p/network_worker.hpp"
 #include "transport/network.hpp"
 
 namespace heddle::comm {

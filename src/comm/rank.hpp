@@ -13,10 +13,12 @@
 #include "launch/job.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/network.hpp"
-#include "p2p/network_worker.hpp"
 #include "transport/shm/node.hpp"
 
+namespace heddle::p2p {
+class Network;
+class NetworkWorker;
+}  // namespace heddle::p2p
 namespace heddle::comm {
 
 class Rank final : public objects::Process {

@@ -6,6 +6,7 @@
 
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/network.hpp"
 
 namespace heddle::p2p {
 

@@ -36,7 +36,6 @@
 #include "p2p/contention.hpp"
 #include "p2p/deferred.hpp"
 #include "p2p/laboratory.hpp"
-#include "p2p/network.hpp"
 #include "p2p/outgoing_streams.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/payload_rings.hpp"
@@ -59,6 +58,8 @@ namespace heddle::objects {
 struct Session;
 }
 namespace heddle::p2p {
+
+class Network;
 
 /// A message to be sent.
 struct Outbound {
@@ -333,7 +334,7 @@ public:
     /// Whether nothing of this process waits for room any more.
     bool all_handed_over() const noexcept {
         return backlogged_.load(acquire) == 0 &&
-            (network_ == nullptr || network_->all_handed_over());
+            (network_ == nullptr || network_is_handed_over());
     }
 
     /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
@@ -634,6 +635,7 @@ private:
     void post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
                   std::uint32_t prefix_bytes, core::Request* completes);
     void watch_far_sender(const core::Request& request) noexcept;
+    bool network_is_handed_over() const noexcept;
     bool poll_network(core::Thread& thread);
     bool poll_network(Turn& turn);
     void deliver_far(Turn& turn, std::int32_t process, transport::Header& header);

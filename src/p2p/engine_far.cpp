@@ -56,6 +56,8 @@ void Engine::use_network(Network* network) noexcept {
     attention_ = network != nullptr ? &always : &node_.door(static_cast<std::size_t>(rank_)).rung;
 }
 
+bool Engine::network_is_handed_over() const noexcept { return network_->all_handed_over(); }
+
 bool Engine::is_drained() {
     if (network_ == nullptr) return true;
     network_->begin_to_close();

@@ -5,6 +5,7 @@
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/join.hpp"
+#include "p2p/network.hpp"
 #include "platform/cores.hpp"
 #include "platform/tick_rate.hpp"
 

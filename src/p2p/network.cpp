@@ -13,7 +13,15 @@
 namespace heddle::p2p {
 namespace {
 
+/// A large payload is read in pieces: a kernel sends several faster than one of the same length. Not all at once:
+/// other messages come between them.
+constexpr std::uint64_t piece = std::uint64_t{128} << 10;
+constexpr std::uint32_t most_pieces = 16;
+
 constexpr std::size_t most_pending = std::size_t{1} << 24;
+
+/// A lane does not tell of parts of a payload: a poll that takes so long has moved some, and who waits goes on spinning.
+constexpr std::chrono::microseconds longer_than_nothing{5};
 
 }  // namespace
 
@@ -31,10 +39,7 @@ struct Network::Adapter final : transport::Arrivals {
         return taken;
     }
     void read_over(std::uint64_t token, bool fine) noexcept override {
-        const std::unique_ptr<Reading> over(reinterpret_cast<Reading*>(token));
-        if (!fine) return;  // the lane tells that the peer is lost
-        network.counters_.network_received_bytes.add(over->bytes);
-        receiver.has_read(turn, over->pull);
+        network.end_piece(turn, receiver, *reinterpret_cast<Reading*>(token), fine);
     }
     void lost(transport::Peer peer, std::string_view why) noexcept override {
         if (!network.is_closing()) receiver.lost(process(peer), why);
@@ -103,7 +108,7 @@ void Network::hand_over(Turn& turn, Receiver& receiver) noexcept {
         {
             const std::lock_guard lane(lane_lock_, std::adopt_lock);
             (void)hand_over_held(turn, receiver);
-            note_owed();
+            tell_worker_what_is_owed();
         }
     }
 }
@@ -114,7 +119,7 @@ bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
     gather_sent();
     for (Queue** at = &active_; *at != nullptr;) {
         Queue& queue = **at;
-        while (!queue.waiting.empty() && post_front(turn, receiver, queue)) moved = true;
+        while (!queue.waiting.empty() && post_front(receiver, queue)) moved = true;
         if (queue.waiting.empty()) {
             queue.active = false;
             *at = queue.next_active;
@@ -122,7 +127,7 @@ bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
             at = &queue.next_active;
         }
     }
-    if (start_reading(receiver)) moved = true;
+    if (ask_for_pieces(receiver)) moved = true;
     if (std::exchange(urgent_, false)) lane_->flush();
     if (!lane_->owes()) complete_gathered(turn, receiver);
     return moved;
@@ -142,7 +147,7 @@ void Network::gather_sent() noexcept {
 }
 
 /// The first message that waits, or a piece of it; false: there is no room. Lane held.
-bool Network::post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept {
+bool Network::post_front(Receiver& receiver, Queue& queue) noexcept {
     instance::Pending& pending = queue.waiting.front();
     const std::uint64_t bytes = is_data(pending)
         ? std::min<std::uint64_t>(pending.bytes, packed_.size() - pending.prefix_bytes)
@@ -216,25 +221,47 @@ void Network::read(Turn& turn, Receiver& receiver, const Pull& pull, std::uint64
         Reading** last = &to_read_;
         while (*last != nullptr) last = &(*last)->next;
         *last = reading.release();
-        (void)start_reading(receiver);
+        (void)ask_for_pieces(receiver);
     }
     hand_over(turn, receiver);
 }
 
-/// True if one was started. Lane held.
-bool Network::start_reading(Receiver& receiver) noexcept {
+/// True if any was. Lane held.
+bool Network::ask_for_pieces(Receiver& receiver) noexcept {
     bool moved = false;
-    for (; to_read_ != nullptr; moved = true) {
-        Reading& reading = *to_read_;
-        const Pull& pull = reading.pull;
-        const auto peer = static_cast<transport::Peer>(numbers_.rank_of(pull.process));
-        if (!connect(receiver, pull.process)) break;
-        if (lane_->read(peer, {pull.address, pull.key}, {pull.receive->buffer, reading.bytes},
-                        reinterpret_cast<std::uint64_t>(&reading)) != transport::Post::done)
-            break;
-        to_read_ = reading.next;
+    while (to_read_ != nullptr && pieces_ < most_pieces && ask_for_piece(receiver, *to_read_)) {
+        if (to_read_->asked == to_read_->bytes) to_read_ = to_read_->next;
+        moved = true;
     }
     return moved;
+}
+
+/// False: there is no room for it. Lane held.
+bool Network::ask_for_piece(Receiver& receiver, Reading& reading) noexcept {
+    const Pull& pull = reading.pull;
+    const std::uint64_t bytes = std::min(piece, reading.bytes - reading.asked);
+    if (!connect(receiver, pull.process)) return false;
+    if (lane_->read(static_cast<transport::Peer>(numbers_.rank_of(pull.process)),
+                    {pull.address + reading.asked, pull.key},
+                    {pull.receive->buffer + reading.asked, bytes},
+                    reinterpret_cast<std::uint64_t>(&reading)) != transport::Post::done)
+        return false;
+    reading.asked += bytes;
+    ++reading.pieces;
+    ++pieces_;
+    return true;
+}
+
+/// In a call of the lane.
+void Network::end_piece(Turn& turn, Receiver& receiver, Reading& reading, bool fine) noexcept {
+    --pieces_;
+    --reading.pieces;
+    reading.failed = reading.failed || !fine;  // the lane tells that the peer is lost
+    if (reading.pieces != 0 || reading.asked != reading.bytes) return;
+    const std::unique_ptr<Reading> over(&reading);
+    if (over->failed) return;
+    counters_.network_received_bytes.add(over->bytes);
+    receiver.has_read(turn, over->pull);
 }
 
 // --- completing ---
@@ -261,9 +288,11 @@ bool Network::poll(Turn& turn, Receiver& receiver) noexcept {
     bool moved = false;
     {
         const std::lock_guard lane(lane_lock_, std::adopt_lock);
+        const auto begin = std::chrono::steady_clock::now();
         moved = poll_held(turn, receiver);
+        if (std::chrono::steady_clock::now() - begin > longer_than_nothing) moved = true;
         polls_.store(polls_.load(relaxed) + 1, relaxed);
-        note_owed();
+        tell_worker_what_is_owed();
     }
     hand_over(turn, receiver);
     return moved;
@@ -274,7 +303,6 @@ bool Network::poll_surely(Turn& turn, Receiver& receiver) noexcept {
     {
         const std::lock_guard lane(lane_lock_);
         moved = poll_held(turn, receiver);
-        owed_.store(is_owed(), relaxed);
     }
     hand_over(turn, receiver);
     return moved;
@@ -298,10 +326,13 @@ bool Network::is_drained() noexcept {
 
 // --- sleeping ---
 
-/// The worker looks after what no thread may come back for. Lane held.
-void Network::note_owed() noexcept {
-    if (!is_owed()) return;
-    if (!owed_.exchange(true, relaxed)) alarm_.ring();
+/// No thread may come back for it. A worker that naps comes by itself if none does. Lane held, in which a worker that
+/// finds nothing owed falls asleep.
+void Network::tell_worker_what_is_owed() noexcept {
+    if (asleep_.load(relaxed) && is_owed()) {
+        asleep_.store(false, relaxed);
+        alarm_.ring();
+    }
 }
 
 void Network::add_sleepers(int change) noexcept {
@@ -312,7 +343,7 @@ void Network::add_sleepers(int change) noexcept {
 bool Network::needs_worker() noexcept {
     const std::uint64_t polls = polls_.load(relaxed);
     const bool polled = std::exchange(seen_polls_, polls) != polls;
-    return !polled || sleepers_.load(relaxed) != 0 || owed_.load(relaxed) || is_closing();
+    return !polled || sleepers_.load(relaxed) != 0 || is_closing();
 }
 
 void Network::sleep(std::chrono::milliseconds at_most) noexcept {
@@ -320,11 +351,13 @@ void Network::sleep(std::chrono::milliseconds at_most) noexcept {
         const std::lock_guard lane(lane_lock_);
         if (!lane_->arm()) return;
         at_most = std::min(at_most, lane_->nap());
+        asleep_.store(true, relaxed);
     }
     // Whoever found the lane locked just now has left a message, and does not come again.
     std::atomic_thread_fence(seq_cst);  // as in hand_over()
     if (!any_fresh_.load(relaxed)) alarm_.sleep(lane_->descriptor(), at_most);
     const std::lock_guard lane(lane_lock_);
+    asleep_.store(false, relaxed);
     lane_->disarm();
 }
 

@@ -105,8 +105,8 @@ public:
 
     // --- for the worker ---
 
-    /// Whether threads of the program sleep, or do something else, or have left something behind: none of them has
-    /// polled since the last time that this was asked.
+    /// Whether threads of the program sleep, or do something else: none of them has polled since the last time that this
+    /// was asked.
     bool needs_worker() noexcept;
     /// Progress; waits for a thread that makes it.
     bool poll_surely(Turn& turn, Receiver& receiver) noexcept;
@@ -129,10 +129,13 @@ private:
         Queue* next_active = nullptr;     ///< of those with any; likewise
         bool active = false;              ///< likewise
     };
-    /// A payload that is to be read, or is being read.
+    /// A payload that is to be read, or is being read, piece by piece.
     struct Reading {
         Pull pull;
         std::uint64_t bytes;
+        std::uint64_t asked = 0;   ///< so many of them have been asked for
+        std::uint32_t pieces = 0;  ///< under way
+        bool failed = false;
         Reading* next = nullptr;
     };
     struct Adapter;
@@ -141,18 +144,20 @@ private:
     void hand_over(Turn& turn, Receiver& receiver) noexcept;
     bool hand_over_held(Turn& turn, Receiver& receiver) noexcept;
     void gather_sent() noexcept;
-    bool post_front(Turn& turn, Receiver& receiver, Queue& queue) noexcept;
+    bool post_front(Receiver& receiver, Queue& queue) noexcept;
     transport::Post post(Queue& queue, const instance::Pending& pending,
                          std::uint64_t bytes) noexcept;
     bool connect(Receiver& receiver, std::int32_t process) noexcept;
-    bool start_reading(Receiver& receiver) noexcept;
+    bool ask_for_pieces(Receiver& receiver) noexcept;
+    bool ask_for_piece(Receiver& receiver, Reading& reading) noexcept;
+    void end_piece(Turn& turn, Receiver& receiver, Reading& reading, bool fine) noexcept;
     void complete_gathered(Turn& turn, Receiver& receiver) noexcept;
     bool poll_held(Turn& turn, Receiver& receiver) noexcept;
     void free(instance::Pending& pending) noexcept;
     bool is_owed() const noexcept {
         return lane_->owes() || active_ != nullptr || to_read_ != nullptr;
     }
-    void note_owed() noexcept;
+    void tell_worker_what_is_owed() noexcept;
 
     const launch::Numbering& numbers_;
     const Addresses addresses_;
@@ -165,7 +170,8 @@ private:
     std::vector<std::byte> packed_;  ///< one payload, out of data with gaps; its size never changes
     instance::PendingList gathered_;  ///< handed over, and perhaps not gone
     std::unordered_map<const core::Request*, std::unique_ptr<transport::AnyExposed>> exposed_;
-    Reading* to_read_ = nullptr;  ///< no room yet
+    Reading* to_read_ = nullptr;  ///< of which pieces are still to be asked for
+    std::uint32_t pieces_ = 0;    ///< of payloads, that are being read
     bool urgent_ = false;         ///< somebody waits for what has gathered
     tool::counters::Network counters_;
     std::atomic<std::uint64_t> polls_{0};  ///< of threads of the program
@@ -180,8 +186,8 @@ private:
 
     platform::Alarm alarm_;  ///< of the worker
     std::atomic<std::uint32_t> sleepers_{0};
-    std::atomic<bool> owed_{false};  ///< something is left to leave, and the worker has been told
-    std::uint64_t seen_polls_ = 0;   ///< the worker's
+    std::atomic<bool> asleep_{false};  ///< the worker, until something comes or it is rung
+    std::uint64_t seen_polls_ = 0;     ///< the worker's
 };
 
 template <class IsIt>

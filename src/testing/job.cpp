@@ -16,6 +16,8 @@
 #include "launch/node_file.hpp"
 #include "mpi.h"
 #include "objects/process.hpp"
+#include "p2p/network.hpp"
+#include "p2p/network_worker.hpp"
 #include "testing/network.hpp"
 #include "transport/any_lane.hpp"
 

@@ -87,7 +87,7 @@ Sent NetworkWire::deliver(Station to, Bytes bytes, Operation* operation) noexcep
 }
 
 Sent NetworkWire::send(Station to, SendBuffer& buffer, std::size_t bytes) noexcept {
-    return deliver(to, {buffer.bytes, bytes}, &buffer);
+    return deliver(to, {buffer.bytes.get(), bytes}, &buffer);
 }
 Sent NetworkWire::inject(Station to, Bytes bytes) noexcept { return deliver(to, bytes, nullptr); }
 

@@ -92,6 +92,7 @@ public:
     transport::Sent send(Destination to, transport::SendBuffer& buffer, std::size_t bytes) noexcept;
     transport::Sent inject(Destination to, transport::Bytes bytes) noexcept;
     std::size_t inject_limit() const noexcept { return 64; }
+    std::size_t batch_bytes() const noexcept { return 16384; }
     std::size_t events(std::span<transport::WireEvent> events) noexcept;
     void release(transport::Operation& operation) noexcept;
     int failure() const noexcept { return failure_; }

@@ -58,7 +58,7 @@ public:
     template <Consumer C>
     std::size_t poll(C& consumer) noexcept;
     std::size_t most_payload() const noexcept {
-        return batch_bytes - sizeof(BatchHeader) - sizeof(Header);
+        return wire_.batch_bytes() - sizeof(BatchHeader) - sizeof(Header);
     }
 
     int descriptor() const noexcept { return wire_.descriptor(); }

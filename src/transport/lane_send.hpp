@@ -49,14 +49,15 @@ template <Wire W>
 bool Lane<W>::open_batch(State& state) noexcept {
     if (state.in_flight == most_in_flight) return false;
     if (free_ == nullptr) {
-        buffers_.push_back(std::make_unique<SendBuffer>());
-        free(buffers_.back().get());
+        SendBuffer& made = *buffers_.emplace_back(std::make_unique<SendBuffer>());
+        made.bytes = std::make_unique_for_overwrite<std::byte[]>(wire_.batch_bytes());
+        free(&made);
     }
     SendBuffer& buffer = *std::exchange(free_, free_->next);
     buffer.what = Operation::What::send;
     buffer.peer = state.number;
     state.buffer = &buffer;
-    state.batch.open(buffer.bytes, sizeof buffer.bytes);
+    state.batch.open(buffer.bytes.get(), wire_.batch_bytes());
     return true;
 }
 
@@ -85,7 +86,8 @@ template <Wire W>
 Sent Lane<W>::hand_to_wire(State& state) noexcept {
     SendBuffer* const buffer = state.buffer;
     if (state.batch.used() <= wire_.inject_limit()) {
-        const Sent sent = wire_.inject(state.destination, {buffer->bytes, state.batch.used()});
+        const Sent sent =
+            wire_.inject(state.destination, {buffer->bytes.get(), state.batch.used()});
         if (sent == Sent::accepted) free(buffer);
         return sent;
     }

@@ -14,6 +14,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -36,13 +37,10 @@ struct WireEvent {
     int error = 0;                  ///< of errno; 0: it went well
 };
 
-/// Bytes of a batch: what tcp;ofi_rxm still sends without asking the receiver first.
-inline constexpr std::size_t batch_bytes = 16384;
-
 struct SendBuffer : Operation {
     Peer peer = 0;
     SendBuffer* next = nullptr;  ///< among the free ones
-    alignas(64) std::byte bytes[batch_bytes];
+    std::unique_ptr<std::byte[]> bytes;
 };
 
 template <class W>
@@ -56,6 +54,8 @@ concept Wire =
         { wire.find(address) } -> std::same_as<typename W::Destination>;
         /// For people: where that is; may be empty.
         { asked.place(address) } -> std::same_as<std::string>;
+        /// Of a batch, at most.
+        { asked.batch_bytes() } noexcept -> std::same_as<std::size_t>;
         /// The buffer belongs to the wire until the event.
         { wire.send(to, buffer, std::size_t{}) } noexcept -> std::same_as<Sent>;
         /// At most inject_limit() bytes, which are free again; no event follows.

@@ -12,9 +12,16 @@
 namespace heddle::transport::ofi {
 namespace {
 
+constexpr std::size_t short_batch = std::size_t{16} << 10;
+constexpr std::size_t long_batch = (std::size_t{64} << 10) + 256;  ///< a message of 64 KiB
 constexpr std::size_t large_buffers = 4;
-constexpr std::size_t large_buffer = 8 * batch_bytes;
+constexpr std::size_t batches_of_large_buffer = 4;
 constexpr std::size_t single_buffers = 32;
+
+/// Whether a receiver is asked before more than a short batch is sent to it.
+bool asks_before_long_ones(const fi_info& info) {
+    return std::string_view(info.fabric_attr->prov_name).find("ofi_rxm") != std::string_view::npos;
+}
 
 /// Of a set of descriptors (epoll) the one that is a set itself: that of the sockets. The set, if there is none.
 int of_sockets(int set) {
@@ -35,6 +42,7 @@ int of_sockets(int set) {
 
 Wire::Wire(const Choice& choice, Sleeps sleeps) : info_(library().dupinfo(choice.info.get())) {
     if (info_ == nullptr) throw std::bad_alloc();
+    batch_bytes_ = asks_before_long_ones(*info_) ? short_batch : long_batch;
     fid_fabric* fabric = nullptr;
     check(library().fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
     fabric_.reset(fabric);
@@ -66,7 +74,7 @@ void Wire::open_endpoint(Sleeps sleeps) {
     check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
     check(fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
     if (takes_many()) {
-        std::size_t least = batch_bytes;
+        std::size_t least = batch_bytes();
         check(
             fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
             "fi_setopt");
@@ -84,15 +92,18 @@ void Wire::post_receives() {
     for (std::size_t i = 0; i < count; ++i) {
         auto& buffer = *receives_.emplace_back(std::make_unique<ReceiveBuffer>());
         buffer.what = Operation::What::receive;
-        buffer.bytes = std::make_unique<std::byte[]>(takes_many() ? large_buffer : batch_bytes);
+        buffer.bytes = std::make_unique_for_overwrite<std::byte[]>(receive_bytes());
         post_if_free(buffer);
     }
 }
 
+std::size_t Wire::receive_bytes() const noexcept {
+    return takes_many() ? batches_of_large_buffer * batch_bytes_ : batch_bytes_;
+}
+
 bool Wire::post_receive(ReceiveBuffer& buffer) noexcept {
-    const std::size_t bytes = takes_many() ? large_buffer : batch_bytes;
-    iovec place{buffer.bytes.get(), bytes};
-    void* descriptor = descriptor_of(place.iov_base, bytes, FI_RECV);
+    iovec place{buffer.bytes.get(), receive_bytes()};
+    void* descriptor = descriptor_of(place.iov_base, place.iov_len, FI_RECV);
     fi_msg message{};
     message.msg_iov = &place;
     message.desc = &descriptor;
@@ -136,8 +147,8 @@ Sent Wire::judge(ssize_t code) noexcept {
 }
 
 Sent Wire::send(fi_addr_t to, SendBuffer& buffer, std::size_t bytes) noexcept {
-    void* const descriptor = descriptor_of(buffer.bytes, sizeof buffer.bytes, FI_SEND);
-    return judge(fi_send(endpoint_.get(), buffer.bytes, bytes, descriptor, to, &buffer));
+    void* const descriptor = descriptor_of(buffer.bytes.get(), batch_bytes(), FI_SEND);
+    return judge(fi_send(endpoint_.get(), buffer.bytes.get(), bytes, descriptor, to, &buffer));
 }
 
 Sent Wire::inject(fi_addr_t to, Bytes bytes) noexcept {

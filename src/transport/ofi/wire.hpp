@@ -49,6 +49,7 @@ public:
         return in_figures(address.data(), address.size(), true);
     }
 
+    std::size_t batch_bytes() const noexcept { return batch_bytes_; }
     Sent send(fi_addr_t to, SendBuffer& buffer, std::size_t bytes) noexcept;
     Sent inject(fi_addr_t to, Bytes bytes) noexcept;
     std::size_t inject_limit() const noexcept { return info_->tx_attr->inject_size; }
@@ -75,6 +76,7 @@ private:
     };
 
     void open_endpoint(Sleeps sleeps);
+    std::size_t receive_bytes() const noexcept;
     void post_receives();
     bool post_receive(ReceiveBuffer& buffer) noexcept;
     void post_if_free(ReceiveBuffer& buffer) noexcept;
@@ -88,6 +90,7 @@ private:
     void* descriptor_of(const void* begin, std::size_t bytes, std::uint64_t access);
 
     Info info_;
+    std::size_t batch_bytes_;
     Owned<fid_fabric> fabric_;
     Owned<fid_domain> domain_;
     Owned<fid_av> addresses_;
