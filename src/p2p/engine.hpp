@@ -333,8 +333,7 @@ public:
 
     /// Whether nothing of this process waits for room any more.
     bool all_handed_over() const noexcept {
-        return backlogged_.load(acquire) == 0 &&
-            (network_ == nullptr || network_is_handed_over());
+        return backlogged_.load(acquire) == 0 && (network_ == nullptr || network_is_handed_over());
     }
 
     /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
@@ -494,7 +493,7 @@ private:
     bool flush_backlog(Turn& turn, instance::Instance& instance);
     void end_pending(instance::Instance& instance, const instance::Channel& channel,
                      instance::Pending& pending) noexcept;
-    void withhold(instance::Instance& instance, instance::Pending& pending);
+    bool withhold(instance::Pending& pending, bool readable) noexcept;
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
     void note_backlog(instance::Instance& instance) noexcept;
     core::Request* new_send(core::Thread& thread, const instance::Instance& instance,
@@ -640,6 +639,9 @@ private:
     bool poll_network(Turn& turn);
     void deliver_far(Turn& turn, std::int32_t process, transport::Header& header);
     void deliver_far_control(Turn& turn, std::int32_t process, const transport::Header& header);
+    bool withhold_far(instance::Pending& pending) noexcept;
+    void tell_pressure(Turn& turn, std::int32_t process);
+    void tell_relief(Turn& turn);
     bool announce_readable(Turn& turn, core::Request& send, const Outbound& message);
     bool read_far(Turn& turn, const Pull& pull, std::uint64_t bytes);
     void stream_far(Turn& turn, const CtsFields& fields);
@@ -809,7 +811,8 @@ private:
 
     /// What a poll looks at besides rings: the door, or something that is never zero if there is a network.
     const std::atomic<std::uint64_t>* attention_;
-    Network* network_ = nullptr;  ///< nullptr: the job is on one node
+    Network* network_ = nullptr;                  ///< nullptr: the job is on one node
+    std::vector<std::int32_t> told_of_pressure_;  ///< of other nodes; guarded by the lane
     PeerMemory peer_memory_;
     PayloadRings payload_rings_;
     std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use

@@ -44,6 +44,18 @@ public:
             mine, 1,
             "lost rank " + std::to_string(mine.numbers.rank_of(process)) + ": " + std::string(why));
     }
+    bool withhold(instance::Pending& pending) noexcept override {
+        return engine_.withhold_far(pending);
+    }
+    void polled(Turn& turn) noexcept override {
+        if (engine_.told_of_pressure_.empty()) [[likely]]
+            return;
+        try {
+            engine_.tell_relief(turn);
+        } catch (const std::bad_alloc&) {
+            // After one of the next polls, then.
+        }
+    }
     void streamed() noexcept override { engine_.announced_.fetch_sub(1, relaxed); }
     void has_read(Turn& turn, const Pull& pull) noexcept override { engine_.settle(turn, pull); }
 
@@ -178,9 +190,13 @@ void Engine::deliver_far(Turn& turn, std::int32_t process, transport::Header& he
     header.stamp = numbered()();
     const match::Envelope envelope{header.context, header.source, header.tag};
     instance::Instance& instance = pool_.home(header.context, header.tag);
-    lock(instance, envelope);
-    const std::lock_guard held(instance.lock, std::adopt_lock);
-    deliver_unplaced(turn, instance, process, header);
+    {
+        lock(instance, envelope);
+        const std::lock_guard held(instance.lock, std::adopt_lock);
+        deliver_unplaced(turn, instance, process, header);
+    }
+    if (is_under_pressure(rank_)) [[unlikely]]
+        tell_pressure(turn, process);
 }
 
 void Engine::deliver_far_control(Turn& turn, std::int32_t process,
@@ -194,6 +210,9 @@ void Engine::deliver_far_control(Turn& turn, std::int32_t process,
             network_->end_exposure(*send());
             complete_announced(turn, *send());
             break;
+        case Kind::pressure:
+            network_->withhold(process, fields_of<PressureField>(header).pressure != 0);
+            break;
         case Kind::cts: stream_far(turn, fields_of<CtsFields>(header)); break;
         case Kind::cancel: answer_cancel(turn, process, header); break;
         case Kind::cancelled:
@@ -202,6 +221,38 @@ void Engine::deliver_far_control(Turn& turn, std::int32_t process,
             break;
         default: receive_data(turn, header); break;
     }
+}
+
+// --- back-pressure ---
+
+/// A message of this process is about to leave, to one that is short of memory. It is withdrawn, or answered, as any
+/// that is synchronous.
+bool Engine::withhold_far(instance::Pending& pending) noexcept {
+    core::Request* const send = pending.completes;
+    if (!withhold(pending, false)) return false;
+    if (send != nullptr) send->synchronous = true;
+    return true;
+}
+
+/// Once for each process. Its messages until it hears of it come nevertheless, and are kept: no memory for telling is
+/// no fault of theirs.
+void Engine::tell_pressure(Turn& turn, std::int32_t process) try {
+    if (std::find(told_of_pressure_.begin(), told_of_pressure_.end(), process) !=
+        told_of_pressure_.end())
+        return;
+    const PressureField on{1};
+    control(turn, 0, process, Kind::pressure, &on, sizeof on);
+    told_of_pressure_.push_back(process);
+} catch (const std::bad_alloc&) {
+    // The next of its messages tells it.
+}
+
+/// Throws std::bad_alloc; those that have been told are out of the list then.
+void Engine::tell_relief(Turn& turn) {
+    if (is_under_pressure(rank_)) return;
+    const PressureField off{0};
+    for (; !told_of_pressure_.empty(); told_of_pressure_.pop_back())
+        control(turn, 0, told_of_pressure_.back(), Kind::pressure, &off, sizeof off);
 }
 
 /// The payload was not wanted, or is there.

@@ -266,7 +266,7 @@ bool Engine::flush(Turn& turn, instance::Instance& instance, instance::Channel& 
 bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
     instance::Pending& pending = channel.backlog.front();
     if (is_under_pressure(channel.process)) [[unlikely]]
-        withhold(instance, pending);
+        if (withhold(pending, true)) instance.backlog_counters.withheld.add();
     const bool in_pieces = is_data(pending);
     const std::uint64_t bytes = in_pieces ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
     const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
@@ -298,29 +298,31 @@ void Engine::end_pending(instance::Instance& instance, const instance::Channel& 
     pending_.give(&pending);
 }
 
-/// Leaves a payload that would hold memory of the receiver with its send, until it is matched.
-void Engine::withhold(instance::Instance& instance, instance::Pending& pending) {
+/// Leaves a payload that would hold memory of the receiver with its send, until it is matched. False: it holds none.
+bool Engine::withhold(instance::Pending& pending, bool readable) noexcept {
     const bool synchronous = pending.kind == static_cast<std::uint8_t>(Kind::eager_sync);
     const bool fits = pending.bytes <= match::Message::small_beside_offer;
-    if (pending.kind != static_cast<std::uint8_t>(Kind::eager) && (!synchronous || fits)) return;
+    if (pending.kind != static_cast<std::uint8_t>(Kind::eager) && (!synchronous || fits))
+        return false;
     OfferedFields offer{reinterpret_cast<std::uint64_t>(pending.completes), 0};
     if (synchronous) std::memcpy(&offer, pending.prefix, sizeof offer);
-    const RendezvousFields fields{
-        offer,
-        pending.layout != nullptr ? unreadable : reinterpret_cast<std::uint64_t>(pending.data),
-        pending.bytes};
+    const RendezvousFields fields{offer,
+                                  readable && pending.layout == nullptr
+                                      ? reinterpret_cast<std::uint64_t>(pending.data)
+                                      : unreadable,
+                                  pending.bytes};
     pending.completes = nullptr;
     pending.kind = static_cast<std::uint8_t>(fits ? Kind::eager_sync : Kind::rendezvous);
     pending.prefix_bytes = fits ? sizeof offer : sizeof fields;
     std::memcpy(pending.prefix, fits ? static_cast<const void*>(&offer) : &fields,
                 pending.prefix_bytes);
-    instance.backlog_counters.withheld.add();
-    if (fits) return;
+    if (fits) return true;
     announced_.fetch_add(1, relaxed);
     reinterpret_cast<core::Request*>(offer.sender)->announced = true;
     pending.data = nullptr;
     pending.layout = nullptr;
     pending.bytes = 0;
+    return true;
 }
 
 /// Starts to send the payload that the receiver asked for.

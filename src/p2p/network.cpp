@@ -149,6 +149,8 @@ void Network::gather_sent() noexcept {
 /// The first message that waits, or a piece of it; false: there is no room. Lane held.
 bool Network::post_front(Receiver& receiver, Queue& queue) noexcept {
     instance::Pending& pending = queue.waiting.front();
+    if (queue.withholds && receiver.withhold(pending)) [[unlikely]]
+        counters_.network_withheld.add();
     const std::uint64_t bytes = is_data(pending)
         ? std::min<std::uint64_t>(pending.bytes, packed_.size() - pending.prefix_bytes)
         : pending.bytes;
@@ -183,6 +185,11 @@ transport::Post Network::post(Queue& queue, const instance::Pending& pending,
         data = packed_.data();
     }
     return lane_->post(queue.peer, header, {pending.prefix, pending.prefix_bytes}, {data, bytes});
+}
+
+void Network::withhold(std::int32_t process, bool on) {
+    const std::lock_guard queues(queues_lock_);
+    queue_of(process).withholds = on;
 }
 
 /// False: it cannot be reached.
@@ -316,6 +323,7 @@ bool Network::poll_held(Turn& turn, Receiver& receiver) noexcept {
     // The lane has tried to let all of them leave. What the network does not take now is copied, and leaves later.
     lane_->flush();
     complete_gathered(turn, receiver);
+    receiver.polled(turn);
     return moved;
 }
 

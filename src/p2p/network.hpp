@@ -47,6 +47,11 @@ public:
         virtual bool arrived(Turn& turn, std::int32_t process,
                              transport::Header& header) noexcept = 0;
         virtual void lost(std::int32_t process, std::string_view why) noexcept = 0;
+        /// The message is about to leave, to a process that has asked to withhold payloads.
+        /// False: there is nothing to withhold.
+        virtual bool withhold(instance::Pending& message) noexcept = 0;
+        /// At the end of each poll.
+        virtual void polled(Turn& turn) noexcept = 0;
         /// The last piece of a payload has left.
         virtual void streamed() noexcept = 0;
         /// A payload has been read.
@@ -69,6 +74,8 @@ public:
     /// Takes out the first message to that process that waits for room, and for which `is_it` says so. It is of `send`.
     template <class IsIt>
     bool take_out(std::int32_t process, const core::Request& send, IsIt&& is_it);
+    /// In a call of the receiver: that process wants payloads to be withheld from now on, or no longer.
+    void withhold(std::int32_t process, bool on);
     /// Silence of that process is a fault from now on. It is for those to which something is sent.
     void watch(Receiver& receiver, std::int32_t process) noexcept;
     /// The longest payload of a message that is sent as a whole, its prefix included.
@@ -128,6 +135,7 @@ private:
         instance::PendingList waiting{};  ///< for room; guarded by the lane's lock
         Queue* next_active = nullptr;     ///< of those with any; likewise
         bool active = false;              ///< likewise
+        bool withholds = false;           ///< likewise
     };
     /// A payload that is to be read, or is being read, piece by piece.
     struct Reading {

@@ -6,10 +6,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
+#include <string>
 #include <vector>
 
+#include "match/message.hpp"
 #include "mpi.h"
+#include "objects/process.hpp"
+#include "p2p/counters.hpp"
 #include "testing/job.hpp"
 
 namespace heddle::testing {
@@ -134,6 +139,65 @@ TEST(Network, UnmatchedSendsAreTakenBack) {
             EXPECT_EQ(got, 100 + to);
         }
     });
+}
+
+std::uint64_t counted(tool::CounterIndex which) {
+    return p2p::read_counters(*objects::attached_thread()->process)[which];
+}
+
+/// More than its memory shall hold, to a process that receives nothing: the payloads wait with their sender, order
+/// and cancelling stay as they are, and when all is received, messages go at once again.
+TEST(Network, WhoIsShortOfMemoryLeavesPayloadsWithTheirSender) {
+    constexpr int limit = 200'000, count = 4000, ints = 250, large = 300;
+    setenv("HEDDLE_UNEXPECTED_LIMIT", std::to_string(limit).c_str(), 1);
+    run_job({.nodes = {0, 1}, .threads = 1, .seed = 3}, [](int rank, int) {
+        std::vector<int> data(ints);
+        if (rank == 0) {
+            std::vector<std::vector<int>> sent;
+            std::vector<MPI_Request> requests(count + 2);
+            for (int i = 0; i < count; ++i) {
+                sent.emplace_back(i % 3 == 0 ? 2 : ints, i);
+                MPI_Isend(sent.back().data(), static_cast<int>(sent.back().size()), MPI_INT, 1,
+                          i % 5, MPI_COMM_WORLD, &requests[static_cast<std::size_t>(i)]);
+                // So that the other hears of the first ones while the last ones are still to come.
+                int done = 0;
+                MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE);
+            }
+            std::vector<int> never(ints), last(large, -1);
+            MPI_Isend(never.data(), ints, MPI_INT, 1, 77, MPI_COMM_WORLD, &requests[count]);
+            MPI_Isend(last.data(), large, MPI_INT, 1, 99, MPI_COMM_WORLD, &requests[count + 1]);
+            MPI_Cancel(&requests[count]);
+            MPI_Status status;
+            MPI_Wait(&requests[count], &status);
+            int cancelled = 0;
+            MPI_Test_cancelled(&status, &cancelled);
+            EXPECT_TRUE(cancelled);
+            MPI_Ssend(nullptr, 0, MPI_INT, 1, 100, MPI_COMM_WORLD);
+            MPI_Waitall(count + 2, requests.data(), MPI_STATUSES_IGNORE);
+            EXPECT_GT(counted(tool::CounterIndex::network_withheld), 100U);
+            MPI_Barrier(MPI_COMM_WORLD);
+            const std::uint64_t withheld = counted(tool::CounterIndex::network_withheld);
+            MPI_Send(data.data(), ints, MPI_INT, 1, 1, MPI_COMM_WORLD);
+            EXPECT_EQ(counted(tool::CounterIndex::network_withheld), withheld);
+            return;
+        }
+        // Only when all have come.
+        MPI_Recv(nullptr, 0, MPI_INT, 0, 100, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        const std::uint64_t entries = count * sizeof(match::Message);
+        EXPECT_LT(counted(tool::CounterIndex::unexpected_bytes), entries + 2 * limit);
+        std::vector<int> got(large);
+        for (int i = 0; i < count; ++i) {
+            MPI_Recv(got.data(), large, MPI_INT, 0, i % 2 == 0 ? MPI_ANY_TAG : i % 5,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            ASSERT_EQ(got[0], i);
+            ASSERT_EQ(got[i % 3 == 0 ? 1 : ints - 1], i);
+        }
+        MPI_Recv(got.data(), large, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        EXPECT_EQ(got[large - 1], -1);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Recv(data.data(), ints, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    });
+    unsetenv("HEDDLE_UNEXPECTED_LIMIT");
 }
 
 TEST(Network, CollectivesAndCommunicatorsSpanNodes) {

@@ -50,6 +50,7 @@ enum class Kind : std::uint8_t {
     payload_ring,  ///< a ring of payload, for this instance
     cancel,        ///< the sender, of another node, wants a message back
     cancelled,     ///< it has it
+    pressure,      ///< of a process of another node: whether it is short of memory
 };
 
 constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
@@ -109,6 +110,9 @@ struct StreamedFields : OfferedFields {
     std::uint64_t length : 48;
     std::uint64_t manifest : 8;
     std::uint64_t synchronous : 8;
+};
+struct PressureField {
+    std::uint64_t pressure;  ///< 1: payloads are to be kept until they are matched; 0: no longer
 };
 struct PayloadRingFields {
     std::uint64_t number;  ///< of a ring of payload, among those of the sender
