@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Resident memory of a rank, from /proc/self/status after MPI_Init_thread. With `talk` every rank
- * has exchanged one message with every other before that. The growth per rank comes from runs with
- * different numbers of ranks (startup.py). */
+/* Resident memory of a rank, from /proc/self/status after MPI_Init_thread. With `talk [ROUNDS [SECONDS]]`
+ * every rank has exchanged ROUNDS messages (1) with every other before that, and has then waited for
+ * so long (0) for a message of rank 0. The growth per rank comes from runs with different numbers of
+ * ranks (startup.py). */
 
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TOTAL, ANON, FILES, SHARED, KINDS };
 
@@ -24,11 +26,23 @@ static void resident(long kib[KINDS]) {
     fclose(status);
 }
 
-static void talk(int me, int ranks) {
+static void talk(int me, int ranks, int rounds) {
     char out = 0, in = 0;
-    for (int k = 1; k < ranks; ++k)
-        MPI_Sendrecv(&out, 1, MPI_CHAR, (me + k) % ranks, 0, &in, 1, MPI_CHAR,
-                     (me + ranks - k) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int round = 0; round < rounds; ++round)
+        for (int k = 1; k < ranks; ++k)
+            MPI_Sendrecv(&out, 1, MPI_CHAR, (me + k) % ranks, 0, &in, 1, MPI_CHAR,
+                         (me + ranks - k) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Rank 0 waits for nobody; one of many, it does not count much. */
+static void rest(int me, int ranks, int seconds) {
+    char word = 0;
+    if (me != 0) {
+        MPI_Recv(&word, 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    sleep((unsigned)seconds);
+    for (int to = 1; to < ranks; ++to) MPI_Send(&word, 1, MPI_CHAR, to, 1, MPI_COMM_WORLD);
 }
 
 int main(int argc, char** argv) {
@@ -38,15 +52,18 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (talks) talk(me, ranks);
+    const int rounds = talks && argc > 2 ? atoi(argv[2]) : talks;
+    const int seconds = talks && argc > 3 ? atoi(argv[3]) : 0;
+    talk(me, ranks, rounds);
+    if (seconds > 0) rest(me, ranks, seconds);
     resident(mine);
     MPI_Reduce(mine, most, KINDS, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(mine, sum, KINDS, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (me == 0)
         printf(
-            "result bench=memory ranks=%d talk=%d rss_kib=%ld anon_kib=%ld file_kib=%ld "
+            "result bench=memory ranks=%d talk=%d rest_s=%d rss_kib=%ld anon_kib=%ld file_kib=%ld "
             "shmem_kib=%ld rss_kib_max=%ld\n",
-            ranks, talks, sum[TOTAL] / ranks, sum[ANON] / ranks, sum[FILES] / ranks,
+            ranks, rounds, seconds, sum[TOTAL] / ranks, sum[ANON] / ranks, sum[FILES] / ranks,
             sum[SHARED] / ranks, most[TOTAL]);
     MPI_Finalize();
     return 0;

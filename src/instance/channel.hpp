@@ -23,6 +23,7 @@ struct alignas(4 * cache_line) Channel {
         backlogged,
     };
     State state = State::unbound;
+    std::uint8_t instance = 0;  ///< number of the one that it is of
     std::int32_t process = 0;
     sync::OfferCursor next_offer{};   ///< where its messages are offered (transport/shm/offers.hpp)
     tool::counters::Sending sending;  ///< on the line that a message writes anyway
@@ -35,6 +36,10 @@ struct alignas(4 * cache_line) Channel {
     bool streaming = false;          ///< listed as such
     PendingList streams;
     Channel* next_streaming = nullptr;
+    // What is known of an idle ring (p2p/idle_rings.hpp).
+    Channel* next_open = nullptr;
+    std::uint64_t seen_head = 0;   ///< in the last round
+    std::uint64_t dropped_at = 0;  ///< the head then; 0: nothing has come back from there
 };
 static_assert(std::has_single_bit(sizeof(Channel)));
 

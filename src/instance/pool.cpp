@@ -52,8 +52,13 @@ void Pool::bind(Channel& channel, Instance& from, std::int32_t to) {
         throw std::bad_alloc();
     new (&channel) Channel;
     channel.process = to;
+    channel.instance = from.number;
     bind_ring(channel, from);
     channel.state = Channel::State::open;
+    channel.next_open = open_channels_.load(relaxed);
+    while (!open_channels_.compare_exchange_weak(channel.next_open, &channel, release,  // R1
+                                                 relaxed)) {}
+    open_count_.fetch_add(1, relaxed);
 }
 
 void Pool::bind(Inlet& inlet, Instance& at, std::int32_t from) noexcept {

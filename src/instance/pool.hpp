@@ -3,6 +3,7 @@
 /// The instances of a process, and which of them a message belongs to.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 
 #include "instance/instance.hpp"
@@ -56,6 +57,12 @@ public:
         return inlet;
     }
 
+    /// All that are bound, a list by next_open; what guards a channel goes for all else in it. And how many they are.
+    Channel* open_channels() const noexcept {
+        return open_channels_.load(acquire);  // A1: pairs with R1 in bind()
+    }
+    std::uint32_t open_channel_count() const noexcept { return open_count_.load(relaxed); }
+
     /// After the node's rings were unmapped: binds what was bound to where they are now. False if rings to
     /// another process cannot be mapped (errno).
     bool bind_again();
@@ -71,6 +78,8 @@ private:
     std::uint32_t mask_;
     bool by_tag_;
     platform::Mapping inlets_, channels_, polled_;
+    std::atomic<Channel*> open_channels_{nullptr};
+    std::atomic<std::uint32_t> open_count_{0};
     std::array<Instance, transport::shm::most_instances> instances_;
 };
 

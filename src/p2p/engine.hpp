@@ -18,6 +18,7 @@
 
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -35,6 +36,7 @@
 #include "p2p/busy_contexts.hpp"
 #include "p2p/contention.hpp"
 #include "p2p/deferred.hpp"
+#include "p2p/idle_rings.hpp"
 #include "p2p/laboratory.hpp"
 #include "p2p/outgoing_streams.hpp"
 #include "p2p/payload.hpp"
@@ -319,6 +321,15 @@ public:
     void uncover_fence() noexcept { fence_.uncover(); }
     /// Whether progress would find something to do, or there is a backlog besides those announced.
     bool something_to_do(core::Thread& thread, Instances announced);
+    /// Rings that may have been used are to be looked at when they have been idle for long (p2p/idle_rings.hpp).
+    void stir_idle_rings() noexcept {
+        if (idle_rings_.stir()) [[unlikely]]
+            bell().ring();
+    }
+    /// Answers how long the leader, which has announced that it sleeps, may do so before it is asked again.
+    std::chrono::nanoseconds tend_idle_rings(core::Thread& thread) noexcept {
+        return idle_rings_.tend(thread);
+    }
     sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
     progress::Lot& lot() noexcept { return lot_; }
 
@@ -673,7 +684,8 @@ private:
     void answer_door(Turn& turn);
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
-    void cool(instance::Inlet& inlet) noexcept;
+    void cool(instance::Instance& instance, instance::Inlet& inlet) noexcept;
+    void give_cells_back(instance::Instance& instance, instance::Inlet& inlet) noexcept;
     void find_out_about_cores() noexcept;
     bool visit(core::Thread& thread, instance::Instance& instance);
     bool visit_in_turn(core::Thread& thread, Instances which);
@@ -815,6 +827,7 @@ private:
     std::vector<std::int32_t> told_of_pressure_;  ///< of other nodes; guarded by the lane
     PeerMemory peer_memory_;
     PayloadRings payload_rings_;
+    IdleRings idle_rings_;
     std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
     core::Arena<match::Message> messages_;
     core::BlockDepot blocks_;

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "objects/contexts.hpp"
+#include "objects/process.hpp"
 #include "p2p/everything.hpp"
 
 namespace heddle::p2p {
@@ -72,6 +73,11 @@ void Engine::give_memory_back(core::Thread& thread) {
             free_message(thread, *message);
         }
     });
+    each_inlet([this](instance::Instance& instance, instance::Inlet& inlet) {
+        give_cells_back(instance, inlet);
+    });
+    // A process that leaves the world model is about to end, and the file with it.
+    if (thread.process->world_life() == objects::Process::Life::fresh) idle_rings_.drop_all(thread);
     empty_pools(thread);
     blocks_.empty();
     messages_.trim();

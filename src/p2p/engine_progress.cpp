@@ -54,6 +54,7 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
       attention_(&node.door(static_cast<std::size_t>(rank_)).rung),
       peer_memory_(node, rank_),
       payload_rings_(node, rank_, settings),
+      idle_rings_(pool_, node, rank_, std::chrono::nanoseconds{settings.idle_rings}),
       messages_(most_messages, core::large_chunk),
       pending_(most_pending) {
     agree_on_fences();
@@ -314,12 +315,13 @@ void Engine::cool(Instances which) {
     for_each(which & used(), [this](instance::Instance& instance) {
         const std::lock_guard held(instance.lock);
         const std::uint32_t count = instance.polled_count.load(relaxed);
-        for (std::uint32_t i = 0; i < count; ++i) cool(*instance.polled[i].load(relaxed));
+        for (std::uint32_t i = 0; i < count; ++i) cool(instance, *instance.polled[i].load(relaxed));
     });
 }
 
 /// Instance locked. The caller passes fence_before_sleep() later.
-void Engine::cool(instance::Inlet& inlet) noexcept {
+void Engine::cool(instance::Instance& instance, instance::Inlet& inlet) noexcept {
+    give_cells_back(instance, inlet);
     const bool hot = inlet.ring.hot();
     if (hot) {
         const auto others =
@@ -333,6 +335,12 @@ void Engine::cool(instance::Inlet& inlet) noexcept {
     if (!hot) return;
     inlet.ring.set_hot(false);
     fence_.uncover();
+}
+
+/// So that the sender sees whether the ring is empty. Instance locked.
+void Engine::give_cells_back(instance::Instance& instance, instance::Inlet& inlet) noexcept {
+    inlet.ring.give_back_all();
+    if (inlet.ring.producer_starves()) notify(inlet.process, instance);
 }
 
 bool Engine::cool_idle() {
@@ -353,7 +361,7 @@ bool Engine::cool_idle() {
             // Cold since before a leader's last fence: a message would have been announced. A ring that
             // another thread has cooled since may hold one that was sent while it was hot.
             if (inlet.settled && !moved && !inlet.ring.ready()) instance.unlist(inlet);
-            cool(inlet);
+            cool(instance, inlet);
             inlet.settled = true;
         }
     });

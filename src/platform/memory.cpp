@@ -57,10 +57,10 @@ bool SharedObject::is_there() const noexcept {
     return false;
 }
 
-void SharedObject::drop_pages(std::size_t offset, std::size_t bytes) const noexcept {
-    if (is_there())
+bool SharedObject::drop_pages(std::size_t offset, std::size_t bytes) const noexcept {
+    return is_there() &&
         fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                  static_cast<off_t>(offset), static_cast<off_t>(bytes));
+                  static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0;
 }
 
 Mapping SharedObject::map(std::size_t offset, std::size_t bytes) const noexcept {

@@ -52,8 +52,9 @@ public:
     std::size_t bytes() const noexcept { return bytes_; }
     /// Maps a part of it. Empty on failure (errno).
     Mapping map(std::size_t offset, std::size_t bytes) const noexcept;
-    /// Pages of a part of it go back, whoever has mapped them; zeroes come in their place.
-    void drop_pages(std::size_t offset, std::size_t bytes) const noexcept;
+    /// Pages of a part of it go back, whoever has mapped them; zeroes come in their place. False: the kernel
+    /// cannot do that with this file, and nothing was changed.
+    bool drop_pages(std::size_t offset, std::size_t bytes) const noexcept;
 
 private:
     bool is_there() const noexcept;

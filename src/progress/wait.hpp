@@ -16,7 +16,8 @@
 /// Attention      before the leader sleeps, senders are made to ring for every ring, so that no
 ///                message waits for a thread that is not there. Rings that other threads of the
 ///                process keep using without waiting are left alone as long as they do: the leader
-///                looks after them every `watch_period` until they are idle.
+///                looks after them every `watch_period` until they are idle. It also gets up to see which rings
+///                to other processes are idle (p2p/idle_rings.hpp).
 /// Contract       the condition becomes true by progress of this engine or by a thread that signals
 ///                the slot that was announced, after making it true (Turn::complete()).
 
@@ -206,17 +207,19 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps) 
         engine.fence_before_sleep();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
         bool rang = true;
         if (!engine.something_to_do(thread, announced) && !condition.holds()) {
+            const std::chrono::nanoseconds limit = engine.tend_idle_rings(thread);
             const std::chrono::nanoseconds asleep = sync::Native::now();
             if (watching)
                 bell.sleep_for(watch_period);
             else
-                rang = bell.sleep(naps);
+                rang = bell.sleep(naps, limit);
             thread.progress.wakeups.add();
             learn_cost_of_sleep(thread.patience, start, asleep, bell.rung_at());
         }
         at_bell.get_up();
         engine.poll_all(thread);
         if (thread.slot.signalled() || condition.holds()) break;
+        if (rang) engine.stir_idle_rings();
         // Messages come in bursts; while the leader is up, senders need not ring for each.
         if (!watching && rang && spin(engine, thread, condition)) break;
     }
@@ -236,6 +239,7 @@ public:
         tool::raise(tool::Event::thread_parks, {thread_.system_id});
         engine_.lot().enter(thread_);
         engine_.cool(instances_);
+        engine_.stir_idle_rings();
     }
     ~Place() {
         condition_.announce(nullptr);

@@ -12,11 +12,15 @@
 /// Thread safety  prepare() and sleep() by the owner, signal() by any thread of the process.
 /// Lifetime       slots are never unmapped: a late signal meets a slot, if only a reused one.
 
+#include <algorithm>
 #include <chrono>
 
 #include "sync/native.hpp"
 
 namespace heddle::sync {
+
+/// Of a sleep: until it is ended.
+inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::max();
 
 /// The bell of a process. Any process of the node may ring it.
 template <class World = NativeNode>
@@ -25,14 +29,16 @@ public:
     /// The sleeper announces itself, then looks for work, then calls sleep().
     void prepare() noexcept { word_.store(asleep, seq_cst); }  // B1: pairs with B2
     void cancel() noexcept { word_.store(awake, relaxed); }    // an unneeded ring does no harm
-    /// Until the bell rings: true. Where a ring may be missed, at most for a nap.
-    bool sleep(Naps& naps) noexcept {
+    /// Until the bell rings: true. At most for `limit`; where a ring may be missed, at most for a nap.
+    bool sleep(Naps& naps, std::chrono::nanoseconds limit = no_limit) noexcept {
         bool rang = true;
         while (rang && word_.load(acquire) == asleep) {
-            if (World::Fence::available() && unfenced_.load(seq_cst) == 0) {  // B4: pairs with B3
+            const bool certain =
+                World::Fence::available() && unfenced_.load(seq_cst) == 0;  // B4: pairs with B3
+            if (certain && limit == no_limit) {
                 World::wait(word_, asleep);
             } else {
-                World::wait_for(word_, asleep, naps.next());
+                World::wait_for(word_, asleep, certain ? limit : std::min(limit, naps.next()));
                 rang = word_.load(acquire) != asleep;
             }
         }

@@ -70,6 +70,20 @@ void Node::unmap() noexcept {
     pieces.further_offers.clear();
 }
 
+bool Node::drop_pages(std::size_t from, std::size_t to, std::size_t instance,
+                      RingPages pages) const noexcept {
+    const std::size_t cells =
+        layout_.rings + offset_of(from, to) + instance * ring_pages * page_bytes;
+    bool dropped = true;
+    for (std::size_t page = 0, end = 0; page < ring_pages; page = end + 1) {
+        for (end = page; end < ring_pages && pages.test(end);) ++end;
+        if (end != page)
+            dropped = dropped &&
+                pieces_->object.drop_pages(cells + page * page_bytes, (end - page) * page_bytes);
+    }
+    return dropped;
+}
+
 std::byte* Node::map_numbered_stage(std::int32_t number) const {
     Pieces& pieces = *pieces_;
     std::lock_guard guard(pieces.lock);

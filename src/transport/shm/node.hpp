@@ -50,7 +50,6 @@ inline constexpr std::size_t stages = 64;  ///< one bit each in StageBoard::used
 inline constexpr std::size_t stage_bytes = (6 << 20) + (64 << 10);
 inline constexpr std::size_t most_payload_rings = 512;  ///< of all processes, unless they are more
 inline constexpr std::size_t most_payload_rings_each = 64;
-inline constexpr std::size_t page_bytes = 4096;  ///< what segments are made of
 /// Of the file, for segments. It is so large that addresses need not be found again one by one: they are used
 /// from the start once no segment is left.
 inline constexpr std::size_t segments_bytes = std::size_t{1} << 60;
@@ -102,9 +101,9 @@ struct Layout {
         segment_board;  ///< where they begin, in the head
     std::size_t rings;  ///< where a block for each pair of processes begins, those to one in a row
     std::size_t
-        pair_bytes;  ///< of such a block: the notice, the controls of its rings, their cells and offers
-    std::size_t offers;  ///< where those of its rings begin, in such a block
-    std::size_t stages;  ///< where they begin
+        pair_bytes;  ///< of such a block: the cells of its rings, the notice, their controls and offers
+    std::size_t notice, controls, offers;  ///< where they begin, in such a block
+    std::size_t stages;                    ///< where they begin
     std::size_t
         payload_rings;  ///< where they begin, those of one process in a row; segments follow the last one
 
@@ -168,7 +167,7 @@ public:
     std::size_t source_words() const noexcept { return layout_.source_words; }
     /// Written by `from` for `to`. It stands with the rings, which are mapped.
     BlockedNotice& blocked_notice(std::size_t from, std::size_t to) const noexcept {
-        return *reinterpret_cast<BlockedNotice*>(rings(from, to));
+        return *reinterpret_cast<BlockedNotice*>(rings(from, to) + layout_.notice);
     }
     /// Likewise, of a ring.
     Offers& offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
@@ -234,6 +233,11 @@ public:
         consumer.bind(control(pair, instance), cells(pair, instance), door(to).under_pressure);
     }
 
+    /// These pages of a ring, whose producer says that they are idle, go back; zeroes come in their place. False:
+    /// they cannot, or not all of them.
+    bool drop_pages(std::size_t from, std::size_t to, std::size_t instance,
+                    RingPages pages) const noexcept;
+
     /// Makes `to` look at its ring from `from`: sets the bits and rings the bell.
     void notify(std::size_t from, std::size_t to, std::size_t instance) const noexcept;
     /// Makes `to` ask again what is blocked.
@@ -275,12 +279,10 @@ private:
         return begin(pieces.outgoing[to]);
     }
     Control& control(std::byte* pair, std::size_t instance) const noexcept {
-        return reinterpret_cast<Control*>(pair + sizeof(BlockedNotice))[instance];
+        return reinterpret_cast<Control*>(pair + layout_.controls)[instance];
     }
-    Cell* cells(std::byte* pair, std::size_t instance) const noexcept {
-        return reinterpret_cast<Cell*>(pair + sizeof(BlockedNotice) +
-                                       layout_.instances * sizeof(Control)) +
-            instance * ring_slots;
+    static Cell* cells(std::byte* pair, std::size_t instance) noexcept {
+        return reinterpret_cast<Cell*>(pair) + instance * ring_slots;
     }
     RingOffers& ring_offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
         return reinterpret_cast<RingOffers*>(rings(from, to) + layout_.offers)[instance];
@@ -324,8 +326,10 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
         layout.shared_copies + rounded(processes * shm::shared_copies * sizeof(SharedCopy));
     layout.segment_board = layout.stage_board + rounded(sizeof(StageBoard));
     layout.rings = layout.segment_board + rounded(sizeof(SegmentBoard));
-    layout.offers =
-        sizeof(BlockedNotice) + layout.instances * (sizeof(Control) + ring_slots * sizeof(Cell));
+    // Cells come first, so that each ring has pages of its own.
+    layout.notice = layout.instances * ring_pages * page_bytes;
+    layout.controls = layout.notice + sizeof(BlockedNotice);
+    layout.offers = layout.controls + layout.instances * sizeof(Control);
     layout.pair_bytes = rounded(layout.offers + layout.instances * sizeof(RingOffers));
     layout.stages = layout.rings + processes * processes * layout.pair_bytes;
     layout.payload_rings = layout.bytes(shm::stages);

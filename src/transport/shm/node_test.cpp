@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/node.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <new>
 #include <optional>
+#include <random>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
 #include "launch/node_file.hpp"
+#include "testing/watchdog.hpp"
 
 namespace heddle::transport::shm {
 namespace {
@@ -79,6 +85,138 @@ TEST(Node, the_last_segment_gives_its_place_back) {
     EXPECT_NE(node->take_segment(page_bytes).offset, third.offset);
     (void)fourth;
     close(descriptor);
+}
+
+/// A ring between two processes, each with the node's memory mapped by itself.
+struct RingOfNode {
+    static constexpr std::size_t instance = 3;
+    int descriptor = make_file(2);
+    std::optional<Node> here = Node::map(descriptor, 2), there = Node::map(descriptor, 2);
+    Producer producer;
+    Consumer consumer{0};
+    std::uint32_t sent = 0, received = 0;
+
+    RingOfNode() {
+        if (!here || !there || !here->map_rings(0, false) || !there->map_rings(1, false) ||
+            !here->reach(0, 1))
+            throw std::bad_alloc();
+        here->bind(producer, 0, 1, instance);
+        there->bind(consumer, 0, 1, instance);
+    }
+    ~RingOfNode() { close(descriptor); }
+
+    bool send() {
+        Cell* cell = producer.reserve(1);
+        if (cell == nullptr) return false;
+        cell->kind = 1;
+        cell->tag = static_cast<std::int32_t>(sent++);
+        producer.publish(*cell, 1);
+        return true;
+    }
+    bool receive() {
+        Cell* cell = consumer.front();
+        if (cell == nullptr) return false;
+        EXPECT_EQ(cell->tag, static_cast<std::int32_t>(received++));
+        consumer.pop(*cell);
+        return true;
+    }
+    bool drop() {
+        const RingPages pages = producer.idle_pages();
+        producer.note_dropped(pages);
+        return here->drop_pages(0, 1, instance, pages);
+    }
+    std::size_t bytes_of_file() const {
+        struct stat status{};
+        EXPECT_EQ(fstat(descriptor, &status), 0);
+        return static_cast<std::size_t>(status.st_blocks) * 512;
+    }
+};
+
+TEST(Node, an_idle_ring_gives_its_pages_back) {
+    RingOfNode ring;
+    const std::size_t before = ring.bytes_of_file();
+    const auto fill = [&] {
+        for (std::size_t i = 0; i < ring_slots; ++i) {
+            ASSERT_TRUE(ring.send());
+            ASSERT_TRUE(ring.receive());
+        }
+    };
+    fill();
+    const std::size_t filled = ring.bytes_of_file();
+    EXPECT_GE(filled, before + ring_pages * page_bytes);
+    ring.consumer.give_back_all();
+    ASSERT_TRUE(ring.drop());
+    EXPECT_EQ(ring.bytes_of_file(), filled - ring_pages * page_bytes);
+    EXPECT_FALSE(ring.receive());
+    fill();
+    // A message that nobody has read keeps its page.
+    ring.consumer.give_back_all();
+    ASSERT_TRUE(ring.send());
+    ASSERT_TRUE(ring.drop());
+    EXPECT_EQ(ring.bytes_of_file(), filled - (ring_pages - 1) * page_bytes);
+    EXPECT_TRUE(ring.receive());
+}
+
+TEST(Node, rings_beside_a_dropped_one_keep_what_is_in_them) {
+    RingOfNode ring;
+    Producer beside[2];
+    Consumer ends[2];
+    for (const std::size_t i : {0U, 1U}) {
+        ring.here->bind(beside[i], 0, 1, RingOfNode::instance - 1 + 2 * i);
+        ring.there->bind(ends[i], 0, 1, RingOfNode::instance - 1 + 2 * i);
+        for (std::size_t k = 1; k < ring_slots; ++k) {
+            Cell* cell = beside[i].reserve(1);
+            ASSERT_NE(cell, nullptr);
+            cell->kind = 1;
+            cell->tag = static_cast<std::int32_t>(k);
+            beside[i].publish(*cell, 1);
+        }
+    }
+    ASSERT_TRUE(ring.drop());
+    for (Consumer& end : ends)
+        for (std::size_t k = 1; k < ring_slots; ++k) {
+            Cell* cell = end.front();
+            ASSERT_NE(cell, nullptr);
+            EXPECT_EQ(cell->tag, static_cast<std::int32_t>(k));
+            end.pop(*cell);
+        }
+}
+
+TEST(Node, pages_are_dropped_under_a_consumer_that_looks) {
+    constexpr std::uint32_t messages = 200'000;
+    RingOfNode ring;
+    testing::Watchdog watchdog("pages dropped under a consumer");
+    std::thread consumer([&] {
+        std::uint32_t looks = 0;
+        while (ring.received < messages) {
+            if (ring.receive()) {
+                watchdog.progress();
+                continue;
+            }
+            if (++looks % 8 == 0) ring.consumer.give_back_all();
+            std::this_thread::yield();
+        }
+    });
+    std::mt19937 random(3);
+    int dropped = 0;
+    while (ring.sent < messages) {
+        if (random() % 64 == 0) {
+            ASSERT_TRUE(ring.drop());
+            ++dropped;
+        }
+        if (!ring.send()) std::this_thread::yield();
+    }
+    consumer.join();
+    EXPECT_GT(dropped, 0);
+    EXPECT_FALSE(ring.receive());
+}
+
+TEST(Node, a_file_that_keeps_its_pages_says_so) {
+    RingOfNode ring;
+    ASSERT_TRUE(ring.send());
+    ring.descriptor = dup2(open("/dev/null", O_RDWR), ring.descriptor);  // another file now
+    EXPECT_FALSE(ring.drop());
+    EXPECT_TRUE(ring.receive());
 }
 
 /// A limit of files, as small as there are: some of what is left is for segments.

@@ -27,11 +27,13 @@ Cell* Producer::reserve_in_spite(std::size_t cells) noexcept {
 }
 
 void Producer::note_payload(std::size_t cells) noexcept {
-    for (std::size_t i = 1; i < cells; ++i) {
-        auto carried = carried_payload_[(tail_ + i) & (ring_slots - 1)];
-        if (!carried) ++payload_cells_;
-        carried = true;
-    }
+    for (std::size_t i = 1; i < cells; ++i) wipe_later((tail_ + i) & (ring_slots - 1));
+}
+
+void Producer::wipe_later(std::size_t place) noexcept {
+    auto carried = carried_payload_[place];
+    if (!carried) ++payload_cells_;
+    carried = true;
 }
 
 void Producer::wipe(std::uint64_t position) noexcept {
@@ -42,6 +44,26 @@ void Producer::wipe(std::uint64_t position) noexcept {
     cells_[place].shared_sequence().store(static_cast<std::uint32_t>(position), relaxed);
     carried_payload_[place] = false;
     --payload_cells_;
+}
+
+RingPages Producer::idle_pages() const noexcept {
+    // A2: pairs with R2. The cells before it have been read.
+    const std::uint64_t head = control_->head.load(acquire) & ~pressure;
+    RingPages idle;
+    idle.set();
+    const auto keep = [&](std::uint64_t position) {
+        idle.reset((position & (ring_slots - 1)) / page_cells);
+    };
+    for (std::uint64_t at = head; at < tail_; at += page_cells - at % page_cells) keep(at);
+    // Whoever polls would have the page back at once. And a zero must not be what is looked for at the tail.
+    const bool zero_matches = static_cast<std::uint32_t>(tail_ + 1) == 0;
+    if (zero_matches || control_->hot.load(relaxed) != 0) keep(tail_);
+    return idle;
+}
+
+void Producer::note_dropped(RingPages pages) noexcept {
+    // The sequence 0 is that of the last cell, once in so many rounds.
+    if (pages.test(ring_pages - 1)) wipe_later(ring_slots - 1);
 }
 
 }  // namespace heddle::transport::shm

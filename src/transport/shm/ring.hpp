@@ -13,11 +13,17 @@
 ///                (2) the cell at the consumer's head is a header ready to be read exactly if its
 ///                    sequence is head + 1 (R1); the header covers the cells that follow it.
 ///                (3) the cell at tail never holds a matching sequence: where it last carried
-///                    payload, the producer wipes it before it publishes the message before it.
+///                    payload, the producer wipes it before it publishes the message before it. The same
+///                    goes for the one cell in which a zero may match, if its page was dropped.
 /// Full ring      reserve() answers nullptr and has changed nothing.
 /// Pressure       a consumer that is short of memory marks the head that it gives back. The producer counts
 ///                the mark as part of the number, to which nothing fits: its short way is closed without
 ///                another question, and what goes another way asks reserve_in_spite().
+/// Idle pages     cells outside [head, tail) are the producer's. Of pages that have no other cells it may drop
+///                the contents, as if it stored zeroes there: the kernel takes the pages out of all processes
+///                before it answers. The consumer looks at no other word of them than the sequence at
+///                tail, and finds either what was there or zero: nothing, by (3). R1 publishes the
+///                message that is written there next, as ever (docs/adr/0038-idle-rings.md).
 /// Why one pair   a ring that several processes share needs a locked instruction for each message,
 ///                which waits until the line of the message before has come from the other core
 ///                (docs/adr/0001-private-rings.md).
@@ -34,6 +40,7 @@
 namespace heddle::transport::shm {
 
 inline constexpr std::size_t ring_slots = 512;
+inline constexpr std::size_t page_bytes = 4096;  ///< what memory is given back in
 
 /// One line: the header of a message and its payload, or their beginning.
 struct alignas(cache_line) Cell : Header {
@@ -48,6 +55,11 @@ inline constexpr std::uint8_t filler = 0xff;  ///< kind of a cell that only fill
 inline constexpr std::size_t inline_payload = sizeof(Cell::first);
 /// Largest payload of a message: a quarter of the ring, so that messages overlap in it.
 inline constexpr std::size_t most_payload = ring_slots / 4 * cache_line + inline_payload;
+
+inline constexpr std::size_t page_cells = page_bytes / sizeof(Cell);
+inline constexpr std::size_t ring_pages = ring_slots / page_cells;
+/// Some of the pages of a ring, which begins with a page.
+using RingPages = std::bitset<ring_pages>;
 
 constexpr std::size_t cells_for(std::size_t bytes) noexcept {
     return bytes <= inline_payload ? 1 : 1 + (bytes - inline_payload + cache_line - 1) / cache_line;
@@ -126,6 +138,15 @@ public:
         return true;
     }
 
+    /// What the consumer has given back; may be asked without the outbox.
+    std::uint64_t given_back() const noexcept {
+        return control_->head.load(relaxed) & ~pressure;  // a hint
+    }
+    /// Pages in which nothing lies that the consumer may still read, and which nobody looks at all the time.
+    [[nodiscard]] RingPages idle_pages() const noexcept;
+    /// There may be zeroes in them now.
+    void note_dropped(RingPages pages) noexcept;
+
 private:
     bool has_room(std::size_t cells) noexcept {
         // One cell more than needed stays free, so that it may be wiped (invariant 3).
@@ -136,14 +157,15 @@ private:
     }
     Cell* reserve_at_start(std::size_t cells) noexcept;
     void note_payload(std::size_t cells) noexcept;
+    void wipe_later(std::size_t place) noexcept;
     void wipe(std::uint64_t position) noexcept;
 
     Control* control_ = nullptr;
     Cell* cells_ = nullptr;
     std::uint64_t tail_ = 0;
-    std::uint64_t seen_head_ = 0;    ///< with its mark
-    std::size_t payload_cells_ = 0;  ///< cells of which carried_payload_ is set
-    std::bitset<ring_slots> carried_payload_;
+    std::uint64_t seen_head_ = 0;              ///< with its mark
+    std::size_t payload_cells_ = 0;            ///< cells of which carried_payload_ is set
+    std::bitset<ring_slots> carried_payload_;  ///< or may hold a zero that matches
 };
 
 class Consumer {
@@ -193,6 +215,12 @@ public:
             return false;
         starved_ = false;
         return true;
+    }
+
+    /// Gives back all that has been read, also where it is not worth a line transfer by itself: this side is not
+    /// going to look here for a while.
+    void give_back_all() noexcept {
+        if (const std::uint64_t head = head_.load(relaxed); head != published_) give_back(head);
     }
 
     bool hot() const noexcept { return control_->hot.load(relaxed) != 0; }

@@ -185,6 +185,138 @@ TEST(Ring, random_messages_from_one_thread_to_another) {
     sender.join();
 }
 
+/// What the kernel does to dropped pages.
+RingPages drop(Ring& ring) {
+    const RingPages pages = ring.producer.idle_pages();
+    for (std::size_t page = 0; page < ring_pages; ++page)
+        if (pages.test(page))
+            std::memset(static_cast<void*>(&ring.cells[page * page_cells]), 0, page_bytes);
+    ring.producer.note_dropped(pages);
+    return pages;
+}
+
+TEST(Ring, pages_without_messages_are_idle) {
+    Ring ring;
+    const auto idle = [&] { return ring.producer.idle_pages().to_string(); };  // page 0 is the last
+    EXPECT_EQ(idle(), "11111111");
+    std::uint32_t pushed = 0, popped = 0;
+    const auto send = [&](std::size_t number) {
+        for (; number > 0; --number) ASSERT_TRUE(push(ring.producer, pushed++, 0));
+    };
+    const auto receive = [&](std::size_t number) {
+        for (; number > 0; --number) expect_front(ring.consumer, popped++, 0);
+    };
+    send(page_cells);
+    EXPECT_EQ(idle(), "11111110");
+    send(1);
+    EXPECT_EQ(idle(), "11111100");
+    receive(page_cells + 1);
+    EXPECT_EQ(idle(), "11111101") << "the producer does not know yet that all have been read";
+    ring.consumer.give_back_all();
+    EXPECT_EQ(ring.producer.given_back(), page_cells + 1);
+    EXPECT_EQ(idle(), "11111111");
+    ring.consumer.set_hot(true);
+    EXPECT_EQ(idle(), "11111101") << "the consumer polls the second page";
+    ring.consumer.set_hot(false);
+    send(6 * page_cells);
+    receive(6 * page_cells);
+    ring.mark = pressure;
+    ring.consumer.give_back_all();
+    EXPECT_EQ(idle(), "11111111");
+    send(page_cells);  // around the end of the ring
+    EXPECT_EQ(idle(), "01111110");
+    receive(page_cells);
+}
+
+TEST(Ring, a_producer_that_starves_hears_of_cells_that_are_given_back_early) {
+    Ring ring;
+    ASSERT_TRUE(push(ring.producer, 0, 0));
+    expect_front(ring.consumer, 0, 0);
+    EXPECT_TRUE(ring.producer.starve());
+    EXPECT_FALSE(ring.consumer.producer_starves());
+    ring.consumer.give_back_all();
+    EXPECT_TRUE(ring.consumer.producer_starves());
+    ring.consumer.give_back_all();
+    EXPECT_FALSE(ring.consumer.producer_starves());
+}
+
+/// Against a plain queue, in random steps, for as long as it takes until all sequences have been used.
+TEST(Ring, dropped_pages_are_read_as_nothing) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        std::mt19937 random(seed);
+        // Sequences begin anew soon.
+        Ring ring((std::uint64_t{1} << 32) - (1 + random() % 4) * ring_slots);
+        const bool small = seed % 2 == 0;
+        std::uint32_t pushed = 0, popped = 0;
+        std::vector<std::size_t> sizes;
+        for (int step = 0; step < 8000; ++step) {
+            switch (random() % 8) {
+                case 0: drop(ring); break;
+                case 1: ring.consumer.give_back_all(); break;
+                case 2: ring.consumer.set_hot(random() % 2 == 0); break;
+                case 3:
+                case 4:
+                case 5: {
+                    const std::size_t bytes = small ? 0 : random_size(random);
+                    if (!push(ring.producer, pushed, bytes)) break;
+                    sizes.push_back(bytes);
+                    ++pushed;
+                    break;
+                }
+                default:
+                    if (popped == pushed) {
+                        ASSERT_EQ(ring.consumer.front(), nullptr) << "seed " << seed;
+                        break;
+                    }
+                    expect_front(ring.consumer, popped, sizes[popped]);
+                    ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
+                    ++popped;
+            }
+        }
+        ASSERT_GT(pushed, 2 * ring_slots);
+    }
+}
+
+/// Messages one by one, three rounds before sequences begin anew.
+struct Passing {
+    Ring ring{(std::uint64_t{1} << 32) - 3 * ring_slots};
+    std::uint32_t number = 0;
+
+    void pass(std::size_t bytes) {
+        ASSERT_TRUE(push(ring.producer, number, bytes));
+        expect_front(ring.consumer, number++, bytes);
+        ASSERT_EQ(ring.consumer.front(), nullptr) << "after message " << number;
+    }
+    void pass_small(std::size_t messages) {
+        for (; messages > 0; --messages) ASSERT_NO_FATAL_FAILURE(pass(0));
+    }
+    RingPages drop_all() {
+        ring.consumer.give_back_all();
+        return drop(ring);
+    }
+};
+
+/// Zero is a sequence that the last cell has once. Nothing writes there for a round: a filler passes over it.
+TEST(Ring, a_dropped_cell_is_not_a_message_when_sequences_begin_anew) {
+    constexpr std::size_t fifth = inline_payload + (ring_slots / 5 - 1) * heddle::cache_line;
+    static_assert(5 * cells_for(fifth) < ring_slots);
+    Passing p;
+    ASSERT_NO_FATAL_FAILURE(p.pass_small(ring_slots));
+    EXPECT_TRUE(p.drop_all().all());
+    for (int i = 0; i < 6; ++i) ASSERT_NO_FATAL_FAILURE(p.pass(fifth));
+    ASSERT_NO_FATAL_FAILURE(p.pass_small(2 * ring_slots));
+}
+
+TEST(Ring, pages_are_dropped_wherever_the_tail_is_when_sequences_begin_anew) {
+    for (std::size_t before = 2 * ring_slots; before <= 3 * ring_slots; ++before) {
+        Passing p;
+        ASSERT_NO_FATAL_FAILURE(p.pass_small(before));
+        EXPECT_EQ(p.drop_all().all(), before != 3 * ring_slots - 1);
+        ASSERT_EQ(p.ring.consumer.front(), nullptr) << before;
+        ASSERT_NO_FATAL_FAILURE(p.pass_small(ring_slots));
+    }
+}
+
 TEST(Ring, payload_that_looks_like_a_sequence_is_not_read_as_a_header) {
     // Payload lines filled with the sequence numbers that the next lap will expect there.
     Ring ring;
