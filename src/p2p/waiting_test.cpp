@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/waiting.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <utility>
+
+#include "objects/process.hpp"
+#include "progress/lot.hpp"
+#include "testing/job.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+/// Another thread completes requests of the one that waits, in the steps of its going to sleep where that is worst.
+struct EngineOfAnother {
+    std::array<core::Request, 3>& requests;
+    std::size_t first_to_complete;
+    progress::Lot lot_;
+    sync::Doorbell bell_;
+    bool missed = false;  ///< the first one completes before its announcement can be seen
+    int sleeps_for_nothing = 0;
+
+    /// The completer has stored `done`, and looks at who waits.
+    static void complete(core::Request& request) {
+        request.done.store(true, release);
+        if (sync::Slot* waiter = request.waiter.load(relaxed)) waiter->signal();
+    }
+
+    bool fence_before_sleep() {
+        if (std::exchange(missed, true)) return true;
+        core::Request& request = requests[first_to_complete];
+        sync::Slot* const announced = request.waiter.exchange(nullptr, relaxed);
+        complete(request);  // which still found nobody
+        request.waiter.store(announced, relaxed);
+        return true;
+    }
+    /// The last look before the sleep. What completes from here on must wake the thread.
+    bool something_to_do(core::Thread&, Instances) {
+        for (core::Request& request : requests) {
+            if (request.completed() || request.waiter.load(relaxed) == nullptr) continue;
+            complete(request);
+            return false;
+        }
+        ++sleeps_for_nothing;
+        for (core::Request& request : requests) complete(request);
+        return true;
+    }
+
+    progress::Lot& lot() { return lot_; }
+    sync::Doorbell& bell() { return bell_; }
+    static void add_parked(Instances, int) {}
+    static void cool(Instances) {}
+    static bool cool_idle() { return false; }
+    static void stir_idle_rings() {}
+    static std::chrono::nanoseconds tend_idle_rings(core::Thread&) { return sync::no_limit; }
+    static Instances announce_backlog(core::Thread&) { return 0; }
+    static void poll_all(core::Thread&) {}
+    static bool poll(core::Thread&, Instances) { return false; }
+    static bool short_of_cores() { return true; }
+    static bool in_laboratory() { return false; }
+    static bool poll_in_laboratory(core::Thread&) { return false; }
+    core::Company& company() { return company_; }
+    core::Company company_;
+};
+
+/// Whichever of the requests completes in the moment between announcement and fence, the thread sleeps for one that is
+/// not complete, and whoever completes that wakes it.
+TEST(Waiting, for_all_requests_sleeps_for_one_that_is_not_complete) {
+    testing::run_job(1, 1, [](int, int) {
+        core::Thread& thread = *objects::attached_thread();
+        for (std::size_t which = 0; which < 3; ++which) {
+            std::array<core::Request, 3> requests;
+            std::array<core::Request*, 3> pointers;
+            for (std::size_t i = 0; i < 3; ++i) pointers[i] = &requests[i];
+            EngineOfAnother another{requests, which, {}, {}};
+            AllRequests all(*thread.engine, pointers);
+            progress::park(another, thread, all);
+            EXPECT_EQ(another.sleeps_for_nothing, 0) << "request " << which;
+            for (const core::Request& request : requests) {
+                EXPECT_TRUE(request.completed());
+                EXPECT_EQ(request.waiter.load(), nullptr);
+            }
+        }
+    });
+}
+
+}  // namespace
+}  // namespace heddle::p2p
