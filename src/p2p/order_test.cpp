@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "mpi.h"
+#include "objects/communicator.hpp"
 #include "objects/process.hpp"
+#include "p2p/engine.hpp"
 #include "testing/job.hpp"
 #include "testing/watchdog.hpp"
 
@@ -490,6 +492,79 @@ TEST(Order, of_wildcards_while_other_threads_come_and_go) {
         exchange();
         over.store(true);
         door.join();
+    });
+}
+
+// --- deferred messages ---
+
+int instance_of(MPI_Comm comm, int tag) {
+    const std::uint32_t context = reinterpret_cast<heddle::objects::Communicator*>(comm)->context;
+    return heddle::objects::attached_thread()->engine->instance_of(context, tag);
+}
+
+/// A wildcard of one communicator has everything taken from the rings. On another one, which never had a wildcard,
+/// a message is deferred then, since an earlier one waits for room. What follows it in its ring comes after it.
+TEST(Order, of_exact_receives_when_a_wildcard_elsewhere_defers_messages) {
+    constexpr int many = 700, full = 0, deferred = 1;  // more than a ring takes; tags
+    Watchdog watchdog("messages deferred for the sake of another communicator");
+    std::atomic<int> step{0};
+    const auto reach = [&](int number) {
+        step.store(number);
+        watchdog.progress();
+    };
+    const auto await = [&](int number) {
+        while (step.load() < number) std::this_thread::yield();
+    };
+    run_job(2, 1, [&](int rank, int) {
+        const MPI_Comm exact = other_world(1), wild = other_world(2);
+        int tag = 0;  // by another ring than those that matter
+        while (instance_of(wild, tag) == instance_of(exact, full) ||
+               instance_of(wild, tag) == instance_of(exact, deferred))
+            ++tag;
+        if (rank == 0) {
+            send(-1, tag, wild);  // every ring and communicator has been used
+            send(-1, tag + 1, wild);
+            send(-1, full, exact);
+            send(-1, deferred, exact);
+            await(1);
+            std::vector<int> values(many);
+            std::vector<MPI_Request> requests(many);
+            for (int i = 0; i < many; ++i) {
+                const auto at = static_cast<std::size_t>(i);
+                values[at] = i;
+                MPI_Isend(&values[at], 1, MPI_INT, 1, full, exact, &requests[at]);
+            }
+            send(0, deferred, exact);
+            send(7, tag, wild);
+            reach(2);
+            await(3);
+            send(1, deferred, exact);
+            reach(4);
+            await(5);
+            MPI_Waitall(many, requests.data(), MPI_STATUSES_IGNORE);
+            return;
+        }
+        for (const int one : {tag, tag + 1}) EXPECT_EQ(receive(one, wild), -1);
+        for (const int one : {full, deferred}) EXPECT_EQ(receive(one, exact), -1);
+        std::array<int, 2> values{-7, -7};
+        std::array<MPI_Request, 2> requests;
+        for (std::size_t i = 0; i < 2; ++i)
+            MPI_Irecv(&values[i], 1, MPI_INT, 0, deferred, exact, &requests[i]);
+        reach(1);
+        await(2);
+        EXPECT_EQ(receive(MPI_ANY_TAG, wild), 7);
+        reach(3);
+        await(4);
+        int done = 0;
+        for (int i = 0; i < 10 && done == 0; ++i)
+            MPI_Test(requests.data(), &done, MPI_STATUS_IGNORE);
+        EXPECT_EQ(done, 0) << "what was sent before it is blocked";
+        reach(5);
+        for (int i = 0; i < many; ++i) ASSERT_EQ(receive(full, exact), i);
+        if (done == 0) MPI_Wait(requests.data(), MPI_STATUS_IGNORE);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        EXPECT_EQ(values[0], 0);
+        EXPECT_EQ(values[1], 1);
     });
 }
 
