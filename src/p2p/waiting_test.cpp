@@ -62,7 +62,7 @@ struct EngineOfAnother {
     static bool in_laboratory() { return false; }
     static bool poll_in_laboratory(core::Thread&) { return false; }
     core::Company& company() { return company_; }
-    core::Company company_;
+    core::Company company_{};
 };
 
 /// Whichever of the requests completes in the moment between announcement and fence, the thread sleeps for one that is

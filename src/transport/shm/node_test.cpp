@@ -230,8 +230,9 @@ TEST(Node, a_small_file_has_room_for_segments) {
         EXPECT_GE(division.segments, layout.bytes(division.stages));
         EXPECT_EQ(division.segments % page_bytes, 0U);
         EXPECT_GE(bytes - division.segments, room / 8);
-        if (division.payload_rings_each != 0)
+        if (division.payload_rings_each != 0) {
             EXPECT_GE(division.segments, layout.bytes(stages, 2 * division.payload_rings_each));
+        }
     }
     const Layout::Division all = layout.divide(2, Layout::most_bytes(2, ~std::size_t{0} / 2));
     EXPECT_EQ(all.stages, stages);
