@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One-sided operations (MPI 5.0, 12.3). Each is over when its call returns; those with a request hand out one
-/// that is complete.
+/// One-sided operations (MPI 5.0, 12.3). Each is over when its call returns, but for those on targets of other nodes,
+/// which flushes complete; those with a request hand out one that is complete.
 
 #include "api/entry.hpp"
 #include "api/messages.hpp"
 #include "api/rma_arguments.hpp"
 #include "api/rma_short.hpp"
 #include "rma/accumulate.hpp"
+#include "rma/far_targets.hpp"
 #include "rma/locking.hpp"
 #include "rma/transfer.hpp"
 
@@ -163,6 +164,12 @@ int check_locked(Thread& thread, TargetRank rank, Win win) {
     return rma::not_locked(thread, *win, rank.rank);
 }
 
+/// What a far target gives comes before the request is handed out.
+int fetched(Thread& thread, int error, TargetRank rank, Win win) {
+    if (error != MPI_SUCCESS || rank.null() || !win->targets[rank.rank].far) return error;
+    return win->far->flush_local(thread, rank.rank);
+}
+
 /// The operation is over: its request is one that is complete.
 int hand_out_complete(Thread& thread, int error, Out<MPI_Request> request) {
     if (error != MPI_SUCCESS) return error;
@@ -184,10 +191,9 @@ int rget(Thread& thread, OriginRoom buffer, OriginCount count, OriginType type, 
          Displacement displacement, TargetCount target_count, TargetType target_type, Win win,
          Out<MPI_Request> request) {
     if (const int error = check_locked(thread, rank, win)) return error;
-    return hand_out_complete(
-        thread,
-        get(thread, buffer, count, type, rank, displacement, target_count, target_type, win),
-        request);
+    const int error =
+        get(thread, buffer, count, type, rank, displacement, target_count, target_type, win);
+    return hand_out_complete(thread, fetched(thread, error, rank, win), request);
 }
 
 int raccumulate(Thread& thread, OriginBuffer buffer, OriginCount count, OriginType type,
@@ -206,11 +212,9 @@ int rget_accumulate(Thread& thread, OriginBuffer buffer, Perhaps<OriginCount> co
                     TargetCount target_count, TargetType target_type, Op op, Win win,
                     Out<MPI_Request> request) {
     if (const int error = check_locked(thread, rank, win)) return error;
-    return hand_out_complete(
-        thread,
-        get_accumulate(thread, buffer, count, type, result, result_count, result_type, rank,
-                       displacement, target_count, target_type, op, win),
-        request);
+    const int error = get_accumulate(thread, buffer, count, type, result, result_count, result_type,
+                                     rank, displacement, target_count, target_type, op, win);
+    return hand_out_complete(thread, fetched(thread, error, rank, win), request);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "api/rma_arguments.hpp"
 #include "api/rma_short.hpp"
 #include "rma/epochs.hpp"
+#include "rma/far_targets.hpp"
 #include "rma/held.hpp"
 #include "rma/locking.hpp"
 
@@ -70,20 +71,22 @@ int flush(Thread& thread, LockedRank rank, Win win) {
     if (!rma::is_locked(*win, rank.rank)) [[unlikely]]
         return rma::not_locked(thread, *win, rank.rank);
     rma::settle(thread, *win);
-    return MPI_SUCCESS;
+    return rma::flush_far(thread, *win, rank.rank);
 }
 int flush_all(Thread& thread, Win win) {
     if (!rma::is_any_locked(*win)) [[unlikely]]
         return rma::nothing_locked(thread, *win);
     rma::settle(thread, *win);
-    return MPI_SUCCESS;
+    return rma::flush_far(thread, *win);
 }
-/// Buffers of the caller are free as soon as a call returns.
+/// What the caller gives may be changed as soon as a call returns. What it gets from other nodes comes later.
 int flush_local(Thread& thread, LockedRank rank, Win win) {
-    return rma::is_locked(*win, rank.rank) ? MPI_SUCCESS : rma::not_locked(thread, *win, rank.rank);
+    if (!rma::is_locked(*win, rank.rank)) return rma::not_locked(thread, *win, rank.rank);
+    return win->targets[rank.rank].far ? win->far->flush_local(thread, rank.rank) : MPI_SUCCESS;
 }
 int flush_local_all(Thread& thread, Win win) {
-    return rma::is_any_locked(*win) ? MPI_SUCCESS : rma::nothing_locked(thread, *win);
+    if (!rma::is_any_locked(*win)) return rma::nothing_locked(thread, *win);
+    return win->far != nullptr ? win->far->flush_all_local(thread) : MPI_SUCCESS;
 }
 
 int win_sync(Thread&, Win) {

@@ -251,7 +251,7 @@ template <class Word>
     if (thread == nullptr) [[unlikely]]
         return false;
     const Window* window = window_with(*thread, win, rank);
-    return window != nullptr && rma::is_locked(*window, rank);
+    return window != nullptr && rma::is_near_and_locked(*window, rank);
 }
 
 [[gnu::always_inline]] inline bool flush(int rank, MPI_Win win) noexcept {

@@ -79,6 +79,9 @@ void close_handle(Process& process, Window& window) noexcept {
     window.own_piece = nullptr;
     window.other_pieces.clear();
     window.service = nullptr;
+    window.far = nullptr;
+    window.far_service = nullptr;
+    window.here.clear();
     window.segment = {};
     Process::destroy(process.windows, window);
 }

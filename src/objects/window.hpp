@@ -25,6 +25,8 @@
 #include "transport/shm/node.hpp"
 
 namespace heddle::rma {
+class FarService;
+class FarTargets;
 struct Front;
 struct Gate;
 struct Region;
@@ -43,13 +45,23 @@ enum Access : std::uint32_t {
     by_shared_lock = 4,
     by_exclusive_lock = 8,
     by_lock_all = 16,
+    // Where flushing takes more than a fence: of a target of another node,
+    by_far_shared_lock = 32,
+    by_far_exclusive_lock = 64,
+    by_lock_all_nodes =
+        128,  ///< or of all in a window that has such (its near targets are also open by_lock_all)
 };
-inline constexpr std::uint32_t by_any_lock = by_shared_lock | by_exclusive_lock | by_lock_all;
+inline constexpr std::uint32_t by_near_lock = by_shared_lock | by_exclusive_lock | by_lock_all;
+inline constexpr std::uint32_t by_one_lock =
+    by_shared_lock | by_exclusive_lock | by_far_shared_lock | by_far_exclusive_lock;
+inline constexpr std::uint32_t by_locks_of_all = by_lock_all | by_lock_all_nodes;
+inline constexpr std::uint32_t by_any_lock = by_one_lock | by_locks_of_all;
 
 /// What MPI_Win_unlock or MPI_Win_unlock_all does otherwise than usual: bits.
 enum Unlocking : std::uint8_t {
     nobody_asked = 1,    ///< locked with MPI_MODE_NOCHECK: there is no lock to leave
     instances_held = 2,  ///< operations have held instances (rma/held.hpp)
+    other_nodes = 4,     ///< messages have to be waited for
 };
 
 /// The part of the window that is one process's. On a line of its own, since threads begin and end epochs with
@@ -64,7 +76,9 @@ struct alignas(cache_line) Target {
     std::uint64_t address = 0;             ///< in its process
     std::atomic<bool> asked{false};  ///< a thread of this process has the lock, or is about to
     std::uint8_t unlocking = 0;
-    bool mapped_by_all = false;  ///< accumulates are the processor's instructions, where it has one
+    /// Of its node: accumulates are the processor's instructions, where it has one. Not set where it is far.
+    bool mapped_by_all = false;
+    bool far = false;  ///< of another node: it is asked by messages (rma/far_targets.hpp)
     std::uint64_t short_bytes = 0;  ///< of `memory`, for short ways; 0: they are closed
 };
 static_assert(sizeof(Target) == cache_line);
@@ -112,13 +126,17 @@ struct alignas(512) Window : core::Object {
     std::string name;                  ///< guarded likewise
     Attributes attributes;             ///< guarded likewise
     WindowHints hints;                 ///< guarded likewise
-    transport::shm::Segment segment;   ///< taken by rank 0
+    transport::shm::Segment segment;   ///< of this node's processes, taken by the first of them
+    std::vector<std::int32_t> here;    ///< the ranks of those
     std::shared_ptr<const platform::Mapping> mapping;
     NodeMemory::Holder own_piece;  ///< MPI_Win_create on memory of MPI_Alloc_mem,
     std::vector<std::shared_ptr<const platform::Mapping>>
         other_pieces;  ///< and that of other processes
     /// Where a process cannot get at the memory of another: there are messages for it.
     std::shared_ptr<rma::Service> service;
+    // Where processes are on several nodes; else there are none.
+    std::shared_ptr<rma::FarTargets> far;
+    std::shared_ptr<rma::FarService> far_service;
 
     // What predefined attributes point at.
     int flavor = 0;

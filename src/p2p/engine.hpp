@@ -9,7 +9,8 @@
 ///                or in pieces through the ring of cells: engine_copy.cpp
 /// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp
 /// Recipes        other than the default one. engine_laboratory.cpp
-/// Far ones       messages to and from processes of other nodes. engine_far.cpp
+/// Far ones       messages to and from processes of other nodes. engine_far.cpp; and accesses to their windows.
+///                engine_access.cpp
 /// Cancelling     receives that wait, and sends that nobody has matched. engine_cancel.cpp
 /// Contexts       which are still in use here, before one is used again. engine_busy.cpp
 /// Waiting        progress/wait.hpp, through the functions under "for waiting".
@@ -36,6 +37,7 @@
 #include "p2p/busy_contexts.hpp"
 #include "p2p/contention.hpp"
 #include "p2p/deferred.hpp"
+#include "p2p/far_access.hpp"
 #include "p2p/idle_rings.hpp"
 #include "p2p/laboratory.hpp"
 #include "p2p/outgoing_streams.hpp"
@@ -149,6 +151,25 @@ public:
     }
     /// Whether everything that was sent there has been taken over. After it has first been asked, peers may go.
     bool is_drained();
+
+    // Accesses to memory of windows there (p2p/far_access.hpp). What sends throws std::bad_alloc, and has sent nothing
+    // then.
+
+    /// Who hears what is asked about the window with this context.
+    FarListeners& far_listeners() noexcept { return far_listeners_; }
+    std::uint64_t most_far_payload() const noexcept;
+    /// `completes` is done once the data may be changed.
+    void ask_far(Turn& turn, const Outbound& message, const AccessFields& fields,
+                 core::Request* completes);
+    /// To a request of that process: data from fields.offset on; or no more than fits behind the fields.
+    void answer_far(Turn& turn, std::int32_t process, const DataFields& fields, Shape shape,
+                    const std::byte* data, core::Request* completes);
+    void answer_briefly(Turn& turn, std::int32_t process, std::uint64_t receiver, const void* data,
+                        std::uint64_t bytes);
+    static constexpr std::uint64_t brief =
+        transport::shm::inline_payload - sizeof(DataFields);  ///< bytes, at most
+    void acknowledge_far(Turn& turn, std::int32_t process, std::uint64_t receiver);
+    void refuse_far(Turn& turn, std::int32_t process, const RefusedFields& fields);
 
     // --- receiving ---
 
@@ -644,6 +665,7 @@ private:
     void send_far(Turn& turn, core::Request& send, const Outbound& message);
     void post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
                   std::uint32_t prefix_bytes, core::Request* completes);
+    void send_pending(Turn& turn, std::int32_t process, const instance::Pending& pending);
     void watch_far_sender(const core::Request& request) noexcept;
     bool network_is_handed_over() const noexcept;
     bool poll_network(core::Thread& thread);
@@ -659,6 +681,12 @@ private:
     void cancel_far_send(Turn& turn, core::Request& send);
     void answer_cancel(Turn& turn, std::int32_t process, const transport::Header& header);
     void complete_announced(Turn& turn, core::Request& send) noexcept;
+
+    // engine_access.cpp
+    void control_far(Turn& turn, std::int32_t process, Kind kind, const void* fields,
+                     std::uint32_t bytes);
+    void deliver_access(Turn& turn, std::int32_t process, const transport::Header& header);
+    static void deliver_refusal(Turn& turn, const transport::Header& header) noexcept;
 
     // engine_copy.cpp
     void pull(Turn& turn, const Pull& pull);
@@ -825,6 +853,7 @@ private:
     const std::atomic<std::uint64_t>* attention_;
     Network* network_ = nullptr;                  ///< nullptr: the job is on one node
     std::vector<std::int32_t> told_of_pressure_;  ///< of other nodes; guarded by the lane
+    FarListeners far_listeners_;
     PeerMemory peer_memory_;
     PayloadRings payload_rings_;
     IdleRings idle_rings_;

@@ -104,6 +104,19 @@ void Engine::post_far(Turn& turn, const Outbound& message, Kind kind, const void
                    pending_of(message, kind, prefix, prefix_bytes, completes, 0));
 }
 
+/// Likewise. Data are an answer to an access: the program has announced none.
+void Engine::send_pending(Turn& turn, std::int32_t process, const instance::Pending& pending) {
+    FromNetwork receiver(*this);
+    const bool data = static_cast<Kind>(pending.kind) == Kind::data;
+    if (data) announced_.fetch_add(1, relaxed);  // streamed() takes it back
+    try {
+        network_->send(turn, receiver, process, pending);
+    } catch (const std::bad_alloc&) {
+        if (data) announced_.fetch_sub(1, relaxed);
+        throw;
+    }
+}
+
 /// False: the payload has gaps, or the network does not read.
 bool Engine::announce_readable(Turn& turn, core::Request& send, const Outbound& message) {
     if (send.laid_out || !network_->can_read()) return false;
@@ -219,6 +232,8 @@ void Engine::deliver_far_control(Turn& turn, std::int32_t process,
             network_->end_exposure(*send());
             complete_cancelled(turn, *send());
             break;
+        case Kind::access: deliver_access(turn, process, header); break;
+        case Kind::refused: deliver_refusal(turn, header); break;
         default: receive_data(turn, header); break;
     }
 }

@@ -23,6 +23,16 @@ constexpr std::size_t most_pending = std::size_t{1} << 24;
 /// A lane does not tell of parts of a payload: a poll that takes so long has moved some, and who waits goes on spinning.
 constexpr std::chrono::microseconds longer_than_nothing{5};
 
+/// Its prefix says what was where before it was cut: DataFields, or what begins like them.
+bool may_be_cut(const instance::Pending& pending) noexcept {
+    return is_data(pending) || pending.kind == static_cast<std::uint8_t>(Kind::access);
+}
+/// Somebody waits for it. Accesses gather, but for those whose answer is waited for.
+bool is_urgent(const instance::Pending& pending) noexcept {
+    const auto kind = static_cast<Kind>(pending.kind);
+    return is_control(kind) && (kind != Kind::access || pending.envelope.tag == awaited_access);
+}
+
 }  // namespace
 
 /// What a lane tells, to the receiver.
@@ -151,7 +161,7 @@ bool Network::post_front(Receiver& receiver, Queue& queue) noexcept {
     instance::Pending& pending = queue.waiting.front();
     if (queue.withholds && receiver.withhold(pending)) [[unlikely]]
         counters_.network_withheld.add();
-    const std::uint64_t bytes = is_data(pending)
+    const std::uint64_t bytes = may_be_cut(pending)
         ? std::min<std::uint64_t>(pending.bytes, packed_.size() - pending.prefix_bytes)
         : pending.bytes;
     if (!connect(receiver, queue.process)) return false;
@@ -163,7 +173,7 @@ bool Network::post_front(Receiver& receiver, Queue& queue) noexcept {
             counters_.network_sent_bytes.add(bytes);
             break;
     }
-    if (is_control(static_cast<Kind>(pending.kind))) urgent_ = true;
+    if (is_urgent(pending)) urgent_ = true;
     if (bytes == pending.bytes) {
         gathered_.append(queue.waiting.take_front());
         return true;

@@ -22,7 +22,8 @@
 /// another node is asked with `cancel`; it answers `cancelled` if it finds the message, and else nothing: then
 /// the message is being received.
 ///
-/// Messages to other nodes are eager, eager_sync, readable, or rendezvous, whose payload is pipelined then.
+/// Messages to other nodes are eager, eager_sync, readable, or rendezvous, whose payload is pipelined then. What is done
+/// to a window's memory there is asked with `access` (p2p/far_access.hpp). Answers are `data`, `ack`, or `refused`.
 
 #include <cstdint>
 #include <cstring>
@@ -51,6 +52,8 @@ enum class Kind : std::uint8_t {
     cancel,        ///< the sender, of another node, wants a message back
     cancelled,     ///< it has it
     pressure,      ///< of a process of another node: whether it is short of memory
+    access,        ///< of another node, to a window
+    refused,       ///< its answer, where it is not to be done
 };
 
 constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
@@ -141,6 +144,24 @@ inline void pass_piece(instance::Pending& data, std::uint64_t bytes) noexcept {
     fields.offset = data.offset;
     std::memcpy(data.prefix, &fields, sizeof fields);
 }
+/// Prefix of access. It begins as that of data: what is cut into pieces has the same address and another offset.
+struct AccessFields {
+    std::uint64_t address;   ///< in the window, of what has offset 0
+    std::uint64_t offset;    ///< packed bytes of the asking process's data that come before
+    std::uint64_t receiver;  ///< its request, which the answer completes; 0: none is wanted
+    std::uint32_t length;    ///< bytes or elements
+    std::uint8_t kind;       ///< rma::FarKind, as what follows belongs to rma/
+    std::uint8_t operation;
+    std::uint16_t element;
+};
+static_assert(sizeof(AccessFields) <= transport::shm::inline_payload);
+/// The tag of one whose answer somebody waits for; of others it is 0.
+inline constexpr std::int32_t awaited_access = 1;
+/// Of refused.
+struct RefusedFields {
+    std::uint64_t receiver;
+    std::uint64_t bytes;  ///< of its data, that do not come
+};
 
 /// What the payload of a message in its place begins with.
 template <class Fields>

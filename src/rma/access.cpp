@@ -8,6 +8,7 @@
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "rma/dynamic.hpp"
+#include "rma/far_targets.hpp"
 #include "rma/service.hpp"
 
 namespace heddle::rma {
@@ -64,6 +65,12 @@ int out_of_reach(Thread& thread, Window& window, const Remote& there) {
                              "(process_vm_readv); memory of MPI_Win_allocate can be accessed");
 }
 
+int far_away(std::uint64_t place, Spot& spot) noexcept {
+    spot.far = true;
+    spot.place = place;
+    return MPI_SUCCESS;
+}
+
 /// An address of the target's process, or of this one if it is the target.
 int reach(Thread& thread, Window& window, const Remote& there, std::uint64_t address, Spot& spot) {
     const std::int32_t process = spot.target->process;
@@ -80,10 +87,14 @@ int locate_dynamic(Thread& thread, Window& window, const Remote& there, Spot& sp
     const auto address = static_cast<std::uint64_t>(there.displacement);
     const Wide begin = Wide{address} + extent.begin, end = Wide{address} + extent.end;
     const Wide most = ~std::uint64_t{0};
-    if (begin < 0 || end > most ||
-        !is_attached(window, there.rank, static_cast<std::uint64_t>(begin),
-                     static_cast<std::uint64_t>(end - begin)))
+    if (begin < 0 || end > most) return not_attached(thread, window, there);
+    const auto first = static_cast<std::uint64_t>(begin),
+               bytes = static_cast<std::uint64_t>(end - begin);
+    const bool far = window.targets[there.rank].far;
+    if (far ? !window.far->is_attached(thread, there.rank, first, bytes)
+            : !is_attached(window, there.rank, first, bytes))
         return not_attached(thread, window, there);
+    if (far) return far_away(address, spot);
     return reach(thread, window, there, address, spot);
 }
 
@@ -124,6 +135,7 @@ int locate(Thread& thread, Window& window, const Remote& there, Spot& spot) {
     if (there.displacement < 0 || offset + extent.begin < 0 ||
         offset + extent.end > Wide{target.bytes})
         return beyond(thread, window, there, offset + extent.begin, offset + extent.end);
+    if (target.far) return far_away(static_cast<std::uint64_t>(offset), spot);
     if (target.memory == nullptr)
         return reach(thread, window, there, target.address + static_cast<std::uint64_t>(offset),
                      spot);

@@ -56,7 +56,8 @@ struct Spot {
     objects::Target* target = nullptr;
     bool direct = false;  ///< `place` is an address of this process, otherwise of the target's
     bool by_message =
-        false;  ///< not direct, and the kernel does not let this process there (service.hpp)
+        false;         ///< not direct, and the kernel does not let this process there (service.hpp)
+    bool far = false;  ///< of another node: `place` is as in far_messages.hpp
     objects::Place place = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "rma/atomic.hpp"
 #include "rma/control.hpp"
 #include "rma/elements.hpp"
+#include "rma/far_targets.hpp"
 #include "rma/held.hpp"
 #include "rma/piece.hpp"
 #include "rma/remote_memory.hpp"
@@ -67,6 +68,11 @@ public:
     bool apply(const Piece& piece) {
         if (there_.spot.target->mapped_by_all && operation_.is_atomic_at(piece.target)) {
             apply_atomically(operation_, piece);
+            return true;
+        }
+        if (there_.spot.far) {
+            there_.window.far->accumulate(there_.thread, there_.rank, operation_, there_.type,
+                                          piece);
             return true;
         }
         // The target takes the lock: nobody waits for a process while it has one that this process may want.
@@ -178,6 +184,11 @@ bool swap(Thread& thread, Window& window, const Remote& there, const Spot& spot,
     const InInstance held(thread, window, spot);
     if (spot.target->mapped_by_all && each.is_atomic_at(spot.place)) {
         compare_and_swap_element(bytes, spot.place, origin, compare, result);
+        return true;
+    }
+    if (spot.far) {
+        window.far->compare_and_swap(thread, there.rank, spot.place, origin, compare, result,
+                                     bytes);
         return true;
     }
     if (spot.by_message)

@@ -78,16 +78,16 @@ int detach(Thread& thread, Window& window, const void* base) {
     return objects::fail(thread, window, MPI_ERR_RMA_ATTACH, at(base) + " is not attached");
 }
 
-bool is_attached(const Window& window, std::int32_t rank, std::uint64_t address,
-                 std::uint64_t bytes) noexcept {
+FoundRegion attached_region(const Window& window, std::int32_t rank, std::uint64_t address,
+                            std::uint64_t bytes) noexcept {
     for (const Region& region : regions_of(window, rank)) {
         const std::uint64_t length = region.bytes.load(acquire);  // A1: pairs with R1
         if (length == 0) continue;
         const std::uint64_t begin = region.address.load(relaxed);
         if (begin <= address && address - begin <= length && bytes <= length - (address - begin))
-            return true;
+            return {begin, length};
     }
-    return false;
+    return {};
 }
 
 }  // namespace heddle::rma

@@ -7,14 +7,19 @@
 
 #include "core/thread.hpp"
 #include "objects/window.hpp"
+#include "rma/far_messages.hpp"
 
 namespace heddle::rma {
 
 int attach(core::Thread& thread, objects::Window& window, const void* base, std::int64_t bytes);
 int detach(core::Thread& thread, objects::Window& window, const void* base);
 
-/// Whether all of it is in one region of the target.
-bool is_attached(const objects::Window& window, std::int32_t rank, std::uint64_t address,
-                 std::uint64_t bytes) noexcept;
+/// The region of a target of this node that all of it is in; of 0 bytes: there is none.
+FoundRegion attached_region(const objects::Window& window, std::int32_t rank, std::uint64_t address,
+                            std::uint64_t bytes) noexcept;
+inline bool is_attached(const objects::Window& window, std::int32_t rank, std::uint64_t address,
+                        std::uint64_t bytes) noexcept {
+    return attached_region(window, rank, address, bytes).bytes != 0;
+}
 
 }  // namespace heddle::rma

@@ -10,6 +10,7 @@
 #include "coll/select.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
+#include "rma/far_targets.hpp"
 #include "rma/held.hpp"
 #include "rma/meeting.hpp"
 #include "rma/named_wait.hpp"
@@ -81,7 +82,7 @@ int barrier(Thread& thread, objects::Communicator& communicator) {
 
 const char* epoch_in_the_way(const Window& window) noexcept {
     if (window.started.open) return "between MPI_Win_start and MPI_Win_complete";
-    if ((window.open_to_all.load(relaxed) & objects::by_lock_all) != 0)
+    if ((window.open_to_all.load(relaxed) & objects::by_locks_of_all) != 0)
         return "between MPI_Win_lock_all and MPI_Win_unlock_all";
     if (window.locks.load(relaxed) != 0) return "while it holds a lock of the window";
     return nullptr;
@@ -107,9 +108,10 @@ int fence(Thread& thread, Window& window, int assertion) {
     window.open_to_all.store(0, relaxed);
     // A message may be read before stores that precede it are done, as far as copies by the kernel go.
     settle(thread, window);
+    const int refused = flush_far(thread, window);
     if (const int error = barrier(thread, *window.communicator)) return error;
     if ((assertion & MPI_MODE_NOSUCCEED) == 0) window.open_to_all.store(objects::by_fence, relaxed);
-    return MPI_SUCCESS;
+    return refused;
 }
 
 int post(Thread& thread, Window& window, const objects::Group& group, int assertion) {
@@ -143,7 +145,9 @@ int complete(Thread& thread, Window& window) {
                              "called without MPI_Win_start before");
     set_started(window, false);
     settle(thread, window);
-    return tell_all(thread, window, window.started, complete_message);
+    const int refused = flush_far(thread, window);
+    if (const int error = tell_all(thread, window, window.started, complete_message)) return error;
+    return refused;
 }
 
 bool is_complete(const Exposure& exposure) noexcept {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/locking.hpp"
 
-#include <cstdio>
 #include <string>
 
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
-#include "p2p/waiting.hpp"
+#include "rma/admission.hpp"
 #include "rma/control.hpp"
 #include "rma/epochs.hpp"
+#include "rma/far_targets.hpp"
 #include "rma/held.hpp"
 #include "rma/meeting.hpp"
 
@@ -19,27 +19,6 @@ using core::Thread;
 using objects::Target;
 using objects::Window;
 using Ticket = WindowLock::Ticket;
-
-/// Waits for the message that says that a lock may be had. In a report it is the lock that is waited for.
-class Admission : public p2p::OneRequest {
-public:
-    Admission(p2p::Engine& engine, core::Request& request, const Window& window,
-              std::int32_t target) noexcept
-        : OneRequest(engine, request), window_(window), target_(target) {}
-
-    void describe(char* text, std::size_t bytes) const {
-        const std::int32_t writer = gate_of(window_, target_).writer.load(relaxed) - 1;
-        const std::string holder = writer < 0      ? "others"
-            : writer == window_.communicator->rank ? "who has locked all targets"
-                                                   : "rank " + std::to_string(writer);
-        std::snprintf(text, bytes, "(target %d, %s, held by %s)", target_,
-                      objects::name_of(window_).c_str(), holder.c_str());
-    }
-
-private:
-    const Window& window_;
-    const std::int32_t target_;
-};
 
 /// One lock, as seen by the process that wants it, has it or leaves it.
 class Holder {
@@ -99,15 +78,7 @@ private:
     }
 
     int hear_of_admission() {
-        objects::Communicator& communicator = *window_.communicator;
-        core::Request* message =
-            p2p::start_receive(thread_, communicator, context_of(communicator), nullptr, 0,
-                               MPI_ANY_SOURCE, admitted_message + target_);
-        if (message != nullptr && !message->completed()) {
-            p2p::Engine& engine = *thread_.engine;
-            progress::wait(engine, thread_, Admission(engine, *message, window_, target_));
-        }
-        return p2p::finish(thread_, communicator, message);
+        return rma::hear_of_admission(thread_, window_, target_, gate_.writer);
     }
 
     /// Tells the waiter that `entry` names that it is admitted.
@@ -130,9 +101,14 @@ int refuse_lock(Thread& thread, Window& window) {
     if (window.hints.no_locks)
         return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
                              "the window was made with the info key no_locks");
-    if (window.started.open || (window.open_to_all.load(relaxed) & objects::by_lock_all) != 0)
+    if (window.started.open || (window.open_to_all.load(relaxed) & objects::by_locks_of_all) != 0)
         return refuse_epoch(thread, window, epoch_in_the_way(window));
     return MPI_SUCCESS;
+}
+
+/// Each target of this node.
+void open_near(Window& window, std::uint32_t how) noexcept {
+    for (const std::int32_t rank : window.here) window.targets[rank].open.store(how, relaxed);
 }
 
 void close_fence(Window& window) noexcept {
@@ -140,18 +116,19 @@ void close_fence(Window& window) noexcept {
         window.open_to_all.fetch_and(~std::uint32_t{objects::by_fence}, relaxed);
 }
 
+/// Of this node.
 int lock_each(Thread& thread, Window& window) {
-    for (std::int32_t rank = 0; rank < window.ranks; ++rank)
+    for (const std::int32_t rank : window.here)
         if (const int error = Holder(thread, window, rank).acquire_as_reader()) return error;
     window.front->lock.enter_and_open();
-    for (std::int32_t rank = 0; rank < window.ranks; ++rank)
+    for (const std::int32_t rank : window.here)
         if (const int error = Holder(thread, window, rank).leave_as_reader()) return error;
     return MPI_SUCCESS;
 }
 
-/// Tells writers who wait until nobody has the lock of all targets.
+/// Tells writers who wait until nobody has the lock of all targets of this node.
 int tell_writers(Thread& thread, Window& window) {
-    for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
+    for (const std::int32_t rank : window.here) {
         const std::int32_t writer = WholeLock::take_waiter(gate_of(window, rank).writer_waits);
         if (writer < 0) continue;
         if (const int error = tell(thread, *window.communicator, writer, admitted_message + rank))
@@ -174,13 +151,43 @@ int tell_writers(Thread& thread, Window& window) {
                                                  std::uint32_t how) {
     settle(thread, window);
     const std::uint8_t unlocking = window.targets[rank].unlocking;
-    return (unlocking & objects::nobody_asked) != 0 ? MPI_SUCCESS
-                                                    : leave(thread, window, rank, how);
+    if ((unlocking & objects::other_nodes) == 0)
+        return (unlocking & objects::nobody_asked) != 0 ? MPI_SUCCESS
+                                                        : leave(thread, window, rank, how);
+    const int refused = window.far->flush(thread, rank);
+    if ((unlocking & objects::nobody_asked) == 0)
+        window.far->unlock(thread, rank, how == objects::by_far_exclusive_lock);
+    return refused;
 }
 [[gnu::cold, gnu::noinline]] int leave_all_unusually(Thread& thread, Window& window) {
     settle(thread, window);
-    const std::uint8_t unlocking = window.unlocking_all;
-    return (unlocking & objects::nobody_asked) != 0 ? MPI_SUCCESS : leave_all(thread, window);
+    const int refused = flush_far(thread, window);
+    if ((window.unlocking_all & objects::nobody_asked) != 0) return refused;
+    if (window.far != nullptr) window.far->unlock_all(thread);
+    const int error = leave_all(thread, window);
+    return refused == MPI_SUCCESS ? error : refused;
+}
+
+/// Of a target of another node.
+[[gnu::cold, gnu::noinline]] int lock_far(Thread& thread, Window& window, std::int32_t rank,
+                                          bool exclusive, bool unchecked) {
+    Target& target = window.targets[rank];
+    target.unlocking |= objects::other_nodes;
+    if (!unchecked)
+        if (const int error = window.far->lock(thread, rank, exclusive)) return error;
+    target.open.store(exclusive ? objects::by_far_exclusive_lock : objects::by_far_shared_lock,
+                      relaxed);
+    return MPI_SUCCESS;
+}
+
+/// The rest of the lock of all targets: those of other nodes. What flushes a near one stays a fence.
+[[gnu::cold, gnu::noinline]] int lock_all_nodes(Thread& thread, Window& window, bool unchecked) {
+    window.unlocking_all |= objects::other_nodes;
+    if (!unchecked)
+        if (const int error = window.far->lock_all(thread)) return error;
+    open_near(window, objects::by_lock_all);
+    window.open_to_all.store(objects::by_lock_all_nodes, relaxed);
+    return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -205,6 +212,8 @@ int lock(Thread& thread, Window& window, std::int32_t rank, bool exclusive, int 
     window.locks.fetch_add(1, relaxed);
     const bool unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
     target.unlocking = unchecked ? objects::nobody_asked : 0;
+    if (target.far) [[unlikely]]
+        return lock_far(thread, window, rank, exclusive, unchecked);
     Holder holder(thread, window, rank);
     if (!unchecked)
         if (const int error = exclusive ? holder.acquire_as_writer() : holder.acquire_as_reader())
@@ -215,7 +224,7 @@ int lock(Thread& thread, Window& window, std::int32_t rank, bool exclusive, int 
 
 int unlock(Thread& thread, Window& window, std::int32_t rank) {
     Target& target = window.targets[rank];
-    const std::uint32_t how = target.open.load(relaxed) & objects::by_any_lock;
+    const std::uint32_t how = target.open.load(relaxed) & objects::by_one_lock;
     if (how == 0) return not_locked(thread, window, rank);
     target.open.store(0, relaxed);
     const int error = target.unlocking == 0 ? leave(thread, window, rank, how)
@@ -233,15 +242,19 @@ int lock_all(Thread& thread, Window& window, int assertion) {
     window.unlocking_all = unchecked ? objects::nobody_asked : 0;
     if (!unchecked && !window.front->lock.enter())
         if (const int error = lock_each(thread, window)) return error;
+    if (window.far != nullptr) [[unlikely]]
+        return lock_all_nodes(thread, window, unchecked);
     window.open_to_all.store(objects::by_lock_all, relaxed);
     return MPI_SUCCESS;
 }
 
 int unlock_all(Thread& thread, Window& window) {
-    if ((window.open_to_all.load(relaxed) & objects::by_lock_all) == 0)
+    if ((window.open_to_all.load(relaxed) & objects::by_locks_of_all) == 0)
         return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
                              "called without MPI_Win_lock_all before");
     window.open_to_all.store(0, relaxed);
+    if (window.far != nullptr) [[unlikely]]
+        open_near(window, 0);
     if (window.unlocking_all != 0) [[unlikely]]
         return leave_all_unusually(thread, window);
     return leave_all(thread, window);

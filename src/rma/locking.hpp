@@ -9,6 +9,8 @@
 ///                that flushing is a fence of the caller's own, and concerns no other thread.
 /// All targets    MPI_Win_lock_all is one instruction as long as nobody locks a target exclusively
 ///                (whole_lock.hpp). Otherwise it takes the locks of all, in the order of ranks.
+/// Far targets    are locked by messages (far_targets.hpp), each, also by MPI_Win_lock_all. The node of each orders these with
+///                its own.
 
 #include <cstdint>
 
@@ -30,8 +32,13 @@ inline bool is_locked(const objects::Window& window, std::int32_t rank) noexcept
     return ((window.open_to_all.load(relaxed) | window.targets[rank].open.load(relaxed)) &
             objects::by_any_lock) != 0;
 }
+/// Where flushing is a fence.
+inline bool is_near_and_locked(const objects::Window& window, std::int32_t rank) noexcept {
+    return ((window.open_to_all.load(relaxed) | window.targets[rank].open.load(relaxed)) &
+            objects::by_near_lock) != 0;
+}
 inline bool is_any_locked(const objects::Window& window) noexcept {
-    return (window.open_to_all.load(relaxed) & objects::by_lock_all) != 0 ||
+    return (window.open_to_all.load(relaxed) & objects::by_locks_of_all) != 0 ||
         window.locks.load(relaxed) != 0;
 }
 

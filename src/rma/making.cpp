@@ -14,6 +14,8 @@
 #include "objects/process.hpp"
 #include "platform/limits.hpp"
 #include "rma/control.hpp"
+#include "rma/far_service.hpp"
+#include "rma/far_targets.hpp"
 #include "rma/meeting.hpp"
 #include "rma/service.hpp"
 
@@ -34,27 +36,32 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 
+/// Of a window on all nodes: so all of them find the same.
+constexpr std::uint64_t most_bytes = transport::shm::segments_bytes / 2;
+
 bool has_memory(int flavor) noexcept {
     return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
-/// Where the memory of each process begins in the segment, and where the last one ends; the same in every
-/// process. Empty: they are larger than addresses.
-std::vector<std::uint64_t> places_in_segment(int flavor, const Parts& parts) {
+/// Where the memory of each process begins in the segment of its node, and where the last one ends; the same in every
+/// process there. Parts of other nodes have no bytes in it. Empty: they are larger than addresses.
+std::vector<std::uint64_t> places_in_segment(int flavor, const Window& window, const Parts& parts) {
     const bool dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
     std::uint64_t at = ControlLayout::of(static_cast<std::int32_t>(parts.size()), dynamic).end;
     std::vector<std::uint64_t> places;
-    std::uint64_t alignment = cache_line;
+    std::uint64_t all = 0, alignment = cache_line;
     for (const Part& part : parts) alignment = std::max(alignment, part.alignment);
     const bool side_by_side = flavor == MPI_WIN_FLAVOR_SHARED && !parts[0].noncontiguous;
-    for (const Part& part : parts) {
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+        const Part& part = parts[rank];
         // Pages of different processes are kept apart, where there are any.
         const std::uint64_t unit =
             part.bytes >= transport::shm::page_bytes ? transport::shm::page_bytes : alignment;
         if (!side_by_side || places.empty()) at = (at + unit - 1) / unit * unit;
         places.push_back(at);
-        if (has_memory(flavor) && __builtin_add_overflow(at, part.bytes, &at)) return {};
-        if (at > transport::shm::segments_bytes) return {};
+        if (!has_memory(flavor)) continue;
+        if (__builtin_add_overflow(all, part.bytes, &all) || all > most_bytes) return {};
+        if (!window.targets[rank].far) at += part.bytes;
     }
     places.push_back(at);
     return places;
@@ -71,6 +78,11 @@ transport::shm::Segment pages_of(const objects::NodeMemory::Piece& piece, const 
     return {piece.segment().offset + first, end - first};
 }
 
+/// Of its node's processes, it takes what they share.
+bool is_first_here(const Window& window) noexcept {
+    return window.here.front() == window.communicator->rank;
+}
+
 /// A window that is being made: unless it is kept, it goes again.
 class Draft {
 public:
@@ -78,7 +90,9 @@ public:
         : process_(process), window_(&window) {}
     ~Draft() {
         if (window_ == nullptr) return;
-        if (window_->segment && window_->communicator->rank == 0)
+        if (window_->far_service != nullptr)
+            process_.engine->far_listeners().remove(context_of(*window_->communicator));
+        if (window_->segment && is_first_here(*window_))
             process_.node.give_segment(window_->segment);
         objects::close_handle(process_, *window_);
     }
@@ -108,6 +122,8 @@ Window& furnish(objects::Process& process, objects::Communicator& parent, const 
         target.unit = parts[rank].unit;
         target.process = window.communicator->processes[rank];
         target.address = parts[rank].address;
+        target.far = process.engine->is_far(target.process);
+        if (!target.far) window.here.push_back(static_cast<std::int32_t>(rank));
     }
     return window;
 }
@@ -122,8 +138,8 @@ void point_into(Window& window, const std::vector<std::uint64_t>& places) {
     window.regions = reinterpret_cast<Region*>(begin + layout.regions);
     const auto me = static_cast<std::size_t>(window.communicator->rank);
     if (has_memory(window.flavor)) {
-        for (std::size_t rank = 0; rank + 1 < places.size(); ++rank) {
-            window.targets[rank].memory = begin + places[rank];
+        for (const std::int32_t rank : window.here) {
+            window.targets[rank].memory = begin + places[static_cast<std::size_t>(rank)];
             window.targets[rank].mapped_by_all = true;
         }
         window.base = window.targets[me].memory;
@@ -132,12 +148,12 @@ void point_into(Window& window, const std::vector<std::uint64_t>& places) {
     }
 }
 
-/// The pages of other processes, by rank; false: some cannot be mapped.
+/// The pages of other processes of this node, by rank; false: some cannot be mapped.
 bool map_pieces(const objects::Process& process, Window& window, const Parts& parts) {
     window.other_pieces.resize(parts.size());
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-        if (!parts[rank].pages || static_cast<std::int32_t>(rank) == window.communicator->rank)
-            continue;
+    for (const std::int32_t here : window.here) {
+        const auto rank = static_cast<std::size_t>(here);
+        if (!parts[rank].pages || here == window.communicator->rank) continue;
         window.other_pieces[rank] = process.node.map_segment(parts[rank].pages);
         if (window.other_pieces[rank] == nullptr) return false;
     }
@@ -155,7 +171,8 @@ int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
         window.other_pieces.clear();
         return MPI_SUCCESS;
     }
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    for (const std::int32_t here : window.here) {
+        const auto rank = static_cast<std::size_t>(here);
         if (!parts[rank].pages) continue;
         objects::Target& target = window.targets[rank];
         target.mapped_by_all = true;
@@ -176,14 +193,21 @@ void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
     }
 }
 
-/// Whether everybody has the segment mapped.
+/// Where the segment of this node is.
+int hear_of_segment(core::Thread& thread, Window& window) {
+    const comm::Participants participants(*window.communicator);
+    const auto me = std::find(window.here.begin(), window.here.end(), window.communicator->rank);
+    return comm::broadcast(thread, participants, window.here,
+                           static_cast<std::int32_t>(me - window.here.begin()), making_message,
+                           &window.segment, sizeof window.segment);
+}
+
+/// Whether everybody has the segment of its node mapped.
 int share_segment(core::Thread& thread, Window& window, std::uint64_t bytes, bool& mapped) {
     const transport::shm::Node& node = thread.process->node;
     objects::Communicator& communicator = *window.communicator;
-    if (communicator.rank == 0) window.segment = node.take_segment(bytes);
-    if (const int error =
-            hear_from_first(thread, communicator, &window.segment, sizeof window.segment))
-        return error;
+    if (is_first_here(window)) window.segment = node.take_segment(bytes);
+    if (const int error = hear_of_segment(thread, window)) return error;
     if (window.segment) window.mapping = node.map_segment(window.segment);
     mapped = window.mapping != nullptr;
     return all_agree(thread, communicator, mapped);
@@ -203,7 +227,7 @@ std::vector<bool> out_of_reach(core::Thread& thread, const Window& window) {
     const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;
     p2p::PeerMemory& memory = thread.engine->peer_memory();
     std::vector<bool> ranks(static_cast<std::size_t>(window.ranks));
-    for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
+    for (const std::int32_t rank : window.here) {
         const objects::Target& target = window.targets[rank];
         const bool copied = target.memory == nullptr && (target.bytes != 0 || dynamic) &&
             rank != window.communicator->rank;
@@ -221,6 +245,26 @@ int begin_service(core::Thread& thread, Window& window) {
     if (const int error = all_agree(thread, *window.communicator, reached)) return error;
     if (!reached) window.service = Service::begin(thread, window, std::move(to_be_asked));
     return MPI_SUCCESS;
+}
+
+/// Processes of other nodes may ask as soon as all are ready to be asked.
+int serve_other_nodes(core::Thread& thread, Window& window) {
+    if (window.here.size() == static_cast<std::size_t>(window.ranks)) return MPI_SUCCESS;
+    window.far = std::make_shared<FarTargets>(window);
+    window.far_service = std::make_shared<FarService>(window);
+    thread.engine->far_listeners().add(context_of(*window.communicator), window.far_service);
+    return meet(thread, *window.communicator);
+}
+
+/// Memory is shared within a node only.
+int check_sharing(core::Thread& thread, objects::Communicator& parent, const Wish& wish) {
+    if (wish.flavor != MPI_WIN_FLAVOR_SHARED ||
+        thread.process->share_memory(parent.group->processes))
+        return MPI_SUCCESS;
+    return objects::fail(
+        thread, &parent, MPI_ERR_RMA_SHARED,
+        "argument comm: its processes are on several hosts, which share no memory; "
+        "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes communicators of those that do");
 }
 
 /// Everything that needs the others.
@@ -250,9 +294,7 @@ int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
 }  // namespace
 
 int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, Window*& result) {
-    if (!thread.process->share_memory(parent.group->processes))
-        return objects::fail(thread, &parent, MPI_ERR_UNSUPPORTED_OPERATION,
-                             "windows of processes on several hosts are not there yet");
+    if (const int error = check_sharing(thread, parent, wish)) return error;
     Parts parts;
     objects::NodeMemory::Holder piece;
     if (wish.flavor == MPI_WIN_FLAVOR_CREATE && wish.bytes > 0)
@@ -261,7 +303,7 @@ int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, 
     if (const int error = agree(thread, parent, wish, piece.get(), parts)) return error;
     Draft draft(*thread.process, furnish(*thread.process, parent, wish, parts));
     (*draft).own_piece = std::move(piece);
-    const std::vector<std::uint64_t> places = places_in_segment(wish.flavor, parts);
+    const std::vector<std::uint64_t> places = places_in_segment(wish.flavor, *draft, parts);
     if (places.empty())
         return objects::fail(thread, &parent, MPI_ERR_SIZE, "the window is larger than addresses");
     bool mapped = false;
@@ -270,12 +312,14 @@ int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, 
     point_into(*draft, places);
     if (const int error = share_pieces(thread, *draft, parts)) return error;
     if (const int error = begin_service(thread, *draft)) return error;
+    if (const int error = serve_other_nodes(thread, *draft)) return error;
     open_short_ways(*thread.engine, *draft);
     result = &draft.keep();
     return MPI_SUCCESS;
 }
 
 int free(core::Thread& thread, Window& window) {
+    (void)flush_far(thread, window);  // after a fence there may be operations until here
     if (const int error = meet(thread, *window.communicator)) return error;
     if (window.service != nullptr) window.service->end(thread);
     const Draft gone(*thread.process, window);

@@ -2,9 +2,9 @@
 #pragma once
 /// Making and freeing windows (MPI 5.0, 12.2): collective over a communicator.
 ///
-/// Each process says what it brings; rank 0 takes a segment for what is shared, and for the memory that the
-/// window is to have; each maps it; and all hear whether all have. Messages that end epochs and wake waiters
-/// travel in a context of the window's own.
+/// Each process says what it brings; the first of each node takes a segment for what is shared there, and for the memory
+/// that the window is to have; each maps it; and all hear whether all have. Messages that end epochs and wake waiters
+/// travel in a context of the window's own. Processes of several nodes serve each other (far_service.hpp).
 ///
 /// Errors         answered as MPI error codes that the communicator's error handler has seen, on every process.
 

@@ -14,11 +14,4 @@ int meet(core::Thread& thread, objects::Communicator& communicator) {
     return all_agree(thread, communicator, yes);
 }
 
-int hear_from_first(core::Thread& thread, objects::Communicator& communicator, void* data,
-                    std::uint64_t bytes) {
-    const comm::Participants participants(communicator);
-    return comm::broadcast(thread, participants, comm::everybody(participants), participants.me(),
-                           making_message, data, bytes);
-}
-
 }  // namespace heddle::rma

@@ -40,8 +40,4 @@ int meet(core::Thread& thread, objects::Communicator& communicator);
 /// The same, and whether all have said yes.
 int all_agree(core::Thread& thread, objects::Communicator& communicator, bool& yes);
 
-/// What rank 0 has at `data`.
-int hear_from_first(core::Thread& thread, objects::Communicator& communicator, void* data,
-                    std::uint64_t bytes);
-
 }  // namespace heddle::rma

@@ -8,6 +8,7 @@
 
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
+#include "rma/far_targets.hpp"
 #include "rma/held.hpp"
 #include "rma/remote_memory.hpp"
 
@@ -93,6 +94,8 @@ void count(Thread& thread, Direction direction, const Spot& spot, std::uint64_t 
     (direction == Direction::put ? windows.window_puts : windows.window_gets).add();
     if (spot.direct)
         windows.window_mapped_bytes.add(bytes);
+    else if (spot.far)
+        windows.window_far_bytes.add(bytes);
     else if (spot.by_message)
         windows.window_asked_bytes.add(bytes);
     else
@@ -108,6 +111,10 @@ int put_slowly(Thread& thread, Window& window, const Local& from, const Remote& 
         return error;
     if (bytes == 0) return MPI_SUCCESS;
     count(thread, Direction::put, spot, bytes);
+    if (spot.far) {
+        window.far->put({thread, to.rank, spot.place, *to.type, bytes}, from);
+        return MPI_SUCCESS;
+    }
     if (spot.direct) {
         const InInstance held(thread, window, spot);
         copy_laid_out(*to.type, reinterpret_cast<std::byte*>(spot.place), *from.type, from.address,
@@ -131,6 +138,10 @@ int get_slowly(Thread& thread, Window& window, const Local& to, const Remote& fr
         return error;
     if (bytes == 0) return MPI_SUCCESS;
     count(thread, Direction::get, spot, bytes);
+    if (spot.far) {
+        window.far->get({thread, from.rank, spot.place, *from.type, bytes}, to);
+        return MPI_SUCCESS;
+    }
     if (spot.direct) {
         const InInstance held(thread, window, spot);
         copy_laid_out(*to.type, to.address, *from.type,

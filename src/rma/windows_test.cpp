@@ -63,6 +63,7 @@ TEST(Windows, accumulates_of_threads_of_all_processes_are_atomic) {
         for (int round = 0; round < rounds; ++round) {
             std::int64_t before = -1;
             MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, 0, MPI_SUM, side.win);
+            MPI_Win_flush_local(0, side.win);
             EXPECT_GE(before, 0);
             MPI_Accumulate(&half, 1, MPI_DOUBLE, 0, 1, 1, MPI_DOUBLE, MPI_SUM, side.win);
             // Too large for an instruction: under the target's mutex.
@@ -92,6 +93,7 @@ TEST(Windows, exclusive_locks_order_what_is_not_atomic) {
                 std::int64_t value = -1;
                 MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, side.win);
                 MPI_Get(&value, 1, MPI_INT64_T, target, 5, 1, MPI_INT64_T, side.win);
+                MPI_Win_flush_local(target, side.win);
                 ++value;
                 MPI_Put(&value, 1, MPI_INT64_T, target, 5, 1, MPI_INT64_T, side.win);
                 MPI_Win_unlock(target, side.win);
@@ -115,6 +117,7 @@ TEST(Windows, locks_of_all_targets_keep_writers_out) {
                 std::int64_t pair[2] = {};
                 MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, side.win);
                 MPI_Get(pair, 2, MPI_INT64_T, target, 8, 2, MPI_INT64_T, side.win);
+                MPI_Win_flush_local(target, side.win);
                 for (int i : {0, 1}) {
                     ++pair[i];
                     MPI_Put(&pair[i], 1, MPI_INT64_T, target, 8 + i, 1, MPI_INT64_T, side.win);
@@ -125,6 +128,7 @@ TEST(Windows, locks_of_all_targets_keep_writers_out) {
                 for (int other = 0; other < ranks; ++other) {
                     std::int64_t pair[2] = {};
                     MPI_Get(pair, 2, MPI_INT64_T, other, 8, 2, MPI_INT64_T, side.win);
+                    MPI_Win_flush_local(other, side.win);
                     EXPECT_EQ(pair[0], pair[1]);
                 }
                 MPI_Win_unlock_all(side.win);
@@ -202,6 +206,7 @@ TEST(Windows, targets_that_are_asked_order_accumulates) {
                 const std::int64_t one = 1;
                 std::int64_t old = -1;
                 MPI_Fetch_and_op(&one, &old, MPI_INT64_T, target, 1, MPI_SUM, win);
+                MPI_Win_flush_local(target, win);
                 MPI_Put(&old, 1, MPI_INT64_T, target, 2, 1, MPI_INT64_T, win);
             }
         MPI_Win_unlock_all(win);

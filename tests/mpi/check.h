@@ -38,6 +38,16 @@
         }                                                                                    \
     } while (0)
 
+/* Whether all processes share a host. */
+static inline int on_one_host(int size) {
+    MPI_Comm here;
+    int count = 0;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here));
+    OK(MPI_Comm_size(here, &count));
+    OK(MPI_Comm_free(&here));
+    return count == size;
+}
+
 static inline void start(int* rank, int* size, int level) {
     int provided = -1;
     MPI_Init_thread(NULL, NULL, level, &provided);

@@ -4,7 +4,7 @@
 
 enum { CELLS = 64 };
 
-static int rank, size;
+static int rank, size, one_host;
 
 /* A window of CELLS ints for each process, and how it was made. */
 struct Made {
@@ -171,16 +171,19 @@ static void accumulates(const struct Made* made) {
         int old = -1;
         OK(MPI_Accumulate(ones, 4, MPI_INT, 0, at(made, 0, 4), 4, MPI_INT, MPI_SUM, made->win));
         OK(MPI_Fetch_and_op(&one, &old, MPI_INT, 0, at(made, 0, 4), MPI_SUM, made->win));
+        OK(MPI_Win_flush_local(0, made->win));
         CHECK(old > seen);
         seen = old;
         OK(MPI_Get_accumulate(ones, 4, MPI_INT, olds, 4, MPI_INT, 0, at(made, 0, 5), 4, MPI_INT,
                               MPI_SUM, made->win));
+        OK(MPI_Win_flush_local(0, made->win));
         CHECK(olds[0] >= 2 * round + 1);
         /* A step by compare and swap. */
         for (int expected = 0;;) {
             const int wanted = expected + 1;
             OK(MPI_Compare_and_swap(&wanted, &expected, &old, MPI_INT, 0, at(made, 0, 20),
                                     made->win));
+            OK(MPI_Win_flush_local(0, made->win));
             if (old == expected) break;
             expected = old;
         }
@@ -189,17 +192,17 @@ static void accumulates(const struct Made* made) {
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, olds, 4, MPI_INT, 0, at(made, 0, 4), 4,
                           MPI_INT, MPI_NO_OP, made->win));
-    for (int i = 0; i < 4; ++i) CHECK(olds[i] == 2 * ROUNDS * size);
-    int old = -1;
+    int old = -1, other = -1;
     OK(MPI_Fetch_and_op(NULL, &old, MPI_INT, 0, at(made, 0, 8), MPI_NO_OP, made->win));
-    CHECK(old == ROUNDS * size);
-    OK(MPI_Fetch_and_op(NULL, &old, MPI_INT, 0, at(made, 0, 20), MPI_NO_OP, made->win));
-    CHECK(old == ROUNDS * size);
+    OK(MPI_Fetch_and_op(NULL, &other, MPI_INT, 0, at(made, 0, 20), MPI_NO_OP, made->win));
+    OK(MPI_Win_flush(0, made->win));
+    for (int i = 0; i < 4; ++i) CHECK(olds[i] == 2 * ROUNDS * size);
+    CHECK(old == ROUNDS * size && other == ROUNDS * size);
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_Fetch_and_op(&rank, &old, MPI_INT, 0, at(made, 0, 30 + rank), MPI_REPLACE, made->win));
-    CHECK(old == 0);
-    OK(MPI_Fetch_and_op(NULL, &old, MPI_INT, 0, at(made, 0, 30 + rank), MPI_NO_OP, made->win));
-    CHECK(old == rank);
+    OK(MPI_Fetch_and_op(NULL, &other, MPI_INT, 0, at(made, 0, 30 + rank), MPI_NO_OP, made->win));
+    OK(MPI_Win_flush_local(0, made->win));
+    CHECK(old == 0 && other == rank);
     OK(MPI_Win_unlock_all(made->win));
     MPI_Barrier(MPI_COMM_WORLD); /* the next part begins with zeroes */
 }
@@ -220,10 +223,12 @@ static void wide_elements(const struct Made* made) {
         OK(MPI_Accumulate(&step, 1, MPI_LONG_DOUBLE, 0, at(made, 0, 8), 1, MPI_LONG_DOUBLE, MPI_SUM,
                           made->win));
     }
+    OK(MPI_Win_flush_all(made->win));
     MPI_Barrier(MPI_COMM_WORLD);
     long double sum = 0;
     OK(MPI_Get(&best, 1, MPI_DOUBLE_INT, 0, at(made, 0, 0), 1, MPI_DOUBLE_INT, made->win));
     OK(MPI_Get(&sum, 1, MPI_LONG_DOUBLE, 0, at(made, 0, 8), 1, MPI_LONG_DOUBLE, made->win));
+    OK(MPI_Win_flush_local_all(made->win));
     CHECK(best.value == size - 1 && best.index == size - 1);
     CHECK(sum == 25.0L * size);
     OK(MPI_Win_unlock_all(made->win));
@@ -361,6 +366,45 @@ static void shared(void) {
     OK(MPI_Win_free(&win));
 }
 
+/* Memory is shared within a host, and nowhere else. */
+static void shared_between_hosts(void) {
+    int *mine, *theirs, unit;
+    MPI_Aint bytes;
+    MPI_Win win;
+    FAILS(MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win),
+          MPI_ERR_RMA_SHARED);
+    MPI_Comm here;
+    int me, count, first_here;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &here));
+    OK(MPI_Comm_rank(here, &me));
+    OK(MPI_Comm_size(here, &count));
+    OK(MPI_Allreduce(&rank, &first_here, 1, MPI_INT, MPI_MIN, here));
+    OK(MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, here, &mine, &win));
+    OK(MPI_Win_fence(0, win));
+    *mine = 90 + rank;
+    OK(MPI_Win_fence(0, win));
+    OK(MPI_Win_shared_query(win, (me + 1) % count, &bytes, &unit, &theirs));
+    CHECK(bytes == 4 && *theirs >= 90 && *theirs < 90 + size);
+    OK(MPI_Win_free(&win));
+    OK(MPI_Comm_free(&here));
+    /* Of a window on several hosts, memory of this one is shared. */
+    OK(MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+    int seen = 0;
+    for (int other = 0; other < size; ++other) {
+        OK(MPI_Win_shared_query(win, other, &bytes, &unit, &theirs));
+        CHECK((bytes == 4) == (theirs != NULL) && unit == 4);
+        seen += bytes == 4;
+    }
+    CHECK(seen == count);
+    OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &theirs));
+    OK(MPI_Win_fence(0, win));
+    *mine = rank;
+    OK(MPI_Win_fence(0, win));
+    CHECK(bytes == 4 && *theirs == first_here);
+    OK(MPI_Win_fence(0, win));
+    OK(MPI_Win_free(&win));
+}
+
 static int deleted;
 static int delete_function(MPI_Win win, int keyval, void* value, void* extra) {
     (void)keyval;
@@ -380,7 +424,10 @@ static void objects(void) {
     OK(MPI_Info_set(hints, "alloc_shared_noncontig", "true"));
     OK(MPI_Info_set(hints, "accumulate_ordering", "none"));
     OK(MPI_Info_set(hints, "mpi_minimum_memory_alignment", "1000"));
-    OK(MPI_Win_allocate_shared_c(rank % 2 ? 100 : 0, 4, hints, MPI_COMM_WORLD, &memory, &win));
+    if (one_host)
+        OK(MPI_Win_allocate_shared_c(rank % 2 ? 100 : 0, 4, hints, MPI_COMM_WORLD, &memory, &win));
+    else
+        OK(MPI_Win_allocate_c(rank % 2 ? 100 : 0, 4, hints, MPI_COMM_WORLD, &memory, &win));
     CHECK((size_t)memory % 1024 == 0);
     OK(MPI_Win_get_info(win, &used));
     OK(MPI_Info_get(used, "alloc_shared_noncontig", MPI_MAX_INFO_VAL - 1, value, &flag));
@@ -442,7 +489,9 @@ static void many(int windows) {
 
 int main(int argc, char** argv) {
     start(&rank, &size, MPI_THREAD_SINGLE);
+    one_host = on_one_host(size);
     for (size_t i = 0; i < sizeof flavors / sizeof flavors[0]; ++i) {
+        if (flavors[i] == MPI_WIN_FLAVOR_SHARED && !one_host) continue;
         struct Made made = make(flavors[i]);
         attributes(&made);
         fences(&made);
@@ -456,7 +505,10 @@ int main(int argc, char** argv) {
     }
     padding();
     large();
-    shared();
+    if (one_host)
+        shared();
+    else
+        shared_between_hosts();
     objects();
     many(argc > 1 ? atoi(argv[1]) : 300);
     MPI_Finalize();

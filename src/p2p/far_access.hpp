@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What processes of other nodes ask about windows, as far as messages go: by context, to whom it is handed. What is
+/// asked, and what becomes of it, is in rma/far_service.hpp.
+///
+/// Thread safety  every function of FarListeners from any thread.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "transport/header.hpp"
+
+namespace heddle::p2p {
+
+struct Turn;
+
+class FarListener {
+public:
+    /// A message of kind `access`, in its place. The lane is locked: what may wait, or send within the node, is put off
+    /// (Turn::put_off()). Throws std::bad_alloc before anything has changed: then it comes again.
+    virtual void asked(Turn& turn, std::int32_t process, const transport::Header& header) = 0;
+
+protected:
+    ~FarListener() = default;
+};
+
+class FarListeners {
+public:
+    /// Throws std::bad_alloc.
+    void add(std::uint32_t context, std::shared_ptr<FarListener> listener) {
+        const std::lock_guard guard(lock_);
+        by_context_[context] = std::move(listener);
+    }
+    /// Nobody asks any more.
+    void remove(std::uint32_t context) noexcept {
+        const std::lock_guard guard(lock_);
+        by_context_.erase(context);
+    }
+    /// nullptr: there is none.
+    std::shared_ptr<FarListener> of(std::uint32_t context) noexcept {
+        const std::lock_guard guard(lock_);
+        const auto at = by_context_.find(context);
+        return at == by_context_.end() ? nullptr : at->second;
+    }
+
+private:
+    std::mutex lock_;
+    std::unordered_map<std::uint32_t, std::shared_ptr<FarListener>> by_context_;
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What processes of other nodes ask about a window (p2p/far_access.hpp carries it), and what they are answered.
+///
+/// Order          one lane leads from a process to another, and questions are dealt with as they come. So accumulates are
+///                in order, and an answer to `flush` says that everything before it has been done.
+/// Places         in a window with memory, bytes from its beginning there; in a dynamic one, addresses.
+
+#include <cstdint>
+
+#include "mpi.h"
+#include "objects/datatype.hpp"
+#include "p2p/protocol.hpp"
+
+namespace heddle::rma {
+
+/// p2p::AccessFields::kind. The message's source is the asking process's rank in the window.
+enum class FarKind : std::uint8_t {
+    put,         ///< data follow
+    get,         ///< answered by them
+    accumulate,  ///< `operation`, on `length` elements; answered by the old values, if they are asked for
+    compare_and_swap,  ///< two values follow, to be stored and to compare
+    flush,        ///< answered when everything before has been done; refused, if something was not
+    find_region,  ///< answered by a FoundRegion with `offset` bytes at the place
+    lock_shared,  ///< the target's lock; answered by a LockAnswer. `length`: whether there is a ticket, the address
+    lock_exclusive,
+    unlock_shared,  ///< answered when it is done
+    unlock_exclusive,
+};
+
+constexpr p2p::AccessFields question(FarKind kind, std::uint64_t address = 0,
+                                     std::uint64_t offset = 0, std::uint64_t length = 0) noexcept {
+    return {address, offset, 0, static_cast<std::uint32_t>(length), static_cast<std::uint8_t>(kind),
+            0,       0};
+}
+
+/// A predefined datatype in a message: its handle means the same everywhere.
+struct FarElement {
+    static std::uint16_t of(const objects::Datatype& element) noexcept {
+        return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(element.handle));
+    }
+    static MPI_Datatype handle(std::uint16_t number) noexcept {
+        return reinterpret_cast<MPI_Datatype>(std::uintptr_t{number});
+    }
+};
+inline constexpr std::size_t most_compared = 16;  ///< bytes of an element
+
+struct LockAnswer {
+    enum State : std::uint32_t {
+        granted,
+        queued,  ///< to be asked again with the ticket, after a message that says so (admitted_message)
+        closing,  ///< granted after such a message: others have the lock of all targets
+    };
+    State state;
+    std::uint32_t ticket;
+    std::int32_t writer;  ///< rank + 1 of who has it exclusively; for a report
+};
+
+struct FoundRegion {
+    std::uint64_t address;
+    std::uint64_t bytes;  ///< 0: not all of it is attached
+};
+
+}  // namespace heddle::rma

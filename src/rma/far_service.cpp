@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/far_service.hpp"
+
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "objects/errors.hpp"
+#include "objects/process.hpp"
+#include "p2p/operations.hpp"
+#include "rma/control.hpp"
+#include "rma/dynamic.hpp"
+#include "rma/elements.hpp"
+#include "rma/meeting.hpp"
+#include "rma/piece.hpp"
+#include "rma/transfer.hpp"
+
+namespace heddle::rma {
+
+using core::Thread;
+using objects::Place;
+using p2p::AccessFields;
+
+/// A message, as it is found.
+struct FarService::Question {
+    p2p::Turn& turn;
+    std::int32_t process;
+    std::int32_t rank;  ///< in the window
+    AccessFields fields;
+    const std::byte* data;
+    std::uint64_t bytes;  ///< of data
+
+    p2p::Engine& engine() const noexcept { return *turn.thread.engine; }
+};
+
+/// Old values, until they have left.
+class FarService::Result final : public p2p::Listener {
+public:
+    explicit Result(std::unique_ptr<std::byte[]> data) noexcept : data_(std::move(data)) {}
+    const std::byte* data() const noexcept { return data_.get(); }
+    void completed(p2p::Turn& turn, core::Request& request) noexcept override {
+        turn.thread.engine->free_request(turn.thread, request);
+        delete this;
+    }
+
+private:
+    const std::unique_ptr<std::byte[]> data_;
+};
+
+/// A question about the lock, for a thread that holds none of the library's.
+class FarService::LockQuestion final : public core::Work {
+public:
+    LockQuestion(std::shared_ptr<FarService> service, const Question& question) noexcept
+        : service_(std::move(service)),
+          process_(question.process),
+          rank_(question.rank),
+          fields_(question.fields) {}
+
+    void run(Thread& thread) noexcept override {
+        const std::unique_ptr<LockQuestion> self(this);
+        p2p::Turn turn(thread);
+        try {
+            deal_with(thread, turn);
+        } catch (const std::bad_alloc&) {
+            objects::end_job(*thread.process, 1, "no memory to serve a window");
+        }
+        thread.engine->finish(turn);
+    }
+
+private:
+    void deal_with(Thread& thread, p2p::Turn& turn) {
+        const auto kind = static_cast<FarKind>(fields_.kind);
+        const auto ticket = static_cast<std::uint32_t>(fields_.address);
+        const bool locks = kind == FarKind::lock_shared || kind == FarKind::lock_exclusive;
+        const bool exclusive = kind == FarKind::lock_exclusive || kind == FarKind::unlock_exclusive;
+        if (locks) {
+            const LockAnswer answer =
+                service_->lock(thread, rank_, exclusive, fields_.length != 0 ? &ticket : nullptr);
+            return thread.engine->answer_briefly(turn, process_, fields_.receiver, &answer,
+                                                 sizeof answer);
+        }
+        service_->unlock(thread, exclusive, ticket);
+        thread.engine->acknowledge_far(turn, process_, fields_.receiver);
+    }
+
+    const std::shared_ptr<FarService> service_;
+    const std::int32_t process_, rank_;
+    const AccessFields fields_;
+};
+static_assert(sizeof(LockAnswer) <= p2p::Engine::brief);
+static_assert(sizeof(FoundRegion) <= p2p::Engine::brief);
+
+FarService::FarService(objects::Window& window)
+    : window_(window),
+      rank_(window.communicator->rank),
+      refused_(static_cast<std::size_t>(window.ranks)) {}
+
+void FarService::asked(p2p::Turn& turn, std::int32_t process, const transport::Header& header) {
+    const Question question{turn,
+                            process,
+                            header.source,
+                            p2p::fields_of<AccessFields>(header),
+                            header.payload() + sizeof(AccessFields),
+                            header.length - sizeof(AccessFields)};
+    switch (static_cast<FarKind>(question.fields.kind)) {
+        case FarKind::put: return put(question);
+        case FarKind::get: return get(question);
+        case FarKind::accumulate: return accumulate(question);
+        case FarKind::compare_and_swap: return compare_and_swap(question);
+        case FarKind::flush: return flush(question);
+        case FarKind::find_region: return find_region(question);
+        default:
+            return turn.put_off(
+                *std::make_unique<LockQuestion>(shared_from_this(), question).release());
+    }
+}
+
+/// nullptr: it is not all in the window.
+std::byte* FarService::find(std::uint64_t address, std::uint64_t bytes) const noexcept {
+    if (window_.flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return is_attached(window_, rank_, address, bytes) ? reinterpret_cast<std::byte*>(address)
+                                                           : nullptr;
+    const auto size = static_cast<std::uint64_t>(window_.bytes);
+    if (address > size || bytes > size - address) return nullptr;
+    return static_cast<std::byte*>(window_.base) + address;
+}
+
+/// With the data that it does not get, or to be told at the next flush.
+void FarService::refuse(const Question& question, std::uint64_t bytes) {
+    if (question.fields.receiver != 0)
+        question.engine().refuse_far(question.turn, question.process,
+                                     {question.fields.receiver, bytes});
+    else
+        ++refused_[static_cast<std::size_t>(question.rank)];
+}
+
+// --- data ---
+
+void FarService::put(const Question& question) {
+    std::byte* place = find(question.fields.address + question.fields.offset, question.bytes);
+    if (place == nullptr) return refuse(question, 0);
+    copy_dense(place, question.data, question.bytes);
+}
+
+/// They leave out of the window: who asks for them changes nothing there before they have come.
+void FarService::get(const Question& question) const {
+    const AccessFields& fields = question.fields;
+    const std::byte* place = find(fields.address + fields.offset, fields.length);
+    if (place == nullptr)
+        return question.engine().refuse_far(question.turn, question.process,
+                                            {fields.receiver, fields.length});
+    question.engine().answer_far(question.turn, question.process, {fields.receiver, fields.offset},
+                                 fields.length, place - fields.offset, nullptr);
+}
+
+/// Something has been changed, so that it cannot come again.
+void FarService::answer(const Question& question, std::unique_ptr<std::byte[]> data,
+                        std::uint64_t bytes) noexcept try {
+    p2p::Engine& engine = question.engine();
+    if (bytes <= p2p::Engine::brief)
+        return engine.answer_briefly(question.turn, question.process, question.fields.receiver,
+                                     data.get(), bytes);
+    Thread& thread = question.turn.thread;
+    auto result = std::make_unique<Result>(std::move(data));
+    core::Request* left = engine.take_request(thread, result->as_waiter());
+    if (left == nullptr) throw std::bad_alloc();
+    engine.answer_far(question.turn, question.process, {question.fields.receiver, 0}, bytes,
+                      result->data(), left);
+    (void)result.release();  // its own, and perhaps gone
+} catch (const std::bad_alloc&) {
+    objects::end_job(*question.turn.thread.process, 1, "no memory to serve a window");
+}
+
+void FarService::accumulate(const Question& question) {
+    const AccessFields& fields = question.fields;
+    const objects::Datatype& element =
+        *question.turn.thread.process->datatype(FarElement::handle(fields.element));
+    const ElementOperation operation =
+        operation_on(static_cast<objects::Builtin>(fields.operation), element);
+    const std::uint64_t bytes = bytes_of(operation, fields.length);
+    std::byte* place = find(fields.address, bytes);
+    if (place == nullptr) return refuse(question, bytes);
+    // Kernels want elements where their alignment is.
+    auto given = std::make_unique_for_overwrite<std::byte[]>(question.bytes);
+    std::memcpy(given.get(), question.data, question.bytes);
+    const bool wanted = fields.receiver != 0;
+    auto result = wanted ? std::make_unique_for_overwrite<std::byte[]>(bytes) : nullptr;
+    const Piece piece{reinterpret_cast<Place>(place), given.get(), result.get(), fields.length};
+    if (is_atomic(operation, piece.target)) {
+        apply_atomically(operation, piece);
+    } else {
+        const std::lock_guard guard(gate_of(window_, rank_).accumulate);
+        apply_in_place(operation, piece);
+    }
+    if (wanted) answer(question, std::move(result), bytes);
+}
+
+void FarService::compare_and_swap(const Question& question) {
+    const std::uint64_t bytes = question.fields.length;
+    std::byte* place = find(question.fields.address, bytes);
+    if (place == nullptr) return refuse(question, bytes);
+    const std::byte *origin = question.data, *compare = question.data + bytes;
+    auto result = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    const ElementOperation each{objects::Builtin::replace, nullptr, bytes,
+                                static_cast<std::int64_t>(bytes), false};
+    const auto target = reinterpret_cast<Place>(place);
+    if (is_atomic(each, target)) {
+        compare_and_swap_element(bytes, target, origin, compare, result.get());
+    } else {
+        const std::lock_guard guard(gate_of(window_, rank_).accumulate);
+        swap_in_place(target, origin, compare, result.get(), bytes);
+    }
+    answer(question, std::move(result), bytes);
+}
+
+/// The rule of near processes.
+bool FarService::is_atomic(const ElementOperation& operation, Place place) const noexcept {
+    return window_.targets[rank_].mapped_by_all && operation.is_atomic_at(place);
+}
+
+void FarService::flush(const Question& question) {
+    const std::uint64_t receiver = question.fields.receiver;
+    std::uint32_t& refused = refused_[static_cast<std::size_t>(question.rank)];
+    if (refused == 0)
+        return question.engine().acknowledge_far(question.turn, question.process, receiver);
+    question.engine().refuse_far(question.turn, question.process, {receiver, 0});
+    refused = 0;
+}
+
+void FarService::find_region(const Question& question) const {
+    const AccessFields& fields = question.fields;
+    const FoundRegion found = attached_region(window_, rank_, fields.address, fields.offset);
+    question.engine().answer_briefly(question.turn, question.process, fields.receiver, &found,
+                                     sizeof found);
+}
+
+// --- locks ---
+
+/// Once more for who has a ticket.
+LockAnswer FarService::lock(Thread& thread, std::int32_t rank, bool exclusive,
+                            const std::uint32_t* has) {
+    Gate& gate = gate_of(window_, rank_);
+    const WindowLock::Places places = places_of(window_, rank_);
+    const WindowLock::Ticket ticket = has != nullptr ? *has : gate.lock.take_ticket();
+    const auto admitted = [&] {
+        return exclusive ? gate.lock.admits_writer(ticket) : gate.lock.admits_reader(ticket);
+    };
+    while (!admitted()) {
+        const std::int32_t writer = gate.writer.load(relaxed);
+        gate.lock.wait_in_place(ticket, rank, exclusive, places);
+        if (!admitted() || !gate.lock.stop_waiting(ticket, places))
+            return {LockAnswer::queued, ticket, writer};
+    }
+    if (!exclusive) {
+        pass_on(thread, gate.lock.come_in(ticket, places));
+        return {LockAnswer::granted, ticket, 0};
+    }
+    gate.writer.store(rank + 1, relaxed);
+    if (window_.front->lock.close()) return {LockAnswer::granted, ticket, 0};
+    WholeLock::wait_in_place(gate.writer_waits, rank);
+    const bool alone = window_.front->lock.is_empty() && WholeLock::stop_waiting(gate.writer_waits);
+    return {alone ? LockAnswer::granted : LockAnswer::closing, ticket, 0};
+}
+
+void FarService::unlock(Thread& thread, bool exclusive, std::uint32_t ticket) {
+    Gate& gate = gate_of(window_, rank_);
+    const WindowLock::Places places = places_of(window_, rank_);
+    if (!exclusive) return pass_on(thread, gate.lock.leave_as_reader(places));
+    gate.writer.store(0, relaxed);
+    pass_on(thread, gate.lock.leave_as_writer(ticket, places));
+}
+
+/// Tells the waiter that `entry` names that it is admitted. It waits for nothing itself: this may be the library's thread.
+void FarService::pass_on(Thread& thread, std::uint32_t entry) {
+    if (entry == WindowLock::nobody) return;
+    objects::Communicator& communicator = *window_.communicator;
+    core::Request* sent = p2p::start_send(thread, communicator, context_of(communicator), nullptr,
+                                          0, WindowLock::rank_in(entry), admitted_message + rank_);
+    if (sent == nullptr) throw std::bad_alloc();
+    if (!sent->immortal) thread.engine->free_when_done(thread, *sent);
+}
+
+}  // namespace heddle::rma

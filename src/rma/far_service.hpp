@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The memory of this process in a window, served to processes of other nodes (rma/far_targets.hpp): by whichever thread
+/// finds their messages on the network, which is the library's own while the program's compute.
+///
+/// Data           are moved where the message is found, with the lane locked; so what one process asks is done in order.
+///                Accumulates are as atomic to those of near processes as those are to each other: by the processor's
+///                instructions or the target's mutex, by the same rule (rma/accumulate.hpp).
+/// Locks          are taken and left once that thread holds no lock, as this may take a message to somebody on this node.
+///                A process has one such question under way for a target, so that their order does not matter. Nobody waits:
+///                who is not admitted is told that, left at the gate, and hears from whoever lets it in.
+/// Trust          places are looked at again: memory may have been detached.
+/// Life           shared with questions that are put off.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/thread.hpp"
+#include "objects/window.hpp"
+#include "p2p/engine.hpp"
+#include "p2p/far_access.hpp"
+#include "rma/atomic.hpp"
+#include "rma/far_messages.hpp"
+
+namespace heddle::rma {
+
+class FarService final : public p2p::FarListener, public std::enable_shared_from_this<FarService> {
+public:
+    /// Of a window that is asked for as long as it lives.
+    explicit FarService(objects::Window& window);
+
+    void asked(p2p::Turn& turn, std::int32_t process, const transport::Header& header) override;
+
+private:
+    struct Question;
+    class Result;
+    class LockQuestion;
+
+    std::byte* find(std::uint64_t address, std::uint64_t bytes) const noexcept;
+    void put(const Question& question);
+    void get(const Question& question) const;
+    void accumulate(const Question& question);
+    void compare_and_swap(const Question& question);
+    void flush(const Question& question);
+    void find_region(const Question& question) const;
+
+    void refuse(const Question& question, std::uint64_t bytes);
+    static void answer(const Question& question, std::unique_ptr<std::byte[]> data,
+                       std::uint64_t bytes) noexcept;
+    bool is_atomic(const ElementOperation& operation, objects::Place place) const noexcept;
+
+    LockAnswer lock(core::Thread& thread, std::int32_t rank, bool exclusive,
+                    const std::uint32_t* ticket);
+    void unlock(core::Thread& thread, bool exclusive, std::uint32_t ticket);
+    void pass_on(core::Thread& thread, std::uint32_t entry);
+
+    objects::Window& window_;
+    const std::int32_t rank_;             ///< of this process
+    std::vector<std::uint32_t> refused_;  ///< puts and their like, by rank; under the lane's lock
+};
+
+}  // namespace heddle::rma

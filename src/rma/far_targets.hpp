@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Targets of other nodes, as this process accesses them: by messages that their processes serve
+/// (rma/far_service.hpp), whatever these do meanwhile.
+///
+/// Operations     put(), get() and accumulate() send, and wait for nothing but room on the way. The caller's data may be
+///                changed when they return; what is asked for comes before the next flush of the target is over.
+/// Flush          a question behind everything before it. None is sent where nothing has been done since the last one.
+///                So a flush waits for no operation that another thread begins after it.
+/// Dynamic        what is attached there is asked, and remembered. Memory that was detached since is refused by the target,
+///                which the next flush raises.
+/// Locks          those of near targets (window_lock.hpp, whole_lock.hpp), taken for this process by the target's.
+/// Errors         operations have been checked against the window (rma/access.hpp). All may throw std::bad_alloc.
+/// Thread safety  everything from any thread.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/thread.hpp"
+#include "objects/block_copy.hpp"
+#include "objects/window.hpp"
+#include "p2p/engine.hpp"
+#include "p2p/listener.hpp"
+#include "rma/access.hpp"
+#include "rma/far_messages.hpp"
+#include "rma/meeting.hpp"
+#include "rma/piece.hpp"
+
+namespace heddle::rma {
+
+class FarTargets final : public p2p::Listener, public std::enable_shared_from_this<FarTargets> {
+public:
+    /// Of a window that lives longer than anything is done with it.
+    explicit FarTargets(objects::Window& window);
+    ~FarTargets();
+    FarTargets(const FarTargets&) = delete;
+    FarTargets& operator=(const FarTargets&) = delete;
+
+    /// Elements of a target, of which so many bytes are to be moved.
+    struct There {
+        core::Thread& thread;
+        std::int32_t rank;
+        objects::Place place;
+        const objects::Datatype& type;
+        std::uint64_t bytes;
+    };
+    void put(const There& to, const Local& from);
+    void get(const There& from, const Local& to);
+    void accumulate(core::Thread& thread, std::int32_t rank, const ElementOperation& operation,
+                    const objects::Datatype& element, const Piece& piece);
+    void compare_and_swap(core::Thread& thread, std::int32_t rank, objects::Place place,
+                          const std::byte* origin, const std::byte* compare, std::byte* result,
+                          std::uint64_t bytes);
+
+    // They raise what the target has refused.
+
+    int flush(core::Thread& thread, std::int32_t rank);
+    int flush_all(core::Thread& thread);
+    /// Until what was asked for is there.
+    int flush_local(core::Thread& thread, std::int32_t rank);
+    int flush_all_local(core::Thread& thread);
+
+    bool is_attached(core::Thread& thread, std::int32_t rank, std::uint64_t address,
+                     std::uint64_t bytes);
+
+    // far_locks.cpp
+    int lock(core::Thread& thread, std::int32_t rank, bool exclusive);
+    void unlock(core::Thread& thread, std::int32_t rank, bool exclusive);
+    /// The shared locks of all of them.
+    int lock_all(core::Thread& thread);
+    void unlock_all(core::Thread& thread);
+
+    /// Data have come, or been refused.
+    void completed(p2p::Turn& turn, core::Request& request) noexcept override;
+
+private:
+    struct Account;
+    class Copy;
+    struct Flush {
+        std::int32_t rank = 0;
+        std::uint64_t issued = 0;
+        core::Request* request = nullptr;
+    };
+    struct Lock {
+        std::int32_t rank = 0;
+        bool exclusive = false;
+        LockAnswer answer{};
+        core::Request* request = nullptr;
+    };
+
+    Account& account(std::int32_t rank) noexcept;
+    void count(std::int32_t rank, bool fetches) noexcept;
+
+    p2p::Outbound message_to(std::int32_t rank) const noexcept;
+    static core::Request& new_request(core::Thread& thread, p2p::Listener* listener, void* buffer,
+                                      std::uint64_t bytes);
+    core::Request& expect(core::Thread& thread, std::int32_t rank, void* buffer,
+                          std::uint64_t bytes, objects::Datatype* layout);
+    static void post(core::Thread& thread, const p2p::Outbound& message,
+                     const p2p::AccessFields& fields, core::Request* completes);
+    void send(core::Thread& thread, std::int32_t rank, const p2p::Outbound& message,
+              p2p::AccessFields fields);
+    void send_copy(core::Thread& thread, const p2p::Outbound& message, p2p::AccessFields fields);
+    /// A question whose answer is waited for by hear(), which frees the request and answers its error.
+    core::Request& ask(core::Thread& thread, std::int32_t rank, p2p::AccessFields fields,
+                       void* answer, std::uint64_t bytes);
+    int hear(core::Thread& thread, core::Request& request, std::int32_t rank, const char* what);
+
+    bool start_flush(core::Thread& thread, std::int32_t rank, Flush& flush);
+    int finish(core::Thread& thread, const Flush& flush);
+    template <class Wanted>
+    int flush_if(core::Thread& thread, Wanted&& wanted);
+
+    void ask_for(core::Thread& thread, Lock& lock, bool has_ticket);
+    int take(core::Thread& thread, Lock& lock);
+    core::Request& ask_to_unlock(core::Thread& thread, std::int32_t rank, bool exclusive);
+
+    objects::Window& window_;
+    std::vector<std::int32_t> ranks_;       ///< that are far
+    std::unique_ptr<Account[]> accounts_;   ///< by rank
+    std::atomic<std::uint64_t> copied_{0};  ///< bytes of data that were copied and have not left
+    std::mutex regions_lock_;
+};
+
+/// All far targets, if there are any.
+inline int flush_far(core::Thread& thread, objects::Window& window) {
+    return window.far == nullptr ? MPI_SUCCESS : window.far->flush_all(thread);
+}
+inline int flush_far(core::Thread& thread, objects::Window& window, std::int32_t rank) {
+    return window.targets[rank].far ? window.far->flush(thread, rank) : MPI_SUCCESS;
+}
+
+}  // namespace heddle::rma
