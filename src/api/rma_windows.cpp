@@ -107,11 +107,10 @@ int detach(Thread& thread, Win win, Raw<const void*> base) {
     return rma::detach(thread, *win, base.value);
 }
 
-/// The lowest rank with memory on this node; `ranks` if none has any.
+/// The lowest rank with memory; `ranks` if none has any.
 std::int32_t first_with_memory(const objects::Window& window) noexcept {
     std::int32_t rank = 0;
-    while (rank < window.ranks && (window.targets[rank].bytes == 0 || window.targets[rank].far))
-        ++rank;
+    while (rank < window.ranks && window.targets[rank].bytes == 0) ++rank;
     return rank;
 }
 
