@@ -27,13 +27,14 @@ import tempfile
 
 from experiments import experiments
 from laboratory import contestants as libraries
-from laboratory import jobs, regime
+from laboratory import hosts, jobs, regime
 from laboratory.machine import TRIES, Machine, hardware
 from laboratory.readings import Reading, Result
 from laboratory.summary import number
 
 HERE = pathlib.Path(__file__).resolve().parent
 RUN_TIMEOUT_S = 300
+HOSTS_TIMEOUT_S = 60  # on several hosts some libraries hang
 
 
 @dataclasses.dataclass
@@ -63,13 +64,20 @@ def command(run, contestant):
     if isinstance(contestant, Yardstick):
         return [contestant.path, str(run.yardstick_pairs)] if run.yardstick_pairs else None
     if run.script == "startup.py":
-        folders = {contestant.program(name).parent for name in ("empty", "memory")}
-        return [sys.executable, str(HERE / run.script), *map(str, folders), "--", *contestant.launch]
+        return startup(run, contestant)
     program = str(contestant.program(run.program))
     if run.script:
         return [str(HERE / run.script), program, *contestant.launch]
-    pinned = [*contestant.unbound, "-n", str(run.ranks), str(HERE / "pinned.sh")] if run.pinned else None
-    return [*contestant.launch, *(pinned or ["-n", str(run.ranks)]), program, *run.words]
+    return [*contestant.start(run.ranks, run.hosts, run.pinned), program, *run.words]
+
+
+def startup(run, contestant):
+    """startup.py starts its ranks itself; those of several hosts from the first of these."""
+    folders = {contestant.program(name).parent for name in ("empty", "memory")}
+    script = [sys.executable, str(HERE / run.script), *run.words, *map(str, folders), "--"]
+    if run.hosts == 1:
+        return [*script, *contestant.launch]
+    return [*hosts.made(run.hosts), *script, *contestant.launch_on_hosts(run.ranks, run.hosts)]
 
 
 def reading_of(outcome):
@@ -81,11 +89,13 @@ def reading_of(outcome):
     return reading
 
 
-def figure(argv, contestant, machine):
+def figure(argv, contestant, run, machine):
     """The regime in which a command ran, and what it said."""
-    environment = {**os.environ, **getattr(contestant, "environment", {})}
+    yardstick = isinstance(contestant, Yardstick)
+    environment = {**os.environ, **({} if yardstick else contestant.environment_on(run.hosts))}
     before = machine.line_ns()
-    outcome = machine.alone(lambda: jobs.execute(argv, environment, RUN_TIMEOUT_S))
+    limit = RUN_TIMEOUT_S if run.hosts == 1 else HOSTS_TIMEOUT_S
+    outcome = machine.alone(lambda: jobs.execute(argv, environment, limit))
     after = machine.line_ns()
     if outcome.problem:
         print(f"  {contestant.name}: {outcome.problem}", file=sys.stderr)
@@ -102,7 +112,7 @@ def measure(experiment, contestants, rounds, machine, log):
                 argv = command(run, contestant)
                 if argv is None:
                     continue
-                before, after, reading = figure(argv, contestant, machine)
+                before, after, reading = figure(argv, contestant, run, machine)
                 seen = regime.between(before, after)
                 for row in run.rows:
                     value = Result(row.key, row.where).read(reading)
@@ -180,7 +190,7 @@ def commands(experiment, contestant):
 def own_command():
     """This very call; only the names of peers and programs, since paths differ elsewhere."""
     words = [re.sub(r"^([\w-]+=)?/.*?([^/]*)$", r"\1…/\2", word) for word in sys.argv[1:]]
-    return "bench/compare.py " + " ".join(words)
+    return f"bench/{pathlib.Path(sys.argv[0]).name} {' '.join(words)}"
 
 
 def header(machine, contestants):

@@ -18,14 +18,18 @@ class Row:
 
 @dataclasses.dataclass
 class Run:
-    """One command of an experiment. `script` takes the launcher as arguments instead."""
+    """One command of an experiment. `script` takes the launcher as arguments instead.
+
+    `pinned`: each rank to a core, or where there are several hosts, the ranks of each to one.
+    """
     rows: list
     ranks: int = 2
     program: str = None
     words: list = dataclasses.field(default_factory=list)
     script: str = None
     yardstick_pairs: int = 0
-    pinned: bool = False  # each rank to a core
+    pinned: bool = False
+    hosts: int = 1
 
 
 @dataclasses.dataclass

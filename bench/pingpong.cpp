@@ -120,12 +120,14 @@ private:
 
 /// Both ranks must agree on the number, so rank 0 measures and tells.
 long trips_for(double seconds, Exchange& exchange) {
-    exchange.round_trips(5);
-    const long probe = 20;
-    const double each = exchange.round_trips(probe) / probe;
-    long trips = std::max(4L, static_cast<long>(seconds / each));
-    MPI_Bcast(&trips, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    return trips;
+    exchange.round_trips(1);
+    for (long probe = 5;; probe = 20) {
+        const double each = exchange.round_trips(probe) / static_cast<double>(probe);
+        const bool slow = each > seconds;  // enough has been seen, and time taken
+        long trips = probe < 20 && !slow ? 0 : std::max(2L, static_cast<long>(seconds / each));
+        MPI_Bcast(&trips, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+        if (trips > 0) return trips;
+    }
 }
 
 void measure(const Plan& plan, long size) {

@@ -1,11 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pinned.sh PROGRAM...: becomes PROGRAM on a core of its own: that of its rank among those that may be used,
-# whichever launcher has started it, and before the library looks at its cores.
+# pinned.sh [--host] PROGRAM...: becomes PROGRAM on a core of its own: that of its rank among those that may be used,
+# whichever launcher has started it, and before the library looks at its cores. With --host the ranks of a host share
+# one: that of the number at the end of the name.
 set -eu
 
-[ $# -gt 0 ] || { sed -n '3,4p' "$0" >&2; exit 2; }
-rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:?pinned.sh: no launcher names a rank}}}
+[ $# -gt 0 ] || { sed -n '3,5p' "$0" >&2; exit 2; }
+if [ "$1" = --host ]; then
+    shift
+    rank=$(hostname | sed 's/.*[^0-9]//' | awk '{ print $1 - 1 }')
+else
+    rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:?pinned.sh: no launcher names a rank}}}
+fi
 cores=$(taskset --cpu-list --pid $$ | sed 's/.*: //' | tr ',' '\n' |
     awk -F- '{ for (core = $1; core <= $NF; ++core) print core }')
 # shellcheck disable=SC2086

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Start and end of two empty ranks, and resident memory of empty ranks.
 
-    startup.py DIR -- MPIEXEC [OPTION ...]
+    startup.py [--ranks N] DIR -- MPIEXEC [OPTION ...]
 
-DIR holds the programs `empty` and `memory`. Prints one `result` line each.
+DIR holds the programs `empty` and `memory`. Prints one `result` line each. With --ranks it is start and end of so many empty
+ranks, and in turn with them of as many /bin/true, which is what the launcher itself takes.
 """
 
 import argparse
@@ -17,16 +18,32 @@ import time
 RANKS = (1, 2, 4, 8, 16)
 
 
-def start_ms(launch, program, runs):
-    """Median and least wall time, in ms, of two ranks that initialise and finalise."""
-    times = []
-    for _ in range(runs + 1):
-        begin = time.monotonic()
-        subprocess.run([*launch, "-n", "2", program], check=True, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL)
-        times.append((time.monotonic() - begin) * 1e3)
-    times = times[1:]  # the first run reads the files from disk
-    return statistics.median(times), min(times)
+def start_ms(launch, program, ranks):
+    """Wall time, in ms, of so many ranks that initialise and finalise."""
+    begin = time.monotonic()
+    subprocess.run([*launch, "-n", str(ranks), program], check=True, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL)
+    return (time.monotonic() - begin) * 1e3
+
+
+def starts_ms(launch, programs, ranks, runs):
+    """Those of several programs in turn. The first turn reads the files from disk and does not count."""
+    turns = [[start_ms(launch, program, ranks) for program in programs] for _ in range(runs + 1)]
+    return list(zip(*turns[1:]))
+
+
+def report_start(launch, program, runs):
+    [times] = starts_ms(launch, [program], 2, runs)
+    median, least = statistics.median(times), min(times)
+    print(f"startup: two empty ranks: {median:.1f} ms, at least {least:.1f} ms")
+    print(f"result bench=startup start_ms={median:.2f} start_ms_min={least:.2f}", flush=True)
+
+
+def report_beside_launcher(launch, program, ranks, runs):
+    times = starts_ms(launch, [program, "/bin/true"], ranks, runs)
+    empty, true = map(statistics.median, times)
+    print(f"startup: {ranks} empty ranks: {empty:.1f} ms, /bin/true {true:.1f} ms")
+    print(f"result bench=startup ranks={ranks} empty_ms={empty:.2f} true_ms={true:.2f} over_ms={empty - true:.2f}")
 
 
 def memory_kib(launch, program, ranks, words):
@@ -50,12 +67,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--ranks", type=int, help="only their start, beside that of /bin/true")
     parser.add_argument("dir")
     parser.add_argument("launch", nargs="+")
     args = parser.parse_args()
-    median, least = start_ms(args.launch, f"{args.dir}/empty", args.runs)
-    print(f"startup: two empty ranks: {median:.1f} ms, at least {least:.1f} ms")
-    print(f"result bench=startup start_ms={median:.2f} start_ms_min={least:.2f}", flush=True)
+    if args.ranks:
+        report_beside_launcher(args.launch, f"{args.dir}/empty", args.ranks, args.runs)
+        return
+    report_start(args.launch, f"{args.dir}/empty", args.runs)
     for words in ([], ["talk"]):
         report_memory(args.launch, f"{args.dir}/memory", words)
 

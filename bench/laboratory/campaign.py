@@ -65,7 +65,8 @@ def configuration(figure: Figure, contestants: Sequence[Contestant],
         "words": list(figure.words),
         "series": [{"name": s.name, "program": figure.program_of(s), "words": list(s.words),
                     "environment": dict(s.environment), "ranks": s.ranks,
-                    "ranks_per_x": s.ranks_per_x, "who": s.who.value} for s in figure.series],
+                    "ranks_per_x": s.ranks_per_x, "who": s.who.value,
+                    **({"hosts": s.hosts} if s.hosts > 1 else {})} for s in figure.series],
         "contestants": {c.name: c.identity() for c in contestants},
         "seconds": settings.seconds, "repetitions": settings.repetitions,
         "waiting": settings.waiting, "machine": hardware(),
@@ -233,10 +234,10 @@ def command(step: Step, settings: Settings) -> tuple[list[str], dict[str, str]]:
     figure, series, contestant = step.figure, step.series, step.contestant
     stands_for = {"x": step.x, "seconds": f"{settings.seconds:g}", "repetitions": settings.repetitions}
     words = [word.format(**stands_for) for word in (*figure.words, *series.words)]
-    environment = {**without_knobs(), **contestant.environment, **series.environment}
+    environment = {**without_knobs(), **contestant.environment_on(series.hosts), **series.environment}
     if contestant.is_heddle and figure.counters():
         environment["HEDDLE_COUNTERS"] = f"^({'|'.join(sorted(figure.counters()))})$"
     if figure.subcommand:
         return [str(contestant.prefix / "bin/heddle"), figure.program_of(series), *words], environment
     program = contestant.program(figure.program_of(series))
-    return [*contestant.launch, "-n", str(series.ranks_at(step.x)), str(program), *words], environment
+    return [*contestant.start(series.ranks_at(step.x), series.hosts), str(program), *words], environment

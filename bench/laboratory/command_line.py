@@ -117,7 +117,9 @@ def find_contestants(args: argparse.Namespace, settings: Settings) -> list[conte
     if len(set(names)) < len(names):
         leave("every peer needs a name of its own: " + ", ".join(names))
     scratch = args.out.resolve() / "programs"
-    return [contestants.named(spec, settings.waiting, scratch) for spec in specs]
+    everyone = [contestants.named(spec, settings.waiting, scratch) for spec in specs]
+    contestants.lend_hydra(everyone)
+    return everyone
 
 
 def check_xs(chosen: Sequence[Figure], settings: Settings) -> None:

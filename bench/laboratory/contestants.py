@@ -13,12 +13,17 @@ import os
 import pathlib
 import re
 import subprocess
+from typing import Optional, Sequence
+
+from . import hosts as several
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
 KINDS = ("heddle", "mpich", "openmpi-ucx", "openmpi", "intel")
+PINNED = str(SOURCES / "pinned.sh")
 
 OPENMPI = ("--oversubscribe", "--allow-run-as-root")
 OPENMPI_YIELD = ("--mca", "mpi_yield_when_idle", "1")
+OPENMPI_TCP = ("--mca", "pml", "ob1", "--mca", "btl", "tcp,sm,self")
 UCX = ("--mca", "pml", "ucx", "--mca", "opal_common_ucx_tls", "any",
        "--mca", "opal_common_ucx_devices", "any")
 
@@ -35,6 +40,38 @@ class Contestant:
     launch: list[str]
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     unbound: tuple[str, ...] = ()  # options for ranks that bind themselves (../pinned.sh)
+    hydra: Optional[pathlib.Path] = None  # who starts ranks on several hosts, unless the library has somebody
+
+    def start(self, ranks: int, hosts: int = 1, pinned: bool = False) -> list[str]:
+        """What goes before a program and its words. pinned: each rank, or each host, has a core of its own."""
+        if hosts > 1:
+            place = [*several.made(hosts), *self.launch_on_hosts(ranks, hosts)]
+            return [*place, "-n", str(ranks), *([PINNED, "--host"] if pinned else [])]
+        return [*self.launch, *(self.unbound if pinned else ()), "-n", str(ranks), *([PINNED] if pinned else [])]
+
+    def launch_on_hosts(self, ranks: int, hosts: int) -> list[str]:
+        """A launcher on the first of several hosts; `-n RANKS` follows."""
+        if why := several.problem(self.programs):
+            raise Unusable(why)
+        if self.name.startswith("openmpi-ucx") or self.name.endswith("-debian"):
+            raise Unusable(f"{self.name} is measured on one host only")
+        if self.name.startswith("openmpi"):
+            if not (self.prefix / "bin/prted").exists():
+                raise Unusable(f"{self.name} has no PRRTE, by which ranks on several hosts are started")
+            options = (*self.launch[1:], *OPENMPI_TCP)
+            return several.by_prrte(self.prefix / "bin/mpiexec", options, ranks, hosts)
+        if self.name.startswith("intel"):
+            return [*several.by_hydra(self.prefix / "bin/mpiexec", ranks, hosts, "bootstrap"), *self.unbound]
+        launcher = several.hydra_of([self.prefix]) if self.name.startswith("mpich") else self.hydra
+        if launcher is None:
+            raise Unusable(f"{self.name} on several hosts needs mpiexec.hydra, in PATH or of the peer mpich")
+        return several.by_hydra(launcher, ranks, hosts)
+
+    def environment_on(self, hosts: int) -> dict[str, str]:
+        if hosts == 1 or not self.name.startswith("intel"):
+            return self.environment
+        return {**self.environment, "I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp",
+                "FI_PROVIDER_PATH": str(self.prefix / "lib")}
 
     @property
     def is_heddle(self) -> bool:
@@ -98,6 +135,13 @@ def named(spec: str, waiting: str, scratch: pathlib.Path) -> Contestant:
     unbound = ("--bind-to", "none") if not name.startswith("intel") else ("-genv", "I_MPI_PIN", "0")
     return Contestant(name, prefix, scratch / name, [str(prefix / "bin/mpiexec"), *options],
                       environment, unbound)
+
+
+def lend_hydra(contestants: Sequence[Contestant]) -> None:
+    """Gives everyone the launcher of the peer that has one."""
+    launcher = several.hydra_of([c.prefix for c in contestants if c.name.startswith("mpich")])
+    for contestant in contestants:
+        contestant.hydra = launcher
 
 
 def source_of(program: str) -> pathlib.Path:

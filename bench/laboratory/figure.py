@@ -45,7 +45,7 @@ class Series:
     """A line of the figure for each contestant in `who`: a way to run the program.
 
     `environment` is a recipe of HEDDLE_* variables; there are no others during a run. The program has
-    ranks + ranks_per_x * x ranks.
+    ranks + ranks_per_x * x ranks, on one host or as many on each of several (tools/hosts.py).
     """
     name: str
     words: tuple[str, ...] = ()
@@ -56,6 +56,7 @@ class Series:
     program: Optional[str] = None  # None: that of the figure
     colour: Optional[str] = None
     dashed: bool = False
+    hosts: int = 1
 
     def ranks_at(self, x: X) -> int:
         return self.ranks + (self.ranks_per_x * int(x) if self.ranks_per_x else 0)
