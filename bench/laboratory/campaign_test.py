@@ -124,6 +124,22 @@ class Campaigns(unittest.TestCase):
         calls, _ = self.measure(figure(series))
         self.assertEqual(calls[:2], ["heddle -n 3 multirate --x 1", "heddle -n 5 multirate --x 2"])
 
+    def test_series_on_several_hosts(self):
+        tool = self.script("tool", f'#!/bin/sh\necho "hosts $1 ${{10}} ${{11}}" >>{self.log}\necho result rate=2.5\n')
+        for name, value in (("problem", lambda folder: ""), ("TOOL", tool)):
+            replaced = unittest.mock.patch(f"laboratory.hosts.{name}", value)
+            replaced.start()
+            self.addCleanup(replaced.stop)
+        chosen = figure(Series("two hosts", who=Who.ALL, ranks=4, hosts=2))
+        with unittest.mock.patch("shutil.which", return_value=None):
+            calls, said = self.measure(chosen)
+        self.assertEqual(calls, [])
+        self.assertIn("heddle on several hosts needs mpiexec.hydra", said)
+        self.script("mpich-a/bin/mpiexec.hydra", MPIEXEC)
+        contestants.lend_hydra(self.everyone)
+        calls, said = self.measure(chosen)
+        self.assertEqual((calls, "needs" in said), (["hosts 2 -n 4"] * 8, False))
+
     def test_an_unknown_knob_is_reported_and_stops_nothing(self):
         chosen = figure(Series("new", environment={"HEDDLE_NEW": "1"}), ALL)
         for _ in range(2):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""bench/compare_hosts.py on two hosts, as quick as can be: every figure is read, and the page is written."""
+"""What measures jobs on two hosts, as quick as can be: bench/compare_hosts.py and its page, a figure of P5."""
 
+import csv
 import os
 import pathlib
 import subprocess
@@ -15,18 +16,34 @@ PAGE = BUILD / "tests/hosts.md"
 
 
 class Bench(unittest.TestCase):
-    def test_every_figure_is_read(self):
+    def run_for_success(self, *words):
         environment = {**os.environ, "PATH": f"{hosts.PLACE}:{os.environ['PATH']}"}
-        done = subprocess.run([sys.executable, "-B", SCRIPT, "--build", BUILD, "--programs", BUILD / "tests/host-programs",
-                               "--rounds", "1", "--seconds", "0.001", "--no-wait", "--only", "rates,regimes,start",
-                               "--page", PAGE], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               check=False, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_every_figure_is_read(self):
+        done = self.run_for_success(sys.executable, "-B", SCRIPT, "--build", BUILD, "--programs", BUILD / "tests/host-programs",
+                                    "--rounds", "1", "--seconds", "0.001", "--no-wait", "--only", "rates,regimes,start",
+                                    "--page", PAGE)
         page = PAGE.read_text()
         self.assertIn("- heddle: ", page)
         for label in ("1 pair, processes [M/s]", "4 pairs, threads [M/s]", "throughput regime, 4 threads [M/s]",
                       "latency regime, 4 clients: round trip [us]", "4 empty ranks [ms]", "4 times /bin/true [ms]"):
             self.assertRegex(page, rf"\| {label.replace('[', '.').replace(']', '.')} \| ~?[\d.]+ \|", done.stderr)
+
+    def test_a_figure_on_hosts_and_on_one(self):
+        out = BUILD / "tests/p5"
+        for figure, series, metrics in (("p5-t1", 4, {"wait_us", "isend_us", "slowdown", "receiver_wait_us"}),
+                                        ("p5-6", 4, {"time_us"}), ("p5-7", 4, {"time_us"})):
+            self.run_for_success(BUILD / "bin/heddle", "bench", "--quick", "--no-wait", "--fresh", "--out", out, figure,
+                                 "--x", "65536", "--timeout", "60")
+            with (out / f"{figure}.csv").open(newline="") as file:
+                rows = list(csv.DictReader(file))
+            for metric in metrics:
+                found = [row for row in rows if row["metric"] == metric]
+                self.assertEqual(len({row["series"] for row in found}), series, (figure, metric, rows))
 
 
 if __name__ == "__main__":
