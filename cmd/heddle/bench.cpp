@@ -16,18 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void leave(const std::string& problem) {
-    fmt::print(stderr, "heddle bench: {}\n", problem);
+    fmt::print(stderr, "heddle: {}\n", problem);
     throw Failed{1};
 }
 
-}  // namespace
-
-/// Becomes Python with bench/measure.py, which lies in the same place in an installation and in the
+/// Becomes Python with a script of bench/, which lies in the same place in an installation and in the
 /// build tree; the arguments are its own. It is told which Heddle this command belongs to.
-void bench(const std::vector<std::string>& arguments) {
+[[noreturn]] void become(const char* name, const std::vector<std::string>& arguments) {
     const fs::path bin = fs::canonical("/proc/self/exe").parent_path();
     const fs::path script =
-        (bin / HEDDLE_DATADIR_FROM_BINDIR / "heddle/bench/measure.py").lexically_normal();
+        (bin / HEDDLE_DATADIR_FROM_BINDIR / "heddle/bench" / name).lexically_normal();
     if (!fs::exists(script))
         leave(fmt::format("{} is missing: Heddle was built without HEDDLE_BENCH", script.native()));
     std::vector<std::string> words{"python3", script, "--heddle", bin.parent_path()};
@@ -38,5 +36,11 @@ void bench(const std::vector<std::string>& arguments) {
     execvp(argv.front(), argv.data());
     leave(fmt::format("python3 cannot be started: {}", std::strerror(errno)));
 }
+
+}  // namespace
+
+void bench(const std::vector<std::string>& arguments) { become("measure.py", arguments); }
+
+void logp(const std::vector<std::string>& arguments) { become("logp.py", arguments); }
 
 }  // namespace heddle::cmd

@@ -70,13 +70,13 @@ void add_locks(CLI::App& application, LocksOptions& options) {
     command->callback([&options] { measure_locks(options); });
 }
 
-void add_bench(CLI::App& application) {
-    CLI::App* const command = application.add_subcommand(
-        "bench", "Measure and draw the papers' figures, for Heddle and other MPIs");
-    // Everything that follows, --help included, is for the script.
+/// A subcommand that is a script: everything that follows, --help included, is for that one.
+void add_script(CLI::App& application, const char* name, const char* description,
+                void (*become)(const std::vector<std::string>& arguments)) {
+    CLI::App* const command = application.add_subcommand(name, description);
     command->prefix_command();
     command->set_help_flag();
-    command->callback([command] { bench(command->remaining()); });
+    command->callback([command, become] { become(command->remaining()); });
 }
 
 void add_fortran(CLI::App& application, FortranOptions& options) {
@@ -106,9 +106,13 @@ int run(int argc, char** argv) {
     application.require_subcommand(1);
     Options options;
     add_info(application, options.info);
-    add_bench(application);
+    add_script(application, "bench",
+               "Measure and draw the papers' figures, for Heddle and other MPIs", bench);
     add_fortran(application, options.fortran);
     add_locks(application, options.locks);
+    add_script(application, "logp",
+               "Measure an extended LogP model, and print its predictions beside measurements",
+               logp);
     add_replay(application, options.replay);
     add_stencil(application, options.stencil);
     try {

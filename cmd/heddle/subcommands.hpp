@@ -62,6 +62,9 @@ std::vector<std::string> known_locks();
 /// `heddle bench`: the papers' figures (bench/README.md). Does not come back.
 [[noreturn]] void bench(const std::vector<std::string>& arguments);
 
+/// `heddle logp`: a model of single calls, and how well it predicts (docs/TOOLS.md). Does not come back.
+[[noreturn]] void logp(const std::vector<std::string>& arguments);
+
 struct FortranOptions {
     std::string compiler;
     std::string output;
