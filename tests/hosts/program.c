@@ -2,7 +2,8 @@
 /* What ranks on several hosts do with each other, as the first argument says; a wrong value ends the job.
      ring        a token goes around, in messages of 0 to 4 MiB
      all         every rank sends to every rank, and collectives
-     threads     four threads of each rank exchange messages with the next rank, each with a tag of its own */
+     threads     four threads of each rank exchange messages with the next rank, each with a tag of its own
+     large       every rank says "under way", and exchanges large messages with one of another host for ever */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -95,6 +96,23 @@ static void with_threads(void) {
     for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
 }
 
+static void exchange_large(void) {
+    const int partner = (rank + size / 2) % size;
+    unsigned char* out = malloc(8 << 20);
+    unsigned char* in = malloc(8 << 20);
+    fill(out, 8 << 20, rank);
+    for (int round = 0;; ++round) {
+        const int bytes = (1 << 20) + round % 8 * 1000003 % (7 << 20);
+        memset(in, 0, (size_t)bytes);
+        MPI_Sendrecv(out, bytes, MPI_BYTE, partner, 2, in, bytes, MPI_BYTE, partner, 2,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check(in, bytes, partner);
+        if (round != 3) continue;
+        printf("rank %d is under way\n", rank);
+        fflush(stdout);
+    }
+}
+
 int main(int argc, char** argv) {
     int level = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -104,6 +122,7 @@ int main(int argc, char** argv) {
     if (strcmp(what, "ring") == 0) go_around();
     if (strcmp(what, "all") == 0) all_to_all();
     if (strcmp(what, "threads") == 0) with_threads();
+    if (strcmp(what, "large") == 0) exchange_large();
     MPI_Finalize();
     printf("rank %d has done %s\n", rank, what);
     return 0;

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts that fall silent at a random moment while large messages are under way: all of the job ends, on either side, by a
+message that names a rank of the other; nothing is left.
+
+REPEATS: how often, in each way (default 1).
+"""
+
+import os
+import random
+import re
+import shutil
+import sys
+import unittest
+
+import hosts
+
+MESSAGES = os.environ["MESSAGES"]
+REPEATS = int(os.environ.get("REPEATS", "1"))
+EACH = 2
+NFT = """nft add table inet silence
+nft add chain inet silence in "{ type filter hook input priority 0 ; }"
+nft add chain inet silence out "{ type filter hook output priority 0 ; }"
+nft add rule inet silence in iifname eth0 drop
+nft add rule inet silence out oifname eth0 drop""".replace("\n", " && ")
+# How node2 falls silent, and how it is heard again, so that what the launcher has there can end.
+WAYS = {"cut": ("$HOSTS_AGENT --cut node2", "$HOSTS_AGENT --mend node2"),
+        "nft": (f"$HOSTS_AGENT node2 '{NFT}'", "$HOSTS_AGENT node2 'nft delete table inet silence'"),
+        "down": ("$HOSTS_AGENT node2 'ip link set eth0 down'", "$HOSTS_AGENT node2 'ip link set eth0 up'")}
+
+
+class Silence(unittest.TestCase):
+    def ends(self, way, launcher, moment):
+        silence, mend = WAYS[way]
+        # Who waits for the end of the ranks of node2 asks by no network.
+        return hosts.run(2, f"""
+            mkfifo /tmp/said
+            {hosts.LAUNCHERS[launcher](2, EACH)} {MESSAGES} large >/tmp/said 2>/tmp/why &
+            {{ for rank in $(seq {2 * EACH}); do read line; done; sleep {moment:.3f}; {silence}; cat; }} </tmp/said &
+            wait %1; echo ended $?
+            $HOSTS_AGENT node2 'while pgrep -x {os.path.basename(MESSAGES)} >/dev/null; do sleep 0.05; done'
+            echo none there
+            cat /tmp/why
+            {mend}""")
+
+    def assert_all_ends(self, way, launcher="hydra"):
+        for _ in range(REPEATS):
+            moment = random.uniform(0, 0.5)
+            ended = self.ends(way, launcher, moment)
+            with self.subTest(way=way, launcher=launcher, moment=moment):
+                code = re.search(r"(?m)^ended (\d+)$", ended.out)
+                self.assertTrue(code and code[1] != "0", ended)
+                self.assertIn("none there", ended.out, ended)
+                self.assertRegex(ended.out, r"rank [01]: lost rank [23]: ", ended)
+                self.assertNotIn("left behind", ended.err, ended)
+
+    def test_no_packet_gets_through(self):
+        self.assert_all_ends("cut")
+
+    @unittest.skipUnless(shutil.which("nft"), "nft is not installed")
+    def test_a_firewall_drops_all(self):
+        self.assert_all_ends("nft")
+
+    def test_an_interface_is_down(self):
+        self.assert_all_ends("down")
+
+
+if __name__ == "__main__":
+    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
+        sys.exit(hosts.SKIPPED)
+    hosts.skip_without_hosts()
+    unittest.main(verbosity=2)
