@@ -137,8 +137,8 @@ std::string routine(const char* call) {
 }
 
 std::string sentence(const char* call, const std::string& where, int error_class,
-                     const std::string& detail) {
-    return routine(call) + where + ": " + class_name(error_class) + ": " + detail;
+                     std::string_view detail) {
+    return routine(call) + where + ": " + class_name(error_class) + ": " + std::string(detail);
 }
 
 }  // namespace
@@ -230,6 +230,21 @@ int call_in_force(Process& process, Errhandler*& in_force, void* object, int cod
     return call_errhandler(process, *handler, object, code, detail);
 }
 
+/// What is wrong is said where somebody hears it; also where memory for that has run out.
+template <class Describe>
+int raise_in_force(Process& process, Errhandler*& in_force, void* object, int code,
+                   Describe&& describe) {
+    const Held handler(process, in_force);
+    if ((*handler).action == Errhandler::Action::give_back) return code;
+    std::string detail;
+    try {
+        detail = describe();
+    } catch (const std::bad_alloc&) {
+        detail = "out of memory";  // needs none
+    }
+    return call_errhandler(process, *handler, object, code, detail);
+}
+
 }  // namespace
 
 int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
@@ -243,8 +258,9 @@ int call_errhandler(core::Thread& thread, Session& session, int code, const std:
 }
 
 int fail(core::Thread& thread, Session& session, int error_class, const std::string& detail) {
-    return call_errhandler(thread, session, error_class,
-                           sentence(thread.call, " on a session", error_class, detail));
+    return raise_in_force(*thread.process, session.errhandler, session.handle(), error_class, [&] {
+        return sentence(thread.call, " on a session", error_class, detail);
+    });
 }
 
 int call_errhandler(core::Thread& thread, Window& window, int code, const std::string& detail) {
@@ -257,33 +273,46 @@ std::string name_of(const Window& window) {
 }
 
 int fail(core::Thread& thread, Window& window, int error_class, const std::string& detail) {
-    std::string where;
-    {
-        std::lock_guard guard(thread.process->set_up);  // for the name
-        where = " on " + name_of(window);
-    }
-    return call_errhandler(thread, window, error_class,
-                           sentence(thread.call, where, error_class, detail));
+    Process& process = *thread.process;
+    return raise_in_force(process, window.errhandler, window.handle(), error_class, [&] {
+        std::string where;
+        {
+            std::lock_guard guard(process.set_up);  // for the name
+            where = " on " + name_of(window);
+        }
+        return sentence(thread.call, where, error_class, detail);
+    });
 }
 
 Communicator& raised_without_object(Process& process) noexcept {
     return process.self_has_errhandler.load(relaxed) ? *process.self : *process.world;
 }
 
+namespace {
+
+int raise(core::Thread& thread, Communicator* communicator, int error_class,
+          std::string_view detail) {
+    Process& process = *thread.process;
+    Communicator& raised = communicator == nullptr ? raised_without_object(process) : *communicator;
+    return raise_in_force(process, raised.errhandler, raised.handle, error_class, [&] {
+        std::string where;
+        if (communicator != nullptr) {
+            std::lock_guard guard(process.set_up);  // for the name
+            where = " on " + name_of(*communicator);
+        }
+        return sentence(thread.call, where, error_class, detail);
+    });
+}
+
+}  // namespace
+
 int fail(core::Thread& thread, Communicator* communicator, int error_class,
          const std::string& detail) {
-    std::string where;
-    if (communicator != nullptr) {
-        std::lock_guard guard(thread.process->set_up);  // for the name
-        where = " on " + name_of(*communicator);
-    }
-    return call_errhandler(
-        thread, communicator == nullptr ? raised_without_object(*thread.process) : *communicator,
-        error_class, sentence(thread.call, where, error_class, detail));
+    return raise(thread, communicator, error_class, detail);
 }
 
 int fail(core::Thread& thread, Communicator* communicator, int error_class, const char* detail) {
-    return fail(thread, communicator, error_class, std::string(detail));
+    return raise(thread, communicator, error_class, detail);
 }
 
 int fail_outside(const char* call, int error_class, const std::string& detail) {
