@@ -7,7 +7,8 @@
 ///                instructions for are changed by these (atomic.hpp); all others, and elements in memory that the
 ///                kernel copies, under a lock of the target (rma/control.hpp). Which of the two it is depends on the
 ///                datatype, the place and the window alone, so that accumulates of one place go the same way.
-/// Order          a call is over when it returns, so that each process's accumulates are in order.
+/// Order          a call is over when it returns, so that each process's accumulates are in order. What is sent to
+///                another node is in the order of its lane (far_messages.hpp).
 /// Restrictions   operations of the user are refused; data are made of one predefined datatype.
 
 #include "core/thread.hpp"

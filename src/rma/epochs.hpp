@@ -3,7 +3,8 @@
 /// Epochs by fences, and by post, start, complete and wait (MPI 5.0, 12.5.1 and 12.5.2). Locks are in locking.hpp.
 ///
 /// An operation on a window is over when its call returns, so that what ends an epoch only has to tell others:
-/// by empty messages in the window's own context. Their order is that of the operations before them.
+/// by empty messages in the window's own context. Their order is that of the operations before them. Targets of other
+/// nodes are flushed before.
 ///
 /// After a fence there may be accesses until the next one. Whatever else begins an epoch closes that one.
 

@@ -160,6 +160,7 @@ int tell_writers(Thread& thread, Window& window) {
     return refused;
 }
 [[gnu::cold, gnu::noinline]] int leave_all_unusually(Thread& thread, Window& window) {
+    if (window.far != nullptr) open_near(window, 0);
     settle(thread, window);
     const int refused = flush_far(thread, window);
     if ((window.unlocking_all & objects::nobody_asked) != 0) return refused;
@@ -253,8 +254,6 @@ int unlock_all(Thread& thread, Window& window) {
         return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
                              "called without MPI_Win_lock_all before");
     window.open_to_all.store(0, relaxed);
-    if (window.far != nullptr) [[unlikely]]
-        open_near(window, 0);
     if (window.unlocking_all != 0) [[unlikely]]
         return leave_all_unusually(thread, window);
     return leave_all(thread, window);

@@ -197,9 +197,9 @@ TEST(Windows, fences_of_many_windows_need_no_messages) {
 TEST(Windows, targets_that_are_asked_order_accumulates) {
     setenv("HEDDLE_SINGLE_COPY", "never", 1);
     run_job(ranks, 1, [](int rank, int) {
-        std::vector<std::int64_t> memory(4, 0);
+        std::vector<std::int64_t> memory(8, 0);
         MPI_Win win;
-        MPI_Win_create(memory.data(), 32, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Win_create(memory.data(), 64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
         MPI_Win_lock_all(0, win);
         for (int round = 0; round < rounds; ++round)
             for (int target = 0; target < ranks; ++target) {
@@ -207,7 +207,7 @@ TEST(Windows, targets_that_are_asked_order_accumulates) {
                 std::int64_t old = -1;
                 MPI_Fetch_and_op(&one, &old, MPI_INT64_T, target, 1, MPI_SUM, win);
                 MPI_Win_flush_local(target, win);
-                MPI_Put(&old, 1, MPI_INT64_T, target, 2, 1, MPI_INT64_T, win);
+                MPI_Put(&old, 1, MPI_INT64_T, target, 2 + rank, 1, MPI_INT64_T, win);
             }
         MPI_Win_unlock_all(win);
         MPI_Barrier(MPI_COMM_WORLD);
