@@ -87,16 +87,19 @@ TEST(Node, the_last_segment_gives_its_place_back) {
     close(descriptor);
 }
 
-/// A ring between two processes, each with the node's memory mapped by itself.
+/// A ring between two processes. Each has the node's memory mapped by itself, or they share a mapping, so that a race
+/// detector sees both.
 struct RingOfNode {
     static constexpr std::size_t instance = 3;
     int descriptor = make_file(2);
-    std::optional<Node> here = Node::map(descriptor, 2), there = Node::map(descriptor, 2);
+    std::optional<Node> here, there;
     Producer producer;
     Consumer consumer{0};
     std::uint32_t sent = 0, received = 0;
 
-    RingOfNode() {
+    explicit RingOfNode(bool one_mapping = false)
+        : here(one_mapping ? Node::map_all(descriptor, 2) : Node::map(descriptor, 2)),
+          there(one_mapping ? here : Node::map(descriptor, 2)) {
         if (!here || !there || !here->map_rings(0, false) || !there->map_rings(1, false) ||
             !here->reach(0, 1))
             throw std::bad_alloc();
@@ -182,9 +185,9 @@ TEST(Node, rings_beside_a_dropped_one_keep_what_is_in_them) {
         }
 }
 
-TEST(Node, pages_are_dropped_under_a_consumer_that_looks) {
+void drop_under_a_consumer_that_looks(bool one_mapping) {
     constexpr std::uint32_t messages = 200'000;
-    RingOfNode ring;
+    RingOfNode ring(one_mapping);
     testing::Watchdog watchdog("pages dropped under a consumer");
     std::thread consumer([&] {
         std::uint32_t looks = 0;
@@ -209,6 +212,14 @@ TEST(Node, pages_are_dropped_under_a_consumer_that_looks) {
     consumer.join();
     EXPECT_GT(dropped, 0);
     EXPECT_FALSE(ring.receive());
+}
+
+TEST(Node, pages_are_dropped_under_a_consumer_that_looks) {
+    drop_under_a_consumer_that_looks(false);
+}
+
+TEST(Node, pages_are_dropped_in_a_mapping_that_both_sides_share) {
+    drop_under_a_consumer_that_looks(true);
 }
 
 TEST(Node, a_file_that_keeps_its_pages_says_so) {
