@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/thread.hpp"
 
+#include <algorithm>
+
 #include "core/causality.hpp"
 #include "sync/locks/sections.hpp"
 
@@ -19,6 +21,7 @@ void RequestPool::refill(Arena<Request>& arena) noexcept {
     const InSection section(visitor_, Section::request_pool);
     free_ = arena.take(batch_);
     for (Request* request = free_; request != nullptr; request = request->next) ++count_;
+    if (batch_ != 1) batch_ = std::min(2 * batch_, most_batch);
 }
 
 void RequestPool::spill(Arena<Request>& arena) noexcept {

@@ -35,7 +35,8 @@ class Visitor;
 
 namespace heddle::core {
 
-/// Free requests of one thread; exchanges batches with the process's arena.
+/// Free requests of one thread; exchanges batches with the process's arena. The first ones are small: a thread that
+/// only makes a few requests touches little memory, which is new to it.
 class RequestPool {
 public:
     /// A request with nothing set but what its constructor sets; nullptr when memory has run out.
@@ -70,12 +71,14 @@ public:
     }
 
 private:
+    static constexpr std::size_t first_batch = 16, most_batch = 64;
+
     void refill(Arena<Request>& arena) noexcept;
     void spill(Arena<Request>& arena) noexcept;
 
     Request* free_ = nullptr;
     std::size_t count_ = 0;
-    std::size_t batch_ = 64;
+    std::size_t batch_ = first_batch;  ///< 1: there are no batches
     std::size_t most_ = 1024;
     sync::locks::Visitor* visitor_ = nullptr;
 };
