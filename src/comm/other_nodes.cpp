@@ -8,6 +8,7 @@
 
 #include "launch/launcher.hpp"
 #include "launch/token.hpp"
+#include "tool/recipe.hpp"
 #include "transport/business_card.hpp"
 #include "transport/network.hpp"
 
@@ -56,7 +57,7 @@ std::unique_ptr<p2p::Network> meet_other_nodes(const launch::Job& job,
     auto [lane, fabric] = transport::open_lane(
         settings,
         {static_cast<transport::Peer>(job.rank), static_cast<transport::Peer>(job.size), token});
-    const transport::BusinessCard own{fabric, lane->address(), token};
+    const transport::BusinessCard own{fabric, lane->address(), token, tool::agreement(settings)};
     job.launcher->put(card_key, transport::to_bytes(own));
     job.launcher->fence();
     const auto cards = std::make_shared<Cards>(job.launcher, own);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/rank.hpp"
 
+#include <exception>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "comm/other_nodes.hpp"
@@ -53,6 +55,26 @@ void Rank::see_off(core::Thread& thread) {
     engine_.count_thread(-1);
 }
 
+namespace {
+
+/// Never destroyed: threads may outlive main(). Where this rank cannot take part, the others would wait for it in
+/// vain at the next fence, since not every launcher ends them when it goes.
+Rank& join_the_job() {
+    launch::Job job = launch::join(transport::prepare);
+    launch::Job others{};
+    others.launcher = job.launcher;
+    const int rank = job.rank;
+    try {
+        return *new Rank(std::move(job));
+    } catch (const std::exception& problem) {
+        if (others.launcher == nullptr) throw;
+        launch::abort(others, 1,
+                      "rank " + std::to_string(rank) + " cannot take part: " + problem.what());
+    }
+}
+
+}  // namespace
+
 objects::Process& need_process_of_program() {
     // Two sessions may be opened at once.
     static std::mutex& lock = *new std::mutex;
@@ -61,8 +83,7 @@ objects::Process& need_process_of_program() {
         throw std::runtime_error(objects::forked_text);
     std::lock_guard guard(lock);
     if (objects::Process* process = objects::process_of_program()) return *process;
-    auto& process =
-        *new Rank(launch::join(transport::prepare));  // never destroyed: threads may outlive main()
+    Rank& process = join_the_job();
     objects::be_process_of_program(process);
     return process;
 }

@@ -46,7 +46,7 @@ private:
 };
 
 /// The process of the program, made if there is none: it joins the job. Throws std::runtime_error, also in a
-/// child that was forked from an MPI process.
+/// child that was forked from an MPI process; ends a job that a launcher has started and that it cannot take part in.
 objects::Process& need_process_of_program();
 
 }  // namespace heddle::comm

@@ -5,11 +5,13 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "tool/recipe.hpp"
+
 namespace heddle::transport {
 namespace {
 
 /// Changes with the protocol between lanes.
-constexpr std::string_view format = "heddle-lane-1";
+constexpr std::string_view format = "heddle-lane-2";
 
 /// Takes a text off the front of the bytes; false: there is none.
 bool take_text(std::string_view& bytes, std::string_view& text) {
@@ -20,6 +22,20 @@ bool take_text(std::string_view& bytes, std::string_view& text) {
     return true;
 }
 
+template <class Number>
+void append(std::string& bytes, Number number) {
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+/// Takes a number off the front of bytes that have one.
+template <class Number>
+Number take_number(std::string_view& bytes) {
+    Number number{};
+    std::memcpy(&number, bytes.data(), sizeof number);
+    bytes.remove_prefix(sizeof number);
+    return number;
+}
+
 }  // namespace
 
 std::string to_bytes(const BusinessCard& card) {
@@ -27,7 +43,8 @@ std::string to_bytes(const BusinessCard& card) {
     bytes += '\0';
     bytes += card.fabric;
     bytes += '\0';
-    bytes.append(reinterpret_cast<const char*>(&card.token), sizeof card.token);
+    append(bytes, card.token);
+    append(bytes, card.recipe);
     return bytes + card.address;
 }
 
@@ -35,15 +52,19 @@ BusinessCard read_card(const std::string& bytes, const BusinessCard& own) {
     std::string_view rest = bytes, version, fabric;
     if (!take_text(rest, version) || version != format)
         throw std::runtime_error("it is not of this version of Heddle");
-    if (!take_text(rest, fabric) || rest.size() <= sizeof own.token)
+    if (!take_text(rest, fabric) || rest.size() <= sizeof own.token + sizeof own.recipe)
         throw std::runtime_error("it has published no address");
     if (fabric != own.fabric)
         throw std::runtime_error("it uses the fabric " + std::string(fabric) + ", this process " +
                                  own.fabric + "; HEDDLE_FABRIC chooses one for all");
-    BusinessCard card{std::string(fabric), std::string(rest.substr(sizeof own.token)), 0};
-    std::memcpy(&card.token, rest.data(), sizeof card.token);
-    if (card.token != own.token) throw std::runtime_error("it belongs to another job");
-    return card;
+    const auto token = take_number<std::uint32_t>(rest);
+    const auto recipe = take_number<std::uint64_t>(rest);
+    if (token != own.token) throw std::runtime_error("it belongs to another job");
+    if (recipe != own.recipe)
+        throw std::runtime_error("it has " + tool::print_agreement(recipe) + ", this process " +
+                                 tool::print_agreement(own.recipe) +
+                                 ": all ranks must have the same");
+    return {std::string(fabric), std::string(rest), token, recipe};
 }
 
 }  // namespace heddle::transport

@@ -13,6 +13,8 @@ struct BusinessCard {
     std::string fabric;     ///< all processes of a job use the same
     std::string address;    ///< of the first lane; any bytes
     std::uint32_t token{};  ///< of the job, as this process has been told it
+    std::uint64_t
+        recipe{};  ///< what all processes must have in common (tool/recipe.hpp, agreement)
 
     bool operator==(const BusinessCard&) const = default;
 };
@@ -20,7 +22,7 @@ struct BusinessCard {
 std::string to_bytes(const BusinessCard& card);
 
 /// The card that a process has published. Throws std::runtime_error with the reason if that process cannot be
-/// talked to: it is of another version, uses another fabric, or belongs to another job.
+/// talked to: it is of another version, uses another fabric or recipe, or belongs to another job.
 BusinessCard read_card(const std::string& bytes, const BusinessCard& own);
 
 }  // namespace heddle::transport

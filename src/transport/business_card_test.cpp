@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "tool/recipe.hpp"
+#include "tool/settings.hpp"
 #include "transport/transport.hpp"
 
 namespace {
@@ -23,7 +25,7 @@ std::string complaint(const std::string& bytes, const BusinessCard& own) {
 }
 
 TEST(BusinessCard, is_read_as_it_was_written) {
-    const BusinessCard card{"tcp", std::string("\0\1 \n\0x", 6), 77};
+    const BusinessCard card{"tcp", std::string("\0\1 \n\0x", 6), 77, 1ULL << 40 | 5};
     EXPECT_EQ(read_card(to_bytes(card), card), card);
 }
 
@@ -46,6 +48,13 @@ TEST(BusinessCard, of_somebody_who_cannot_be_talked_to_is_refused_with_the_reaso
     EXPECT_EQ(complaint(to_bytes(card), {"cxi", "", 77}),
               "it uses the fabric tcp, this process cxi; HEDDLE_FABRIC chooses one for all");
     EXPECT_EQ(complaint(to_bytes(card), {"tcp", "", 78}), "it belongs to another job");
+    const std::uint64_t usual = heddle::tool::agreement({});
+    heddle::tool::Settings settings;
+    settings.instances = heddle::tool::InstanceCount::four;
+    const BusinessCard own{"tcp", "", 77, usual};
+    EXPECT_EQ(complaint(to_bytes({"tcp", "here", 77, heddle::tool::agreement(settings)}), own),
+              "it has HEDDLE_INSTANCES=4 HEDDLE_ASSIGNMENT=tag, this process HEDDLE_INSTANCES=auto "
+              "HEDDLE_ASSIGNMENT=tag: all ranks must have the same");
 }
 
 }  // namespace
