@@ -39,6 +39,14 @@ class Programs(unittest.TestCase):
                 if words == "abort 7":
                     self.assertIn("called MPI_Abort with code 7", ended.err)
 
+    def test_exit_codes_are_those_of_one_machine(self):
+        expected = {"abort 7": {"hydra": 7, "prterun": 7}, "exit 3": {"hydra": 3, "prterun": 3}, "die": {"prterun": 137}}
+        for words, codes in expected.items():
+            for launcher, code in codes.items():
+                ended = hosts.run(2, f"{hosts.LAUNCHERS[launcher](2, EACH)} {PROGRAM} {words}")
+                self.assertEqual(ended.code, code, f"{launcher}: {ended}")
+                self.assertNotIn("left behind", ended.err)
+
     def test_a_host_that_is_cut_off_ends_the_job(self):
         ended = hosts.run(2, f"""
             mkfifo /tmp/said
