@@ -33,6 +33,13 @@ def running_with(word):
     return found
 
 
+def state(pid):
+    """Its name, and the letter of what it does."""
+    with open(f"/proc/{pid}/stat") as file:
+        name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+    return name, rest.split()[0]
+
+
 class Namespaces(unittest.TestCase):
     def test_what_is_apart(self):
         ended = hosts.run(2, """
@@ -53,6 +60,25 @@ class Namespaces(unittest.TestCase):
     def test_exit_codes_and_environment(self):
         ended = hosts.run(2, "echo $MINE; $HOSTS_AGENT node2 'echo $MINE-; exit 5'; echo $?; exit 7", MINE="x")
         self.assertEqual((ended.code, ended.out.split()), (7, ["x", "-", "5"]))
+
+    def test_what_was_stopped_goes_on(self):
+        mark = f"m{uuid.uuid4().hex}"
+        with subprocess.Popen([hosts.TOOL, "1", "sh", "-c", "read line; exit 3", mark], stdin=subprocess.PIPE) as process:
+            end = time.monotonic() + hosts.WATCHDOG
+
+            def shells():
+                return [pid for pid in running_with(mark) if pid != process.pid and state(pid)[0] == "sh"]
+
+            while not shells() and time.monotonic() < end:
+                time.sleep(0.01)
+            [shell] = shells()
+            for _ in range(20):
+                os.kill(shell, signal.SIGSTOP)
+                while state(shell)[1] != "T" and time.monotonic() < end:
+                    time.sleep(0.01)
+                os.kill(shell, signal.SIGCONT)
+            process.communicate(b"now\n", timeout=hosts.WATCHDOG)
+            self.assertEqual(process.returncode, 3)
 
     def test_a_host_is_cut_off_and_halted(self):
         ended = hosts.run(2, f"""
