@@ -32,8 +32,10 @@ def figure(id_: str, number: str, title: str, summary: str, program: str, xs: tu
                   words=("--sizes", "{x}", *TIMES), x_log=True, follows_cores=False)
 
 
-OVERLAP = everywhere(("sender computes", ("--computing", "sender"), "tab:blue"),
-                     ("both compute", ("--computing", "both"), "tab:orange"))
+OVERLAP = (*everywhere(("sender computes", ("--computing", "sender"), "tab:blue"),
+                       ("both compute", ("--computing", "both"), "tab:orange")),
+           Series("one node with a worker, both compute", ("--computing", "both"), environment={"HEDDLE_WORKER": "on"},
+                  colour="tab:green", dashed=True))
 
 
 def here(series: str, x) -> Claim:

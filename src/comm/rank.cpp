@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/rank.hpp"
 
+#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "comm/other_nodes.hpp"
 #include "p2p/network.hpp"
 #include "p2p/network_worker.hpp"
+#include "p2p/node_worker.hpp"
 #include "transport/network.hpp"
 
 namespace heddle::comm {
@@ -25,6 +28,7 @@ Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& o
       recycling_(contexts, freed_contexts, job.rank) {
     engine = &engine_;
     recycling = &recycling_;
+    start_node_worker();
     if (numbers.is_one_node()) return;
     network_ = open_network(numbers);
     engine_.use_network(network_.get());
@@ -33,7 +37,23 @@ Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& o
 
 Rank::~Rank() = default;
 
+/// Without one messages are carried when the program calls MPI.
+void Rank::start_node_worker() try {
+    if (settings.worker == tool::Worker::on && !engine_.in_laboratory())
+        node_worker_ = std::make_unique<p2p::NodeWorker>(*this);
+} catch (const std::system_error& problem) {
+    std::fprintf(stderr, "heddle: rank %d has no worker (HEDDLE_WORKER): %s\n", job.rank,
+                 problem.what());
+}
+
+bool Rank::memory_is_back() {
+    if (!engine_.bind_rings_again()) return false;
+    start_node_worker();
+    return true;
+}
+
 void Rank::memory_goes(core::Thread& thread) {
+    node_worker_.reset();
     worker_.reset();
     engine_.use_network(nullptr);
     network_.reset();  // which takes its leave of the others

@@ -18,6 +18,7 @@
 namespace heddle::p2p {
 class Network;
 class NetworkWorker;
+class NodeWorker;
 }  // namespace heddle::p2p
 namespace heddle::comm {
 
@@ -36,13 +37,15 @@ public:
     void see_off(core::Thread& thread) override;
 
 private:
-    bool memory_is_back() override { return engine_.bind_rings_again(); }
+    bool memory_is_back() override;
     void memory_goes(core::Thread& thread) override;
+    void start_node_worker();
 
     p2p::Engine engine_;
     Recycling recycling_;
-    std::unique_ptr<p2p::Network> network_;       ///< nullptr: the job is on one node
-    std::unique_ptr<p2p::NetworkWorker> worker_;  ///< likewise
+    std::unique_ptr<p2p::Network> network_;         ///< nullptr: the job is on one node
+    std::unique_ptr<p2p::NetworkWorker> worker_;    ///< likewise
+    std::unique_ptr<p2p::NodeWorker> node_worker_;  ///< nullptr: none is wanted
 };
 
 /// The process of the program, made if there is none: it joins the job. Throws std::runtime_error, also in a

@@ -351,6 +351,29 @@ public:
     std::chrono::nanoseconds tend_idle_rings(core::Thread& thread) noexcept {
         return idle_rings_.tend(thread);
     }
+    /// The library's own thread makes progress for those of the program, which make none (p2p/node_worker.hpp); true if
+    /// there was any.
+    bool poll_for_program(core::Thread& thread);
+    /// Sends whose payload is still to be taken.
+    bool has_announced() const noexcept { return announced_.load(relaxed) != 0; }
+    /// Of the program, and the worker while it works.
+    std::uint32_t threads() const noexcept { return lone_thread_.threads(); }
+    sync::Doorbell& worker_bell() noexcept {
+        return node_.door(static_cast<std::size_t>(rank_)).worker;
+    }
+    /// For as long as it lives, the calling thread does not count among those of the process.
+    class AsideFromProgram {
+    public:
+        explicit AsideFromProgram(Engine& engine) noexcept : engine_(engine) {
+            engine_.count_thread(-1);
+        }
+        ~AsideFromProgram() { engine_.count_thread(+1); }
+        AsideFromProgram(const AsideFromProgram&) = delete;
+        AsideFromProgram& operator=(const AsideFromProgram&) = delete;
+
+    private:
+        Engine& engine_;
+    };
     sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
     progress::Lot& lot() noexcept { return lot_; }
 
@@ -528,6 +551,7 @@ private:
     bool withhold(instance::Pending& pending, bool readable) noexcept;
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
     void note_backlog(instance::Instance& instance) noexcept;
+    void wake_workers(std::int32_t process) noexcept;
     core::Request* new_send(core::Thread& thread, const instance::Instance& instance,
                             const Outbound& message, bool synchronous) noexcept;
 

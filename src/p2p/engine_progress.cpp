@@ -172,6 +172,25 @@ void Engine::poll_all(core::Thread& thread) {
     if (abandoned_count_.load(relaxed) != 0) reap(thread);
 }
 
+bool Engine::poll_for_program(core::Thread& thread) {
+    lone_thread_.arrive();
+    const std::uint64_t before = thread.progress.progress_productive.value();
+    try {
+        poll_all(thread);
+    } catch (const std::bad_alloc&) {
+        // What came stays where it is, for the program's threads.
+    }
+    lone_thread_.leave();
+    return thread.progress.progress_productive.value() != before;
+}
+
+/// A large message for that process has been announced.
+void Engine::wake_workers(std::int32_t process) noexcept {
+    std::atomic_thread_fence(seq_cst);  // the message before the look at the bell
+    node_.door(static_cast<std::size_t>(process)).worker.ring();
+    worker_bell().ring();
+}
+
 /// Makes progress on the instance if there is any to be made and nobody else does. A backlog that finds
 /// no room is no progress.
 bool Engine::visit(core::Thread& thread, instance::Instance& instance) {

@@ -109,6 +109,7 @@ void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Requ
             message.bytes};
         post_or_queue(instance, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
                       &fields, sizeof fields, nullptr, turn, number);
+        wake_workers(message.process);
     } else if (send.synchronous) {
         const OfferedFields fields{address, 0};
         post_or_queue(instance, message, Kind::eager_sync, &fields, sizeof fields, nullptr, turn,

@@ -110,6 +110,7 @@ core::Request* Engine::start_stream(core::Thread& thread, instance::Instance& in
         if (waits) note_backlog(instance);
     }
     if (waits) after_queueing();
+    wake_workers(message.process);
     finish(turn);
     return send;
 }

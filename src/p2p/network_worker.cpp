@@ -2,11 +2,11 @@
 #include "p2p/network_worker.hpp"
 
 #include <chrono>
-#include <csignal>
 
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/network.hpp"
+#include "platform/signals.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -16,27 +16,11 @@ constexpr std::chrono::milliseconds longest_sleep{1'000};
 /// Between two looks whether threads of the program still poll.
 constexpr std::chrono::milliseconds nap{1};
 
-/// Signals of the program are for the program's threads.
-class WithoutSignals {
-public:
-    WithoutSignals() noexcept {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    WithoutSignals(const WithoutSignals&) = delete;
-    WithoutSignals& operator=(const WithoutSignals&) = delete;
-
-private:
-    sigset_t before_;
-};
-
 }  // namespace
 
 NetworkWorker::NetworkWorker(objects::Process& process, Network& network)
     : process_(process), network_(network) {
-    const WithoutSignals inherited;
+    const platform::WithoutSignals inherited;
     thread_ = std::thread([this] { work(); });
 }
 

@@ -150,6 +150,11 @@ inline constexpr const char* switch_names[] = {"off", "on"};
 template <>
 inline constexpr std::span<const char* const> spelled<Switch> = switch_names;
 
+enum class Worker : std::uint8_t { automatic, on };
+inline constexpr const char* worker_names[] = {"auto", "on"};
+template <>
+inline constexpr std::span<const char* const> spelled<Worker> = worker_names;
+
 /// What types of texts have in common. `Own` says what is allowed, and parses it.
 template <class Own>
 struct Text {

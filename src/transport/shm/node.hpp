@@ -65,6 +65,8 @@ struct Door {
     alignas(cache_line) std::atomic<std::uint64_t> under_pressure;
     /// A digest of which cores the process may run on; 0: not known yet.
     std::atomic<std::uint64_t> cores;
+    /// Of the library's thread that carries large messages while the program computes (p2p/node_worker.hpp).
+    alignas(cache_line) sync::Doorbell worker;
 };
 
 /// Stages: memory in which several processes work on the same data. Whoever takes one for all of them tells

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/node_worker.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
+#include "platform/signals.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr microseconds while_they_poll{1000};
+constexpr microseconds while_they_compute{200};
+constexpr microseconds until_sleep{100'000};  ///< without anything to do
+
+/// How often threads of the program have asked for progress.
+std::uint64_t polls_of_others(const objects::Process& process, const core::Thread& mine) {
+    std::uint64_t polls = 0;
+    for (std::size_t i = 0; const core::Thread* thread = process.threads.at_place(i); ++i)
+        if (thread != &mine)
+            polls += thread->progress.progress_productive.value() +
+                thread->progress.progress_empty.value();
+    return polls;
+}
+
+}  // namespace
+
+NodeWorker::NodeWorker(objects::Process& process) : process_(process) {
+    const platform::WithoutSignals inherited;
+    thread_ = std::thread([this] { work(); });
+}
+
+NodeWorker::~NodeWorker() {
+    {
+        const std::lock_guard guard(lock_);
+        ends_ = true;
+    }
+    ending_.notify_one();
+    process_.engine->worker_bell().ring();
+    thread_.join();
+}
+
+/// False: it is over.
+bool NodeWorker::nap(microseconds time) {
+    std::unique_lock guard(lock_);
+    return !ending_.wait_for(guard, time, [this] { return ends_; });
+}
+
+void NodeWorker::work() {
+    core::Thread& thread = objects::attach(process_);
+    const Engine::AsideFromProgram aside(*process_.engine);
+    sync::Doorbell& bell = process_.engine->worker_bell();
+    sync::Naps naps;
+    for (;;) {
+        bell.prepare();
+        if (!nap(microseconds{0})) break;  // the destructor has rung before
+        // What came before the bell was prepared has not rung.
+        const bool anything = process_.engine->poll_for_program(thread);
+        if (!anything && !process_.engine->has_announced()) (void)bell.sleep(naps);
+        bell.cancel();
+        stay_awake(thread);
+    }
+    bell.cancel();
+}
+
+void NodeWorker::stay_awake(core::Thread& thread) {
+    Engine& engine = *process_.engine;
+    std::uint64_t polls = polls_of_others(process_, thread);
+    microseconds idle{0}, time = while_they_compute;
+    while (idle < until_sleep && nap(time)) {
+        idle = engine.has_announced() ? microseconds{0} : idle + time;
+        const std::uint64_t now = polls_of_others(process_, thread);
+        const bool polled = std::exchange(polls, now) != now;
+        time = polled ? while_they_poll : while_they_compute;
+        if (!polled && engine.poll_for_program(thread)) idle = microseconds{0};
+    }
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The thread of the library that carries messages of the node while no thread of the program does: the worker of P5.
+///
+/// Asleep         until a large message is announced: by this process, or to it.
+/// Awake          it naps, and looks whether threads of the program have made progress meanwhile. If none has, it makes
+///                what there is to be made. When that has been nothing for a while, it falls asleep again.
+/// Others         while it naps it is not there: a thread that is alone in its process (sync/lone_thread.hpp) stays alone.
+///                Nobody depends on it: a message that it misses is found by whoever waits for it.
+///
+/// Thread safety  the constructor and the destructor from one thread, which no lock is held by.
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace heddle::core {
+struct Thread;
+}
+namespace heddle::objects {
+class Process;
+}
+
+namespace heddle::p2p {
+
+class NodeWorker {
+public:
+    /// Throws std::system_error if there can be no other thread.
+    explicit NodeWorker(objects::Process& process);
+    ~NodeWorker();
+    NodeWorker(const NodeWorker&) = delete;
+    NodeWorker& operator=(const NodeWorker&) = delete;
+
+private:
+    void work();
+    void stay_awake(core::Thread& thread);
+    bool nap(std::chrono::microseconds time);
+
+    objects::Process& process_;
+    std::mutex lock_;
+    std::condition_variable ending_;
+    bool ends_ = false;  ///< guarded by it
+    std::thread thread_;
+};
+
+}  // namespace heddle::p2p
