@@ -169,7 +169,8 @@ private:
             return offset < used_bytes.load(relaxed) && offset % sizeof(T) == 0;
         }
         T* at(std::size_t index) const noexcept {
-            return index < used() ? first() + index : nullptr;
+            const std::size_t made = used_bytes.load(acquire) / sizeof(T);  // A2: pairs with R2
+            return index < made ? first() + index : nullptr;
         }
         bool full() const noexcept { return used() == count; }
         /// Of the addresses; the last one's is not below the first one's.
@@ -181,7 +182,7 @@ private:
             const std::size_t index = used();
             if (!open((index + 1) * sizeof(T))) return nullptr;
             T* object = new (first() + index) T;
-            used_bytes.store((index + 1) * sizeof(T), release);
+            used_bytes.store((index + 1) * sizeof(T), release);  // R2
             return object;
         }
         bool open(std::size_t bytes) noexcept {
