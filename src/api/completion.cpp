@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/completion.hpp"
 
-#include "coll/execution.hpp"
 #include "core/causality.hpp"
-#include "p2p/generalized.hpp"
-#include "p2p/join.hpp"
-#include "part/partitioned.hpp"
+#include "core/request_type.hpp"
 
 namespace heddle::api {
 
@@ -43,39 +40,13 @@ bool done_after_progress(Thread& thread, Request& active) {
     return active.completed();
 }
 
-namespace {
-
-void set_status_of_receive(MPI_Status* status, const Request& receive) noexcept {
-    if (receive.cancelled)
-        objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
-    else
-        objects::set_status(status, receive.source, receive.tag, receive.bytes, false);
-}
-
-}  // namespace
-
 int look(const Request& request, MPI_Status* status) {
     const Request& active = is_persistent(request) ? *request.inner : request;
     core::causality::found_complete(active);
-    switch (active.operation) {
-        case core::Operation::receive:
-        case core::Operation::partitioned:
-            set_status_of_receive(status, active);
-            return active.error;
-        case core::Operation::send:
-            objects::set_empty_status(status);
-            if (active.cancelled && objects::is_wanted(status))
-                objects::set_cancelled(*status, true);
-            return active.error;
-        case core::Operation::join:
-            if (const Request* receive = p2p::receive_of_join(active))
-                set_status_of_receive(status, *receive);
-            else
-                objects::set_empty_status(status);
-            return p2p::error_of_join(active);
-        case core::Operation::generalized: return p2p::query_generalized(active, status);
-        default: objects::set_empty_status(status); return active.error;
-    }
+    const core::RequestType& type = core::type_of(active);
+    if (type.look != nullptr) return type.look(active, status);
+    objects::set_empty_status(status);
+    return active.error;
 }
 
 namespace {
@@ -97,37 +68,27 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     Request* active = active_of(&request);
     if (active == nullptr || (!active->immortal && !engine.claim(thread, *active)))
         return MPI_ERR_REQUEST;
-    int error = look_at_claimed(thread, *active, status);
+    const int error = look_at_claimed(thread, *active, status);
     if (is_persistent(request)) {
         request.inner = nullptr;
         engine.free_request(thread, *active);
         return error;
     }
     handle = MPI_REQUEST_NULL;
-    switch (request.operation) {
-        case core::Operation::generalized: {
-            const int freed = p2p::collect_generalized(thread, request);
-            if (error == MPI_SUCCESS) error = freed;
-            break;
-        }
-        case core::Operation::join:
-            request.kind.store(core::Kind::none, relaxed);
-            p2p::let_go_of_join(thread, request);
-            break;
-        case core::Operation::schedule:
-            request.kind.store(core::Kind::none, relaxed);
-            coll::let_go(thread, request);
-            break;
-        default: engine.free_request(thread, request);
-    }
-    return error;
+    const core::RequestType& type = core::type_of(request);
+    int freed = MPI_SUCCESS;
+    if (type.collect != nullptr)
+        freed = type.collect(thread, request);
+    else
+        engine.free_completed(thread, request);
+    return error != MPI_SUCCESS ? error : freed;
 }
 
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Communicator* communicator = nullptr;
     const Request* active = active_of(&request);
     const std::uint64_t room = active->capacity;
-    const bool collective = active->operation == core::Operation::schedule;
+    const bool collective = core::type_of(*active).collective;
     const int error = complete_quietly(thread, handle, request, status,
                                        [&](Communicator* of) { communicator = live(of); });
     if (error == MPI_SUCCESS) [[likely]]
@@ -148,54 +109,17 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
 int let_go(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
     if (!request.immortal && !engine.claim(thread, request)) return has_been_completed(thread);
-    if (request.operation == core::Operation::persistent_schedule) {
-        coll::let_go(thread, request);
-        engine.free_request(thread, request);
-        return MPI_SUCCESS;
-    }
-    if (request.operation == core::Operation::persistent_partitioned) {
-        if (request.extra != nullptr)
-            static_cast<part::End*>(request.extra)->let_go(thread, request);
-        else if (request.inner != nullptr)
-            engine.free_request(thread, *request.inner);
-        engine.free_request(thread, request);
-        return MPI_SUCCESS;
-    }
-    if (is_persistent(request)) {
-        if (request.inner != nullptr) engine.free_when_done(thread, *request.inner);
-        objects::drop(*thread.process, *request.communicator);
-        engine.free_request(thread, request);
-        return MPI_SUCCESS;
-    }
+    const core::RequestType& type = core::type_of(request);
+    if (type.let_go != nullptr) return type.let_go(thread, request);
     if (request.immortal) return MPI_SUCCESS;
-    // The program still has to say that a generalized one is complete, by a handle of its own.
-    if (request.operation == core::Operation::generalized)
-        return p2p::let_go_of_generalized(thread, request);
     request.kind.store(core::Kind::none, relaxed);
-    if (request.operation == core::Operation::schedule)
-        coll::let_go(thread, request);
-    else
-        engine.free_when_done(thread, request);
+    engine.free_when_done(thread, request);
     return MPI_SUCCESS;
 }
 
 int cancel_active(Thread& thread, Request& active) {
-    switch (active.operation) {
-        case core::Operation::receive:
-            if (!active.completed()) engine_of(thread).cancel_receive(thread, active);
-            return MPI_SUCCESS;
-        case core::Operation::send:
-            engine_of(thread).cancel_send(thread, active);
-            return MPI_SUCCESS;
-        case core::Operation::generalized: return p2p::cancel_generalized(active);
-        case core::Operation::schedule:
-        case core::Operation::partitioned:
-            return objects::fail(
-                thread, live(active.communicator), MPI_ERR_REQUEST,
-                "argument request: collective and partitioned operations cannot be "
-                "cancelled");
-        default: return MPI_SUCCESS;
-    }
+    const core::RequestType& type = core::type_of(active);
+    return type.cancel != nullptr ? type.cancel(thread, active) : MPI_SUCCESS;
 }
 
 int Selection::find(Thread& thread, std::int64_t count, const MPI_Request* handles) {

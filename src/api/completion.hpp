@@ -46,20 +46,11 @@ struct Unusual {
 }
 
 inline bool is_persistent(const Request& request) noexcept {
-    return request.operation == core::Operation::persistent_send ||
-        request.operation == core::Operation::persistent_receive ||
-        request.operation == core::Operation::persistent_schedule ||
-        request.operation == core::Operation::persistent_partitioned;
+    return core::is_persistent(request.operation);
 }
 /// nullptr if there is nothing to wait for.
 inline Request* active_of(Request* request) noexcept {
     return request != nullptr && is_persistent(*request) ? request->inner : request;
-}
-
-/// Whose error handler a failed request is raised by: nullptr if it belongs to none, or to one that is gone.
-inline Communicator* live(Communicator* communicator) noexcept {
-    return communicator != nullptr && communicator->is(core::Kind::communicator) ? communicator
-                                                                                 : nullptr;
 }
 
 /// Progress for the sake of these; offers the core now and then, since the caller asks in a loop.

@@ -5,6 +5,7 @@
 #include "api/completion.hpp"
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
+#include "core/request_type.hpp"
 
 namespace heddle::api {
 namespace {
@@ -29,6 +30,23 @@ int side_of(Thread& thread, Communicator& communicator, std::byte* data, Partiti
             shape_of(thread, communicator, data, Count(*thread.process, elements), type, shape))
         return error;
     side = {data, partitions.value, count.value, type.object};
+    return MPI_SUCCESS;
+}
+
+int start_end(Thread& thread, Request& request) {
+    if (request.extra == nullptr)
+        request.inner = null_receive(thread);
+    else
+        static_cast<part::End*>(request.extra)->start(thread, request);
+    return MPI_SUCCESS;
+}
+
+int let_go_of_end(Thread& thread, Request& request) {
+    if (request.extra != nullptr)
+        static_cast<part::End*>(request.extra)->let_go(thread, request);
+    else if (request.inner != nullptr)
+        engine_of(thread).free_request(thread, *request.inner);
+    engine_of(thread).free_request(thread, request);
     return MPI_SUCCESS;
 }
 
@@ -155,7 +173,11 @@ int parrived(Thread& thread, Raw<MPI_Request> handle, Raw<int> partition, Out<in
     return MPI_SUCCESS;
 }
 
+constexpr core::RequestType type{.let_go = let_go_of_end, .start = start_end};
+const core::TypeOfRequests ends(core::Operation::persistent_partitioned, type);
+
 }  // namespace
+
 }  // namespace heddle::api
 
 using namespace heddle::api;

@@ -4,13 +4,12 @@
 /// The request keeps what the call said: buffer, capacity (bytes), source (the other rank), tag, context,
 /// and as `order` the mode of a send. Each start makes an inner request like any other call would. It
 /// holds its communicator, which may be freed while the request is still started. Those of collectives
-/// keep a schedule (coll/execution.hpp).
+/// keep a schedule (coll/execution.hpp), and those of partitioned messages both ends' terms (partitioned.cpp).
 
 #include "api/completion.hpp"
 #include "api/entry.hpp"
 #include "api/messages.hpp"
-#include "coll/execution.hpp"
-#include "part/partitioned.hpp"
+#include "core/request_type.hpp"
 
 namespace heddle::api {
 namespace {
@@ -66,8 +65,9 @@ p2p::Shape shape_of(const Request& request) noexcept {
     return {request.capacity, p2p::layout_of(request)};
 }
 
-int start_send(Thread& thread, Request& request, Communicator& communicator) {
+int start_send(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
+    Communicator& communicator = *request.communicator;
     if (request.source == MPI_PROC_NULL) {
         request.inner = &engine.completed_send();
         return MPI_SUCCESS;
@@ -86,6 +86,22 @@ int start_send(Thread& thread, Request& request, Communicator& communicator) {
     return MPI_SUCCESS;
 }
 
+int start_receive(Thread& thread, Request& request) {
+    request.inner = request.source == MPI_PROC_NULL
+        ? null_receive(thread)
+        : p2p::start_receive(thread, *request.communicator, request.context, request.buffer,
+                             shape_of(request), request.source, request.tag);
+    return MPI_SUCCESS;
+}
+
+int let_go_of_message(Thread& thread, Request& request) {
+    Engine& engine = engine_of(thread);
+    if (request.inner != nullptr) engine.free_when_done(thread, *request.inner);
+    objects::drop(*thread.process, *request.communicator);
+    engine.free_request(thread, request);
+    return MPI_SUCCESS;
+}
+
 int start_one(Thread& thread, MPI_Request handle) {
     Request* request = nullptr;
     if (const int error = find_request(thread, handle, request)) return error;
@@ -99,21 +115,7 @@ int start_one(Thread& thread, MPI_Request handle) {
     if (request->inner != nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_REQUEST,
                              "argument request: started before and not completed yet");
-    if (request->operation == core::Operation::persistent_schedule) {
-        coll::start_persistent(thread, *request);
-    } else if (request->operation == core::Operation::persistent_partitioned) {
-        if (request->extra == nullptr)
-            request->inner = null_receive(thread);
-        else
-            static_cast<part::End*>(request->extra)->start(thread, *request);
-    } else if (request->operation == core::Operation::persistent_send) {
-        if (const int error = start_send(thread, *request, communicator)) return error;
-    } else {
-        request->inner = request->source == MPI_PROC_NULL
-            ? null_receive(thread)
-            : p2p::start_receive(thread, communicator, request->context, request->buffer,
-                                 shape_of(*request), request->source, request->tag);
-    }
+    if (const int error = core::type_of(*request).start(thread, *request)) return error;
     if (request->inner == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
     return MPI_SUCCESS;
@@ -130,7 +132,13 @@ int startall(Thread& thread, Count count, Array<MPI_Request> requests) {
     return MPI_SUCCESS;
 }
 
+constexpr core::RequestType send_type{.let_go = let_go_of_message, .start = start_send};
+constexpr core::RequestType receive_type{.let_go = let_go_of_message, .start = start_receive};
+const core::TypeOfRequests sends(core::Operation::persistent_send, send_type);
+const core::TypeOfRequests receives(core::Operation::persistent_receive, receive_type);
+
 }  // namespace
+
 }  // namespace heddle::api
 
 using namespace heddle::api;

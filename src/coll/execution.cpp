@@ -2,12 +2,15 @@
 #include "coll/execution.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "coll/lanes.hpp"
 #include "core/causality.hpp"
 #include "objects/callback.hpp"
 #include "objects/process.hpp"
+#include "p2p/describe.hpp"
+#include "p2p/message_requests.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -238,13 +241,49 @@ core::Request* make_persistent(core::Thread& thread, std::unique_ptr<Execution> 
     return request;
 }
 
-void start_persistent(core::Thread& thread, core::Request& request) {
-    request.inner = execution_of(request).start(thread);
+namespace {
+
+// --- what both kinds of requests do (core/request_type.hpp) ---
+
+int let_go(core::Thread& thread, core::Request& request) {
+    request.kind.store(core::Kind::none, relaxed);
+    execution_of(request).let_go(thread, &request);
+    return MPI_SUCCESS;
 }
 
-void let_go(core::Thread& thread, core::Request& request) noexcept {
-    const bool persistent = request.operation == core::Operation::persistent_schedule;
-    execution_of(request).let_go(thread, persistent ? request.inner : &request);
+void describe(p2p::Engine&, const core::Request& request, char* text, std::size_t bytes) {
+    std::snprintf(text, bytes, "(nonblocking or persistent, %s)",
+                  p2p::describe_context(request.context).c_str());
 }
+
+bool heard_of_others(const core::Request&) noexcept { return true; }
+
+int start_persistent(core::Thread& thread, core::Request& request) {
+    request.inner = execution_of(request).start(thread);
+    return MPI_SUCCESS;
+}
+
+int let_go_of_persistent(core::Thread& thread, core::Request& request) {
+    execution_of(request).let_go(thread, request.inner);
+    thread.engine->free_request(thread, request);
+    return MPI_SUCCESS;
+}
+
+constexpr core::RequestType nonblocking_type{
+    .collect = let_go,
+    .let_go = let_go,
+    .cancel = p2p::refuse_to_cancel,
+    .describe = describe,
+    .heard_of_others = heard_of_others,
+    .collective = true,
+};
+
+const core::TypeOfRequests nonblocking(core::Operation::schedule, nonblocking_type);
+
+constexpr core::RequestType persistent_type{.let_go = let_go_of_persistent,
+                                            .start = start_persistent};
+const core::TypeOfRequests persistent(core::Operation::persistent_schedule, persistent_type);
+
+}  // namespace
 
 }  // namespace heddle::coll

@@ -74,12 +74,7 @@ private:
 /// A nonblocking call: the answer is as of Execution::start().
 core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution);
 
-/// A persistent request, whose operation is core::Operation::persistent_schedule.
+/// A persistent request.
 core::Request* make_persistent(core::Thread& thread, std::unique_ptr<Execution> execution);
-/// `inner` of the request becomes as of Execution::start().
-void start_persistent(core::Thread& thread, core::Request& request);
-
-/// Of a request of either kind: its handle is gone.
-void let_go(core::Thread& thread, core::Request& request) noexcept;
 
 }  // namespace heddle::coll

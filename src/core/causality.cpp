@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/causality.hpp"
 
+#include "core/request_type.hpp"
+
 namespace heddle::core::causality {
 namespace {
 
 /// Its address stands for all other processes.
 char other_processes;
-
-/// Whether other processes have to have done something for it to be complete.
-bool heard_of_others(const Request& request) noexcept {
-    switch (request.operation) {
-        case Operation::send: return request.synchronous && !request.cancelled;
-        case Operation::receive: return !request.cancelled && request.peer == elsewhere;
-        case Operation::schedule:
-        case Operation::partitioned: return true;
-        default: return false;
-    }
-}
 
 }  // namespace
 
@@ -41,7 +32,8 @@ void matched(Request& receive, const Request& send, bool synchronous) noexcept {
 void found_complete(const Request& request) noexcept {
     if (!platform::races_are_sought()) return;
     after(&request);
-    if (heard_of_others(request)) after_other_processes();
+    const RequestType& type = type_of(request);
+    if (type.heard_of_others != nullptr && type.heard_of_others(request)) after_other_processes();
 }
 
 }  // namespace heddle::core::causality

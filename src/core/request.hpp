@@ -27,11 +27,12 @@ struct Datatype;
 
 namespace heddle::core {
 
+/// Which kind of request it is: the place of its core::RequestType (core/request_type.hpp).
 enum class Operation : std::uint8_t {
     none,
     send,
     receive,
-    persistent_send,
+    persistent_send,  // the persistent ones, whose `inner` is the active operation, follow each other
     persistent_receive,
     persistent_schedule,
     persistent_partitioned,
@@ -42,6 +43,11 @@ enum class Operation : std::uint8_t {
     access,       ///< to a window of another node (rma/far_targets.hpp)
     flush,        ///< complete when buffered messages are on their way (p2p/buffered.hpp)
 };
+inline constexpr std::size_t operations = 13;
+inline constexpr bool is_persistent(Operation operation) noexcept {
+    return operation >= Operation::persistent_send &&
+        operation <= Operation::persistent_partitioned;
+}
 
 /// What is known of a completed operation; becomes an MPI_Status.
 struct Outcome {

@@ -98,6 +98,12 @@ struct Communicator : core::Object {
     std::int32_t size() const noexcept { return group->size(); }
 };
 
+/// Whose error handler a failed request is raised by: nullptr if it belongs to none, or to one that is gone.
+inline Communicator* live(Communicator* communicator) noexcept {
+    return communicator != nullptr && communicator->is(core::Kind::communicator) ? communicator
+                                                                                 : nullptr;
+}
+
 /// Before its ranks have agreed on scratch memory, which ranks of several nodes never do: they have none.
 SharedScratch unknown_scratch(const Process& process, const Group& group) noexcept;
 

@@ -2,15 +2,27 @@
 #include "p2p/buffered.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "core/request_type.hpp"
 #include "mpi.h"
 #include "objects/process.hpp"
 #include "p2p/listener.hpp"
 #include "p2p/waiting.hpp"
 
 namespace heddle::p2p {
+namespace {
+
+void describe_flush(Engine&, const core::Request&, char* text, std::size_t bytes) {
+    std::snprintf(text, bytes, "(buffered messages wait for their receives)");
+}
+
+constexpr core::RequestType flush_type{.describe = describe_flush};
+const core::TypeOfRequests flushes(core::Operation::flush, flush_type);
+
+}  // namespace
 
 /// Where one message lies.
 class BsendBuffer::Piece final : public Listener {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <string>
 
+#include "core/request_type.hpp"
 #include "objects/communicator.hpp"
-#include "p2p/engine.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -43,31 +43,11 @@ void describe_pattern(const match::Pattern& pattern, char* text, std::size_t byt
 }
 
 void describe_request(Engine& engine, const core::Request& request, char* text, std::size_t bytes) {
-    switch (request.operation) {
-        case core::Operation::receive:
-            return describe_pattern(engine.pattern_of(request), text, bytes);
-        case core::Operation::send:
-            std::snprintf(text, bytes, "(dest %d%s, tag %d, %llu bytes, %s%s)", request.peer,
-                          engine.is_self(request.peer) ? ", to itself" : "", request.tag,
-                          static_cast<unsigned long long>(request.capacity),
-                          describe_context(request.context).c_str(),
-                          engine.is_under_pressure(request.peer)
-                              ? "; above HEDDLE_UNEXPECTED_LIMIT there"
-                              : "");
-            return;
-        case core::Operation::flush:
-            std::snprintf(text, bytes, "(buffered messages wait for their receives)");
-            return;
-        case core::Operation::partitioned:
-            std::snprintf(text, bytes, "(partitioned, other rank %d, tag %d, %s)", request.source,
-                          request.tag, describe_context(request.context).c_str());
-            return;
-        case core::Operation::schedule:
-            std::snprintf(text, bytes, "(nonblocking or persistent, %s)",
-                          describe_context(request.context).c_str());
-            return;
-        default: std::snprintf(text, bytes, "()"); return;
-    }
+    const core::RequestType& type = core::type_of(request);
+    if (type.describe != nullptr)
+        type.describe(engine, request, text, bytes);
+    else
+        std::snprintf(text, bytes, "()");
 }
 
 }  // namespace heddle::p2p

@@ -263,6 +263,8 @@ public:
     }
     sync::Claims& claims() noexcept { return claims_; }
     static void drop_layout(core::Thread& thread, core::Request& request) noexcept;
+    /// Frees a complete one of any kind.
+    void free_completed(core::Thread& thread, core::Request& request) noexcept;
     /// Frees a request that its user no longer wants when its operation completes.
     void free_when_done(core::Thread& thread, core::Request& request);
     /// Whether there are sends among those that are not complete yet: of the world model (nullptr) or of a

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/request_type.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/join.hpp"
 #include "p2p/network.hpp"
 #include "platform/cores.hpp"
 #include "platform/tick_rate.hpp"
@@ -431,31 +431,16 @@ void Engine::drop_layout(core::Thread& thread, core::Request& request) noexcept 
     objects::drop(*thread.process, *request.layout);
 }
 
-namespace {
-
-void free_completed(Engine& engine, core::Thread& thread, core::Request& request) noexcept {
-    if (request.operation == core::Operation::join)
-        let_go_of_join(thread, request);
+void Engine::free_completed(core::Thread& thread, core::Request& request) noexcept {
+    const core::RequestType& type = core::type_of(request);
+    if (type.free != nullptr)
+        type.free(thread, request);
     else
-        engine.free_request(thread, request);
+        free_request(thread, request);
 }
-
-/// Of which session the send is; nullptr: of the world model.
-const objects::Session* owner_of(const core::Request& request) noexcept {
-    return request.operation == core::Operation::join
-        ? session_of_join(request)
-        : static_cast<const objects::Session*>(request.extra);
-}
-
-bool still_sends(const core::Request& request) noexcept {
-    if (request.operation == core::Operation::join) return join_still_sends(request);
-    return request.operation == core::Operation::send && !request.completed();
-}
-
-}  // namespace
 
 void Engine::free_when_done(core::Thread& thread, core::Request& request) {
-    if (request.completed()) return free_completed(*this, thread, request);
+    if (request.completed()) return free_completed(thread, request);
     std::lock_guard guard(abandoned_lock_);
     abandoned_.push_back(&request);
     abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
@@ -466,7 +451,9 @@ bool Engine::has_abandoned_sends(core::Thread& thread, Owner owner) {
     reap(thread);
     std::lock_guard guard(abandoned_lock_);
     return std::any_of(abandoned_.begin(), abandoned_.end(), [&](const core::Request* request) {
-        return still_sends(*request) && (owner == everybody || *owner == owner_of(*request));
+        const core::RequestType& type = core::type_of(*request);
+        return type.still_sends != nullptr && type.still_sends(*request) &&
+            (owner == everybody || *owner == type.session_of(*request));
     });
 }
 
@@ -500,7 +487,7 @@ void Engine::reap(core::Thread& thread) {
     if (!guard.owns_lock()) return;
     std::erase_if(abandoned_, [&](core::Request* request) {
         if (!request->completed()) return false;
-        free_completed(*this, thread, *request);
+        free_completed(thread, *request);
         return true;
     });
     abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/causality.hpp"
+#include "core/request_type.hpp"
 #include "objects/callback.hpp"
 #include "objects/process.hpp"
 #include "objects/status.hpp"
@@ -105,7 +106,9 @@ int complete_generalized(core::Thread& thread, core::Request& request) {
     return before == let_go ? call_free(functions_of(request)) : MPI_SUCCESS;
 }
 
-int query_generalized(const core::Request& request, MPI_Status* status) {
+namespace {
+
+int query(const core::Request& request, MPI_Status* status) {
     const Functions& functions = functions_of(request);
     MPI_Status scratch;
     MPI_Status* filled = objects::is_wanted(status) ? status : &scratch;
@@ -114,12 +117,13 @@ int query_generalized(const core::Request& request, MPI_Status* status) {
     return objects::call_program(functions.query, functions.extra_state, filled);
 }
 
-int collect_generalized(core::Thread& thread, core::Request& request) {
+int collect(core::Thread& thread, core::Request& request) {
     const Collector collector(thread, request);
     return call_free(functions_of(request));
 }
 
-int let_go_of_generalized(core::Thread& thread, core::Request& request) {
+/// The program still has to say that it is complete, by a handle of its own.
+int let_go_of(core::Thread& thread, core::Request& request) {
     core::causality::before(&functions_of(request));
     if (functions_of(request).ended.fetch_or(let_go, acq_rel) == 0) return MPI_SUCCESS;
     core::causality::after(&request);
@@ -127,10 +131,16 @@ int let_go_of_generalized(core::Thread& thread, core::Request& request) {
     return call_free(functions_of(request));
 }
 
-int cancel_generalized(core::Request& request) {
+int cancel(core::Thread&, core::Request& request) {
     const Functions& functions = functions_of(request);
     if (functions.cancel == nullptr) return MPI_SUCCESS;
     return objects::call_program(functions.cancel, functions.extra_state, int{request.completed()});
 }
+
+constexpr core::RequestType type{
+    .look = query, .collect = collect, .let_go = let_go_of, .cancel = cancel};
+const core::TypeOfRequests generalized(core::Operation::generalized, type);
+
+}  // namespace
 
 }  // namespace heddle::p2p

@@ -13,15 +13,9 @@ core::Request* start_generalized(Engine& engine, core::Thread& thread,
                                  MPI_Grequest_query_function* query,
                                  MPI_Grequest_free_function* free,
                                  MPI_Grequest_cancel_function* cancel, void* extra_state);
-// They call the user's functions and answer their error codes. The request is freed by whoever comes
-// last: who says that it is complete, or who collects or lets go of it.
-
+/// The program says that it is complete. Like what is done with these requests, this calls the program's
+/// functions and answers their error codes. The request is freed by whoever comes last: who says that it is
+/// complete, or who collects or lets go of it.
 int complete_generalized(core::Thread& thread, core::Request& request);
-int query_generalized(const core::Request& request, MPI_Status* status);
-int cancel_generalized(core::Request& request);
-/// Of a complete one: it has been waited for.
-int collect_generalized(core::Thread& thread, core::Request& request);
-/// MPI_Request_free.
-int let_go_of_generalized(core::Thread& thread, core::Request& request);
 
 }  // namespace heddle::p2p

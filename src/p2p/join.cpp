@@ -7,7 +7,9 @@
 #include "core/causality.hpp"
 #include "mpi.h"
 #include "objects/process.hpp"
+#include "objects/status.hpp"
 #include "p2p/listener.hpp"
+#include "p2p/message_requests.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -95,32 +97,45 @@ core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
     return whole;
 }
 
-const core::Request* receive_of_join(const core::Request& whole) noexcept {
-    const core::Request* first = join_of(whole).parts().front();
-    return first->operation == core::Operation::receive ? first : nullptr;
-}
+namespace {
 
-int error_of_join(const core::Request& whole) noexcept {
-    for (const core::Request* part : join_of(whole).parts())
+/// Of the first part that failed.
+int error_of(const Join& join) noexcept {
+    for (const core::Request* part : join.parts())
         if (part->error != MPI_SUCCESS) return part->error;
-    const std::uint32_t* needed = join_of(whole).needed;
-    return needed != nullptr && *needed == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+    return join.needed != nullptr && *join.needed == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-const objects::Session* session_of_join(const core::Request& whole) noexcept {
-    return join_of(whole).session;
+int look(const core::Request& whole, MPI_Status* status) {
+    const core::Request& first = *join_of(whole).parts().front();
+    if (first.operation == core::Operation::receive)
+        set_status_of_receive(status, first);
+    else
+        objects::set_empty_status(status);
+    return error_of(join_of(whole));
 }
 
-bool join_still_sends(const core::Request& whole) noexcept {
+void free(core::Thread& thread, core::Request& whole) noexcept {
+    for (const core::Request* part : join_of(whole).parts()) core::causality::found_complete(*part);
+    whole.kind.store(core::Kind::none, relaxed);
+    join_of(whole).end(thread, Join::by_owner);
+}
+
+bool still_sends(const core::Request& whole) noexcept {
     const std::vector<core::Request*>& parts = join_of(whole).parts();
     return std::any_of(parts.begin(), parts.end(), [](const core::Request* part) {
         return part->operation == core::Operation::send && !part->completed();
     });
 }
 
-void let_go_of_join(core::Thread& thread, core::Request& whole) noexcept {
-    for (const core::Request* part : join_of(whole).parts()) core::causality::found_complete(*part);
-    join_of(whole).end(thread, Join::by_owner);
+const objects::Session* session_of(const core::Request& whole) noexcept {
+    return join_of(whole).session;
 }
+
+constexpr core::RequestType type{
+    .look = look, .free = free, .still_sends = still_sends, .session_of = session_of};
+const core::TypeOfRequests joins(core::Operation::join, type);
+
+}  // namespace
 
 }  // namespace heddle::p2p

@@ -2,11 +2,14 @@
 #include "part/partitioned.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "core/causality.hpp"
 #include "objects/process.hpp"
+#include "p2p/describe.hpp"
 #include "p2p/join.hpp"
+#include "p2p/message_requests.hpp"
 #include "p2p/operations.hpp"
 
 namespace heddle::part {
@@ -40,6 +43,28 @@ End::~End() {
 void End::leave() noexcept {
     if (users_.fetch_sub(1, acq_rel) == 1) delete this;
 }
+
+namespace {
+
+int look(const core::Request& whole, MPI_Status* status) {
+    p2p::set_status_of_receive(status, whole);
+    return whole.error;
+}
+
+void describe(p2p::Engine&, const core::Request& whole, char* text, std::size_t bytes) {
+    std::snprintf(text, bytes, "(partitioned, other rank %d, tag %d, %s)", whole.source, whole.tag,
+                  p2p::describe_context(whole.context).c_str());
+}
+
+bool heard_of_others(const core::Request&) noexcept { return true; }
+
+constexpr core::RequestType type{.look = look,
+                                 .cancel = p2p::refuse_to_cancel,
+                                 .describe = describe,
+                                 .heard_of_others = heard_of_others};
+const core::TypeOfRequests transfers(core::Operation::partitioned, type);
+
+}  // namespace
 
 /// The request of a transfer of so many parts; nullptr when memory has run out.
 core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
@@ -99,7 +124,7 @@ bool Sender::pair(core::Thread& thread) {
     core::Request* const parts[] = {&thread.engine->completed_send(), send};
     core::Request* whole = p2p::join(thread, parts, std::move(kept));
     if (whole == nullptr) return false;
-    if (!whole->immortal) p2p::let_go_of_join(thread, *whole);
+    if (!whole->immortal) thread.engine->free_when_done(thread, *whole);
     return true;
 }
 

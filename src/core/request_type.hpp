@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What a kind of request does in its own way: one constant beside each implementation.
+///
+/// A new kind     gets a number (core::Operation) and, where it is implemented, a constant of this type and a
+///                TypeOfRequests that names both. Nothing else asks which kind it is.
+/// nullptr        stands for what most kinds do; each member says what that is.
+/// Errors         functions that answer int answer an MPI error code.
+
+#include <array>
+#include <cstddef>
+
+#include "core/request.hpp"
+#include "mpi.h"
+
+namespace heddle::objects {
+struct Session;
+}
+namespace heddle::p2p {
+class Engine;
+}
+
+namespace heddle::core {
+
+struct Thread;
+
+struct RequestType {
+    /// Of a complete one: writes the status, and answers the error, which is not raised yet.
+    /// nullptr: the status is empty.
+    int (*look)(const Request& request, MPI_Status* status) = nullptr;
+
+    /// MPI_Wait, MPI_Test: frees what is complete and was looked at. nullptr: as `free`.
+    int (*collect)(Thread& thread, Request& request) = nullptr;
+    /// MPI_Request_free. nullptr: is freed when it is complete (p2p::Engine::free_when_done()).
+    int (*let_go)(Thread& thread, Request& request) = nullptr;
+    /// Frees what is complete and has no handle. nullptr: goes back to the thread's pool.
+    void (*free)(Thread& thread, Request& request) noexcept = nullptr;
+
+    /// MPI_Cancel. The error has been raised. nullptr: has no effect.
+    int (*cancel)(Thread& thread, Request& request) = nullptr;
+
+    /// MPI_Start, of persistent ones only: `inner` becomes the operation, nullptr when memory has run out.
+    /// The error has been raised.
+    int (*start)(Thread& thread, Request& request) = nullptr;
+
+    /// In words for a report: "(source 1, tag 7, MPI_COMM_WORLD)". nullptr: "()".
+    void (*describe)(p2p::Engine& engine, const Request& request, char* text,
+                     std::size_t bytes) = nullptr;
+
+    /// Whether other processes had to do something for it to be complete. nullptr: false.
+    bool (*heard_of_others)(const Request& request) noexcept = nullptr;
+
+    /// Whether it sends and is not over, and of which session that is (nullptr: of the world model).
+    /// nullptr: it sends nothing.
+    bool (*still_sends)(const Request& request) noexcept = nullptr;
+    const objects::Session* (*session_of)(const Request& request) noexcept = nullptr;
+
+    /// Errors are those of a collective, and told as such.
+    bool collective = false;
+};
+
+/// By core::Operation; whole before main() begins.
+extern constinit std::array<const RequestType*, operations> request_types;
+
+/// Defined at namespace scope: `type` is that of all requests of this number.
+struct TypeOfRequests {
+    TypeOfRequests(Operation operation, const RequestType& type) noexcept {
+        request_types[static_cast<std::size_t>(operation)] = &type;
+    }
+};
+
+inline const RequestType& type_of(const Request& request) noexcept {
+    return *request_types[static_cast<std::size_t>(request.operation)];
+}
+
+}  // namespace heddle::core

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/message_requests.hpp"
+
+#include <cstdio>
+
+#include "core/causality.hpp"
+#include "objects/communicator.hpp"
+#include "objects/errors.hpp"
+#include "objects/status.hpp"
+#include "p2p/describe.hpp"
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+// --- sends ---
+
+int look_at_send(const core::Request& send, MPI_Status* status) {
+    objects::set_empty_status(status);
+    if (send.cancelled && objects::is_wanted(status)) objects::set_cancelled(*status, true);
+    return send.error;
+}
+
+int cancel_send(core::Thread& thread, core::Request& send) {
+    thread.engine->cancel_send(thread, send);
+    return MPI_SUCCESS;
+}
+
+void describe_send(Engine& engine, const core::Request& send, char* text, std::size_t bytes) {
+    std::snprintf(
+        text, bytes, "(dest %d%s, tag %d, %llu bytes, %s%s)", send.peer,
+        engine.is_self(send.peer) ? ", to itself" : "", send.tag,
+        static_cast<unsigned long long>(send.capacity), describe_context(send.context).c_str(),
+        engine.is_under_pressure(send.peer) ? "; above HEDDLE_UNEXPECTED_LIMIT there" : "");
+}
+
+bool was_matched_elsewhere(const core::Request& send) noexcept {
+    return send.synchronous && !send.cancelled;
+}
+
+bool still_sends(const core::Request& send) noexcept { return !send.completed(); }
+
+const objects::Session* session_of_send(const core::Request& send) noexcept {
+    return static_cast<const objects::Session*>(send.extra);
+}
+
+// --- receives ---
+
+int look_at_receive(const core::Request& receive, MPI_Status* status) {
+    set_status_of_receive(status, receive);
+    return receive.error;
+}
+
+int cancel_receive(core::Thread& thread, core::Request& receive) {
+    if (!receive.completed()) thread.engine->cancel_receive(thread, receive);
+    return MPI_SUCCESS;
+}
+
+void describe_receive(Engine& engine, const core::Request& receive, char* text, std::size_t bytes) {
+    describe_pattern(engine.pattern_of(receive), text, bytes);
+}
+
+bool came_from_elsewhere(const core::Request& receive) noexcept {
+    return !receive.cancelled && receive.peer == core::causality::elsewhere;
+}
+
+constexpr core::RequestType send_type{
+    .look = look_at_send,
+    .cancel = cancel_send,
+    .describe = describe_send,
+    .heard_of_others = was_matched_elsewhere,
+    .still_sends = still_sends,
+    .session_of = session_of_send,
+};
+const core::TypeOfRequests sends(core::Operation::send, send_type);
+
+constexpr core::RequestType receive_type{
+    .look = look_at_receive,
+    .cancel = cancel_receive,
+    .describe = describe_receive,
+    .heard_of_others = came_from_elsewhere,
+};
+const core::TypeOfRequests receives(core::Operation::receive, receive_type);
+
+}  // namespace
+
+void set_status_of_receive(MPI_Status* status, const core::Request& receive) noexcept {
+    if (receive.cancelled)
+        objects::set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
+    else
+        objects::set_status(status, receive.source, receive.tag, receive.bytes, false);
+}
+
+int refuse_to_cancel(core::Thread& thread, core::Request& request) {
+    return objects::fail(thread, objects::live(request.communicator), MPI_ERR_REQUEST,
+                         "argument request: collective and partitioned operations cannot be "
+                         "cancelled");
+}
+
+}  // namespace heddle::p2p
