@@ -24,7 +24,11 @@ struct alignas(4 * cache_line) Channel {
     };
     State state = State::unbound;
     std::uint8_t instance = 0;  ///< number of the one that it is of
+    bool streaming = false;     ///< listed as such
     std::int32_t process = 0;
+    /// Classes of contexts whose messages take the short way: announced (transport/shm/context_use.hpp) since
+    /// the state is open.
+    std::uint64_t open_for = 0;
     sync::OfferCursor next_offer{};   ///< where its messages are offered (transport/shm/offers.hpp)
     tool::counters::Sending sending;  ///< on the line that a message writes anyway
     transport::shm::Producer ring;
@@ -33,7 +37,6 @@ struct alignas(4 * cache_line) Channel {
     // Payload that goes past the ring.
     transport::shm::PayloadProducer* payload = nullptr;
     std::uint64_t sent_without = 0;  ///< bytes, before there was one
-    bool streaming = false;          ///< listed as such
     PendingList streams;
     Channel* next_streaming = nullptr;
     // What is known of an idle ring (p2p/idle_rings.hpp).

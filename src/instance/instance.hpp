@@ -49,9 +49,13 @@ struct alignas(8 * cache_line) Instance {
     sync::Mutex lock;
     std::uint8_t number = 0;
     bool used = false;  ///< counted in Pool::used; written with the wildcard lock held, too
+    bool watched =
+        true;  ///< what comes may match a receive with MPI_ANY_TAG, of a kind that is posted
     /// Threads that sleep until something happens here. While there are any, rings stay cold.
     std::atomic<std::uint32_t> parked{0};
     match::Selected matcher;
+    /// Classes of contexts whose messages are not simply matched as they come (p2p/homes.hpp); at first all.
+    std::uint64_t attention = ~std::uint64_t{0};
     tool::counters::Receiving receiving;
     std::uint64_t told_unexpected =
         0;  ///< unexpected_bytes as of the last time that they were told (p2p/pressure.hpp)

@@ -27,6 +27,11 @@ HashMatcher::HashMatcher(std::uint64_t seed, std::uint32_t most_buckets) noexcep
       posted_(hash_, most_buckets),
       kept_(hash_, most_buckets) {}
 
+void HashMatcher::report(std::uint32_t context) noexcept {
+    reported_ |= transport::shm::class_bit(context);
+    raise_order(reports_->meet(context));
+}
+
 /// Puts the open queue away and opens that of another key, which may be empty.
 inline void HashMatcher::reopen_in_line(Key key) noexcept {
     if (exact_.receives.first != nullptr)
@@ -34,6 +39,7 @@ inline void HashMatcher::reopen_in_line(Key key) noexcept {
     else if (exact_.messages.first != nullptr)
         kept_.add(exact_.hash, exact_.messages);
     const std::uint32_t hash = hash_(key);
+    note_context(key.context());
     exact_.set(key, hash);
     exact_.receives.first = nullptr;
     exact_.messages.first = nullptr;
@@ -50,6 +56,7 @@ void HashMatcher::reopen(Key key) noexcept { reopen_in_line(key); }
 void HashMatcher::reopen_any_source(Key key) noexcept {
     if (any_source_.receives.first != nullptr) posted_.add(any_source_.hash, any_source_.receives);
     const std::uint32_t hash = hash_(key);
+    note_context(key.context());
     any_source_.set(key, hash);
     any_source_.receives.first = nullptr;
     if (posted_.empty()) return;
@@ -75,8 +82,9 @@ Message* HashMatcher::post_any_source(core::Request& receive, Key key) noexcept 
             mark_taken(receive);
             return message;
         }
+    OpenPosted& queue = open_any_source(key);
     receive.order = ++order_;
-    open_any_source(key).receives.append(receive);
+    queue.receives.append(receive);
     ++any_source_receives_;
     counters.posted_receives.add();
     return nullptr;

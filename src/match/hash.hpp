@@ -10,14 +10,18 @@
 ///                it again, and then neither hash nor search. One with MPI_ANY_SOURCE lies beside it.
 /// Memory         tables hold queues that are not empty, and follow their number up and down, bucket by
 ///                bucket (match/table.hpp). Where there is no memory, searches become longer.
+/// Classes        of contexts are reported when one of their queues is opened for the first time: whatever is
+///                posted or kept opens its queue before (match/context_classes.hpp).
 /// Hostile keys   the hash is secret, so that no choice of tags makes a table a list.
 
 #include <memory>
 #include <string_view>
 
+#include "match/context_classes.hpp"
 #include "match/matcher.hpp"
 #include "match/table.hpp"
 #include "match/wildcard_index.hpp"
+#include "platform/cpu.hpp"
 
 namespace heddle::match {
 
@@ -30,6 +34,12 @@ public:
     explicit HashMatcher(std::uint64_t seed, std::uint32_t most_buckets = 1U << 31) noexcept;
     HashMatcher(const HashMatcher&) = delete;
     HashMatcher& operator=(const HashMatcher&) = delete;
+
+    /// Before anything is asked for: reports which classes of contexts are.
+    void report_to(ContextClasses::Engine& reports) noexcept {
+        reports_ = &reports;
+        reported_ = 0;
+    }
 
     Message* post(core::Request& receive, Pattern pattern) noexcept {
         if (!exact_.is(pattern)) [[unlikely]]
@@ -119,6 +129,12 @@ private:
             reopen_any_source(key);
         return any_source_;
     }
+    /// A queue of this context is opened.
+    [[gnu::always_inline]] void note_context(std::uint32_t context) noexcept {
+        if (!platform::has_bit(reported_, context)) [[unlikely]]
+            report(context);
+    }
+    [[gnu::noinline]] void report(std::uint32_t context) noexcept;
     void reopen(Key key) noexcept;
     /// The same in line, where messages with a key of their own each pass by.
     [[gnu::always_inline]] void reopen_in_line(Key key) noexcept;
@@ -157,6 +173,8 @@ public:
 
 private:
     OpenPosted any_source_;
+    std::uint64_t reported_ = ~std::uint64_t{0};  ///< a bit for each class; nobody is told at first
+    ContextClasses::Engine* reports_ = nullptr;
     KeyHash hash_;
     Table<Posted<>> posted_;
     Table<Exact> kept_;

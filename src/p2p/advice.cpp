@@ -99,11 +99,13 @@ private:
     }
 
     void about_any_tag() {
-        if (threads_ < 2 || of(Index::most_any_tag_receives) == 0) return;
+        if (threads_ < 2 || of(Index::any_tag_everywhere) < few) return;
         said_.push_back(
-            "receives with MPI_ANY_TAG were posted: while one is, all threads match in one order, "
-            "under one lock; "
-            "a tag, or a communicator of their own, for messages that any thread may take would "
+            "receives with MPI_ANY_TAG were posted on communicators whose messages have many tags: "
+            "while "
+            "one is, all threads match in one order, under one lock; "
+            "a communicator of their own, with one tag, for messages that any thread may take "
+            "would "
             "confine that");
     }
 

@@ -38,6 +38,7 @@ tool::Values Engine::counted() {
     // All of them: what was never used is zeroes.
     for (std::size_t i = 0; i < pool_.size(); ++i) add_counted(values, pool_[i], node_.processes());
     wildcards_.add_to(values);
+    homes_.each([&](std::size_t, PostedWildcards& posted) { posted.add_to(values); });
     match::add_shallow_searches(values);
     if (network_ != nullptr) network_->add_to(values);
     if (in_laboratory()) values.add(laboratory_->counted());
@@ -85,8 +86,12 @@ void Engine::add_counted_in(tool::Values& values, std::uint32_t context) {
         });
         instance.matcher.searches().add_to(values, context);
     });
-    wildcards_.each_posted(add_receive);
+    each_wildcard(add_receive);
     wildcards_.add_to(values, context);
+    homes_.each([&](std::size_t instance, PostedWildcards& posted) {
+        const std::lock_guard held(pool_[instance].lock);
+        posted.searches().add_to(values, context);
+    });
 }
 
 tool::Values read_counters(objects::Process& process) {

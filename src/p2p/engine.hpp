@@ -7,7 +7,7 @@
 ///                engine_receive.cpp, engine_progress.cpp
 /// Large ones     through a ring of payload: engine_stream.cpp. Out of the sender's memory, by both sides,
 ///                or in pieces through the ring of cells: engine_copy.cpp
-/// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp
+/// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp; where one instance is enough: engine_homes.cpp
 /// Recipes        other than the default one. engine_laboratory.cpp
 /// Far ones       messages to and from processes of other nodes. engine_far.cpp; and accesses to their windows.
 ///                engine_access.cpp
@@ -31,6 +31,7 @@
 #include "core/thread.hpp"
 #include "instance/pool.hpp"
 #include "launch/numbering.hpp"
+#include "match/context_classes.hpp"
 #include "match/message.hpp"
 #include "match/recording.hpp"
 #include "p2p/blocked_messages.hpp"
@@ -38,6 +39,7 @@
 #include "p2p/contention.hpp"
 #include "p2p/deferred.hpp"
 #include "p2p/far_access.hpp"
+#include "p2p/homes.hpp"
 #include "p2p/idle_rings.hpp"
 #include "p2p/laboratory.hpp"
 #include "p2p/outgoing_streams.hpp"
@@ -316,6 +318,12 @@ public:
     Instances instance_of(const core::Request& request) const noexcept {
         return request.any_tag ? all : Instances{1} << request.instance;
     }
+    /// Those by which its message is likely to come.
+    Instances likely_instances_of(const core::Request& request) const noexcept {
+        if (request.any_tag) [[unlikely]]
+            return likely_instances_of_any_tag(request);
+        return Instances{1} << request.instance;
+    }
     std::uint8_t instance_of(std::uint32_t context, std::int32_t tag) const noexcept {
         return pool_.home_of(context, tag);
     }
@@ -456,18 +464,22 @@ private:
             : transport::shm::cells_for(prefix_bytes + message.bytes);
         const auto way = instance.outbox.lock(thread.token);
         instance::Channel& channel = instance.channels[message.process];
-        transport::shm::Cell* cell = nullptr;
-        bool room = channel.state == instance::Channel::State::open;
-        if constexpr (known_cells == 1) {
-            room = room && channel.ring.has_room_for_one();
-        } else {
-            room = room && (cell = channel.ring.reserve(cells)) != nullptr;
-        }
-        if (!room) [[unlikely]] {
+        const auto retry = [&] {
             instance.outbox.unlock(thread.token, way);
             return Post::retry;
+        };
+        if (!platform::has_bit(channel.open_for, message.envelope.context)) [[unlikely]]
+            return retry();
+        transport::shm::Cell* cell = nullptr;
+        if constexpr (known_cells == 1) {
+            if (!channel.ring.has_room_for_one()) [[unlikely]]
+                return retry();
+            cell = &channel.ring.at_tail();
+        } else {
+            cell = channel.ring.reserve(cells);
+            if (cell == nullptr) [[unlikely]]
+                return retry();
         }
-        if constexpr (known_cells == 1) cell = &channel.ring.at_tail();
         write(*cell, message, kind, prefix, prefix_bytes, stamp());
         if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
         channel.ring.publish(*cell, cells);
@@ -535,6 +547,8 @@ private:
                                         std::uint64_t stamp) noexcept;
     void queue(instance::Instance& instance, instance::Channel& channel,
                const instance::Pending& what);
+    void announce(const instance::Instance& instance, instance::Channel& channel,
+                  std::uint32_t context) noexcept;
     transport::shm::BlockedNotice& notice_for(std::int32_t process) const noexcept {
         return node_.blocked_notice(static_cast<std::size_t>(rank_),
                                     static_cast<std::size_t>(process));
@@ -594,7 +608,7 @@ private:
     /// instance is locked.
     [[gnu::always_inline]] core::Request* match(instance::Instance& instance,
                                                 match::Envelope envelope) noexcept {
-        if (wildcards_.any()) [[unlikely]]
+        if (instance.watched) [[unlikely]]
             return match_watched(instance, envelope);
         core::Request* receive = instance.matcher.standard.arrive(envelope);
         if (receive != nullptr) [[likely]]
@@ -842,6 +856,31 @@ private:
                          const Outbound& message);
     void note_causality(core::Request& receive, const match::Message& message) noexcept;
 
+    // engine_homes.cpp
+    Instances likely_instances_of_any_tag(const core::Request& request) const noexcept;
+    bool is_at_home(std::uint32_t context, const instance::Instance& instance) const noexcept;
+    bool has_home_elsewhere(std::uint32_t context,
+                            const instance::Instance& instance) const noexcept;
+    void leave_home(std::uint32_t context);
+    bool awaits_order(instance::Instance& instance, std::uint32_t context) noexcept;
+    bool post_at_home(core::Request& receive, bool in_order, match::Message*& message);
+    match::Message* post_here(instance::Instance& instance, core::Request& receive, bool in_order);
+    bool cancel_wildcard(core::Request& receive) noexcept;
+    void pay_attention(std::uint64_t classes) noexcept;
+    void be_wild(std::uint32_t context) noexcept;
+    bool settle(std::uint32_t context);
+    void settle_all();
+    core::Request* take_wildcard(instance::Instance& instance, const match::Envelope& envelope,
+                                 std::uint64_t before) noexcept;
+    template <class Visit>
+    void each_wildcard(Visit&& visit) {
+        wildcards_.each_posted(visit);
+        homes_.each([&](std::size_t instance, PostedWildcards& posted) {
+            const std::lock_guard held(pool_[instance].lock);
+            posted.each_posted(visit);
+        });
+    }
+
     const transport::shm::Node& node_;
     const std::int32_t rank_;  ///< number of this process
     const std::int32_t here_;  ///< those of the node's are below
@@ -855,7 +894,9 @@ private:
     instance::Pool pool_;
     core::Request completed_send_;
 
+    match::ContextClasses classes_;  ///< of the contexts of what comes, and of receives
     alignas(cache_line) Wildcards wildcards_;
+    Homes homes_;
     std::atomic<Instances> used_{0};        ///< instances that have ever held anything
     std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
 

@@ -36,6 +36,7 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
             instance.matcher.each_kept(add_message);
         });
         wildcards_.each_posted(add_receive);
+        homes_.each([&](std::size_t, PostedWildcards& posted) { posted.each_posted(add_receive); });
         deferred_.each(add_message);
         for (std::size_t home = 0; is_sequenced() && home < pool_.size(); ++home)
             laboratory_->each_early(home, add_message);
@@ -52,6 +53,10 @@ void Engine::forget(const std::vector<std::uint32_t>& contexts) {
         for (const std::uint32_t context : contexts) instance.matcher.searches().forget(context);
     });
     for (const std::uint32_t context : contexts) wildcards_.forget(context);
+    homes_.each([&](std::size_t instance, PostedWildcards& posted) {
+        const std::lock_guard guard(pool_[instance].lock);
+        for (const std::uint32_t context : contexts) posted.searches().forget(context);
+    });
 }
 
 void Engine::give_memory_back(core::Thread& thread) {

@@ -37,8 +37,7 @@ struct OfferBlocks {
 bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
     bool taken = false;
     if (receive.any_tag) {
-        std::lock_guard guard(wildcards_.lock);
-        taken = wildcards_.cancel(receive);
+        taken = cancel_wildcard(receive);
     } else {
         instance::Instance& instance = pool_[receive.instance];
         // In use, since something was posted; what is posted may change until it is locked.

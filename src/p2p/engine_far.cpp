@@ -203,9 +203,15 @@ void Engine::deliver_far(Turn& turn, std::int32_t process, transport::Header& he
     header.stamp = numbered()();
     const match::Envelope envelope{header.context, header.source, header.tag};
     instance::Instance& instance = pool_.home(header.context, header.tag);
+    classes_.add(header.context, instance.number);
     {
         lock(instance, envelope);
-        const std::lock_guard held(instance.lock, std::adopt_lock);
+        std::unique_lock held(instance.lock, std::adopt_lock);
+        if (has_home_elsewhere(header.context, instance)) [[unlikely]] {
+            held.unlock();
+            leave_home(header.context);
+            held.lock();
+        }
         deliver_unplaced(turn, instance, process, header);
     }
     if (is_under_pressure(rank_)) [[unlikely]]

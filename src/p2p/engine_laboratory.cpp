@@ -176,6 +176,7 @@ match::Message* Engine::post_watched(instance::Instance& instance, core::Request
 /// Instance locked.
 core::Request* Engine::match_watched(instance::Instance& instance,
                                      match::Envelope envelope) noexcept {
+    instance.watched = wildcards_.any() || homes_.any_at(instance.number);
     if (recording_ != nullptr) recording_->arrive(envelope);
     const Stopwatch watch(settings_.match_timing == tool::Switch::on, instance.matcher.searches(),
                           envelope.context);

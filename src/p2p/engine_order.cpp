@@ -17,7 +17,10 @@ class Engine::NoteOfDeferred {
 public:
     explicit NoteOfDeferred(Engine& engine) noexcept : engine_(engine) {}
     ~NoteOfDeferred() {
-        engine_.wildcards_.order_deferred(engine_.deferred_.contexts());
+        const std::uint64_t contexts = engine_.deferred_.contexts();
+        engine_.wildcards_.order_deferred(contexts);
+        // Of classes without a wildcard as well: what comes next must not overtake what is deferred.
+        engine_.pay_attention(contexts);
         engine_.any_deferred_.store(!engine_.deferred_.empty(), relaxed);
     }
     NoteOfDeferred(const NoteOfDeferred&) = delete;
@@ -92,6 +95,7 @@ bool Engine::drain_only(Turn& turn, const Everything& everything) {
     const Ready only = turn.left.inlet != nullptr ? turn.left : another_ready(everything, nullptr);
     if (only.inlet == nullptr) return true;
     const transport::shm::Cell* cell = only.inlet->ring.front();
+    settle_all();  // the message says by which instances others may come
     if (cell == nullptr || is_control(static_cast<Kind>(cell->kind)) ||
         notice_from(only.inlet->process).may_precede(cell->context, cell->stamp) ||
         another_ready(everything, only.inlet).inlet != nullptr)
@@ -122,6 +126,7 @@ bool Engine::may_be_preceded(const match::Message& message) noexcept {
 /// latest stamp of the first, until one finds nothing. Before each of them it is asked what is blocked, so
 /// that the last one finds what was published just before that.
 void Engine::drain_in_order(Turn& turn, const Everything& everything) {
+    settle_all();
     if (deferred_.empty() && drain_only(turn, everything)) [[likely]]
         return;
     const NoteOfDeferred note(*this);
@@ -133,6 +138,7 @@ void Engine::drain_in_order(Turn& turn, const Everything& everything) {
         deferred_.mark([this](const match::Message& message) { return may_be_preceded(message); });
         take_out_of_rings(turn, everything, latest);
     }
+    settle_all();
     wildcards_.counters.deferred.add(deferred_.release(
         [&](match::Message& message) { match_taken_out(turn, pool_[message.instance], message); }));
 }
@@ -237,7 +243,13 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     match::Message* message = nullptr;
     finish_after(turn, [&] {
+        if (post_at_home(receive, in_order, message)) return;
         const Everything everything(*this);
+        be_wild(receive.context);
+        if (settle(receive.context)) {
+            message = post_here(pool_[homes_.of(receive.context)], receive, in_order);
+            return;
+        }
         if (recording_ != nullptr) {
             (void)earliest(pattern);  // what has been taken back goes first
             recording_->post(pattern);
@@ -250,7 +262,10 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
             match::mark_taken(receive);
         } else {
             receive.order = wildcards_.latest_order = next_order();
+            classes_.note_wildcard(receive.context, receive.order);
             wildcards_.append(receive, in_order);
+            wildcards_.counters.any_tag_everywhere.add();
+            for_each(used(), [](instance::Instance& instance) { instance.watched = true; });
         }
     });
     if (message != nullptr) {
@@ -296,18 +311,30 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
         if (recording_ != nullptr) recording_->take(pattern);
         this->take(pool_[message->instance], *message);
     };
+    const auto look_in = [&](instance::Instance& instance, auto&& may) {
+        lock(instance, pattern);
+        const std::lock_guard held(instance.lock, std::adopt_lock);
+        if (!may(instance)) return false;
+        drain(turn, instance);
+        if (!may(instance)) return false;
+        look([&] { return find_kept(instance, pattern); });
+        return true;
+    };
     finish_after(turn, [&] {
         if (pattern.tag == match::any_tag) {
+            const std::uint8_t home = homes_.of(pattern.context);
+            if (home != Homes::nowhere && look_in(pool_[home], [&](const auto& instance) {
+                    return is_at_home(pattern.context, instance);
+                }))
+                return;
             const Everything everything(*this);
+            be_wild(pattern.context);
+            settle(pattern.context);
             return look([&] {
                 return in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
             });
         }
-        instance::Instance& instance = pool_.home(pattern.context, pattern.tag);
-        lock(instance, pattern);
-        const std::lock_guard held(instance.lock, std::adopt_lock);
-        drain(turn, instance);
-        look([&] { return find_kept(instance, pattern); });
+        look_in(pool_.home(pattern.context, pattern.tag), [](const auto&) { return true; });
     });
     return message;
 }

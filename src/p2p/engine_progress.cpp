@@ -42,6 +42,7 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
       at_once_below_(has_short_ways(settings) && !counts_stamps_ ? settings.eager_limit + 1 : 0),
       requests_(requests),
       pool_(node, rank_, numbers.size(), settings),
+      classes_(node.door(static_cast<std::size_t>(rank_)).use),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
                 node.door(static_cast<std::size_t>(rank_)).under_pressure),
       blocked_(node.processes()),
@@ -68,6 +69,10 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
     completed_send_.kind.store(core::Kind::request, relaxed);
     wildcards_.select(tool::Choice<tool::MatcherName>::print(settings.matcher));
     if (tool::matching_is_watched(settings)) wildcards_.take_for_granted();
+    for (std::size_t i = 0; i < pool_.size(); ++i)
+        pool_[i].matcher.standard.report_to(classes_.engine(i));
+    if (!in_laboratory() && !tool::matching_is_watched(settings))
+        homes_.allow(tool::Choice<tool::MatcherName>::print(settings.matcher));
     // Rings are emptied past the branch for messages that are to be put in order.
     for (std::uint32_t context = 0; is_sequenced() && context < 64; ++context)
         wildcards_.demand_order(context, +1);
@@ -221,7 +226,8 @@ bool Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& in
     for (; delivered < batch; ++delivered) {
         transport::shm::Cell* cell = inlet.ring.front();
         if (cell == nullptr) break;
-        if (wildcards_.want_order(cell->context) && !is_control(static_cast<Kind>(cell->kind)))
+        if (platform::has_bit(instance.attention, cell->context) &&
+            !is_control(static_cast<Kind>(cell->kind)) && awaits_order(instance, cell->context))
             [[unlikely]] {
             turn.needs_order = true;
             turn.left = {&instance, &inlet};

@@ -87,7 +87,7 @@ core::Request* Engine::match_with_wildcards(instance::Instance& instance,
                                             match::Envelope envelope) noexcept {
     core::Request* receive = instance.matcher.posted_for(envelope);
     const std::uint64_t before = receive == nullptr ? ~std::uint64_t{0} : receive->order;
-    if (core::Request* wildcard = wildcards_.take_for(envelope, before))
+    if (core::Request* wildcard = take_wildcard(instance, envelope, before))
         receive = wildcard;
     else if (receive != nullptr)
         instance.matcher.take_posted(*receive);

@@ -165,11 +165,21 @@ void Engine::hand_over(instance::Instance& instance, instance::Channel& channel,
                        transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
                        Kind kind, const void* prefix, std::uint32_t prefix_bytes,
                        std::uint64_t stamp) noexcept {
+    if (!is_control(kind)) announce(instance, channel, message.envelope.context);
     write(cell, message, kind, prefix, prefix_bytes, stamp);
     if (is_offered(kind)) offer(instance, channel, cell);
     channel.ring.publish(cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
     if (channel.ring.cold()) notify(channel.process, instance);
+}
+
+/// Before a message of the context is published through this channel, or known to be blocked there. Outbox held.
+void Engine::announce(const instance::Instance& instance, instance::Channel& channel,
+                      std::uint32_t context) noexcept {
+    const std::uint64_t bit = transport::shm::class_bit(context);
+    if ((channel.open_for & bit) != 0) return;
+    node_.door(static_cast<std::size_t>(channel.process)).use.add(context, instance.number);
+    if (channel.state == instance::Channel::State::open) channel.open_for |= bit;
 }
 
 void Engine::after_queueing() {
@@ -201,9 +211,11 @@ void Engine::queue(instance::Instance& instance, instance::Channel& channel,
     if (pending == nullptr) throw std::bad_alloc();
     *pending = what;
     try {
-        if (!is_control(static_cast<Kind>(what.kind)))
+        if (!is_control(static_cast<Kind>(what.kind))) {
+            announce(instance, channel, what.envelope.context);
             blocked_[static_cast<std::size_t>(channel.process)].add(
                 notice_for(channel.process), what.stamp, what.envelope.context);
+        }
     } catch (...) {
         pending_.give(pending);
         throw;
@@ -214,6 +226,7 @@ void Engine::queue(instance::Instance& instance, instance::Channel& channel,
     counters.most_backlog.raise_to(counters.backlog.value());
     if (channel.state == instance::Channel::State::backlogged) return;
     channel.state = instance::Channel::State::backlogged;
+    channel.open_for = 0;
     channel.next_backlogged = instance.backlogged;
     instance.backlogged = &channel;
     note_backlog(instance);
@@ -349,15 +362,19 @@ void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& f
 }
 
 void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbound& message) {
-    instance::Instance& instance = pool_.home(message.envelope.context, message.envelope.tag);
+    const std::uint32_t context = message.envelope.context;
+    instance::Instance& instance = pool_.home(context, message.envelope.tag);
+    classes_.add(context, instance.number);
     Turn turn(thread);
-    if (wildcards_.want_order(message.envelope.context) && !is_sequenced()) [[unlikely]] {
+    lock(instance, message.envelope);
+    const bool awaits = awaits_order(instance, context) && !is_sequenced();
+    if (awaits) [[unlikely]] {
+        instance.lock.unlock();
         const Everything everything(*this);
         everything.include(instance);
         drain_in_order(turn, everything);
         deliver_to_self(turn, instance, send, message);
     } else {
-        lock(instance, message.envelope);
         const std::lock_guard held(instance.lock, std::adopt_lock);
         deliver_to_self(turn, instance, send, message);
     }

@@ -37,7 +37,7 @@ public:
         : engine_(engine), request_(request) {}
 
     bool holds() const noexcept { return request_.completed() || contested; }
-    Instances likely_instances() const noexcept { return engine_.instance_of(request_); }
+    Instances likely_instances() const noexcept { return engine_.likely_instances_of(request_); }
     Instances instances() const noexcept { return engine_.instance_of(request_); }
     void announce(sync::Slot* slot) noexcept {
         if (slot != nullptr) engine_.watch_sender(request_);
@@ -89,7 +89,9 @@ public:
         return first_ == requests_.size() || contested;
     }
     /// After holds() was false.
-    Instances likely_instances() const noexcept { return engine_.instance_of(*requests_[first_]); }
+    Instances likely_instances() const noexcept {
+        return engine_.likely_instances_of(*requests_[first_]);
+    }
     /// The last one that is missing: messages of one stream come in order, so that the thread wakes
     /// once and not for each.
     void announce(sync::Slot* slot) noexcept {

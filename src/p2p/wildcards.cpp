@@ -1,30 +1,90 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/wildcards.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 #include <utility>
 
+#include "transport/shm/context_use.hpp"
+
 namespace heddle::p2p {
+
+void PostedWildcards::put(core::Request& receive) noexcept {
+    const std::uint64_t order = receive.order;
+    posted_.post(receive, {receive.context, receive.source, match::any_tag});
+    receive.order = order;  // and not the matcher's: it is compared with exact receives
+    counters.any_tag_receives.add();
+    counters.most_any_tag_receives.raise_to(counters.any_tag_receives.value());
+}
+
+core::Request* PostedWildcards::take_for(const match::Envelope& message,
+                                         std::uint64_t before) noexcept {
+    core::Request* first = posted_.posted_for({message.context, message.source, match::any_tag});
+    if (first == nullptr || first->order > before) return nullptr;
+    posted_.take_posted(*first);
+    counters.any_tag_receives.subtract();
+    return first;
+}
+
+bool PostedWildcards::cancel(core::Request& receive) noexcept {
+    if (!posted_.cancel(receive)) return false;
+    counters.any_tag_receives.subtract();
+    return true;
+}
+
+std::vector<core::Request*> PostedWildcards::of_class(std::uint32_t context) {
+    std::vector<core::Request*> found;
+    posted_.each_posted([&](const core::Request& receive) {
+        if (transport::shm::class_of(receive.context) == transport::shm::class_of(context))
+            found.push_back(const_cast<core::Request*>(&receive));  // the list's to change
+    });
+    std::sort(found.begin(), found.end(),
+              [](const core::Request* a, const core::Request* b) { return a->order < b->order; });
+    return found;
+}
+
+void PostedWildcards::add_to(tool::Values& sums) noexcept {
+    sums += counters;
+    sums += posted_.searches().total;
+    sums[tool::CounterIndex::posted_receives] += posted_.counters().posted_receives.value();
+}
 
 void Wildcards::append(core::Request& receive, bool ordered) noexcept {
     std::lock_guard guard(list_lock_);
     receive.synchronous =
         ordered;  // remembered for note_taken(); receives have no other use for it
-    posted_.raise_order(receive.order - 1);
-    posted_.post(receive, {receive.context, receive.source, match::any_tag});
-    if (ordered) count_reason(receive.context, +1);
-    counters.any_tag_receives.add();
-    counters.most_any_tag_receives.raise_to(counters.any_tag_receives.value());
-    add_to_count(+1);  // the instances' locks, still held, publish it
+    put(receive);
+}
+
+/// The instances' locks, still held, publish it.
+void Wildcards::put(core::Request& receive) noexcept {
+    posted_.put(receive);
+    if (receive.synchronous) count_reason(receive.context, +1);
+    add_to_count(+1);
+}
+
+void Wildcards::move_to(PostedWildcards& place, std::uint32_t context) {
+    std::lock_guard guard(list_lock_);
+    for (core::Request* receive : posted_.of_class(context)) {
+        posted_.cancel(*receive);
+        note_taken(*receive);
+        place.put(*receive);
+    }
+}
+
+void Wildcards::move_from(PostedWildcards& place, std::uint32_t context) {
+    std::lock_guard guard(list_lock_);
+    for (core::Request* receive : place.of_class(context)) {
+        place.cancel(*receive);
+        put(*receive);
+    }
 }
 
 core::Request* Wildcards::take_for(const match::Envelope& message, std::uint64_t before) noexcept {
     std::lock_guard guard(list_lock_);
-    core::Request* first = posted_.posted_for({message.context, message.source, match::any_tag});
-    if (first == nullptr || first->order > before) return nullptr;
-    posted_.take_posted(*first);
-    note_taken(*first);
+    core::Request* first = posted_.take_for(message, before);
+    if (first != nullptr) note_taken(*first);
     return first;
 }
 
@@ -37,8 +97,7 @@ bool Wildcards::cancel(core::Request& receive) noexcept {
 
 void Wildcards::add_to(tool::Values& sums) noexcept {
     sums += counters;
-    sums += posted_.searches().total;
-    sums[tool::CounterIndex::posted_receives] += posted_.counters().posted_receives.value();
+    posted_.add_to(sums);
 }
 
 void Wildcards::add_to(tool::Values& sums, std::uint32_t context) {
@@ -82,7 +141,6 @@ void Wildcards::add_to_count(int change) noexcept {
 
 void Wildcards::note_taken(const core::Request& receive) noexcept {
     if (receive.synchronous) count_reason(receive.context, -1);
-    counters.any_tag_receives.subtract();
     add_to_count(-1);
 }
 

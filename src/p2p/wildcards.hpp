@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Receives with MPI_ANY_TAG. They belong to no instance: one matcher of their own for the process.
+/// Receives with MPI_ANY_TAG whose messages come by several instances: one matcher of their own for the
+/// process. (Of others: p2p/homes.hpp.)
 ///
 /// Order          a wildcard is posted with everything locked (Engine::Everything) and gets an order above
 ///                every receive posted before it; every receive posted later gets one above its own. So
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "core/request.hpp"
 #include "match/selected.hpp"
@@ -21,6 +23,35 @@
 #include "tool/counters.hpp"
 
 namespace heddle::p2p {
+
+/// Posted receives with MPI_ANY_TAG, each with the order that it has been given. Its user locks.
+class PostedWildcards {
+public:
+    /// Before anything is posted: the engine of this name finds receives.
+    void select(std::string_view matcher) { posted_.select(matcher); }
+
+    /// In the order of their orders, as far as they are of one context.
+    void put(core::Request& receive) noexcept;
+    /// The first that accepts the message and was posted before order `before`, taken out.
+    core::Request* take_for(const match::Envelope& message, std::uint64_t before) noexcept;
+    /// Takes `receive` out; false if it is not there.
+    bool cancel(core::Request& receive) noexcept;
+    bool empty() const noexcept { return counters.any_tag_receives.value() == 0; }
+    /// Those of the context's class, the first one first. Throws std::bad_alloc.
+    std::vector<core::Request*> of_class(std::uint32_t context);
+
+    template <class Visit>
+    void each_posted(Visit&& visit) {
+        posted_.each_posted(visit);
+    }
+    void add_to(tool::Values& sums) noexcept;
+    match::SearchCounts& searches() noexcept { return posted_.searches(); }
+
+    tool::counters::Ordering counters;
+
+private:
+    match::Selected posted_;
+};
 
 class Wildcards {
 public:
@@ -61,22 +92,27 @@ public:
         std::lock_guard guard(list_lock_);
         posted_.each_posted(visit);
     }
+    /// Gives all of the context's class another place, or takes them from there. Everything locked. Throws
+    /// std::bad_alloc, and has changed nothing then.
+    void move_to(PostedWildcards& place, std::uint32_t context);
+    void move_from(PostedWildcards& place, std::uint32_t context);
     /// Adds what was counted, in all or for one context.
     void add_to(tool::Values& sums) noexcept;
     void add_to(tool::Values& sums, std::uint32_t context);
     void forget(std::uint32_t context) noexcept;
 
     std::uint64_t latest_order = 0;     ///< of the wildcards so far; guarded by `lock`
-    tool::counters::Ordering counters;  ///< receives: guarded by list_lock_; deferred: by all locks
+    tool::counters::Ordering counters;  ///< with everything locked
 
 private:
+    void put(core::Request& receive) noexcept;
     void note_taken(const core::Request& receive) noexcept;
     void count_reason(std::uint32_t context, int change) noexcept;
     void set_filter(std::uint32_t place) noexcept;
     void add_to_count(int change) noexcept;
 
     sync::Mutex list_lock_;
-    match::Selected posted_;
+    PostedWildcards posted_;
     std::array<std::uint32_t, 64> ordered_{};  ///< reasons for order by context; list_lock_
     std::uint64_t deferred_ = 0;               ///< list_lock_
     std::atomic<std::uint64_t> filter_{0};     ///< bit i: one of both; written with list_lock_ held

@@ -23,6 +23,17 @@ inline void pause() noexcept {
 /// Says that the line at `place` will be read soon.
 inline void prefetch(const void* place) noexcept { __builtin_prefetch(place); }
 
+/// Whether the bit of this number, modulo 64, is set. (A compiler keeps the modulo, which the instruction implies.)
+inline bool has_bit(std::uint64_t word, std::uint32_t number) noexcept {
+#if defined(__x86_64__)
+    bool set;
+    asm("btq %q[number], %[word]" : "=@ccc"(set) : [word] "r"(word), [number] "r"(number));
+    return set;
+#else
+    return (word >> (number & 63) & 1) != 0;
+#endif
+}
+
 /// Ticks of the invariant counter, for durations; may be read early by an out-of-order core.
 inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)

@@ -35,6 +35,7 @@
 #include "platform/memory.hpp"
 #include "sync/parking.hpp"
 #include "transport/shm/blocked_notice.hpp"
+#include "transport/shm/context_use.hpp"
 #include "transport/shm/offers.hpp"
 #include "transport/shm/payload_ring.hpp"
 #include "transport/shm/ring.hpp"
@@ -67,6 +68,8 @@ struct Door {
     std::atomic<std::uint64_t> cores;
     /// Of the library's thread that carries large messages while the program computes (p2p/node_worker.hpp).
     alignas(cache_line) sync::Doorbell worker;
+    /// By which instances messages come here.
+    ContextUse use;
 };
 
 /// Stages: memory in which several processes work on the same data. Whoever takes one for all of them tells

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What the matching engines of the instances, and receives with MPI_ANY_TAG, tell each other without locks: which
+/// engines have to do with which class of contexts (transport/shm/context_use.hpp), and the order of
+/// the latest such receive of each class.
+///
+/// Order          An engine that meets a class for the first time says so, and goes on above that order. If the program
+///                has ordered a receive with MPI_ANY_TAG and an exact one, whoever comes later sees what
+///                the other has said: the exact one has the order of the other to go above, or the other
+///                sees that the engine is in use. If it has not, either order is right.
+/// Thread safety  any thread.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "transport/shm/context_use.hpp"
+
+namespace heddle::match {
+
+class ContextClasses {
+public:
+    explicit ContextClasses(transport::shm::ContextUse& use) noexcept : use_(use) {
+        for (std::size_t i = 0; i < engines_.size(); ++i) {
+            engines_[i].classes_ = this;
+            engines_[i].instance_ = static_cast<std::uint8_t>(i);
+        }
+    }
+
+    /// The matching engine of an instance.
+    class Engine {
+    public:
+        /// The order above which it posts receives of the class from now on.
+        std::uint64_t meet(std::uint32_t context) noexcept {
+            classes_->add(context, instance_);
+            // Relaxed: see Order above.
+            return classes_->latest_[transport::shm::class_of(context)].order.load(relaxed);
+        }
+
+    private:
+        friend ContextClasses;
+        ContextClasses* classes_ = nullptr;
+        std::uint8_t instance_ = 0;
+    };
+    Engine& engine(std::size_t instance) noexcept { return engines_[instance]; }
+
+    void add(std::uint32_t context, std::size_t instance) noexcept { use_.add(context, instance); }
+    void note_wildcard(std::uint32_t context, std::uint64_t order) noexcept {
+        latest_[transport::shm::class_of(context)].order.store(order, relaxed);  // likewise
+    }
+    std::uint64_t instances(std::uint32_t context) const noexcept {
+        return use_.instances(context);
+    }
+
+private:
+    struct alignas(cache_line) Latest {
+        std::atomic<std::uint64_t> order{0};
+    };
+    transport::shm::ContextUse& use_;
+    std::array<Engine, 64> engines_;
+    std::array<Latest, transport::shm::context_classes> latest_;
+};
+
+}  // namespace heddle::match

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Where receives with MPI_ANY_TAG wait. A class of contexts whose messages all come by one instance has its
+/// home there: such receives are posted with this one locked, and messages are matched as they come, since
+/// those of one sender are in order in one ring. Threads that receive so on communicators of their own do not meet.
+/// A class that comes by several instances has no home: p2p/wildcards.hpp.
+///
+/// Invariant      while a class has a home, its receives with MPI_ANY_TAG are posted there, no message of it is
+///                deferred or kept elsewhere, and no exact receive of it has been posted elsewhere that was
+///                ordered before one of them.
+/// Leaving        whoever sees a message of the class by another instance, or that there may be some
+///                (Engine::is_at_home()), locks everything, and moves what is posted there (Engine::settle()).
+/// Thread safety  written with everything locked; read with any instance that is in use locked, of() by any thread
+///                as a hint.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "p2p/wildcards.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::p2p {
+
+class Homes {
+public:
+    static constexpr std::uint8_t nowhere = 0xff;
+
+    Homes() {
+        for (auto& home : homes_) home.store(nowhere, relaxed);
+    }
+    /// Before anything is posted. Not called: no class ever has a home.
+    void allow(std::string matcher) { matcher_ = std::move(matcher); }
+    bool allowed() const noexcept { return !matcher_.empty(); }
+
+    /// Whether a receive with MPI_ANY_TAG of this class of contexts has ever been posted.
+    bool is_wild(std::uint32_t context) const noexcept {
+        return (wild_ & transport::shm::class_bit(context)) != 0;
+    }
+    void make_wild(std::uint32_t context) noexcept { wild_ |= transport::shm::class_bit(context); }
+
+    std::uint8_t of(std::uint32_t context) const noexcept {
+        return homes_[transport::shm::class_of(context)].load(relaxed);
+    }
+    void set(std::uint32_t context, std::uint8_t instance) noexcept {
+        homes_[transport::shm::class_of(context)].store(instance, relaxed);
+        const std::uint64_t bit = transport::shm::class_bit(context);
+        at_home_ = instance == nowhere ? at_home_ & ~bit : at_home_ | bit;
+    }
+    /// Classes that have a home, a bit for each.
+    std::uint64_t at_home() const noexcept { return at_home_; }
+
+    /// The receives with MPI_ANY_TAG at an instance that is a home, or was. Its lock is held.
+    PostedWildcards& at(std::uint8_t instance) noexcept { return *posted_[instance].load(relaxed); }
+    bool any_at(std::uint8_t instance) const noexcept {
+        const PostedWildcards* posted = posted_[instance].load(relaxed);
+        return posted != nullptr && !posted->empty();
+    }
+    /// Throws std::bad_alloc.
+    PostedWildcards& make(std::uint8_t instance);
+    /// Of all instances: calls visit(instance, receives) where there are any lists.
+    template <class Visit>
+    void each(Visit&& visit) {
+        for (std::size_t i = 0; i < posted_.size(); ++i)
+            if (PostedWildcards* posted = posted_[i].load(acquire)) visit(i, *posted);
+    }
+
+private:
+    std::string matcher_;
+    std::uint64_t wild_ = 0;
+    std::uint64_t at_home_ = 0;
+    std::array<std::atomic<std::uint8_t>, transport::shm::context_classes> homes_;
+    std::array<std::unique_ptr<PostedWildcards>, transport::shm::most_instances> lists_;
+    std::array<std::atomic<PostedWildcards*>, transport::shm::most_instances>
+        posted_{};  ///< the same
+};
+
+}  // namespace heddle::p2p
