@@ -8,8 +8,9 @@
 /// `ready` to the completion of the last receive. It takes the place of the paper's barrier because the
 /// messages of a barrier would be searched for, too.
 ///
-/// Threads live as long as the program, so that no run starts any. The model (M_t, T_r, T_s) and the game
-/// of chance whose depths stand beside lie in stencil/, plain C++ without MPI.
+/// Threads live as long as the program, so that no run starts any; with --team new each run has its own, which have
+/// sent nothing before. The model (M_t, T_r, T_s) and the game of chance whose depths stand beside lie in stencil/,
+/// plain C++ without MPI.
 
 #include <cstdint>
 #include <new>
@@ -29,6 +30,8 @@ constexpr const char* usage =
     "stencil --decomposition naive --threads N --each MESSAGES (of one thread; or --points)\n"
     "        --runs N (after two that warm up) --size BYTES\n"
     "        --wait threads|one (each thread for its own receives, or one for all)\n"
+    "        --team kept|new (threads of all runs, or of each run, which then are new to the "
+    "library)\n"
     "        --simulate beside|no|single|whole|N (depth of a list, threads taking random turns:\n"
     "        both ends beside what is measured; or, without messages, when a turn is a single\n"
     "        operation, or the whole of what a thread does, or N operations)\n"
@@ -44,7 +47,7 @@ struct Plan {
     std::string name;
     stencil::Exchange exchange;
     int runs, size;
-    bool each_waits;
+    bool each_waits, new_threads;
     Simulate simulate;
 
     int messages() const { return static_cast<int>(exchange.messages); }
@@ -101,6 +104,7 @@ Plan read_plan(int argc, char** argv) {
     plan.runs = static_cast<int>(options.integer("runs", 10, 1));
     plan.size = static_cast<int>(options.integer("size", 0));
     plan.each_waits = options.choice("wait", "threads", {"threads", "one"}) == "threads";
+    plan.new_threads = options.choice("team", "kept", {"kept", "new"}) == "new";
     plan.simulate = read_simulate(options);
     options.done();
     // Tags, counts of requests and threads are int in MPI; the least upper bound of tags is asked for later.
@@ -201,19 +205,18 @@ void send_all(const Plan& plan, Team& team) {
 
 class Receiver {
 public:
-    explicit Receiver(const Plan& plan, Team& team)
+    explicit Receiver(const Plan& plan)
         : plan_(plan),
-          team_(team),
           data_((static_cast<std::size_t>(plan.size) + 1) * plan.messages()),
           requests_(plan.messages()),
           ended_(plan.receiving()) {}
 
-    void run(bool counts) {
-        team_.run([this](int thread) { post(thread); });
+    void run(Team& team, bool counts) {
+        team.run([this](int thread) { post(thread); });
         const unsigned long long before = steps_.read();
         const double start = bench::now();
         MPI_Send(nullptr, 0, MPI_CHAR, sender, ready_tag(plan_), MPI_COMM_WORLD);
-        wait();
+        wait(team);
         const double drain = *std::max_element(ended_.begin(), ended_.end()) - start;
         const unsigned long long after = steps_.read();
         if (!counts) return;
@@ -245,16 +248,15 @@ private:
         MPI_Waitall(to - from, requests_.data() + from, MPI_STATUSES_IGNORE);
         ended = bench::now();
     }
-    void wait() {
+    void wait(Team& team) {
         if (plan_.each_waits)
-            team_.run(
+            team.run(
                 [this](int thread) { wait_for(first(thread), first(thread + 1), ended_[thread]); });
         else
             wait_for(0, plan_.messages(), ended_[0]);
     }
 
     const Plan& plan_;
-    Team& team_;
     SearchSteps steps_;
     std::vector<char> data_;
     std::vector<MPI_Request> requests_;
@@ -277,7 +279,8 @@ public:
             " messages=" + std::to_string(plan.messages()) +
             " receiving=" + std::to_string(plan.receiving()) +
             " sending=" + std::to_string(plan.sending()) + " size=" + std::to_string(plan.size) +
-            " wait=" + (plan.each_waits ? "threads" : "one") + " runs=" + std::to_string(plan.runs);
+            " wait=" + (plan.each_waits ? "threads" : "one") +
+            " team=" + (plan.new_threads ? "new" : "kept") + " runs=" + std::to_string(plan.runs);
     }
     void add(const std::string& words, const char* key, double value, const char* unit = "") {
         char text[96];
@@ -334,21 +337,25 @@ void require_tags(const Plan& plan) {
 int run(const Plan& plan) {
     const bool sends = bench::rank() == sender;
     const int threads = sends ? plan.sending() : plan.receiving();
-    Team team(threads);
-    if (!have_threads(team, threads)) return 2;
+    std::optional<Team> team(threads);
+    if (!have_threads(*team, threads)) return 2;
     std::optional<Receiver> receives;
     try {
-        if (!sends) receives.emplace(plan, team);
+        if (!sends) receives.emplace(plan);
     } catch (const std::bad_alloc&) {
         bench::fail("stencil: no memory for " + std::to_string(plan.messages()) + " messages of " +
                     std::to_string(plan.size) + " bytes");
     }
     constexpr int warm_up = 2;
     for (int k = 0; k < warm_up + plan.runs; ++k) {
+        if (plan.new_threads && k > 0) {
+            team.emplace(threads);
+            if (!have_threads(*team, threads)) return 2;
+        }
         if (sends)
-            send_all(plan, team);
+            send_all(plan, *team);
         else
-            receives->run(k >= warm_up);
+            receives->run(*team, k >= warm_up);
     }
     if (sends) return 0;
     report(plan, receives->measured());
