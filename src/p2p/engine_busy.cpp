@@ -60,11 +60,13 @@ void Engine::forget(const std::vector<std::uint32_t>& contexts) {
 }
 
 void Engine::give_memory_back(core::Thread& thread) {
-    // Those of the world, which does not come again. Others may be of a communicator that this process is going
-    // to take part in when it is opened again, and that others have made already.
-    const auto is_left = [](const match::Message& message) {
+    // Those of the world, once it is over: it does not come again. Others may be of a communicator that this process is
+    // going to take part in when it is opened again, and that others have made already.
+    const bool world_is_over = thread.process->world_life() == objects::Process::Life::finalized;
+    const auto is_left = [world_is_over](const match::Message& message) {
         const std::uint32_t context = message.envelope.context & ~objects::partitioned_context;
-        return context >= objects::world_context && context < objects::first_free_context;
+        return world_is_over && context >= objects::world_context &&
+            context < objects::first_free_context;
     };
     for_each(used(), [&](instance::Instance& instance) {
         std::lock_guard guard(instance.lock);
