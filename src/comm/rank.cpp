@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/rank.hpp"
 
-#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
@@ -28,11 +27,12 @@ Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& o
       recycling_(contexts, freed_contexts, job.rank) {
     engine = &engine_;
     recycling = &recycling_;
+    if (!numbers.is_one_node()) {
+        network_ = open_network(numbers);
+        engine_.use_network(network_.get());
+        worker_ = std::make_unique<p2p::NetworkWorker>(*this, *network_);
+    }
     start_node_worker();
-    if (numbers.is_one_node()) return;
-    network_ = open_network(numbers);
-    engine_.use_network(network_.get());
-    worker_ = std::make_unique<p2p::NetworkWorker>(*this, *network_);
 }
 
 Rank::~Rank() = default;
@@ -42,8 +42,7 @@ void Rank::start_node_worker() try {
     if (settings.worker == tool::Worker::on && !engine_.in_laboratory())
         node_worker_ = std::make_unique<p2p::NodeWorker>(*this);
 } catch (const std::system_error& problem) {
-    std::fprintf(stderr, "heddle: rank %d has no worker (HEDDLE_WORKER): %s\n", job.rank,
-                 problem.what());
+    p2p::say_no_worker(*this, problem.what());
 }
 
 bool Rank::memory_is_back() {

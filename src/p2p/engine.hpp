@@ -352,6 +352,8 @@ public:
     void uncover_fence() noexcept { fence_.uncover(); }
     /// Whether progress would find something to do, or there is a backlog besides those announced.
     bool something_to_do(core::Thread& thread, Instances announced);
+    /// The same without a look at backlogs.
+    bool something_came();
     /// Rings that may have been used are to be looked at when they have been idle for long (p2p/idle_rings.hpp).
     void stir_idle_rings() noexcept {
         if (idle_rings_.stir()) [[unlikely]]
@@ -362,7 +364,7 @@ public:
         return idle_rings_.tend(thread);
     }
     /// The library's own thread makes progress for those of the program, which make none (p2p/node_worker.hpp); true if
-    /// there was any.
+    /// there was any, or some is left to be made.
     bool poll_for_program(core::Thread& thread);
     /// Sends whose payload is still to be taken.
     bool has_announced() const noexcept { return announced_.load(relaxed) != 0; }

@@ -180,13 +180,15 @@ void Engine::poll_all(core::Thread& thread) {
 bool Engine::poll_for_program(core::Thread& thread) {
     lone_thread_.arrive();
     const std::uint64_t before = thread.progress.progress_productive.value();
+    bool left = false;
     try {
         poll_all(thread);
+        left = something_came();  // also where a lock was not free
     } catch (const std::bad_alloc&) {
         // What came stays where it is, for the program's threads.
     }
     lone_thread_.leave();
-    return thread.progress.progress_productive.value() != before;
+    return left || thread.progress.progress_productive.value() != before;
 }
 
 /// A large message for that process has been announced.
@@ -417,11 +419,16 @@ Engine::Instances Engine::announce_backlog(core::Thread& thread) {
     return announced;
 }
 
-bool Engine::something_to_do(core::Thread& thread, Instances announced) {
+bool Engine::something_came() {
     bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
         may_release_deferred();
     for_each(used(),
              [&](instance::Instance& instance) { found = found || instance.something_came(); });
+    return found;
+}
+
+bool Engine::something_to_do(core::Thread& thread, Instances announced) {
+    bool found = something_came();
     if (found || all_handed_over()) return found;
     Turn turn(thread);
     finish_after(turn, [&] {

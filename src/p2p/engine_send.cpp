@@ -290,6 +290,8 @@ bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Chann
         instance, channel, *cell, cells,
         {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
         static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
+    if (in_pieces || pending.kind == static_cast<std::uint8_t>(Kind::rendezvous))
+        wake_workers(channel.process);
     if (bytes < pending.bytes) {
         pass_piece(pending, bytes);
         return true;

@@ -6,6 +6,7 @@
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/network.hpp"
+#include "platform/sanitizers.hpp"
 #include "platform/signals.hpp"
 
 namespace heddle::p2p {
@@ -31,6 +32,7 @@ NetworkWorker::~NetworkWorker() {
 }
 
 void NetworkWorker::work() {
+    const platform::LibraryCode library;
     core::Thread& thread = objects::attach(process_);
     while (!ends_.load(relaxed)) {
         if (!network_.needs_worker())

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/node_worker.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <utility>
 
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
+#include "platform/sanitizers.hpp"
 #include "platform/signals.hpp"
 
 namespace heddle::p2p {
@@ -13,8 +17,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr microseconds while_they_poll{1000};
-constexpr microseconds while_they_compute{200};
+constexpr microseconds while_they_compute{200};  ///< and something moves
+constexpr microseconds while_they_poll{1000};    ///< or nothing moves
+constexpr microseconds while_they_sleep{8000};
 constexpr microseconds until_sleep{100'000};  ///< without anything to do
 
 /// How often threads of the program have asked for progress.
@@ -28,6 +33,11 @@ std::uint64_t polls_of_others(const objects::Process& process, const core::Threa
 }
 
 }  // namespace
+
+void say_no_worker(const objects::Process& process, const char* why) noexcept {
+    std::fprintf(stderr, "heddle: rank %d has no worker (HEDDLE_WORKER): %s\n", process.rank(),
+                 why);
+}
 
 NodeWorker::NodeWorker(objects::Process& process) : process_(process) {
     const platform::WithoutSignals inherited;
@@ -50,7 +60,8 @@ bool NodeWorker::nap(microseconds time) {
     return !ending_.wait_for(guard, time, [this] { return ends_; });
 }
 
-void NodeWorker::work() {
+void NodeWorker::work() noexcept try {
+    const platform::LibraryCode library;
     core::Thread& thread = objects::attach(process_);
     const Engine::AsideFromProgram aside(*process_.engine);
     sync::Doorbell& bell = process_.engine->worker_bell();
@@ -65,6 +76,8 @@ void NodeWorker::work() {
         stay_awake(thread);
     }
     bell.cancel();
+} catch (const std::exception& problem) {
+    say_no_worker(process_, problem.what());  // the thread could not be attached
 }
 
 void NodeWorker::stay_awake(core::Thread& thread) {
@@ -74,9 +87,16 @@ void NodeWorker::stay_awake(core::Thread& thread) {
     while (idle < until_sleep && nap(time)) {
         idle = engine.has_announced() ? microseconds{0} : idle + time;
         const std::uint64_t now = polls_of_others(process_, thread);
-        const bool polled = std::exchange(polls, now) != now;
-        time = polled ? while_they_poll : while_they_compute;
-        if (!polled && engine.poll_for_program(thread)) idle = microseconds{0};
+        if (std::exchange(polls, now) != now) {
+            time = while_they_poll;
+        } else if (engine.lot().leader() == progress::Lot::Leader::asleep) {
+            time = std::min(2 * time, while_they_sleep);  // the leader is rung for
+        } else if (engine.poll_for_program(thread)) {
+            idle = microseconds{0};
+            time = while_they_compute;
+        } else {
+            time = std::min(2 * time, while_they_poll);
+        }
     }
 }
 

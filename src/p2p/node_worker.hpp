@@ -4,7 +4,8 @@
 ///
 /// Asleep         until a large message is announced: by this process, or to it.
 /// Awake          it naps, and looks whether threads of the program have made progress meanwhile. If none has, it makes
-///                what there is to be made. When that has been nothing for a while, it falls asleep again.
+///                what there is to be made. When that has been nothing for a while, it falls asleep again. Nobody rings
+///                while it naps, so that messages in a row cost those who announce them nothing.
 /// Others         while it naps it is not there: a thread that is alone in its process (sync/lone_thread.hpp) stays alone.
 ///                Nobody depends on it: a message that it misses is found by whoever waits for it.
 ///
@@ -24,6 +25,9 @@ class Process;
 
 namespace heddle::p2p {
 
+/// Warns that the process goes on without one.
+void say_no_worker(const objects::Process& process, const char* why) noexcept;
+
 class NodeWorker {
 public:
     /// Throws std::system_error if there can be no other thread.
@@ -33,7 +37,7 @@ public:
     NodeWorker& operator=(const NodeWorker&) = delete;
 
 private:
-    void work();
+    void work() noexcept;
     void stay_awake(core::Thread& thread);
     bool nap(std::chrono::microseconds time);
 

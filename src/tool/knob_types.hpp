@@ -150,8 +150,8 @@ inline constexpr const char* switch_names[] = {"off", "on"};
 template <>
 inline constexpr std::span<const char* const> spelled<Switch> = switch_names;
 
-enum class Worker : std::uint8_t { automatic, on };
-inline constexpr const char* worker_names[] = {"auto", "on"};
+enum class Worker : std::uint8_t { automatic, off, on };
+inline constexpr const char* worker_names[] = {"auto", "off", "on"};
 template <>
 inline constexpr std::span<const char* const> spelled<Worker> = worker_names;
 
