@@ -195,6 +195,11 @@ void Execution::run(core::Thread& thread) noexcept {
     if (advance(thread)) complete(thread);
 }
 
+bool Execution::calls_program() const noexcept {
+    const objects::Reduction& reduction = schedule.reduction;
+    return reduction.operation != nullptr && reduction.kernel == nullptr;
+}
+
 void Execution::complete(core::Thread& thread) noexcept {
     p2p::Engine& engine = *thread.engine;
     core::Request& request = *request_;

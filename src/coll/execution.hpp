@@ -5,7 +5,8 @@
 ///
 /// Progress       the caller runs the first stage (what comes before the first wait). Each later one
 ///                is run by whoever completes the last message of the stage before, once that thread
-///                holds no lock. A thread that waits for the request sleeps meanwhile; it is woken by
+///                holds no lock; by a thread of the program if an operation of the program's is called.
+///                A thread that waits for the request sleeps meanwhile; it is woken by
 ///                the completion of the whole.
 /// Messages       have the tag of the call's number among the nonblocking and persistent calls on its
 ///                communicator, which is the same in every process (MPI 5.0, 6.12): calls under way
@@ -46,6 +47,7 @@ public:
 
     void completed(p2p::Turn& turn, core::Request& message) noexcept override;
     void run(core::Thread& thread) noexcept override;
+    bool calls_program() const noexcept override;
 
 private:
     static constexpr std::uint32_t by_completion = 1;

@@ -130,6 +130,8 @@ struct Thread;
 class Work {
 public:
     virtual void run(Thread& thread) noexcept = 0;
+    /// Whether it calls functions of the program: threads of the library leave it to those of the program then.
+    virtual bool calls_program() const noexcept { return false; }
     Work* next = nullptr;  ///< in the list of the thread that put it off
 
 protected:
@@ -153,6 +155,7 @@ struct alignas(cache_line) Thread {
     launch::Page* page = nullptr;       ///< of its process on the board; nullptr: there is none
     FreeList<match::Message> messages;  ///< free ones
     BlockPool blocks;                   ///< for payloads of messages
+    bool of_library = false;            ///< none of the program's
     Work* put_off = nullptr;            ///< a list; run by Engine::finish()
     bool working = false;  ///< it is running the list: what is put off meanwhile is added
     // What it counts is never set back: another thread goes on where it has ended.

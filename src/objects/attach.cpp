@@ -114,6 +114,7 @@ core::Thread& attach(Process& process) {
     notice_end_of(*thread);
     if (platform::races_are_sought()) thread->requests.watch();
     if (process.welcome(*thread)) current_thread = thread;
+    thread->of_library = false;
     attached = thread;
     return *thread;
 }

@@ -366,6 +366,8 @@ public:
     /// The library's own thread makes progress for those of the program, which make none (p2p/node_worker.hpp); true if
     /// there was any, or some is left to be made.
     bool poll_for_program(core::Thread& thread);
+    /// Whether it has left something to them, since that calls functions of the program.
+    bool has_left_to_program() const noexcept { return left_to_program_.load(relaxed) != nullptr; }
     /// Sends whose payload is still to be taken.
     bool has_announced() const noexcept { return announced_.load(relaxed) != 0; }
     /// Of the program, and the worker while it works.
@@ -760,6 +762,9 @@ private:
     bool visit(core::Thread& thread, instance::Instance& instance);
     bool visit_in_turn(core::Thread& thread, Instances which);
     bool attend(core::Thread& thread);
+    void leave_to_program(core::Work& work) noexcept;
+    void tell_program() noexcept;
+    void do_what_was_left(core::Thread& thread);
     bool end_poll(core::Thread& thread, bool moved);
     void run_put_off(core::Thread& thread);
     void reap(core::Thread& thread);
@@ -930,6 +935,7 @@ private:
     core::Arena<match::Message> messages_;
     core::BlockDepot blocks_;
     core::Arena<instance::Pending> pending_;
+    std::atomic<core::Work*> left_to_program_{nullptr};  ///< a list, by threads of the library
     std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
     OutgoingStreams streams_{pending_, announced_};
     std::atomic<std::uint64_t> sweeps_{0};  ///< how often kept messages have been swept

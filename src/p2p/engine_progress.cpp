@@ -131,6 +131,11 @@ bool Engine::attend(core::Thread& thread) {
         finish_after(turn, [&] { answer_door(turn); });
         moved = true;
     }
+    // After the door, which says that there is something.
+    if (has_left_to_program() && !thread.of_library) [[unlikely]] {
+        do_what_was_left(thread);
+        moved = true;
+    }
     return poll_network(thread) || moved;
 }
 
@@ -178,6 +183,8 @@ void Engine::poll_all(core::Thread& thread) {
 }
 
 bool Engine::poll_for_program(core::Thread& thread) {
+    // First the program has to come by: whoever answers the door now keeps it from that.
+    if (has_left_to_program()) return false;
     lone_thread_.arrive();
     const std::uint64_t before = thread.progress.progress_productive.value();
     bool left = false;
@@ -188,6 +195,7 @@ bool Engine::poll_for_program(core::Thread& thread) {
         // What came stays where it is, for the program's threads.
     }
     lone_thread_.leave();
+    if (has_left_to_program()) tell_program();  // this thread may have answered the door since
     return left || thread.progress.progress_productive.value() != before;
 }
 
@@ -333,9 +341,35 @@ void Engine::run_put_off(core::Thread& thread) {
     thread.working = true;
     while (core::Work* work = thread.put_off) {
         thread.put_off = work->next;
-        work->run(thread);
+        if (thread.of_library && work->calls_program()) [[unlikely]]
+            leave_to_program(*work);
+        else
+            work->run(thread);
     }
     thread.working = false;
+}
+
+/// Has a thread of the program do it, in its next poll.
+void Engine::leave_to_program(core::Work& work) noexcept {
+    work.next = left_to_program_.load(relaxed);
+    while (!left_to_program_.compare_exchange_weak(work.next, &work, release, relaxed)) {}
+    tell_program();
+}
+
+/// Something was left to it. Any instance's bit has polls come to the door.
+void Engine::tell_program() noexcept {
+    node_.door(static_cast<std::size_t>(rank_)).rung.fetch_or(1, seq_cst);
+    bell().ring();
+}
+
+void Engine::do_what_was_left(core::Thread& thread) {
+    Turn turn(thread);
+    for (core::Work* work = left_to_program_.exchange(nullptr, acquire); work != nullptr;) {
+        core::Work* const next = work->next;
+        turn.put_off(*work);
+        work = next;
+    }
+    finish(turn);
 }
 
 void Engine::cool(Instances which) {

@@ -34,6 +34,7 @@ NetworkWorker::~NetworkWorker() {
 void NetworkWorker::work() {
     const platform::LibraryCode library;
     core::Thread& thread = objects::attach(process_);
+    thread.of_library = true;
     while (!ends_.load(relaxed)) {
         if (!network_.needs_worker())
             network_.nap(nap);

@@ -65,6 +65,36 @@ TEST_F(WithWorker, AThreadThatIsAloneStaysAlone) {
     });
 }
 
+thread_local bool is_of_program = false;
+std::atomic<int> added_by_program{0}, added_by_others{0};
+void add(void* in, void* inout, int* length, MPI_Datatype*) {
+    ++(is_of_program ? added_by_program : added_by_others);
+    for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
+}
+
+TEST_F(WithWorker, FunctionsOfTheProgramAreCalledByItsThreads) {
+    constexpr int ints = 300'000;
+    Watchdog watchdog("a collective with an operation of the program");
+    run_job(2, 1, [&](int rank, int) {
+        is_of_program = true;
+        MPI_Op sum;
+        MPI_Op_create(add, 1, &sum);
+        std::vector<int> mine(ints, rank + 1), all(ints);
+        const p2p::Engine& engine = *objects::attached_thread()->engine;
+        for (const bool sleeps : {false, true}) {
+            MPI_Request request;
+            MPI_Iallreduce(mine.data(), all.data(), ints, MPI_INT, sum, MPI_COMM_WORLD, &request);
+            // Its messages come, and have to be combined.
+            while (!sleeps && !engine.has_left_to_program()) std::this_thread::yield();
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            EXPECT_EQ(std::count(all.begin(), all.end(), 3), ints);
+        }
+        MPI_Op_free(&sum);
+    });
+    EXPECT_GT(added_by_program, 0);
+    EXPECT_EQ(added_by_others, 0);
+}
+
 /// Threads poll, sleep and compute in turn; the worker comes and goes.
 TEST_F(WithWorker, MessagesOfThreadsStayInOrder) {
     constexpr int rounds = 60, ints = 50'000;
