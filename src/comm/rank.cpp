@@ -39,8 +39,12 @@ Rank::~Rank() = default;
 
 /// Without one messages are carried when the program calls MPI.
 void Rank::start_node_worker() try {
-    if (settings.worker == tool::Worker::on && !engine_.in_laboratory())
-        node_worker_ = std::make_unique<p2p::NodeWorker>(*this);
+    if (settings.worker == tool::Worker::off || engine_.in_laboratory()) return;
+    node_worker_ = std::make_unique<p2p::NodeWorker>(*this);
+    if (settings.worker == tool::Worker::on)
+        node_worker_->start();
+    else
+        engine_.start_with_large_messages(node_worker_.get());
 } catch (const std::system_error& problem) {
     p2p::say_no_worker(*this, problem.what());
 }
@@ -52,6 +56,7 @@ bool Rank::memory_is_back() {
 }
 
 void Rank::memory_goes(core::Thread& thread) {
+    engine_.start_with_large_messages(nullptr);
     node_worker_.reset();
     worker_.reset();
     engine_.use_network(nullptr);

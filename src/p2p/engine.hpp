@@ -66,6 +66,7 @@ struct Session;
 namespace heddle::p2p {
 
 class Network;
+class NodeWorker;
 
 /// A message to be sent.
 struct Outbound {
@@ -366,6 +367,10 @@ public:
     /// The library's own thread makes progress for those of the program, which make none (p2p/node_worker.hpp); true if
     /// there was any, or some is left to be made.
     bool poll_for_program(core::Thread& thread);
+    /// Has that thread started when the first large message is sent or taken while there is a spare core. nullptr: none.
+    void start_with_large_messages(NodeWorker* worker) noexcept {
+        to_start_.store(worker, relaxed);  // no messages are under way
+    }
     /// Whether it has left something to them, since that calls functions of the program.
     bool has_left_to_program() const noexcept { return left_to_program_.load(relaxed) != nullptr; }
     /// Sends whose payload is still to be taken.
@@ -762,6 +767,11 @@ private:
     bool visit(core::Thread& thread, instance::Instance& instance);
     bool visit_in_turn(core::Thread& thread, Instances which);
     bool attend(core::Thread& thread);
+    void note_large_message() noexcept {
+        if (to_start_.load(relaxed) != nullptr) [[unlikely]]
+            start_worker();
+    }
+    void start_worker() noexcept;
     void leave_to_program(core::Work& work) noexcept;
     void tell_program() noexcept;
     void do_what_was_left(core::Thread& thread);
@@ -935,6 +945,7 @@ private:
     core::Arena<match::Message> messages_;
     core::BlockDepot blocks_;
     core::Arena<instance::Pending> pending_;
+    std::atomic<NodeWorker*> to_start_{nullptr};         ///< with the first large message
     std::atomic<core::Work*> left_to_program_{nullptr};  ///< a list, by threads of the library
     std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
     OutgoingStreams streams_{pending_, announced_};
@@ -951,6 +962,7 @@ private:
     sync::LoneThread lone_thread_;
     sync::Claims claims_;
     std::atomic<bool> short_of_cores_{false};
+    std::atomic<bool> spare_core_{false};
     alignas(cache_line) core::Company company_;
     std::atomic<std::uint32_t> parked_everywhere_{0};
     progress::Lot lot_;

@@ -29,6 +29,7 @@ void Engine::pull(Turn& turn, const Pull& pull) {
         turn.complete(send);
         return turn.complete(receive);
     }
+    note_large_message();
     if (pull.streamed) return take_stream(turn, pull, bytes);
     if (pull.readable && read_far(turn, pull, bytes)) return;
     fetch(turn, pull, bytes);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <bit>
+#include <system_error>
 
 #include "core/request_type.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/network.hpp"
+#include "p2p/node_worker.hpp"
 #include "platform/cores.hpp"
 #include "platform/tick_rate.hpp"
 
@@ -115,7 +117,9 @@ void Engine::find_out_about_cores() noexcept {
     }
     // The worker of the network is a thread that hardly ever wants a core.
     const auto threads = static_cast<int>(lone_thread_.threads()) - (network_ != nullptr ? 1 : 0);
-    short_of_cores_.store(threads * sharing_cores_.load(relaxed) > cores_, relaxed);
+    const int wanted = threads * sharing_cores_.load(relaxed);
+    short_of_cores_.store(wanted > cores_, relaxed);
+    spare_core_.store(wanted < cores_ && knows_cores_.load(relaxed), relaxed);
 }
 
 bool Engine::fence_before_sleep() noexcept {
@@ -197,6 +201,16 @@ bool Engine::poll_for_program(core::Thread& thread) {
     lone_thread_.leave();
     if (has_left_to_program()) tell_program();  // this thread may have answered the door since
     return left || thread.progress.progress_productive.value() != before;
+}
+
+/// Where it is not asked for by name, nobody hears if there can be no other thread.
+void Engine::start_worker() noexcept {
+    if (!spare_core_.load(relaxed)) return;
+    NodeWorker* const worker = to_start_.exchange(nullptr, acq_rel);
+    if (worker == nullptr) return;
+    try {
+        worker->start();
+    } catch (const std::system_error&) {}
 }
 
 /// A large message for that process has been announced.

@@ -110,6 +110,7 @@ void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Requ
         post_or_queue(instance, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
                       &fields, sizeof fields, nullptr, turn, number);
         wake_workers(message.process);
+        note_large_message();
     } else if (send.synchronous) {
         const OfferedFields fields{address, 0};
         post_or_queue(instance, message, Kind::eager_sync, &fields, sizeof fields, nullptr, turn,

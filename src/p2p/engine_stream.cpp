@@ -111,6 +111,7 @@ core::Request* Engine::start_stream(core::Thread& thread, instance::Instance& in
     }
     if (waits) after_queueing();
     wake_workers(message.process);
+    if (waits) note_large_message();
     finish(turn);
     return send;
 }

@@ -39,12 +39,13 @@ void say_no_worker(const objects::Process& process, const char* why) noexcept {
                  why);
 }
 
-NodeWorker::NodeWorker(objects::Process& process) : process_(process) {
+void NodeWorker::start() {
     const platform::WithoutSignals inherited;
     thread_ = std::thread([this] { work(); });
 }
 
 NodeWorker::~NodeWorker() {
+    if (!thread_.joinable()) return;
     {
         const std::lock_guard guard(lock_);
         ends_ = true;

@@ -9,7 +9,8 @@
 /// Others         while it naps it is not there: a thread that is alone in its process (sync/lone_thread.hpp) stays alone.
 ///                Nobody depends on it: a message that it misses is found by whoever waits for it.
 ///
-/// Thread safety  the constructor and the destructor from one thread, which no lock is held by.
+/// Thread safety  start() from one thread, or by the engine once (Engine::start_with_large_messages()); the destructor
+///                when neither can happen any more. No lock is held then.
 
 #include <chrono>
 #include <condition_variable>
@@ -30,9 +31,10 @@ void say_no_worker(const objects::Process& process, const char* why) noexcept;
 
 class NodeWorker {
 public:
-    /// Throws std::system_error if there can be no other thread.
-    explicit NodeWorker(objects::Process& process);
+    explicit NodeWorker(objects::Process& process) noexcept : process_(process) {}
     ~NodeWorker();
+    /// Throws std::system_error if there can be no other thread.
+    void start();
     NodeWorker(const NodeWorker&) = delete;
     NodeWorker& operator=(const NodeWorker&) = delete;
 

@@ -220,6 +220,39 @@ static void idle(void) { scheduled(SCHED_IDLE, 0); }
 static void fifo(void) { scheduled(SCHED_FIFO, 1); }
 static void single(void) { begin(MPI_THREAD_SINGLE); }
 
+/* Nobody has asked for a worker. Rank 0 has more cores than threads, and gets one with its first large message; the
+ * others have one core. */
+static void spare(void) {
+    cpu_set_t allowed, one;
+    CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+    if (CPU_COUNT(&allowed) < 2) exit(skipped);
+    CPU_ZERO(&one);
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET(core, &allowed)) {
+            CPU_SET(core, &one);
+            break;
+        }
+    if (strcmp(getenv("PMI_RANK"), "0") != 0) CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    begin(MPI_THREAD_MULTIPLE);
+    CHECK(threads_of_process() == 1);
+    for (unsigned char round = 1; round <= 3; ++round) {
+        memset(in, 0, most);
+        memset(out, round, most);
+        if (rank == 0 && round == 1) {
+            OK(MPI_Recv(in, most, MPI_BYTE, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        } else if (rank == 0) {
+            MPI_Request request;
+            OK(MPI_Irecv(in, most, MPI_BYTE, 1, 5, MPI_COMM_WORLD, &request));
+            compute_until_here(most, round);
+            OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        } else if (rank == 1) {
+            OK(MPI_Send(out, most, MPI_BYTE, 0, 5, MPI_COMM_WORLD));
+        }
+        CHECK(rank != 0 || in[most / 2] == round);
+    }
+    CHECK(threads_of_process() == (rank == 0 ? 2 : 1));
+}
+
 /* Rounds of few bytes: there are many ranks, and each has a worker. */
 static void many(void) {
     begin(MPI_THREAD_MULTIPLE);
@@ -291,10 +324,11 @@ static const struct {
     const char* name;
     void (*run)(void);
     int carries, ends;
-} cases[] = {{"limit", limit, 0, 0},       {"without", without, 0, 0},   {"forks", forks, 1, 0},
-             {"signals", signals, 1, 0},   {"one_core", one_core, 1, 0}, {"idle", idle, 1, 0},
-             {"fifo", fifo, 1, 0},         {"single", single, 1, 0},     {"many", many, 0, 1},
-             {"sessions", sessions, 0, 1}, {"finalize", finalize, 0, 1}};
+} cases[] = {
+    {"limit", limit, 0, 0},     {"without", without, 0, 0},   {"forks", forks, 1, 0},
+    {"signals", signals, 1, 0}, {"one_core", one_core, 1, 0}, {"idle", idle, 1, 0},
+    {"fifo", fifo, 1, 0},       {"single", single, 1, 0},     {"many", many, 0, 1},
+    {"spare", spare, 0, 0},     {"sessions", sessions, 0, 1}, {"finalize", finalize, 0, 1}};
 
 int main(int argc, char** argv) {
     if (argc != 2) return 2;
