@@ -5,6 +5,7 @@ suite.py build INSTALLATION PLACE: gets mpi4py's sources from PyPI and builds th
 mpicc, in a virtual environment in PLACE. What is there already and still fits is kept.
 suite.py run INSTALLATION PLACE RANKS SECONDS: runs the suite, but for what excluded.txt names. The log
 lies in PLACE.
+suite.py run_with_worker INSTALLATION PLACE RANKS SECONDS: the same with HEDDLE_WORKER=on.
 suite.py run_on_hosts INSTALLATION PLACE RANKS SECONDS: the same with the ranks on two hosts, which HOSTS makes and the
 mpiexec.hydra in LAUNCHERS spans.
 
@@ -126,9 +127,14 @@ def excluded(*files):
         yield from {"module": ("-e", rf"^{name}\.py$"), "test": ("-x", name)}[kind]
 
 
-def run(installation, place, ranks, seconds):
+def run(installation, place, ranks, seconds, kind="ranks"):
     launcher = [str(installation / "bin" / "mpiexec"), "--timeout", str(seconds), "-n", str(ranks)]
-    judge(place, ranks, place.log(f"{ranks}-ranks"), [*launcher, *suite(place, "excluded.txt")])
+    judge(place, ranks, place.log(f"{ranks}-{kind}"), [*launcher, *suite(place, "excluded.txt")])
+
+
+def run_with_worker(installation, place, ranks, seconds):
+    os.environ["HEDDLE_WORKER"] = "on"
+    run(installation, place, ranks, seconds, "ranks-with-worker")
 
 
 def run_on_hosts(_installation, place, ranks, seconds):
@@ -162,7 +168,7 @@ def judge(place, ranks, log, command):
 
 def main(command, installation, place, *numbers):
     try:
-        {"build": build, "run": run, "run_on_hosts": run_on_hosts}[command](
+        {"build": build, "run": run, "run_with_worker": run_with_worker, "run_on_hosts": run_on_hosts}[command](
             pathlib.Path(installation).resolve(), Place(place), *map(int, numbers))
     except Unreachable:
         print("mpi4py: not tested, for its sources are not here: PyPI cannot be reached")
