@@ -38,7 +38,7 @@ template <Mode mode>
     Engine& engine = engine_of(thread);
     p2p::Outbound message =
         p2p::outbound(communicator, communicator.context, data, shape, dest.rank, tag.value);
-    message.nonblocking = mode == Mode::nonblocking;
+    message.how = mode == Mode::nonblocking ? p2p::Sending::nonblocking : p2p::Sending::standard;
     return mode != Mode::synchronous ? engine.start_send(thread, message)
                                      : engine.start_synchronous_send(thread, message);
 }

@@ -11,7 +11,8 @@ namespace {
 
 using p2p::Engine;
 
-/// Nothing of the owner that was sent and given up waits for room in a ring, or for its receiver to take it.
+/// Nothing of the owner that was sent and given up waits for room in a ring, or for its receiver to take it; nor does
+/// anything that standard sends have left in the library's buffer, whose calls might have waited for that, too.
 /// Of everybody: nor does anything else, and no collective is on its way. (Bells ring when there is room, see
 /// Engine::announce_backlog, and for what receivers answer.)
 class HandedOver {
@@ -19,6 +20,7 @@ public:
     HandedOver(Engine& engine, core::Thread& thread, Engine::Owner owner) noexcept
         : engine_(engine), thread_(thread), owner_(owner) {}
     bool holds() const {
+        if (!engine_.send_buffer_is_empty()) return false;
         if (owner_ != Engine::everybody) return !engine_.has_abandoned_sends(thread_, owner_);
         return engine_.all_composed_over() && engine_.all_handed_over() &&
             !engine_.has_abandoned_sends(thread_, owner_) && engine_.is_drained();

@@ -27,8 +27,8 @@ const core::TypeOfRequests flushes(core::Operation::flush, flush_type);
 /// Where one message lies.
 class BsendBuffer::Piece final : public Listener {
 public:
-    Piece(std::shared_ptr<BsendBuffer> owner, std::byte* data, std::uint64_t number) noexcept
-        : owner(std::move(owner)), data(data), number(number) {}
+    Piece(std::shared_ptr<BsendBuffer> owner, std::uint64_t length) noexcept
+        : owner(std::move(owner)), length(length), bytes(std::max<std::uint64_t>(length, 1)) {}
 
     void completed(Turn& turn, core::Request& request) noexcept override {
         turn.thread.engine->free_request(turn.thread, request);
@@ -37,58 +37,88 @@ public:
     }
 
     std::shared_ptr<BsendBuffer> owner;
-    std::byte* data;
-    std::uint64_t number;
+    const std::uint64_t length;  ///< of the message
+    const std::uint64_t bytes;   ///< that are taken: at least one
+    std::byte* data = nullptr;
+    std::uint64_t number = 0;
 };
 
 BsendBuffer::BsendBuffer(void* memory, std::uint64_t bytes) noexcept
     : memory_(memory), bytes_(bytes), automatic_(memory == MPI_BUFFER_AUTOMATIC) {}
 
-/// First fit. Locked; nullptr: no room.
-std::byte* BsendBuffer::reserve(std::uint64_t bytes) {
-    const std::uint64_t wanted = std::max<std::uint64_t>(bytes, 1);
-    if (automatic_) return static_cast<std::byte*>(std::malloc(wanted));
+bool BsendBuffer::is_empty() {
+    const std::lock_guard guard(lock_);
+    return pieces_ == 0;
+}
+
+/// First fit. Locked; false: no room.
+bool BsendBuffer::reserve(Piece& piece) {
+    if (automatic_) return reserve_automatic(piece);
     std::uint64_t from = 0;
     for (const auto& [offset, length] : used_) {
-        if (offset - from >= wanted) break;
+        if (offset - from >= piece.bytes) break;
         from = offset + length;
     }
     // A message of no bytes needs a place in the records only.
-    if (from > bytes_ || bytes_ - from < bytes || used_.contains(from)) return nullptr;
-    used_.emplace(from, wanted);
-    return static_cast<std::byte*>(memory_) + from;
+    if (from > bytes_ || bytes_ - from < piece.length || used_.contains(from)) return false;
+    used_.emplace(from, piece.bytes);
+    piece.data = static_cast<std::byte*>(memory_) + from;
+    return true;
 }
 
-void BsendBuffer::release(Turn& turn, Piece& piece) noexcept {
-    std::lock_guard guard(lock_);
-    if (automatic_)
-        std::free(piece.data);
-    else
-        used_.erase(static_cast<std::uint64_t>(piece.data - static_cast<std::byte*>(memory_)));
+bool BsendBuffer::reserve_automatic(Piece& piece) noexcept {
+    if (bytes_ != 0 && piece.bytes > bytes_ - taken_) return false;
+    piece.data = static_cast<std::byte*>(std::malloc(piece.bytes));
+    if (piece.data != nullptr) taken_ += piece.bytes;
+    return piece.data != nullptr;
+}
+
+/// Locked.
+void BsendBuffer::give_back(const Piece& piece) noexcept {
     --pieces_;
-    std::erase_if(flushes_, [&](Flush& flush) {
-        if (flush.latest < piece.number || --flush.pieces != 0) return false;
-        turn.complete(*flush.request);
-        return true;
-    });
+    if (!automatic_) {
+        used_.erase(static_cast<std::uint64_t>(piece.data - static_cast<std::byte*>(memory_)));
+        return;
+    }
+    std::free(piece.data);
+    taken_ -= piece.bytes;
+}
+
+void BsendBuffer::release(Turn& turn, const Piece& piece) noexcept {
+    {
+        const std::lock_guard guard(lock_);
+        give_back(piece);
+        std::erase_if(flushes_, [&](Flush& flush) {
+            if (flush.latest < piece.number || --flush.pieces != 0) return false;
+            turn.complete(*flush.request);
+            return true;
+        });
+    }
+    turn.thread.engine->tell_end();
 }
 
 bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
-    std::unique_ptr<Piece> piece;
+    auto piece = std::make_unique<Piece>(shared_from_this(), message.bytes);
     {
-        std::lock_guard guard(lock_);
-        std::byte* place = reserve(message.bytes);
-        if (place == nullptr) return false;
-        piece = std::make_unique<Piece>(shared_from_this(), place, ++latest_);
+        const std::lock_guard guard(lock_);
+        if (!reserve(*piece)) return false;
+        piece->number = ++latest_;
         ++pieces_;
     }
     gather(piece->data, message.data, message.layout, 0, message.bytes);
     Outbound copy = message;
     copy.data = piece->data;
     copy.layout = nullptr;
+    copy.how = Sending::blocking;
     Engine& engine = *thread.engine;
-    core::Request* request = engine.start_send(thread, copy);
     Turn turn(thread);
+    core::Request* request = nullptr;
+    try {
+        request = engine.start_send(thread, copy);
+    } catch (const std::bad_alloc&) {
+        release(turn, *piece);
+        throw;
+    }
     if (request == nullptr || request->immortal)
         release(turn, *piece);
     else

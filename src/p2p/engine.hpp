@@ -65,8 +65,12 @@ struct Session;
 }
 namespace heddle::p2p {
 
+class BsendBuffer;
 class Network;
 class NodeWorker;
+
+/// What a send has to be. Standard ones are the program's blocking sends.
+enum class Sending : std::uint8_t { blocking, nonblocking, synchronous, standard };
 
 /// A message to be sent.
 struct Outbound {
@@ -76,13 +80,9 @@ struct Outbound {
     std::uint64_t bytes;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
     std::uint64_t offset = 0;             ///< packed bytes of the data that come before
-    // For recipes of the laboratory:
     objects::Communicator* communicator = nullptr;
-    bool nonblocking = false;  ///< a request is asked for
+    Sending how = Sending::blocking;
 };
-
-/// What a send that takes the slow way has to be.
-enum class Sending : std::uint8_t { blocking, nonblocking, synchronous };
 
 /// A receive to be posted.
 struct Inbound {
@@ -120,10 +120,10 @@ public:
                 [[likely]]
                 return &completed_send_;
         }
-        return start_send_slowly(
-            thread, message.envelope.context, message.envelope.source, message.envelope.tag,
-            message.process, message.data, {message.bytes, message.layout},
-            message.nonblocking ? Sending::nonblocking : Sending::blocking, message.communicator);
+        return start_send_slowly(thread, message.envelope.context, message.envelope.source,
+                                 message.envelope.tag, message.process, message.data,
+                                 {message.bytes, message.layout}, message.how,
+                                 message.communicator);
     }
     /// The same; complete only when the message has been matched.
     core::Request* start_synchronous_send(core::Thread& thread, const Outbound& message) {
@@ -133,6 +133,8 @@ public:
                                  message.communicator);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
+    /// Whether everything has left the library's buffer for standard sends. Heard of by await_end().
+    bool send_buffer_is_empty() const;
     /// The memory of other processes, as far as the kernel allows.
     PeerMemory& peer_memory() noexcept { return peer_memory_; }
     /// Takes a send back, and completes it, unless it is complete or has been matched.
@@ -275,10 +277,16 @@ public:
     using Owner = std::optional<const objects::Session*>;
     static constexpr Owner everybody = std::nullopt;
     bool has_abandoned_sends(core::Thread& thread, Owner owner);
-    /// Signals `slot` whenever one of them may have completed, all_handed_over() or all_composed_over() may
-    /// have become true, until unawait_end(slot).
+    /// Signals `slot` whenever one of them may have completed, all_handed_over(), all_composed_over() or
+    /// send_buffer_is_empty() may have become true, until unawait_end(slot).
     void await_end(sync::Slot& slot);
     void unawait_end(sync::Slot& slot);
+    /// After what was done that makes true what may be waited for.
+    void tell_end() {
+        sync::ProcessFence::light();  // F1: pairs with the heavy fence after await_end()
+        if (awaiting_end_.load(relaxed) != 0) [[unlikely]]
+            tell_ends();
+    }
     /// Whether there is a request at that address, free or in use.
     bool is_request(const void* handle) const noexcept {
         return is_usual_request(handle) || requests_.in_later(handle);
@@ -534,6 +542,7 @@ private:
                                                    std::int32_t process, const std::byte* data,
                                                    Shape shape, Sending how,
                                                    objects::Communicator* communicator);
+    core::Request* send_through_buffer(core::Thread& thread, const Outbound& message);
     core::Request* start_send_by(core::Thread& thread, instance::Instance& instance,
                                  const Outbound& message, bool synchronous, std::uint64_t number);
     void start_protocol(Turn& turn, instance::Instance& instance, core::Request& send,
@@ -778,12 +787,6 @@ private:
     bool end_poll(core::Thread& thread, bool moved);
     void run_put_off(core::Thread& thread);
     void reap(core::Thread& thread);
-    /// After what was done that makes true what may be waited for.
-    void tell_end() {
-        sync::ProcessFence::light();  // F1: pairs with the heavy fence after await_end()
-        if (awaiting_end_.load(relaxed) != 0) [[unlikely]]
-            tell_ends();
-    }
     void tell_ends();
 
     // engine_laboratory.cpp
@@ -941,7 +944,8 @@ private:
     PeerMemory peer_memory_;
     PayloadRings payload_rings_;
     IdleRings idle_rings_;
-    std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
+    std::atomic<std::uint32_t> sharing_{0};           ///< bit i: shared copy i is in use
+    const std::shared_ptr<BsendBuffer> send_buffer_;  ///< HEDDLE_SEND_BUFFER; nullptr: none
     core::Arena<match::Message> messages_;
     core::BlockDepot blocks_;
     core::Arena<instance::Pending> pending_;

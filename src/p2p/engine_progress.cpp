@@ -5,6 +5,7 @@
 
 #include "core/request_type.hpp"
 #include "objects/process.hpp"
+#include "p2p/buffered.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/network.hpp"
 #include "p2p/node_worker.hpp"
@@ -58,6 +59,9 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
       peer_memory_(node, rank_),
       payload_rings_(node, rank_, settings),
       idle_rings_(pool_, node, rank_, std::chrono::nanoseconds{settings.idle_rings}),
+      send_buffer_(settings.send_buffer == 0
+                       ? nullptr
+                       : std::make_shared<BsendBuffer>(MPI_BUFFER_AUTOMATIC, settings.send_buffer)),
       messages_(most_messages, core::large_chunk),
       pending_(most_pending) {
     agree_on_fences();

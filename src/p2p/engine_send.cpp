@@ -5,6 +5,7 @@
 
 #include "core/causality.hpp"
 #include "objects/communicator.hpp"
+#include "p2p/buffered.hpp"
 #include "p2p/everything.hpp"
 
 namespace heddle::p2p {
@@ -30,6 +31,8 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     const Outbound message{{context, source, tag}, process, data,        shape.bytes,
                            shape.layout,           0,       communicator};
     const bool synchronous = how == Sending::synchronous;
+    if (how == Sending::standard && send_buffer_ != nullptr) [[unlikely]]
+        if (core::Request* sent = send_through_buffer(thread, message)) return sent;
     if (is_far(process)) [[unlikely]] {
         core::causality::before_other_processes();
         return start_send_by(thread, pool_.home(context, tag), message, synchronous, 0);
@@ -42,6 +45,22 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     if (process != rank_) core::causality::before_other_processes();
     if (in_laboratory()) return send_in_laboratory(thread, message, how);
     return start_send_by(thread, pool_.of(context, tag), message, synchronous, 0);
+}
+
+/// Copies what would wait for its receiver (P5, section 3.2); nullptr, with nothing sent: it has to wait after all.
+core::Request* Engine::send_through_buffer(core::Thread& thread, const Outbound& message) {
+    if (message.bytes <= settings_.eager_limit) return nullptr;
+    try {
+        if (send_buffer_->send(thread, message)) return &completed_send_;
+        poll_all(thread);  // messages may have left without this process having looked
+        return send_buffer_->send(thread, message) ? &completed_send_ : nullptr;
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+bool Engine::send_buffer_is_empty() const {
+    return send_buffer_ == nullptr || send_buffer_->is_empty();
 }
 
 /// Starts a send through this instance.

@@ -30,6 +30,10 @@ class Programs(unittest.TestCase):
     def test_threads(self):
         self.assert_done("threads")
 
+    def test_a_library_buffer(self):
+        ended = hosts.run(2, f"{hosts.hydra(2, 1)} {os.environ['SEND_BUFFER']}", HEDDLE_SEND_BUFFER="1000000")
+        self.assertEqual(ended.code, 0, ended)
+
     def test_an_abort_and_a_death_end_all(self):
         for name, launcher in hosts.LAUNCHERS.items():
             for words in ("abort 7", "die"):
