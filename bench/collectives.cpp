@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* usage =
     "collectives --operations barrier,bcast,allreduce,allgather,alltoall --sizes 8,1K,64K,1M\n"
-    "            (also reduce, and ibarrier, iallreduce: a call and a wait)\n"
+    "            (also reduce; and ibarrier, ibcast, ireduce, iallreduce, iallgather, ialltoall: a "
+    "call and a wait)\n"
     "            --threads N --seconds S (of one repetition) --repetitions N\n";
 
 struct Plan {
@@ -51,48 +52,98 @@ struct Lane {
     std::vector<double> in, out;
 };
 
-/// Seconds that `calls` calls take. Sizes are bytes of the buffer, or of one block.
-double calls_take(const std::string& operation, long calls, long size, Lane& lane) {
-    const int bytes = static_cast<int>(size), doubles = bytes / 8;
-    double* in = lane.in.data();
-    double* out = lane.out.data();
-    MPI_Request request;
+/// A call, of `size` bytes of the buffer, or of one block.
+using Call = void (*)(Lane&, int size);
+
+void wait_for(MPI_Request request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
+
+const std::map<std::string, Call> calls_by_name = {
+    {"barrier", [](Lane& lane, int) { MPI_Barrier(lane.comm); }},
+    {"bcast",
+     [](Lane& lane, int size) { MPI_Bcast(lane.in.data(), size, MPI_BYTE, 0, lane.comm); }},
+    {"reduce",
+     [](Lane& lane, int size) {
+         MPI_Reduce(lane.in.data(), lane.out.data(), size / 8, MPI_DOUBLE, MPI_SUM, 0, lane.comm);
+     }},
+    {"allreduce",
+     [](Lane& lane, int size) {
+         MPI_Allreduce(lane.in.data(), lane.out.data(), size / 8, MPI_DOUBLE, MPI_SUM, lane.comm);
+     }},
+    {"allgather",
+     [](Lane& lane, int size) {
+         MPI_Allgather(lane.in.data(), size, MPI_BYTE, lane.out.data(), size, MPI_BYTE, lane.comm);
+     }},
+    {"alltoall",
+     [](Lane& lane, int size) {
+         MPI_Alltoall(lane.in.data(), size, MPI_BYTE, lane.out.data(), size, MPI_BYTE, lane.comm);
+     }},
+    {"ibarrier",
+     [](Lane& lane, int) {
+         MPI_Request request;
+         MPI_Ibarrier(lane.comm, &request);
+         wait_for(request);
+     }},
+    {"ibcast",
+     [](Lane& lane, int size) {
+         MPI_Request request;
+         MPI_Ibcast(lane.in.data(), size, MPI_BYTE, 0, lane.comm, &request);
+         wait_for(request);
+     }},
+    {"ireduce",
+     [](Lane& lane, int size) {
+         MPI_Request request;
+         MPI_Ireduce(lane.in.data(), lane.out.data(), size / 8, MPI_DOUBLE, MPI_SUM, 0, lane.comm,
+                     &request);
+         wait_for(request);
+     }},
+    {"iallreduce",
+     [](Lane& lane, int size) {
+         MPI_Request request;
+         MPI_Iallreduce(lane.in.data(), lane.out.data(), size / 8, MPI_DOUBLE, MPI_SUM, lane.comm,
+                        &request);
+         wait_for(request);
+     }},
+    {"iallgather",
+     [](Lane& lane, int size) {
+         MPI_Request request;
+         MPI_Iallgather(lane.in.data(), size, MPI_BYTE, lane.out.data(), size, MPI_BYTE, lane.comm,
+                        &request);
+         wait_for(request);
+     }},
+    {"ialltoall",
+     [](Lane& lane, int size) {
+         MPI_Request request;
+         MPI_Ialltoall(lane.in.data(), size, MPI_BYTE, lane.out.data(), size, MPI_BYTE, lane.comm,
+                       &request);
+         wait_for(request);
+     }},
+};
+
+Call call_of(const std::string& operation) {
+    const auto found = calls_by_name.find(operation);
+    if (found == calls_by_name.end()) bench::fail("no operation " + operation);
+    return found->second;
+}
+
+/// Seconds that so many calls take.
+double calls_take(Call call, long calls, long bytes, Lane& lane) {
+    const int size = static_cast<int>(bytes);
     const double start = bench::now();
-    for (long k = 0; k < calls; ++k) {
-        if (operation == "barrier")
-            MPI_Barrier(lane.comm);
-        else if (operation == "ibarrier") {
-            MPI_Ibarrier(lane.comm, &request);
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-        } else if (operation == "iallreduce") {
-            MPI_Iallreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, lane.comm, &request);
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-        } else if (operation == "reduce")
-            MPI_Reduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, 0, lane.comm);
-        else if (operation == "bcast")
-            MPI_Bcast(in, bytes, MPI_BYTE, 0, lane.comm);
-        else if (operation == "allreduce")
-            MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, lane.comm);
-        else if (operation == "allgather")
-            MPI_Allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, lane.comm);
-        else if (operation == "alltoall")
-            MPI_Alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, lane.comm);
-        else
-            bench::fail("no operation " + operation);
-    }
+    for (long k = 0; k < calls; ++k) call(lane, size);
     return bench::now() - start;
 }
 
 void measure(const Plan& plan, const std::string& operation, long size, std::vector<Lane>& lanes) {
+    const Call call = call_of(operation);
     const auto room =
         static_cast<std::size_t>(size / 8 + 1) * static_cast<std::size_t>(bench::ranks());
     for (Lane& lane : lanes) {
         lane.in.assign(room, 1);
         lane.out.assign(room, 0);
     }
-    calls_take(operation, 5, size, lanes[0]);
-    long calls = std::max(
-        4L, static_cast<long>(plan.seconds / (calls_take(operation, 20, size, lanes[0]) / 20)));
+    calls_take(call, 5, size, lanes[0]);
+    long calls =
+        std::max(4L, static_cast<long>(plan.seconds / (calls_take(call, 20, size, lanes[0]) / 20)));
     MPI_Bcast(&calls, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     std::vector<double> each;
     for (int k = 0; k < plan.repetitions; ++k) {
@@ -100,8 +151,8 @@ void measure(const Plan& plan, const std::string& operation, long size, std::vec
         const double start = bench::now();
         std::vector<std::thread> others;
         for (std::size_t t = 1; t < lanes.size(); ++t)
-            others.emplace_back([&, t] { calls_take(operation, calls, size, lanes[t]); });
-        calls_take(operation, calls, size, lanes[0]);
+            others.emplace_back([&, t] { calls_take(call, calls, size, lanes[t]); });
+        calls_take(call, calls, size, lanes[0]);
         for (std::thread& thread : others) thread.join();
         each.push_back((bench::now() - start) / static_cast<double>(calls));
     }
