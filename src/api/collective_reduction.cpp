@@ -157,7 +157,8 @@ int reduce_local(Thread& thread, LocalIn in, LocalResult inout, Count count, Typ
         return objects::fail(thread, nullptr, MPI_ERR_OP, undefined(reduction));
     if (const int error = check_operand(thread, in, count, type)) return error;
     if (const int error = check_operand(thread, inout, count, type)) return error;
-    reduction.combine(in.address, inout.address, static_cast<std::size_t>(count.value));
+    reduction.combine(in.address, inout.address, inout.address,
+                      static_cast<std::size_t>(count.value));
     return MPI_SUCCESS;
 }
 

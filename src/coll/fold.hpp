@@ -30,10 +30,13 @@ public:
         const auto of = [&](std::int32_t rank) -> const std::byte* {
             return rank == root_ ? in : operand(rank);
         };
-        schedule_.copy(of(pivot), sum, bytes);
-        for (std::int32_t rank = last_; rank >= 0; --rank)
-            if (rank != pivot) schedule_.combine(of(rank), sum, count);
-        schedule_.copy(sum, out, bytes);
+        const std::byte* right = of(pivot);
+        for (std::int32_t rank = last_; rank >= 0; --rank) {
+            if (rank == pivot) continue;
+            schedule_.combine(of(rank), right, sum, count);
+            right = sum;
+        }
+        schedule_.copy(right, out, bytes);
     }
 
 private:

@@ -67,16 +67,17 @@ void Schedule::make_room_for_elements() {
     right_ = room();
 }
 
-void Schedule::combine_packed(const std::byte* in, std::byte* inout, std::uint64_t count) const {
+void Schedule::combine_packed(const std::byte* left, const std::byte* right, std::byte* result,
+                              std::uint64_t count) const {
     const objects::Datatype& type = *reduction.type;
     for (std::uint64_t done = 0; done < count;) {
         const std::uint64_t now = std::min(count - done, elements_);
         const std::uint64_t at = done * reduction.element_bytes;
         const std::uint64_t bytes = now * reduction.element_bytes;
-        objects::unpack(type, left_, 0, in + at, bytes);
-        objects::unpack(type, right_, 0, inout + at, bytes);
-        reduction.combine(left_, right_, now);
-        objects::pack(type, right_, 0, inout + at, bytes);
+        objects::unpack(type, left_, 0, left + at, bytes);
+        objects::unpack(type, right_, 0, right + at, bytes);
+        reduction.combine(left_, right_, right_, now);
+        objects::pack(type, right_, 0, result + at, bytes);
         done += now;
     }
 }

@@ -47,11 +47,12 @@ struct Step {
         unpack,
     };
     Kind kind;
-    std::int32_t peer;       ///< rank; of pack and unpack: number of the datatype
-    const std::byte* from;   ///< sent, copied, (un)packed; the left operand
-    std::byte* to;           ///< where it goes; the right operand and the result
-    std::uint64_t size;      ///< bytes, of the packed form; elements of combine
-    std::uint64_t turn = 0;  ///< of signal and await, whose SharedWord is at `to`
+    std::int32_t peer;                 ///< rank; of pack and unpack: number of the datatype
+    const std::byte* from;             ///< sent, copied, (un)packed; the left operand
+    std::byte* to;                     ///< where it goes; the result
+    std::uint64_t size;                ///< bytes, of the packed form; elements of combine
+    std::uint64_t turn = 0;            ///< of signal and await, whose SharedWord is at `to`
+    const std::byte* right = nullptr;  ///< operand of combine
 };
 
 class Schedule {
@@ -99,9 +100,14 @@ public:
     void copy(const std::byte* from, std::byte* to, std::uint64_t bytes) {
         if (from != to && bytes != 0) add({Step::Kind::copy, 0, from, to, bytes});
     }
+    /// result = left op right. `result` may be `right`; otherwise nothing overlaps.
+    void combine(const std::byte* left, const std::byte* right, std::byte* result,
+                 std::uint64_t count) {
+        if (count != 0) add({Step::Kind::combine, 0, left, result, count, 0, right});
+    }
     /// inout = in op inout
     void combine(const std::byte* in, std::byte* inout, std::uint64_t count) {
-        if (count != 0) add({Step::Kind::combine, 0, in, inout, count});
+        combine(in, inout, inout, count);
     }
 
     // On an intercommunicator messages go to the other group, or, between these two, within that of
@@ -138,8 +144,9 @@ public:
     /// The datatypes of pack and unpack steps, by number.
     std::span<const objects::Datatype* const> types() const noexcept { return types_; }
 
-    /// inout = in op inout on packed elements, laid out for the user's function meanwhile.
-    void combine_packed(const std::byte* in, std::byte* inout, std::uint64_t count) const;
+    /// result = left op right on packed elements, laid out for the user's function meanwhile.
+    void combine_packed(const std::byte* left, const std::byte* right, std::byte* result,
+                        std::uint64_t count) const;
     /// To be called once schedule.reduction is set.
     void prepare_reduction() {
         if (reduction.packed) [[unlikely]]

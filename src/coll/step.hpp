@@ -49,8 +49,8 @@ inline void do_locally(const Schedule& schedule, const Step& step) {
         case Step::Kind::unpack: objects::unpack(type(), step.to, 0, step.from, step.size); break;
         default:
             if (schedule.reduction.packed) [[unlikely]]
-                return schedule.combine_packed(step.from, step.to, step.size);
-            schedule.reduction.combine(step.from, step.to, step.size);
+                return schedule.combine_packed(step.from, step.right, step.to, step.size);
+            schedule.reduction.combine(step.from, step.right, step.to, step.size);
     }
 }
 

@@ -136,29 +136,44 @@ struct [[gnu::packed, gnu::may_alias]] Loose {
     T value;
 };
 
+/// Before a loop whose elements have nothing to do with each other, although an array may be in place of another.
+#if defined(__clang__)
+#define HEDDLE_EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HEDDLE_EACH_ALONE _Pragma("GCC ivdep")
+#endif
+
 template <Builtin op, class T>
-void kernel(const std::byte* in, std::byte* inout, std::size_t count) noexcept {
+void kernel(const std::byte* in, const std::byte* other, std::byte* out,
+            std::size_t count) noexcept {
     if constexpr (is_pair<T>) {
         for (std::size_t i = 0; i < count; ++i) {
             T a, b;
             std::memcpy(&a, in + i * sizeof(T), sizeof(T));
-            std::memcpy(&b, inout + i * sizeof(T), sizeof(T));
+            std::memcpy(&b, other + i * sizeof(T), sizeof(T));
             const T result = apply<op>(a, b);
-            std::memcpy(inout + i * sizeof(T), &result, sizeof(T));
+            std::memcpy(out + i * sizeof(T), &result, sizeof(T));
         }
     } else {
         const auto* __restrict left = reinterpret_cast<const Loose<T>*>(in);
-        auto* __restrict right = reinterpret_cast<Loose<T>*>(inout);
+        const auto* right = reinterpret_cast<const Loose<T>*>(other);
+        auto* result = reinterpret_cast<Loose<T>*>(out);
+        HEDDLE_EACH_ALONE
         for (std::size_t i = 0; i < count; ++i)
-            right[i].value = apply<op, T>(left[i].value, right[i].value);
+            result[i].value = apply<op, T>(left[i].value, right[i].value);
     }
 }
+#undef HEDDLE_EACH_ALONE
 
 template <std::size_t size>
-void replace(const std::byte* in, std::byte* inout, std::size_t count) noexcept {
-    if (count != 0) std::memcpy(inout, in, count * size);
+void replace(const std::byte* left, const std::byte*, std::byte* result,
+             std::size_t count) noexcept {
+    if (count != 0) std::memcpy(result, left, count * size);
 }
-void keep(const std::byte*, std::byte*, std::size_t) noexcept {}
+template <std::size_t size>
+void keep(const std::byte*, const std::byte* right, std::byte* result, std::size_t count) noexcept {
+    if (result != right && count != 0) std::memcpy(result, right, count * size);
+}
 
 template <class... T>
 struct Types {};
@@ -182,7 +197,7 @@ constexpr Kernel kernel_for() {
     if constexpr (op == Builtin::replace)
         return replace<sizeof(T)>;
     else if constexpr (op == Builtin::no_op)
-        return keep;
+        return keep<sizeof(T)>;
     else if constexpr (op == Builtin::min_location || op == Builtin::max_location) {
         if constexpr (is_pair<T>)
             return kernel<op, T>;

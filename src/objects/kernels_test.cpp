@@ -278,16 +278,24 @@ TEST(Kernels, agree_with_a_plain_loop) {
                     type.rule(builtin, in.data() + at, inout.data() + at, expected.data() + at);
                 }
                 before = in;
-                kernel(in.data() + shift, inout.data() + shift, count);
-                EXPECT_EQ(in, before);
-                for (std::size_t i = 0; i < count; ++i) {
-                    const std::size_t at = shift + i * type.extent;
-                    EXPECT_TRUE(type.equal(inout.data() + at, expected.data() + at))
-                        << type.name << ", operation " << op << ", element " << i << " of "
-                        << count;
-                }
-                for (std::size_t i = shift + count * type.extent; i < inout.size(); ++i)
-                    EXPECT_EQ(inout[i], std::byte{}) << type.name << " wrote behind its array";
+                const auto check = [&](const std::vector<std::byte>& result, const char* where) {
+                    EXPECT_EQ(in, before);
+                    for (std::size_t i = 0; i < count; ++i) {
+                        const std::size_t at = shift + i * type.extent;
+                        EXPECT_TRUE(type.equal(result.data() + at, expected.data() + at))
+                            << type.name << ", operation " << op << ", element " << i << " of "
+                            << count << ", " << where;
+                    }
+                    for (std::size_t i = shift + count * type.extent; i < result.size(); ++i)
+                        EXPECT_EQ(result[i], std::byte{}) << type.name << " wrote behind its array";
+                };
+                std::vector<std::byte> apart(in.size());
+                const std::vector<std::byte> right = inout;
+                kernel(in.data() + shift, inout.data() + shift, apart.data() + shift, count);
+                EXPECT_EQ(inout, right);
+                check(apart, "apart");
+                kernel(in.data() + shift, inout.data() + shift, inout.data() + shift, count);
+                check(inout, "in place");
             }
         }
     }
@@ -300,8 +308,10 @@ template <class T>
 void combine_three(MPI_Datatype handle, Builtin op, T a, T b, T expected) {
     Datatype datatype;
     datatype.handle = handle;
-    kernel_of(op, datatype)(reinterpret_cast<std::byte*>(&a), reinterpret_cast<std::byte*>(&b), 1);
-    EXPECT_TRUE(b == expected);
+    T result{};
+    kernel_of(op, datatype)(reinterpret_cast<std::byte*>(&a), reinterpret_cast<std::byte*>(&b),
+                            reinterpret_cast<std::byte*>(&result), 1);
+    EXPECT_TRUE(result == expected);
 }
 
 TEST(Kernels, know_the_uncommon_numbers) {
@@ -322,9 +332,13 @@ TEST(Kernels, replace_takes_the_left_operand_and_no_op_the_right) {
     int in[] = {1, 2, 3}, inout[] = {4, 5, 6};
     auto* left = reinterpret_cast<std::byte*>(in);
     auto* right = reinterpret_cast<std::byte*>(inout);
-    kernel_of(Builtin::no_op, datatype)(left, right, 3);
+    kernel_of(Builtin::no_op, datatype)(left, right, right, 3);
     EXPECT_EQ(inout[2], 6);
-    kernel_of(Builtin::replace, datatype)(left, right, 2);
+    int apart[] = {0, 0, 0};
+    kernel_of(Builtin::no_op, datatype)(left, right, reinterpret_cast<std::byte*>(apart), 2);
+    EXPECT_EQ(apart[1], 5);
+    EXPECT_EQ(apart[2], 0);
+    kernel_of(Builtin::replace, datatype)(left, right, right, 2);
     EXPECT_EQ(inout[0], 1);
     EXPECT_EQ(inout[1], 2);
     EXPECT_EQ(inout[2], 6);
@@ -344,11 +358,30 @@ TEST(Reduction, calls_the_users_function_in_pieces_that_an_int_can_count) {
     type.handle = MPI_BYTE;
     type.extent = 0;  // addresses are not looked at
     std::byte nothing{};
-    Reduction(operation, type).combine(&nothing, &nothing, 0);
+    Reduction(operation, type).combine(&nothing, &nothing, &nothing, 0);
     EXPECT_EQ(calls, 0);
-    Reduction(operation, type).combine(&nothing, &nothing, std::size_t{1} << 32);
+    Reduction(operation, type).combine(&nothing, &nothing, &nothing, std::size_t{1} << 32);
     EXPECT_EQ(calls, 3);
     EXPECT_EQ(elements, std::int64_t{1} << 32);
+}
+
+void add_to_each(void* in, void* inout, int* length, MPI_Datatype*) {
+    for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += 10 * static_cast<int*>(in)[i];
+}
+
+TEST(Reduction, leaves_the_right_operand_as_it_is_where_the_result_is_apart) {
+    Operation operation;
+    operation.function = add_to_each;
+    Datatype type;
+    type.handle = MPI_INT;
+    type.extent = sizeof(int);
+    int left[] = {1, 2}, right[] = {3, 4}, result[] = {0, 0};
+    Reduction(operation, type)
+        .combine(reinterpret_cast<std::byte*>(left), reinterpret_cast<std::byte*>(right),
+                 reinterpret_cast<std::byte*>(result), 2);
+    EXPECT_EQ(right[1], 4);
+    EXPECT_EQ(result[0], 13);
+    EXPECT_EQ(result[1], 24);
 }
 
 }  // namespace

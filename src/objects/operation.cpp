@@ -2,6 +2,7 @@
 #include "objects/operation.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "objects/callback.hpp"
@@ -13,9 +14,11 @@ void drop(Process& process, Operation& operation) noexcept {
     if (operation.release_reference()) Process::destroy(process.operations, operation);
 }
 
-void Reduction::call_user(const std::byte* in, std::byte* inout, std::size_t count) const {
+void Reduction::call_user(const std::byte* from_left, const std::byte* right, std::byte* inout,
+                          std::size_t count) const {
     MPI_Datatype handle = type->handle;
-    auto* left = const_cast<std::byte*>(in);  // the signature is older than const
+    auto* left = const_cast<std::byte*>(from_left);  // the signature is older than const
+    if (inout != right && count != 0) std::memcpy(inout, right, count * element_bytes);
     if (operation->large_function != nullptr) {
         auto length = static_cast<MPI_Count>(count);
         if (count != 0) call_program(operation->large_function, left, inout, &length, &handle);

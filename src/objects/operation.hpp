@@ -2,11 +2,12 @@
 #pragma once
 /// An operation of reductions and accumulations (MPI 5.0, 6.9): predefined, or the user's own.
 ///
-/// Order          combine(in, inout) makes inout = in op inout: `in` holds the left operand, which
+/// Order          combine(left, right, result) makes result = left op right: the left operand
 ///                comes from the lower rank. Nobody swaps operands of an operation, commutative or
 ///                not, so that every rank that combines the same values gets the same bits.
 /// Kernels        a predefined operation on a type it is defined for is one function on arrays.
-///                A kernel asks for no alignment; its arrays do not overlap.
+///                A kernel asks for no alignment. Its result may be in place of the right operand; otherwise its
+///                arrays do not overlap.
 
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +50,8 @@ struct Operation : core::Object {
 /// Drops a reference; the last one destroys.
 void drop(Process& process, Operation& operation) noexcept;
 
-using Kernel = void (*)(const std::byte* in, std::byte* inout, std::size_t count) noexcept;
+using Kernel = void (*)(const std::byte* left, const std::byte* right, std::byte* result,
+                        std::size_t count) noexcept;
 
 /// nullptr if the operation is not defined for the type, or is the user's own.
 Kernel kernel_of(Builtin operation, const Datatype& type) noexcept;
@@ -80,15 +82,18 @@ struct Reduction {
         return kernel != nullptr || operation->builtin == Builtin::none;
     }
     bool commutative() const noexcept { return operation->commutative; }
-    /// inout = in op inout, elementwise, on elements as they lie in the user's buffers.
-    void combine(const std::byte* in, std::byte* inout, std::size_t count) const {
+    /// result = left op right, elementwise, on elements as they lie in the user's buffers. `result` may be `right`;
+    /// otherwise nothing overlaps.
+    void combine(const std::byte* left, const std::byte* right, std::byte* result,
+                 std::size_t count) const {
         if (kernel != nullptr) [[likely]]
-            return kernel(in, inout, count);
-        call_user(in, inout, count);
+            return kernel(left, right, result, count);
+        call_user(left, right, result, count);
     }
 
 private:
-    void call_user(const std::byte* in, std::byte* inout, std::size_t count) const;
+    void call_user(const std::byte* left, const std::byte* right, std::byte* result,
+                   std::size_t count) const;
 };
 
 }  // namespace heddle::objects

@@ -42,8 +42,8 @@ template <class Word>
     Word before = target.load(relaxed), after;
     do {
         after = before;
-        operation.kernel(reinterpret_cast<const std::byte*>(&origin),
-                         reinterpret_cast<std::byte*>(&after), 1);
+        auto* const changed = reinterpret_cast<std::byte*>(&after);
+        operation.kernel(reinterpret_cast<const std::byte*>(&origin), changed, changed, 1);
     } while (!target.compare_exchange_weak(before, after, acq_rel, relaxed));
     return before;
 }

@@ -28,7 +28,7 @@ void apply_to_padded(const ElementOperation& operation, const Piece& piece) noex
         if (piece.result != nullptr) std::memcpy(piece.result + at, changed, operation.bytes);
         if (operation.builtin == objects::Builtin::no_op) continue;
         std::memcpy(origin, piece.origin + at, operation.bytes);
-        operation.kernel(origin, changed, 1);
+        operation.kernel(origin, changed, changed, 1);
         std::memcpy(target, changed, operation.bytes);
     }
 }
@@ -42,7 +42,7 @@ void apply_in_place(const ElementOperation& operation, const Piece& piece) noexc
     if (piece.result != nullptr)
         std::memmove(piece.result, target, bytes_of(operation, piece.count));
     if (operation.builtin != objects::Builtin::no_op)
-        operation.kernel(piece.origin, target, static_cast<std::size_t>(piece.count));
+        operation.kernel(piece.origin, target, target, static_cast<std::size_t>(piece.count));
 }
 
 void swap_in_place(objects::Place target, const std::byte* origin, const std::byte* compare,
