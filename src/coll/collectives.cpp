@@ -81,9 +81,10 @@ void scatter(Schedule& schedule, Collective what, const Blocks& all, Block mine,
 }
 
 void allgather(Schedule& schedule, Block mine, const Blocks& all) {
-    schedule.copy(mine.data, all[schedule.rank].data, mine.bytes);
-    if (!all.regular()) return write(schedule, Collective::allgatherv, 0, {.to = all});
-    if (mine.bytes != 0) write(schedule, Collective::allgather, mine.bytes, {.to = all});
+    if (!all.regular())
+        return write(schedule, Collective::allgatherv, 0, {.mine = mine, .to = all});
+    if (mine.bytes != 0)
+        write(schedule, Collective::allgather, mine.bytes, {.mine = mine, .to = all});
 }
 
 void alltoall(Schedule& schedule, Collective what, const Blocks& out, const Blocks& in,

@@ -24,6 +24,12 @@ Blocks given(S& schedule, const A& arguments) {
     return arguments.in_place ? copied(schedule, arguments.from) : arguments.from;
 }
 
+/// All blocks, that of this process in its place.
+Blocks gathered(S& schedule, const A& arguments) {
+    schedule.copy(arguments.mine.data, arguments.to[schedule.rank].data, arguments.mine.bytes);
+    return arguments.to;
+}
+
 /// The algorithms, those of an operation in the order of the words of its knob.
 constexpr Algorithm rows[] = {
     {barrier, "shared", shared, [](S& s, const A&) { shared_barrier(s); }},
@@ -64,12 +70,12 @@ constexpr Algorithm rows[] = {
     {gather, "binomial", nothing,
      [](S& s, const A& a) { binomial_gather(s, a.mine, a.to, a.root); }},
     {gatherv, "direct", nothing, [](S& s, const A& a) { direct_gather(s, a.mine, a.to, a.root); }},
-    {allgather, "shared", shared, [](S& s, const A& a) { shared_allgather(s, a.to); }},
-    {allgather, "direct", nothing, [](S& s, const A& a) { direct_allgather(s, a.to); }},
-    {allgather, "bruck", nothing, [](S& s, const A& a) { bruck_allgather(s, a.to); }},
-    {allgather, "ring", nothing, [](S& s, const A& a) { ring_allgather(s, a.to); }},
-    {allgatherv, "direct", nothing, [](S& s, const A& a) { direct_allgather(s, a.to); }},
-    {allgatherv, "ring", nothing, [](S& s, const A& a) { ring_allgather(s, a.to); }},
+    {allgather, "shared", shared, [](S& s, const A& a) { shared_allgather(s, a.mine, a.to); }},
+    {allgather, "direct", nothing, [](S& s, const A& a) { direct_allgather(s, gathered(s, a)); }},
+    {allgather, "bruck", nothing, [](S& s, const A& a) { bruck_allgather(s, gathered(s, a)); }},
+    {allgather, "ring", nothing, [](S& s, const A& a) { ring_allgather(s, gathered(s, a)); }},
+    {allgatherv, "direct", nothing, [](S& s, const A& a) { direct_allgather(s, gathered(s, a)); }},
+    {allgatherv, "ring", nothing, [](S& s, const A& a) { ring_allgather(s, gathered(s, a)); }},
     {scatter, "direct", nothing,
      [](S& s, const A& a) { direct_scatter(s, a.from, a.mine, a.root); }},
     {scatter, "binomial", nothing,
@@ -119,12 +125,12 @@ constexpr Line table[] = {
     {row(reduce, "accumulated"), any_size, 32, "every operand is read once, by its owner"},
     {row(reduce, "travelling"), any_size, 32, "the order of accumulated", blocking},
     {row(reduce, "scattered"), any_size, any_ranks, "everyone combines a piece"},
-    {row(allreduce, "shared"), 2 * KiB, 2, "both copy at once"},
+    {row(allreduce, "shared"), 32 * KiB, 2, "both copy at once"},
     {row(allreduce, "accumulated"), any_size, 2, "every operand is read once, by its owner"},
     {row(allreduce, "shared"), any_size, 2, "both copy at once"},
-    {row(allreduce, "shared"), 8 * KiB, 4, "one round"},
+    {row(allreduce, "shared"), 16 * KiB, 4, "one round"},
     {row(allreduce, "shared"), 2 * KiB, 8, "one round"},
-    {row(allreduce, "direct"), 8 * KiB, 4, "the order of shared", blocking},
+    {row(allreduce, "direct"), 16 * KiB, 4, "the order of shared", blocking},
     {row(allreduce, "direct"), 2 * KiB, 8, "the order of shared", blocking},
     {row(allreduce, "direct"), 256, 4, "one round"},
     {row(allreduce, "doubling"), 16 * KiB, 2, "one round"},

@@ -65,26 +65,32 @@ void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
         for (std::int32_t distance = 1; distance <= last; ++distance)
             (void)slots.of(schedule.before(distance), piece, now);
         slots.all_have_given(piece);
-        // In one order everywhere. In place, the operand of this process is in its slot only.
+        // In one order everywhere. In place, the operand of this process is in its slot only, but for the rightmost,
+        // in whose place the result grows.
         const auto operand = [&](std::int32_t rank) -> const std::byte* {
-            return rank == schedule.rank && in != out ? in + at : slots.place(rank, piece, now);
+            const bool here = rank == schedule.rank && (in != out || rank == last);
+            return here ? in + at : slots.place(rank, piece, now);
         };
-        schedule.copy(last == schedule.rank ? in + at : operand(last), out + at, now);
-        for (std::int32_t rank = last - 1; rank >= 0; --rank)
-            schedule.combine(operand(rank), out + at, pieces.count(piece));
+        const std::byte* right = operand(last);
+        for (std::int32_t rank = last - 1; rank >= 0; --rank) {
+            schedule.combine(operand(rank), right, out + at, pieces.count(piece));
+            right = out + at;
+        }
         slots.finish(piece);
     };
-    give_and_take(pieces.number(), give, take);
+    give_and_take(slots, pieces.number(), give, take);
 }
 
-void shared_allgather(Schedule& schedule, const Blocks& all) {
-    const Block mine = all[schedule.rank];
+void shared_allgather(Schedule& schedule, Block mine, const Blocks& all) {
+    std::byte* const here = all[schedule.rank].data;
     const Pieces pieces(mine.bytes, 1);
     SharedSlots slots(schedule, pieces.number());
     const auto give = [&](std::uint64_t piece) {
         const std::uint64_t now = pieces.bytes(piece);
         schedule.copy(mine.data + pieces.start(piece), slots.own(piece, now), now);
         slots.give(piece, now);
+        // Only now: the others wait for what is given.
+        schedule.copy(mine.data + pieces.start(piece), here + pieces.start(piece), now);
     };
     const auto take = [&](std::uint64_t piece) {
         const std::uint64_t now = pieces.bytes(piece);
@@ -95,7 +101,7 @@ void shared_allgather(Schedule& schedule, const Blocks& all) {
         slots.all_have_given(piece);
         slots.finish(piece);
     };
-    give_and_take(pieces.number(), give, take);
+    give_and_take(slots, pieces.number(), give, take);
 }
 
 namespace {
@@ -148,7 +154,7 @@ void shared_alltoall(Schedule& schedule, const Blocks& given, const Blocks& in, 
         schedule.copy(slots.of(from, turn, now), in[from].data + pieces.start(piece), now);
         slots.finish(turn);
     };
-    give_and_take(number * static_cast<std::uint64_t>(schedule.size - 1), give, take);
+    give_and_take(slots, number * static_cast<std::uint64_t>(schedule.size - 1), give, take);
     schedule.copy(out[schedule.rank].data, in[schedule.rank].data, each);
 }
 

@@ -4,7 +4,7 @@
 ///
 /// An object      stands for the turns of one call, which all ranks take alike. Pieces are counted from 0.
 /// Order          give() before anything of the piece is taken; finish() once this process needs no more of it;
-///                pieces one after the other, what is given at most one ahead of what is finished.
+///                pieces one after the other, what is given at most ahead() of what is finished.
 
 #include <algorithm>
 #include <cstdint>
@@ -50,13 +50,20 @@ public:
     void wait_for(std::int32_t rank, std::uint64_t piece) {
         schedule_.await(layout_.standing(rank).word, turn(piece), 0, rank);
     }
-    /// Everybody has given this piece, and so has finished the last but one before.
+    /// So many pieces are given ahead of the one that is taken: what stays in the second cache, and leaves room for those
+    /// that somebody has not finished.
+    std::uint64_t ahead() const noexcept {
+        return std::min<std::uint64_t>(most_ahead, slots() / 2 - 1);
+    }
+    /// Everybody has given this piece, and so has finished all before those that may be given ahead.
     void all_have_given(std::uint64_t piece) noexcept {
-        const std::uint64_t finished = turn(piece) - std::min<std::uint64_t>(turn(piece), 2);
+        const std::uint64_t finished = turn(piece) - std::min(turn(piece), ahead() + 1);
         scratch_.room = std::max(scratch_.room, finished + slots());
     }
 
 private:
+    static constexpr std::uint64_t most_ahead = 15;
+
     std::uint64_t turn(std::uint64_t piece) const noexcept { return first_ + piece; }
     std::uint64_t slots() const noexcept { return ScratchLayout::slots(schedule_.size); }
     /// For half a ring from this turn on.
@@ -92,17 +99,18 @@ public:
     std::uint64_t bytes(std::uint64_t piece) const noexcept { return count(piece) * extent_; }
 
 private:
-    static constexpr std::uint64_t least = 4 << 10;
+    static constexpr std::uint64_t least = 8 << 10;
 
     std::uint64_t count_, extent_, each_;
 };
 
-/// Gives each piece before it takes the one before: the others go on meanwhile.
+/// Gives pieces ahead of the one that it takes: the others go on meanwhile, and where ranks share cores, each has
+/// much to do whenever it runs.
 template <class Give, class Take>
-void give_and_take(std::uint64_t pieces, Give&& give, Take&& take) {
-    give(std::uint64_t{0});
+void give_and_take(const SharedSlots& slots, std::uint64_t pieces, Give&& give, Take&& take) {
+    std::uint64_t given = 0;
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-        if (piece + 1 < pieces) give(piece + 1);
+        while (given < std::min(pieces, piece + 1 + slots.ahead())) give(given++);
         take(piece);
     }
 }
