@@ -30,6 +30,8 @@ void shared_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std:
                    std::int32_t root);
 /// Everyone copies its operand into slots, and combines those of all. The order is that of direct_allreduce().
 void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
+/// Of two ranks, each combines half of the elements and gives the other the result. Of more: shared_allreduce().
+void halved_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
 /// The block of this process need not be in its place in `all` yet.
 void shared_allgather(Schedule& schedule, Block mine, const Blocks& all);
 /// All blocks at once, if they fit into a slot, or in rounds, as pairwise_alltoall(). `out` may be `in`: in place.

@@ -81,6 +81,79 @@ void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
     give_and_take(slots, pieces.number(), give, take);
 }
 
+namespace {
+
+/// The elements of two ranks that pass through the slots at once. Each rank combines one half of them.
+class OperandHalves {
+public:
+    OperandHalves(std::uint64_t count, std::uint64_t extent) noexcept
+        : lower_(count / 2), upper_(count - lower_), extent_(extent), pieces_(upper_, extent) {}
+
+    /// Of each half; the last of the lower one may be empty.
+    std::uint64_t pieces() const noexcept { return pieces_.number(); }
+    std::uint64_t start(std::int32_t rank, std::uint64_t piece) const noexcept {
+        return pieces_.start(piece) + (rank == 0 ? 0 : lower_ * extent_);
+    }
+    std::uint64_t count(std::int32_t rank, std::uint64_t piece) const noexcept {
+        const std::uint64_t missing = rank == 0 && piece + 1 == pieces() ? upper_ - lower_ : 0;
+        return pieces_.count(piece) - missing;
+    }
+    std::uint64_t bytes(std::int32_t rank, std::uint64_t piece) const noexcept {
+        return count(rank, piece) * extent_;
+    }
+
+private:
+    std::uint64_t lower_, upper_, extent_;
+    Pieces pieces_;
+};
+
+/// All operands of the other's half are given before the first result, which may lie in their place.
+void allreduce_halves(Schedule& schedule, const std::byte* in, std::byte* out,
+                      const OperandHalves& halves) {
+    const std::int32_t rank = schedule.rank, other = 1 - rank;
+    const std::uint64_t number = halves.pieces();
+    SharedSlots slots(schedule, 2 * number);
+    for (std::uint64_t piece = 0; piece < number; ++piece) {
+        const std::uint64_t now = halves.bytes(other, piece);
+        schedule.copy(in + halves.start(other, piece), slots.own(piece, now), now);
+        slots.give(piece, now);
+    }
+    for (std::uint64_t piece = 0; piece < number; ++piece) {
+        const std::uint64_t now = halves.bytes(rank, piece), at = halves.start(rank, piece);
+        const std::byte* const theirs = slots.of(other, piece, now);
+        slots.all_have_given(piece);
+        std::byte* const given = slots.own(number + piece, now);
+        const std::byte* const left = rank == 0 ? in + at : theirs;
+        const std::byte* const right = rank == 0 ? theirs : in + at;
+        // Not in place of a left operand.
+        const bool apart = rank == 0 && in == out;
+        std::byte* const result = apart ? given : out + at;
+        schedule.combine(left, right, result, halves.count(rank, piece));
+        schedule.copy(result, apart ? out + at : given, now);
+        slots.give(number + piece, now);
+        slots.finish(piece);
+    }
+    for (std::uint64_t piece = 0; piece < number; ++piece) {
+        const std::uint64_t now = halves.bytes(other, piece);
+        schedule.copy(slots.of(other, number + piece, now), out + halves.start(other, piece), now);
+        slots.finish(number + piece);
+    }
+}
+
+}  // namespace
+
+void halved_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                      std::uint64_t count) {
+    if (schedule.size != 2) return shared_allreduce(schedule, in, out, count);
+    const std::uint64_t extent = schedule.reduction.element_bytes;
+    // No more than may be given ahead.
+    const std::uint64_t most = 2 * SharedSlots::ahead(2) * (ScratchLayout::slot_bytes / extent);
+    for (std::uint64_t first = 0; first < count; first += most) {
+        const OperandHalves halves(std::min(most, count - first), extent);
+        allreduce_halves(schedule, in + first * extent, out + first * extent, halves);
+    }
+}
+
 void shared_allgather(Schedule& schedule, Block mine, const Blocks& all) {
     std::byte* const here = all[schedule.rank].data;
     const Pieces pieces(mine.bytes, 1);

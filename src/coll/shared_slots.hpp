@@ -52,9 +52,10 @@ public:
     }
     /// So many pieces are given ahead of the one that is taken: what stays in the second cache, and leaves room for those
     /// that somebody has not finished.
-    std::uint64_t ahead() const noexcept {
-        return std::min<std::uint64_t>(most_ahead, slots() / 2 - 1);
+    static constexpr std::uint64_t ahead(std::int32_t ranks) noexcept {
+        return std::min<std::uint64_t>(most_ahead, ScratchLayout::slots(ranks) / 2 - 1);
     }
+    std::uint64_t ahead() const noexcept { return ahead(schedule_.size); }
     /// Everybody has given this piece, and so has finished all before those that may be given ahead.
     void all_have_given(std::uint64_t piece) noexcept {
         const std::uint64_t finished = turn(piece) - std::min(turn(piece), ahead() + 1);
