@@ -8,7 +8,6 @@
 #include "api/advice_report.hpp"
 #include "api/counter_report.hpp"
 #include "comm/finalize.hpp"
-#include "launch/job.hpp"
 #include "p2p/engine.hpp"
 #include "platform/sanitizers.hpp"
 
@@ -24,7 +23,7 @@ void close(core::Thread& thread) {
     report_advice(process);
     if (const std::string problem = process.engine->close_recording(); !problem.empty())
         std::fprintf(stderr, "heddle: recording of rank %d: %s\n", process.rank(), problem.c_str());
-    launch::leave(process.job);
+    process.leave_launcher();
     if (platform::leaks_are_sought()) comm::forget_buffers(process);
     process.give_memory_back(thread);
 }

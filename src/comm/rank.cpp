@@ -51,6 +51,10 @@ void Rank::start_node_worker() try {
 
 bool Rank::memory_is_back() {
     if (!engine_.bind_rings_again()) return false;
+    if (network_ != nullptr) {
+        network_->resume();
+        worker_ = std::make_unique<p2p::NetworkWorker>(*this, *network_);
+    }
     start_node_worker();
     return true;
 }
@@ -59,9 +63,16 @@ void Rank::memory_goes(core::Thread& thread) {
     engine_.start_with_large_messages(nullptr);
     node_worker_.reset();
     worker_.reset();
-    engine_.use_network(nullptr);
-    network_.reset();  // which takes its leave of the others
+    if (network_ != nullptr) network_->rest();
     engine_.give_memory_back(thread);
+}
+
+void Rank::launcher_goes() {
+    if (network_ != nullptr) network_->learn_addresses();
+}
+
+void Rank::stays_open() noexcept {
+    if (network_ != nullptr) network_->stay_open();
 }
 
 bool Rank::welcome(core::Thread& thread) {

@@ -39,6 +39,8 @@ public:
 private:
     bool memory_is_back() override;
     void memory_goes(core::Thread& thread) override;
+    void launcher_goes() override;
+    void stays_open() noexcept override;
     void start_node_worker();
 
     p2p::Engine engine_;

@@ -131,15 +131,13 @@ bool Process::share_memory(std::span<const std::int32_t> processes) const noexce
 void Process::open() {
     std::lock_guard guard(set_up);
     if (uses_ == 0 && gave_memory_back_) {
-        if (!numbers.is_one_node())
-            throw std::runtime_error(
-                "in a job on several hosts MPI cannot be used again after its last user has left");
         if (!node.map_rings(static_cast<std::size_t>(number()),
                             platform::addresses_are_limited()) ||
             !memory_is_back())
             fail_to_map(job);
         gave_memory_back_ = false;
     }
+    stays_open();
     if (uses_++ != 0) return;
     node.page(static_cast<std::size_t>(number())).stage.store(launch::Stage::initialized, release);
     life.store(Life::initialized, release);
@@ -147,7 +145,10 @@ void Process::open() {
 
 bool Process::close() noexcept {
     std::lock_guard guard(set_up);
-    if (--uses_ != 0) return false;
+    if (--uses_ != 0) {
+        stays_open();
+        return false;
+    }
     node.page(static_cast<std::size_t>(number())).stage.store(launch::Stage::finalized, release);
     life.store(Life::finalized, release);
     return true;
@@ -156,6 +157,11 @@ bool Process::close() noexcept {
 bool Process::is_last_use() noexcept {
     std::lock_guard guard(set_up);
     return uses_ == 1;
+}
+
+void Process::leave_launcher() {
+    if (job.launcher != nullptr) launcher_goes();
+    launch::leave(job);
 }
 
 void Process::give_memory_back(core::Thread& thread) {

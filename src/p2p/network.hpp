@@ -8,6 +8,8 @@
 /// Completing     a send is complete when the lane has tried to let its batch leave: a thread that waits for it polls,
 ///                which does that.
 /// Receiving      poll() hands what has come to the receiver, with the lane locked.
+/// Resting        while MPI is closed nobody polls. The lane stays, since processes open MPI when each of them likes: what
+///                others send meanwhile is there when this one opens it again, and their addresses stay what they were.
 /// Sleeping       nobody sleeps on a network but the worker (p2p/network_worker.hpp), which also lets leave what is left
 ///                behind by threads that go away.
 /// Lock order     the lane, then instances, then the queues. With an instance locked the lane is only tried, and whoever
@@ -105,7 +107,15 @@ public:
     bool is_drained() noexcept;
     /// From now on peers may be gone: nobody hears of it.
     void begin_to_close() noexcept { closing_.store(true, relaxed); }
+    /// They may not: it has been opened again, or stays open.
+    void stay_open() noexcept { closing_.store(false, relaxed); }
     bool is_closing() const noexcept { return closing_.load(relaxed); }
+
+    /// Asks for all addresses that nobody has asked for yet: afterwards nobody asks any more.
+    void learn_addresses() noexcept;
+    /// From now on nobody polls, until resume(): peers hear of it.
+    void rest() noexcept;
+    void resume() noexcept;
 
     /// So many threads more sleep until something comes.
     void add_sleepers(int change) noexcept;
@@ -149,6 +159,7 @@ private:
     struct Adapter;
 
     Queue& queue_of(std::int32_t process);
+    std::string address_of(std::int32_t rank) const;
     void hand_over(Turn& turn, Receiver& receiver) noexcept;
     bool hand_over_held(Turn& turn, Receiver& receiver) noexcept;
     void gather_sent() noexcept;
@@ -169,6 +180,8 @@ private:
 
     const launch::Numbering& numbers_;
     const Addresses addresses_;
+    std::unordered_map<std::int32_t, std::string>
+        learned_;  ///< by rank; guarded by the lane's lock
     const std::unique_ptr<transport::AnyLane> lane_;
     core::Arena<instance::Pending> pending_;
 

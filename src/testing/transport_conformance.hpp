@@ -361,6 +361,64 @@ TYPED_TEST_P(TransportConformance, what_was_drained_is_there) {
     EXPECT_TRUE(two.heard[1].gone.empty());
 }
 
+TYPED_TEST_P(TransportConformance, a_lane_that_rests_is_told_later_what_came_meanwhile) {
+    using namespace std::chrono_literals;
+    Watchdog watchdog("a lane that rests");
+    Together<TypeParam> two(2, {.before_call = 20ms, .silence = 400ms});
+    two.lanes[0]->watch(1, true);
+    for (std::uint32_t opening = 0; opening < 3; ++opening) {
+        two.send(0, 1, 5 * opening, 8);
+        two.send(1, 0, opening, 8);
+        two.drain(watchdog);
+        two.lanes[1]->rest();
+        const auto begin = std::chrono::steady_clock::now();
+        std::uint32_t sent = 1;
+        while (sent <= 4 || std::chrono::steady_clock::now() - begin < 600ms) {
+            if (sent <= 4 && post_numbered(*two.lanes[0], 1, 5 * opening + sent, 100) == Post::done)
+                ++sent;
+            sleep_and_poll(*two.lanes[0], two.heard[0]);
+        }
+        // Nobody waits for its answers.
+        while (!two.lanes[0]->drain()) two.lanes[0]->poll(two.heard[0]);
+        ASSERT_TRUE(two.heard[0].gone.empty()) << two.heard[0].gone[1];
+        two.lanes[1]->resume();
+        two.poll_until(watchdog, [&] { return two.heard[1].messages == 5 * (opening + 1); });
+        EXPECT_EQ(two.heard[0].wrong + two.heard[1].wrong, 0U);
+    }
+}
+
+TYPED_TEST_P(TransportConformance, a_lane_that_rests_may_go) {
+    using namespace std::chrono_literals;
+    Watchdog watchdog("a lane that is gone");
+    Together<TypeParam> two(2, {.before_call = 20ms, .silence = 400ms});
+    two.lanes[0]->watch(1, true);
+    two.send(0, 1, 0, 8);
+    two.send(1, 0, 0, 8);
+    two.drain(watchdog);
+    two.lanes[1]->rest();
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < 100ms)
+        sleep_and_poll(*two.lanes[0], two.heard[0]);
+    two.lanes[1].reset();
+    while (post_numbered(*two.lanes[0], 1, 1, 8) == Post::retry) two.lanes[0]->poll(two.heard[0]);
+    while (!two.lanes[0]->drain() || std::chrono::steady_clock::now() - begin < 800ms)
+        sleep_and_poll(*two.lanes[0], two.heard[0]);
+    EXPECT_TRUE(two.heard[0].gone.empty()) << two.heard[0].gone[1];
+}
+
+TYPED_TEST_P(TransportConformance, who_has_not_listened_has_heard_no_silence) {
+    using namespace std::chrono_literals;
+    Watchdog watchdog("all stopped");
+    Together<TypeParam> two(2, {.before_call = 20ms, .silence = 400ms});
+    two.lanes[0]->watch(1, true);
+    two.send(0, 1, 0, 8);
+    two.poll_until(watchdog, [&] { return two.heard[1].messages == 1; });
+    std::this_thread::sleep_for(600ms);
+    const auto begin = std::chrono::steady_clock::now();
+    two.poll_until(watchdog, [&] { return std::chrono::steady_clock::now() - begin > 600ms; });
+    EXPECT_TRUE(two.heard[0].gone.empty()) << two.heard[0].gone[1];
+}
+
 TYPED_TEST_P(TransportConformance, closes_while_messages_are_under_way) {
     Watchdog watchdog("closing");
     for (unsigned seed = 0; seed < 5; ++seed) {
@@ -426,16 +484,15 @@ TYPED_TEST_P(TransportConformance, does_not_listen_to_other_jobs) {
     EXPECT_EQ(two.heard[1].messages, 1U);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(TransportConformance, consumers_may_answer_more_than_there_is_room_for,
-                            keeps_the_order_of_messages_of_all_sizes,
-                            carries_four_mebibytes_in_pieces,
-                            reads_memory_of_a_peer_where_it_says_so,
-                            a_peer_that_does_nothing_holds_up_nobody_else,
-                            a_message_that_is_not_taken_comes_again, everybody_talks_to_everybody,
-                            sleepers_are_woken,
-                            an_address_where_nobody_listens_is_a_fault_of_that_peer,
-                            a_watched_peer_that_is_silent_is_faulty, what_was_drained_is_there,
-                            closes_while_messages_are_under_way, stands_a_storm_of_connections,
-                            does_not_listen_to_other_jobs);
+REGISTER_TYPED_TEST_SUITE_P(
+    TransportConformance, consumers_may_answer_more_than_there_is_room_for,
+    keeps_the_order_of_messages_of_all_sizes, carries_four_mebibytes_in_pieces,
+    reads_memory_of_a_peer_where_it_says_so, a_peer_that_does_nothing_holds_up_nobody_else,
+    a_message_that_is_not_taken_comes_again, everybody_talks_to_everybody, sleepers_are_woken,
+    an_address_where_nobody_listens_is_a_fault_of_that_peer,
+    a_watched_peer_that_is_silent_is_faulty, what_was_drained_is_there,
+    a_lane_that_rests_is_told_later_what_came_meanwhile, a_lane_that_rests_may_go,
+    who_has_not_listened_has_heard_no_silence, closes_while_messages_are_under_way,
+    stands_a_storm_of_connections, does_not_listen_to_other_jobs);
 
 }  // namespace heddle::testing

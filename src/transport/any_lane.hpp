@@ -57,6 +57,9 @@ public:
 
     virtual void watch(Peer peer, bool on) noexcept = 0;
     virtual bool drain() noexcept = 0;
+    virtual bool has_met(Peer peer) const noexcept = 0;
+    virtual void rest() noexcept = 0;
+    virtual void resume() noexcept = 0;
 };
 
 template <Transport L>
@@ -89,6 +92,9 @@ public:
     }
     void watch(Peer peer, bool on) noexcept override { lane_.watch(peer, on); }
     bool drain() noexcept override { return lane_.drain(); }
+    bool has_met(Peer peer) const noexcept override { return lane_.has_met(peer); }
+    void rest() noexcept override { lane_.rest(); }
+    void resume() noexcept override { lane_.resume(); }
 
 private:
     class Exposed final : public AnyExposed {

@@ -35,7 +35,10 @@ public:
         : identity_(identity),
           patience_(patience),
           wire_(std::forward<Arguments>(for_the_wire)...) {}
-    ~Lane() { take_leave(); }
+    ~Lane() {
+        AnyConsumer nobody;
+        take_leave(nobody);
+    }
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
@@ -49,8 +52,10 @@ public:
         assert(knows(peer) && header.kind < first_own_kind);
         State& state = *peers_[peer];
         const Post post = append(state, header, prefix, payload);
-        if (post == Post::done) [[likely]]
+        if (post == Post::done) [[likely]] {
             state.sent_since_call = true;
+            state.carries = state.batch.is_open();
+        }
         return post;
     }
     void flush() noexcept;
@@ -72,6 +77,14 @@ public:
 
     void watch(Peer peer, bool on) noexcept;
     bool drain() noexcept;
+    bool has_met(Peer peer) const noexcept {
+        return peer < peers_.size() && peers_[peer] != nullptr && peers_[peer]->reached;
+    }
+    void rest() noexcept {
+        AbsentConsumer nobody;
+        take_leave(nobody);
+    }
+    void resume() noexcept;
 
     W& wire() noexcept { return wire_; }
 
@@ -111,7 +124,10 @@ private:
         free_ = buffer;
     }
     Read& free_read();
-    void take_leave() noexcept;
+    bool drain(State& state) noexcept;
+    bool owes_farewell() const noexcept;
+    template <Consumer C>
+    void take_leave(C& nobody) noexcept;
 
     template <Consumer C>
     std::size_t handle(C& consumer, const WireEvent& event) noexcept;
@@ -129,6 +145,7 @@ private:
 
     bool watches_clock() const noexcept { return watched_ != 0 || !listed_.empty(); }
     void look_at_clock() noexcept;
+    void forget_silence(Clock::time_point now) noexcept;
     void look_after(State& state, Clock::time_point now) noexcept;
     void diagnose(State& state) noexcept;
 

@@ -70,6 +70,7 @@ auto Lane<W>::sender_of(Arrival& arrival) noexcept -> State* {
         return nullptr;
     State& state = state_of(batch.process);
     if (!state.usable()) return nullptr;
+    state.rests = false;
     if (batch.sequence != state.next_in) {
         fail(state, "what it has sent has not all arrived: the connection was interrupted");
         return nullptr;
@@ -124,8 +125,12 @@ void Lane<W>::handle_own(State& state, const Header& header) noexcept {
             state.answer = header.context;
             if (!std::exchange(state.owes_answer, true)) owing_.push_back(&state);
             return;
-        case answer: state.answered = header.context; return;
-        case farewell: return stop(state, Condition::left);
+        case answer:
+            // An older one comes late, after resume().
+            if (header.context - state.answered <= state.called - state.answered)
+                state.answered = header.context;
+            return;
+        case farewell: state.rests = true; return;
         default: return fail(state, "it has sent a message that this version does not know");
     }
 }
@@ -162,16 +167,24 @@ std::chrono::milliseconds Lane<W>::nap() const noexcept {
 template <Wire W>
 void Lane<W>::look_at_clock() noexcept {
     const Clock::time_point now = Clock::now();
-    if (now - looked_ < std::chrono::milliseconds{5}) return;
+    const auto since = now - looked_;
+    if (since < std::chrono::milliseconds{5}) return;
     looked_ = now;
+    if (since > patience_.silence / 4) forget_silence(now);
     for (State* state : in_use_)
         if (state->usable()) look_after(*state, now);
+}
+
+/// Nobody has listened for long, as where the whole job was stopped: nobody can be said to have been silent.
+template <Wire W>
+void Lane<W>::forget_silence(Clock::time_point now) noexcept {
+    for (State* state : in_use_) state->last_heard = now;
 }
 
 template <Wire W>
 void Lane<W>::look_after(State& state, Clock::time_point now) noexcept {
     if (state.stuck && now - state.stuck_since > patience_.before_diagnosis) diagnose(state);
-    if (state.watchers == 0 || !state.usable()) return;
+    if (state.watchers == 0 || !state.usable() || state.rests) return;
     const auto silent = now - state.last_heard;
     if (silent > patience_.silence)
         return fail(state,

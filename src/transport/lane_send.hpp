@@ -77,6 +77,7 @@ bool Lane<W>::send_batch(State& state) noexcept {
     state.reached = true;
     state.left_in_turn = turn_;
     state.stuck = false;
+    state.carries = false;
     state.buffer = nullptr;
     state.batch.close();
     return true;
@@ -163,33 +164,55 @@ auto Lane<W>::free_read() -> Read& {
 template <Wire W>
 bool Lane<W>::drain() noexcept {
     bool drained = owing_.empty();
-    for (State* state : in_use_) {
-        if (!state->usable() || !state->known) continue;
-        if (state->called == state->answered && state->sent_since_call) call_peer(*state);
-        if (state->called != state->answered || state->sent_since_call || state->batch.is_open() ||
-            state->in_flight != 0)
-            drained = false;
-    }
+    for (State* state : in_use_)
+        if (state->usable() && state->known && !drain(*state)) drained = false;
     return drained && reading_ == 0;
+}
+
+/// Calls the peer if that is to be found out. One that rests does not answer: what it has called for, it has.
+template <Wire W>
+bool Lane<W>::drain(State& state) noexcept {
+    if (state.rests) return !state.carries && state.in_flight == 0;
+    if (state.called == state.answered && state.sent_since_call) call_peer(state);
+    return state.called == state.answered && !state.sent_since_call && !state.batch.is_open() &&
+        state.in_flight == 0;
+}
+
+/// Those that have said farewell themselves may be gone.
+template <Wire W>
+bool Lane<W>::owes_farewell() const noexcept {
+    return std::any_of(listed_.begin(), listed_.end(),
+                       [](const State* state) { return state->usable() && !state->rests; });
 }
 
 /// Best effort: whoever has drained before knows that nothing is lost, but others wait for those who vanish.
 template <Wire W>
-void Lane<W>::take_leave() noexcept {
+template <Consumer C>
+void Lane<W>::take_leave(C& nobody) noexcept {
     for (State* state : in_use_)
         if (state->usable() && state->known && state->reached)
             (void)post_own(*state, farewell, 0, {});
     // What the wire does not take at once it takes later, unless the peer is gone. Some leave at the same time.
-    AnyConsumer nobody;
     const Clock::time_point end = Clock::now() + longest_farewell;
     do {
         for (int round = 0; round < 4; ++round) (void)poll(nobody);
-    } while (owes() && Clock::now() < end);
+    } while (owes_farewell() && Clock::now() < end);
+}
+
+/// Calls that were not waited for are made again, by drain().
+template <Wire W>
+void Lane<W>::resume() noexcept {
+    forget_silence(Clock::now());
+    for (State* state : in_use_) {
+        if (state->called != state->answered) state->sent_since_call = true;
+        state->answered = state->called;
+    }
 }
 
 template <Wire W>
 void Lane<W>::fail(State& state, std::string why) noexcept {
     if (!state.usable()) return;
+    if (state.rests) return stop(state, Condition::left);
     const std::string place = state.known ? wire_.place(state.address) : std::string();
     state.why = place.empty() ? std::move(why) : place + ": " + why;
     stop(state, Condition::failing);

@@ -19,7 +19,7 @@ struct PeerState {
         fine,
         failing,  ///< found faulty; the consumer has not heard of it
         faulty,   ///< it has
-        left,     ///< the peer has said so
+        left,     ///< it has gone after its farewell
     };
 
     explicit PeerState(Peer number) noexcept : number(number) {}
@@ -30,6 +30,8 @@ struct PeerState {
     bool listed = false;     ///< something waits to be sent
     bool reached = false;    ///< something has arrived there, or come from there
     bool diagnosed = false;  ///< a diagnosis is under way
+    bool rests = false;      ///< it has taken its leave, and sent nothing since
+    bool carries = false;    ///< the batch has a message of the lane's user
     std::uint8_t in_flight = 0;
     std::uint16_t watchers = 0;
     std::uint32_t next_out = 0;  ///< sequence of the next batch

@@ -27,9 +27,12 @@
 ///                Messages from a faulty peer that have come before it was found faulty are still delivered first.
 ///                A peer is found faulty when something for it cannot be delivered, when its messages have a gap, and
 ///                if it is watched when it has been silent for too long. A word of farewell is not a fault.
-/// drain()        true when every peer has taken over what was handed over, or is faulty, or has taken its leave. To be
-///                called again after poll() until then; the peers must poll. A lane that is destroyed earlier
-///                may lose what is under way.
+/// drain()        true when every peer has taken over what was handed over, or is faulty, or has taken its leave and
+///                the network has what is for it. To be called again after poll() until then; the peers must poll. A
+///                lane that is destroyed earlier may lose what is under way.
+/// rest()         a word of farewell: from now on nobody polls the lane, and it may be gone without notice. Peers may
+///                send to it nevertheless, and wait for no answer. It stays, and resume() says that it is polled again;
+///                what has come meanwhile is told then. Peers know of it with the next message to them.
 /// Errors         set-up throws std::runtime_error with a sentence for users. Afterwards nothing throws.
 /// Thread safety  a lane is used by one thread at a time: the lock is outside. Lanes are independent of each other.
 
@@ -90,6 +93,12 @@ struct AnyConsumer {
 };
 static_assert(Consumer<AnyConsumer>);
 
+/// One that takes nothing.
+struct AbsentConsumer : AnyConsumer {
+    bool arrived(Peer, Header&) noexcept { return false; }
+};
+static_assert(Consumer<AbsentConsumer>);
+
 template <class L>
 concept Transport = !std::movable<L> &&
     requires(L lane, const L& asked, Peer peer, const std::string& address, const Header& header,
@@ -123,6 +132,10 @@ concept Transport = !std::movable<L> &&
         /// Somebody waits for this peer: from now on silence is a fault. Counted: as many times off as on.
         { lane.watch(peer, bool{}) } noexcept -> std::same_as<void>;
         { lane.drain() } noexcept -> std::same_as<bool>;
+        /// Something has gone there, or come from there. Those among them that are not known hear no farewell.
+        { asked.has_met(peer) } noexcept -> std::same_as<bool>;
+        { lane.rest() } noexcept -> std::same_as<void>;
+        { lane.resume() } noexcept -> std::same_as<void>;
     };
 
 inline constexpr std::size_t most_address = 128;

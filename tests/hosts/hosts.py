@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import unittest
 
 TOOL = os.environ["HOSTS"]
 PLACE = os.environ.get("LAUNCHERS", "")
@@ -60,3 +61,11 @@ def skip_without_hosts():
     if run(1, "true").code == SKIPPED:
         print("no hosts can be made here")
         sys.exit(SKIPPED)
+
+
+def main():
+    """Runs the tests of the program, unless launchers or hosts are missing."""
+    if not os.path.exists(f"{PLACE}/mpiexec.hydra"):
+        sys.exit(SKIPPED)
+    skip_without_hosts()
+    unittest.main(verbosity=2)

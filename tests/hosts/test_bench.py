@@ -53,7 +53,4 @@ class Bench(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
-        sys.exit(hosts.SKIPPED)
-    hosts.skip_without_hosts()
-    unittest.main(verbosity=2)
+    hosts.main()

@@ -9,7 +9,6 @@ import os
 import random
 import re
 import shutil
-import sys
 import unittest
 
 import hosts
@@ -65,7 +64,4 @@ class Silence(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
-        sys.exit(hosts.SKIPPED)
-    hosts.skip_without_hosts()
-    unittest.main(verbosity=2)
+    hosts.main()

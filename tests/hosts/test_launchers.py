@@ -2,7 +2,6 @@
 """Launchers on two and four hosts: what they tell, the memory of each host, and how a job ends."""
 
 import os
-import sys
 import unittest
 
 import hosts
@@ -72,7 +71,4 @@ class Launchers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
-        sys.exit(hosts.SKIPPED)
-    hosts.skip_without_hosts()
-    unittest.main(verbosity=2)
+    hosts.main()

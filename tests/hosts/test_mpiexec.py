@@ -3,7 +3,6 @@
 
 import os
 import re
-import sys
 import unittest
 
 import hosts
@@ -113,7 +112,4 @@ class Mpiexec(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
-        sys.exit(hosts.SKIPPED)
-    hosts.skip_without_hosts()
-    unittest.main(verbosity=2)
+    hosts.main()

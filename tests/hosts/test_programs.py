@@ -2,7 +2,6 @@
 """Programs on two and four hosts: their messages arrive, and they end together."""
 
 import os
-import sys
 import unittest
 
 import hosts
@@ -74,7 +73,4 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
-        sys.exit(hosts.SKIPPED)
-    hosts.skip_without_hosts()
-    unittest.main(verbosity=2)
+    hosts.main()

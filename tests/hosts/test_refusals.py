@@ -2,7 +2,6 @@
 """Jobs of which one host is set up otherwise than the other: they end, and somebody says what differs."""
 
 import os
-import sys
 import unittest
 
 import hosts
@@ -46,7 +45,4 @@ class Refusals(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
-        sys.exit(hosts.SKIPPED)
-    hosts.skip_without_hosts()
-    unittest.main(verbosity=2)
+    hosts.main()

@@ -2,7 +2,6 @@
 """Programs with windows on two and four hosts: those that run on one (tests/mpi)."""
 
 import os
-import sys
 import unittest
 
 import hosts
@@ -38,7 +37,4 @@ class Windows(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.path.exists(f"{hosts.PLACE}/mpiexec.hydra"):
-        sys.exit(hosts.SKIPPED)
-    hosts.skip_without_hosts()
-    unittest.main(verbosity=2)
+    hosts.main()
