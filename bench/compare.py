@@ -14,7 +14,6 @@ regime, and only figures of one regime are compared (laboratory/regime.py).
 
 import argparse
 import collections
-import contextlib
 import dataclasses
 import os
 import pathlib
@@ -245,21 +244,38 @@ def find_contestants(args, scratch):
     return contestants
 
 
-def main():
-    args = arguments()
-    chosen = experiments(args)
-    jobs.adopt_orphans()
-    with contextlib.ExitStack() as stack:
-        scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        contestants = find_contestants(args, scratch)
-        machine = Machine(libraries.native("line.c", scratch), 1 if args.no_wait else TRIES)
-        tables = []
-        log = stack.enter_context(open(args.log or os.devnull, "a", encoding="utf-8"))
+def measure_all(args, chosen, contestants, machine):
+    """Prints each table when it is there; answers them, with the commands that give them."""
+    tables = []
+    with open(args.log or os.devnull, "a", encoding="utf-8") as log:
         for experiment in chosen:
             figures = measure(experiment, contestants, args.rounds, machine, log)
             text = table(experiment, figures, contestants) + "\n"
             print(text, flush=True)
             tables.append(text + commands(experiment, contestants[0]))
+    return tables
+
+
+def run(main):
+    """As a program: ends what it has started, and says what is missing."""
+    try:
+        main()
+    except KeyboardInterrupt:
+        jobs.end_children()
+        sys.exit(130)
+    except (OSError, libraries.Unusable, subprocess.CalledProcessError) as error:
+        sys.exit(f"{os.path.basename(sys.argv[0])}: {error}")
+
+
+def main():
+    args = arguments()
+    chosen = experiments(args)
+    jobs.adopt_orphans()
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        contestants = find_contestants(args, scratch)
+        machine = Machine(libraries.native("line.c", scratch), 1 if args.no_wait else TRIES)
+        tables = measure_all(args, chosen, contestants, machine)
         report = "\n".join([header(machine, contestants), *tables])
     print(header(machine, contestants))
     if args.append:
@@ -268,10 +284,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        jobs.end_children()
-        sys.exit(130)
-    except (OSError, libraries.Unusable, subprocess.CalledProcessError) as error:
-        sys.exit(f"compare.py: {error}")
+    run(main)

@@ -10,10 +10,8 @@ started by the Hydra of the peer mpich, or the one in PATH.
 """
 
 import argparse
-import contextlib
 import os
 import pathlib
-import subprocess
 import sys
 
 import compare
@@ -82,24 +80,11 @@ def main():
     jobs.adopt_orphans()
     contestants = find_contestants(args)
     machine = Machine(libraries.native("line.c", args.programs.resolve()), 1 if args.no_wait else TRIES)
-    parts = []
-    with contextlib.ExitStack() as stack:
-        log = stack.enter_context(open(args.log or os.devnull, "a", encoding="utf-8"))
-        for experiment in chosen:
-            figures = compare.measure(experiment, contestants, args.rounds, machine, log)
-            text = compare.table(experiment, figures, contestants) + "\n"
-            print(text, flush=True)
-            parts.append(text + compare.commands(experiment, contestants[0]))
-    report = "\n".join([introduction(contestants), compare.header(machine, contestants), *parts])
+    tables = compare.measure_all(args, chosen, contestants, machine)
+    report = "\n".join([introduction(contestants), compare.header(machine, contestants), *tables])
     if args.page:
         args.page.write_text(report, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        jobs.end_children()
-        sys.exit(130)
-    except (OSError, libraries.Unusable, subprocess.CalledProcessError) as error:
-        sys.exit(f"compare_hosts.py: {error}")
+    compare.run(main)
