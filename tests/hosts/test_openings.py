@@ -19,6 +19,10 @@ class Openings(unittest.TestCase):
     def test_ten_openings(self):
         self.assert_done("again 10", cases=((2, 2), (4, 1)))
 
+    def test_all_call_all_at_once(self):
+        # prterun wants as many cores as ranks.
+        self.assert_done("storm 8", launchers=("hydra", "hydra in turn"), cases=((2, 16),))
+
     def test_who_stays_away_longer_than_a_silent_rank_may_is_waited_for(self):
         self.assert_done("absent 17", launchers=("hydra",))
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI is opened again after its last user has left, as the first argument says:
      again N      N openings; in each, odd ranks have two sessions that overlap; in between the world model has its turn
+     storm N      N openings, in each of which all ranks send to all at once; they leave no descriptors behind
      absent N     the last rank stays away for N seconds, in which the others wait for it
      early        a message of the world model comes while its receiver has a session, and MPI is closed before it is
                   received
@@ -9,6 +10,7 @@
                   called */
 #include <mpi.h>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +108,31 @@ static void again(int openings) {
     }
 }
 
+static int descriptors(void) {
+    DIR* const folder = opendir("/proc/self/fd");
+    int count = 0;
+    while (readdir(folder) != NULL) ++count;
+    closedir(folder);
+    return count;
+}
+
+static void storm(int openings) {
+    int after_first = 0;
+    for (int i = 0; i < openings; ++i) {
+        struct opened it = open_one(0, "storm", i);
+        int out[1000], in[1000];
+        for (int to = 0; to < size; ++to) out[to] = 1000 * rank + to + i;
+        OK(MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, it.comm));
+        for (int from = 0; from < size; ++from) EXPECT(in[from] == 1000 * from + rank + i);
+        /* Every pair is connected. */
+        OK(MPI_Alltoall(in, 1, MPI_INT, out, 1, MPI_INT, it.comm));
+        close_one(&it);
+        if (i == 0) after_first = descriptors();
+    }
+    /* Two that call each other at once may have had two connections. */
+    EXPECT(descriptors() <= after_first + 2 * size);
+}
+
 static void be_absent(unsigned seconds) {
     struct opened it = open_one(0, "absent", 0);
     exchange(it.comm, 0);
@@ -167,6 +194,7 @@ int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "again";
     const int number = argc > 2 ? atoi(argv[2]) : 10;
     if (strcmp(what, "again") == 0) again(number);
+    if (strcmp(what, "storm") == 0) storm(number);
     if (strcmp(what, "absent") == 0) be_absent((unsigned)number);
     if (strcmp(what, "early") == 0) send_early();
     if (strcmp(what, "abort") == 0) give_up(number);
