@@ -30,6 +30,7 @@ Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& o
     if (!numbers.is_one_node()) {
         network_ = open_network(numbers);
         engine_.use_network(network_.get());
+        recycling_.use_network(*network_);
         worker_ = std::make_unique<p2p::NetworkWorker>(*this, *network_);
     }
     start_node_worker();

@@ -8,6 +8,7 @@
 #include "mpi.h"
 #include "objects/process.hpp"
 #include "p2p/buffered.hpp"
+#include "p2p/network.hpp"
 #include "p2p/waiting.hpp"
 
 namespace heddle::comm {
@@ -34,12 +35,25 @@ void Recycling::step(core::Thread& thread) {
     ask(thread);
 }
 
-/// Sends to each owner what has gathered for it, if that is worth a letter.
+/// Sends to each owner what has gathered for it.
 void Recycling::collect(core::Thread& thread) {
     for (const objects::FreedContexts::Entry& freed : freed_.take())
         left_[contexts_.owner_of(freed.context)].push_back({freed.context, freed.members});
+    if (leaving_.empty()) {
+        leaving_ = take_batches();
+        if (network_ != nullptr && !leaving_.empty()) network_->mark();
+    }
+    if (network_ != nullptr && !leaving_.empty() && !network_->is_past_mark()) return;
+    for (const auto& [owner, entries] : std::exchange(leaving_, {}))
+        send(thread, owner, Kind::left, entries);
+}
+
+/// What is worth a letter.
+Recycling::ByOwner Recycling::take_batches() {
+    ByOwner taken;
     for (auto& [owner, entries] : left_)
-        if (entries.size() >= batch) send(thread, owner, Kind::left, std::exchange(entries, {}));
+        if (entries.size() >= batch) taken.emplace(owner, std::exchange(entries, {}));
+    return taken;
 }
 
 void Recycling::send(core::Thread& thread, std::int32_t to, Kind kind,

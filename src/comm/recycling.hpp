@@ -10,6 +10,8 @@
 ///   look     when all members have left, the owner asks each of them to look. All that was ever sent
 ///            with the id was sent before the sender left, which the owner knew before it asked: it is in
 ///            a ring to the member, blocked at its sender, which the sender has said, or delivered.
+///            To members of other nodes it has been delivered: a process says that it has left when all of
+///            them have taken over what it had sent until then (p2p::Network, mark()).
 ///   found    the member has emptied its rings and looked through its queues with all instances locked
 ///            (Engine::busy_contexts), and answers for which of the ids there is nothing.
 ///
@@ -38,7 +40,8 @@
 
 namespace heddle::p2p {
 class BsendBuffer;
-}
+class Network;
+}  // namespace heddle::p2p
 
 namespace heddle::comm {
 
@@ -46,6 +49,9 @@ class Recycling {
 public:
     Recycling(objects::Contexts& contexts, objects::FreedContexts& freed, std::int32_t rank);
     ~Recycling();
+
+    /// The job is on several nodes. Before the first step().
+    void use_network(p2p::Network& network) noexcept { network_ = &network; }
 
     /// Sends what has gathered, and answers what has come.
     void step(core::Thread& thread);
@@ -75,6 +81,8 @@ private:
     void send(core::Thread& thread, std::int32_t to, Kind kind, const std::vector<Entry>& entries);
     void post(core::Thread& thread, std::int32_t to, const Letter& letter);
     void collect(core::Thread& thread);
+    using ByOwner = std::map<std::int32_t, std::vector<Entry>>;
+    ByOwner take_batches();
     bool receive(core::Thread& thread, std::int32_t& from, Letter& letter);
     void handle(core::Thread& thread, std::int32_t from, const Letter& letter);
     void note_departure(std::int32_t from, const Entry& entry);
@@ -86,9 +94,11 @@ private:
     objects::FreedContexts& freed_;
     const std::int32_t rank_;
 
-    std::mutex lock_;                                  ///< guards what follows
-    std::map<std::int32_t, std::vector<Entry>> left_;  ///< by owner, to be sent
-    std::shared_ptr<p2p::BsendBuffer> letters_;        ///< on their way
+    std::mutex lock_;  ///< guards what follows
+    ByOwner left_;     ///< to be sent
+    ByOwner leaving_;  ///< likewise, when what was sent before has been taken over
+    p2p::Network* network_ = nullptr;
+    std::shared_ptr<p2p::BsendBuffer> letters_;  ///< on their way
     std::unordered_map<std::uint32_t, Departure> departures_;
     std::vector<std::uint32_t> ready_;  ///< all members have left, and are to be asked
     std::size_t asked_ = 0;  ///< ids whose members have been asked and have not all answered

@@ -80,11 +80,7 @@ void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
     if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
     const std::int32_t remote = communicator.remote == nullptr ? 0 : communicator.remote->size();
-    // A message to another node may be on its way for longer than what tells that nobody sends any more.
-    const bool comes_back = process.share_memory(communicator.group->processes) &&
-        (remote == 0 || process.share_memory(communicator.remote->processes));
-    if (comes_back && communicator.context != 0 &&
-        (communicator.context & local_group_context) == 0)
+    if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
         process.freed_contexts.add(communicator.context, communicator.size() + remote);
     leave_scratch(process, communicator);
     drop(process, *communicator.group);

@@ -357,6 +357,23 @@ bool Network::is_drained() noexcept {
     return all_handed_over() && lane_->drain();
 }
 
+void Network::mark() noexcept {
+    const std::lock_guard lane(lane_lock_);
+    lane_->mark();
+}
+
+bool Network::is_past_mark() noexcept {
+    bool past = false;
+    {
+        const std::lock_guard lane(lane_lock_);
+        past = lane_->is_past_mark();
+    }
+    // Whoever found the lane locked just now has left a message, and does not come again.
+    std::atomic_thread_fence(seq_cst);  // as in hand_over()
+    if (any_fresh_.load(relaxed)) alarm_.ring();
+    return past;
+}
+
 // --- resting ---
 
 /// Also those hear of it that have only sent: they would call, and take silence for a fault.

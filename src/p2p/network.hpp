@@ -105,6 +105,9 @@ public:
     bool all_handed_over() const noexcept { return waiting_.load(acquire) == 0; }
     /// Everything has been taken over by whom it was for. To be asked again and again, with polls between.
     bool is_drained() noexcept;
+    /// Remembers what has been sent, and is complete; is_past_mark() answers whether it has been taken over. Likewise.
+    void mark() noexcept;
+    bool is_past_mark() noexcept;
     /// From now on peers may be gone: nobody hears of it.
     void begin_to_close() noexcept { closing_.store(true, relaxed); }
     /// They may not: it has been opened again, or stays open.

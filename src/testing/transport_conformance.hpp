@@ -361,6 +361,34 @@ TYPED_TEST_P(TransportConformance, what_was_drained_is_there) {
     EXPECT_TRUE(two.heard[1].gone.empty());
 }
 
+TYPED_TEST_P(TransportConformance, a_mark_is_passed_when_peers_have_what_was_sent_before) {
+    Watchdog watchdog("marks");
+    Together<TypeParam> three(3);
+    std::uint32_t sent = 0;
+    for (std::uint32_t round = 0; round < 50; ++round) {
+        for (std::uint32_t i = 0; i < round % 4; ++i) three.send(0, 1, sent++, 1000);
+        const std::uint32_t before = sent;
+        three.lanes[0]->mark();
+        // There is no end to what is sent.
+        three.poll_until(watchdog, [&] {
+            if (sent < before + 100 && post_numbered(*three.lanes[0], 1, sent, 10) == Post::done)
+                ++sent;
+            return three.lanes[0]->is_past_mark();
+        });
+        ASSERT_GE(three.heard[1].messages, before);
+    }
+    EXPECT_EQ(three.heard[1].wrong, 0U);
+    // Not while the peer takes nothing.
+    three.send(0, 2, 0, 8);
+    three.lanes[0]->mark();
+    for (int i = 0; i < 1000; ++i) {
+        three.lanes[0]->poll(three.heard[0]);
+        ASSERT_FALSE(three.lanes[0]->is_past_mark());
+    }
+    three.poll_until(watchdog, [&] { return three.lanes[0]->is_past_mark(); });
+    EXPECT_EQ(three.heard[2].messages, 1U);
+}
+
 TYPED_TEST_P(TransportConformance, a_lane_that_rests_is_told_later_what_came_meanwhile) {
     using namespace std::chrono_literals;
     Watchdog watchdog("a lane that rests");
@@ -491,6 +519,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_message_that_is_not_taken_comes_again, everybody_talks_to_everybody, sleepers_are_woken,
     an_address_where_nobody_listens_is_a_fault_of_that_peer,
     a_watched_peer_that_is_silent_is_faulty, what_was_drained_is_there,
+    a_mark_is_passed_when_peers_have_what_was_sent_before,
     a_lane_that_rests_is_told_later_what_came_meanwhile, a_lane_that_rests_may_go,
     who_has_not_listened_has_heard_no_silence, closes_while_messages_are_under_way,
     stands_a_storm_of_connections, does_not_listen_to_other_jobs);

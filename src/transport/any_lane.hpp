@@ -57,6 +57,8 @@ public:
 
     virtual void watch(Peer peer, bool on) noexcept = 0;
     virtual bool drain() noexcept = 0;
+    virtual void mark() noexcept = 0;
+    virtual bool is_past_mark() noexcept = 0;
     virtual bool has_met(Peer peer) const noexcept = 0;
     virtual void rest() noexcept = 0;
     virtual void resume() noexcept = 0;
@@ -92,6 +94,8 @@ public:
     }
     void watch(Peer peer, bool on) noexcept override { lane_.watch(peer, on); }
     bool drain() noexcept override { return lane_.drain(); }
+    void mark() noexcept override { lane_.mark(); }
+    bool is_past_mark() noexcept override { return lane_.is_past_mark(); }
     bool has_met(Peer peer) const noexcept override { return lane_.has_met(peer); }
     void rest() noexcept override { lane_.rest(); }
     void resume() noexcept override { lane_.resume(); }

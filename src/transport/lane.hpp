@@ -77,6 +77,8 @@ public:
 
     void watch(Peer peer, bool on) noexcept;
     bool drain() noexcept;
+    void mark() noexcept;
+    bool is_past_mark() noexcept;
     bool has_met(Peer peer) const noexcept {
         return peer < peers_.size() && peers_[peer] != nullptr && peers_[peer]->reached;
     }
@@ -114,7 +116,8 @@ private:
         if (!std::exchange(state.listed, true)) listed_.push_back(&state);
     }
     bool post_own(State& state, std::uint8_t kind, std::uint32_t number, Bytes payload) noexcept;
-    void call_peer(State& state) noexcept;
+    bool call_peer(State& state) noexcept;
+    bool is_past_mark(State& state) noexcept;
     void answer_calls() noexcept;
 
     void fail(State& state, std::string why) noexcept;

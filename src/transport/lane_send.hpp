@@ -116,11 +116,12 @@ bool Lane<W>::post_own(State& state, std::uint8_t kind, std::uint32_t number,
 }
 
 template <Wire W>
-void Lane<W>::call_peer(State& state) noexcept {
+bool Lane<W>::call_peer(State& state) noexcept {
     const std::string own = address();
-    if (!post_own(state, call, state.called + 1, std::as_bytes(std::span(own)))) return;
+    if (!post_own(state, call, state.called + 1, std::as_bytes(std::span(own)))) return false;
     ++state.called;
     state.sent_since_call = false;
+    return true;
 }
 
 template <Wire W>
@@ -178,6 +179,37 @@ bool Lane<W>::drain(State& state) noexcept {
         state.in_flight == 0;
 }
 
+/// An answer that is waited for already, and after which nothing was sent, will do.
+template <Wire W>
+void Lane<W>::mark() noexcept {
+    using Mark = typename State::Mark;
+    for (State* state : in_use_) {
+        state->mark = state->called;
+        state->marked = state->sent_since_call ? Mark::to_be_called : Mark::called;
+    }
+}
+
+template <Wire W>
+bool Lane<W>::is_past_mark() noexcept {
+    bool past = true;
+    for (State* state : in_use_)
+        if (!is_past_mark(*state)) past = false;
+    return past;
+}
+
+template <Wire W>
+bool Lane<W>::is_past_mark(State& state) noexcept {
+    using Mark = typename State::Mark;
+    if (!state.usable() || !state.known) return true;
+    if (state.marked == Mark::to_be_called && (!state.sent_since_call || call_peer(state))) {
+        state.mark = state.called;
+        state.marked = Mark::called;
+    }
+    if (state.marked == Mark::called && state.called - state.answered <= state.called - state.mark)
+        state.marked = Mark::none;
+    return state.marked == Mark::none;
+}
+
 /// Those that have said farewell themselves may be gone.
 template <Wire W>
 bool Lane<W>::owes_farewell() const noexcept {
@@ -204,8 +236,10 @@ template <Wire W>
 void Lane<W>::resume() noexcept {
     forget_silence(Clock::now());
     for (State* state : in_use_) {
-        if (state->called != state->answered) state->sent_since_call = true;
+        if (state->called == state->answered) continue;
+        state->sent_since_call = true;
         state->answered = state->called;
+        if (state->marked == State::Mark::called) state->marked = State::Mark::to_be_called;
     }
 }
 

@@ -44,8 +44,10 @@ struct PeerState {
     std::uint32_t called = 0;    ///< calls sent
     std::uint32_t answered = 0;  ///< the latest call that was answered
     std::uint32_t answer = 0;    ///< the latest call to be answered
+    std::uint32_t mark = 0;      ///< the call whose answer says that the peer has what was marked
     bool owes_answer = false;
     bool sent_since_call = false;
+    enum class Mark : std::uint8_t { none, to_be_called, called } marked = Mark::none;
 
     Clock::time_point last_heard;
     Clock::time_point stuck_since;  ///< unless nothing is stuck

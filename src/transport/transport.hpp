@@ -30,6 +30,8 @@
 /// drain()        true when every peer has taken over what was handed over, or is faulty, or has taken its leave and
 ///                the network has what is for it. To be called again after poll() until then; the peers must poll. A
 ///                lane that is destroyed earlier may lose what is under way.
+/// mark()         remembers what was handed over so far; is_past_mark() answers whether every peer has taken that over, or
+///                is faulty, or has gone. To be asked again after poll() until then. Others may be handed over meanwhile.
 /// rest()         a word of farewell: from now on nobody polls the lane, and it may be gone without notice. Peers may
 ///                send to it nevertheless, and wait for no answer. It stays, and resume() says that it is polled again;
 ///                what has come meanwhile is told then. Peers know of it with the next message to them.
@@ -132,6 +134,8 @@ concept Transport = !std::movable<L> &&
         /// Somebody waits for this peer: from now on silence is a fault. Counted: as many times off as on.
         { lane.watch(peer, bool{}) } noexcept -> std::same_as<void>;
         { lane.drain() } noexcept -> std::same_as<bool>;
+        { lane.mark() } noexcept -> std::same_as<void>;
+        { lane.is_past_mark() } noexcept -> std::same_as<bool>;
         /// Something has gone there, or come from there. Those among them that are not known hear no farewell.
         { asked.has_met(peer) } noexcept -> std::same_as<bool>;
         { lane.rest() } noexcept -> std::same_as<void>;

@@ -3,6 +3,7 @@
      ring        a token goes around, in messages of 0 to 4 MiB
      all         every rank sends to every rank, and collectives
      threads     four threads of each rank exchange messages with the next rank, each with a tag of its own
+     dups        thousands of communicators are made and freed, with a message around each
      large       every rank says "under way", and exchanges large messages with one of another host for ever */
 #include <mpi.h>
 
@@ -96,6 +97,18 @@ static void with_threads(void) {
     for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
 }
 
+static void make_and_free(void) {
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    for (int i = 0; i < 1500; ++i) {
+        MPI_Comm made;
+        int got = -1;
+        MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        MPI_Sendrecv(&i, 1, MPI_INT, next, 3, &got, 1, MPI_INT, before, 3, made, MPI_STATUS_IGNORE);
+        demand(got == i, "a communicator has got another's message");
+        MPI_Comm_free(&made);
+    }
+}
+
 static void exchange_large(void) {
     const int partner = (rank + size / 2) % size;
     unsigned char* out = malloc(8 << 20);
@@ -122,6 +135,7 @@ int main(int argc, char** argv) {
     if (strcmp(what, "ring") == 0) go_around();
     if (strcmp(what, "all") == 0) all_to_all();
     if (strcmp(what, "threads") == 0) with_threads();
+    if (strcmp(what, "dups") == 0) make_and_free();
     if (strcmp(what, "large") == 0) exchange_large();
     MPI_Finalize();
     printf("rank %d has done %s\n", rank, what);

@@ -13,9 +13,9 @@ EACH = 2
 
 
 class Programs(unittest.TestCase):
-    def assert_done(self, what):
+    def assert_done(self, what, counts=COUNTS):
         for name, launcher in hosts.LAUNCHERS.items():
-            for count in COUNTS:
+            for count in counts:
                 ended = hosts.run(count, f"{launcher(count, EACH)} {MESSAGES} {what}")
                 self.assertEqual(ended.code, 0, f"{name}: {ended}")
                 self.assertEqual(ended.lines(), sorted(f"rank {rank} has done {what}" for rank in range(count * EACH)))
@@ -32,6 +32,20 @@ class Programs(unittest.TestCase):
     def test_a_library_buffer(self):
         ended = hosts.run(2, f"{hosts.hydra(2, 1)} {os.environ['SEND_BUFFER']}", HEDDLE_SEND_BUFFER="1000000")
         self.assertEqual(ended.code, 0, ended)
+
+    def test_communicators_come_and_go(self):
+        self.assert_done("dups", counts=(2,))
+
+    def test_a_job_that_was_stopped_goes_on(self):
+        """Longer than a rank may be silent."""
+        all_of_them = "for host in node1 node2; do $HOSTS_AGENT $host 'pkill -%s -x " + os.path.basename(MESSAGES)[:15] + "'; done"
+        ended = hosts.run(2, f"""
+            mkfifo /tmp/said
+            {hosts.LAUNCHERS["hydra"](2, EACH)} {MESSAGES} large >/tmp/said 2>/tmp/why &
+            {{ for rank in $(seq {2 * EACH}); do read line; done
+            {all_of_them % "STOP"}; sleep 17; {all_of_them % "CONT"}
+            sleep 3; cat /tmp/why; echo goes on; kill $!; cat; }} </tmp/said""")
+        self.assertEqual(ended.out, "goes on\n", ended)
 
     def test_an_abort_and_a_death_end_all(self):
         for name, launcher in hosts.LAUNCHERS.items():
