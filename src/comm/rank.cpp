@@ -68,8 +68,13 @@ void Rank::memory_goes(core::Thread& thread) {
     engine_.give_memory_back(thread);
 }
 
+/// Programs without sessions hardly ever open MPI again: in a job of many ranks they do not ask for all addresses, and can
+/// only call those then that they have met.
 void Rank::launcher_goes() {
-    if (network_ != nullptr) network_->learn_addresses();
+    constexpr std::int32_t few = 256;
+    const bool has_had_sessions = sessions.at_place(0) != nullptr;
+    if (network_ != nullptr && (has_had_sessions || numbers.size() <= few))
+        network_->learn_addresses();
 }
 
 void Rank::stays_open() noexcept {

@@ -723,7 +723,8 @@ private:
     void send_far(Turn& turn, core::Request& send, const Outbound& message);
     void post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
                   std::uint32_t prefix_bytes, core::Request* completes);
-    void send_pending(Turn& turn, std::int32_t process, const instance::Pending& pending);
+    void hand_to_network(Turn& turn, std::int32_t process, const instance::Pending& pending);
+    void answer_by_data(Turn& turn, std::int32_t process, const instance::Pending& data);
     void watch_far_sender(const core::Request& request) noexcept;
     bool network_is_handed_over() const noexcept;
     bool poll_network(core::Thread& thread);
@@ -741,8 +742,6 @@ private:
     void complete_announced(Turn& turn, core::Request& send) noexcept;
 
     // engine_access.cpp
-    void control_far(Turn& turn, std::int32_t process, Kind kind, const void* fields,
-                     std::uint32_t bytes);
     void deliver_access(Turn& turn, std::int32_t process, const transport::Header& header);
     static void deliver_refusal(Turn& turn, const transport::Header& header) noexcept;
 

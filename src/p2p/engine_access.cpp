@@ -24,7 +24,7 @@ void Engine::ask_far(Turn& turn, const Outbound& message, const AccessFields& fi
     instance::Pending pending =
         pending_of(message, Kind::access, &fields, sizeof fields, completes, 0);
     pending.offset = message.offset;
-    send_pending(turn, message.process, pending);
+    hand_to_network(turn, message.process, pending);
 }
 
 void Engine::answer_far(Turn& turn, std::int32_t process, const DataFields& fields, Shape shape,
@@ -32,7 +32,7 @@ void Engine::answer_far(Turn& turn, std::int32_t process, const DataFields& fiel
     instance::Pending pending = pending_of({{}, process, data, shape.bytes, shape.layout},
                                            Kind::data, &fields, sizeof fields, completes, 0);
     pending.offset = fields.offset;
-    send_pending(turn, process, pending);
+    answer_by_data(turn, process, pending);
 }
 
 void Engine::answer_briefly(Turn& turn, std::int32_t process, std::uint64_t receiver,
@@ -41,23 +41,19 @@ void Engine::answer_briefly(Turn& turn, std::int32_t process, std::uint64_t rece
     const DataFields fields{receiver, 0};
     std::memcpy(all.data(), &fields, sizeof fields);
     std::memcpy(all.data() + sizeof fields, data, bytes);
-    control_far(turn, process, Kind::data, all.data(),
-                static_cast<std::uint32_t>(sizeof fields + bytes));
+    const auto length = static_cast<std::uint32_t>(sizeof fields + bytes);
+    answer_by_data(
+        turn, process,
+        pending_of({{}, process, nullptr, 0}, Kind::data, all.data(), length, nullptr, 0));
 }
 
 void Engine::acknowledge_far(Turn& turn, std::int32_t process, std::uint64_t receiver) {
     const SenderField field{receiver};
-    control_far(turn, process, Kind::ack, &field, sizeof field);
+    post_far(turn, {{}, process, nullptr, 0}, Kind::ack, &field, sizeof field, nullptr);
 }
 
 void Engine::refuse_far(Turn& turn, std::int32_t process, const RefusedFields& fields) {
-    control_far(turn, process, Kind::refused, &fields, sizeof fields);
-}
-
-void Engine::control_far(Turn& turn, std::int32_t process, Kind kind, const void* fields,
-                         std::uint32_t bytes) {
-    send_pending(turn, process,
-                 pending_of({{}, process, nullptr, 0}, kind, fields, bytes, nullptr, 0));
+    post_far(turn, {{}, process, nullptr, 0}, Kind::refused, &fields, sizeof fields, nullptr);
 }
 
 void Engine::deliver_access(Turn& turn, std::int32_t process, const transport::Header& header) {

@@ -99,20 +99,23 @@ void Engine::send_far(Turn& turn, core::Request& send, const Outbound& message) 
 /// Throws std::bad_alloc, and has sent nothing then.
 void Engine::post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
                       std::uint32_t prefix_bytes, core::Request* completes) {
-    FromNetwork receiver(*this);
-    network_->send(turn, receiver, message.process,
-                   pending_of(message, kind, prefix, prefix_bytes, completes, 0));
+    hand_to_network(turn, message.process,
+                    pending_of(message, kind, prefix, prefix_bytes, completes, 0));
 }
 
-/// Likewise. Data are an answer to an access: the program has announced none.
-void Engine::send_pending(Turn& turn, std::int32_t process, const instance::Pending& pending) {
+/// Likewise.
+void Engine::hand_to_network(Turn& turn, std::int32_t process, const instance::Pending& pending) {
     FromNetwork receiver(*this);
-    const bool data = static_cast<Kind>(pending.kind) == Kind::data;
-    if (data) announced_.fetch_add(1, relaxed);  // streamed() takes it back
+    network_->send(turn, receiver, process, pending);
+}
+
+/// Likewise. Answers an access by its data, of which the program has announced nothing.
+void Engine::answer_by_data(Turn& turn, std::int32_t process, const instance::Pending& data) {
+    announced_.fetch_add(1, relaxed);  // streamed() takes it back
     try {
-        network_->send(turn, receiver, process, pending);
+        hand_to_network(turn, process, data);
     } catch (const std::bad_alloc&) {
-        if (data) announced_.fetch_sub(1, relaxed);
+        announced_.fetch_sub(1, relaxed);
         throw;
     }
 }
@@ -155,8 +158,7 @@ void Engine::stream_far(Turn& turn, const CtsFields& fields) {
         pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
                    Kind::data, &prefix, sizeof prefix, &send, 0);
     payload.offset = fields.from;
-    FromNetwork receiver(*this);
-    network_->send(turn, receiver, send.peer, payload);
+    hand_to_network(turn, send.peer, payload);
 }
 
 // --- receiving ---
