@@ -33,6 +33,22 @@ class Programs(unittest.TestCase):
         ended = hosts.run(2, f"{hosts.hydra(2, 1)} {os.environ['SEND_BUFFER']}", HEDDLE_SEND_BUFFER="1000000")
         self.assertEqual(ended.code, 0, ended)
 
+    @unittest.skipUnless(os.path.exists("/proc/self/ns/time"), "the kernel has no namespaces of time")
+    def test_clocks_that_do_not_agree(self):
+        ahead = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ahead.sh")
+        seconds = hosts.run(2, f"$HOSTS_AGENT node2 {ahead} cat /proc/uptime").out.split()[0]
+        with open("/proc/uptime") as here:
+            self.assertGreater(float(seconds), float(here.read().split()[0]) + 80000)
+        for what in ("ring", "all", "threads"):
+            ended = hosts.run(2, f"{hosts.hydra(2, EACH)} {ahead} {MESSAGES} {what}")
+            self.assertEqual(ended.lines(), sorted(f"rank {rank} has done {what}" for rank in range(2 * EACH)), ended)
+
+    def test_shared_memory_of_a_host_is_full(self):
+        ended = hosts.run(2, f"""
+            $HOSTS_AGENT node2 'mount -o remount,size=4k /dev/shm && head -c 4096 /dev/zero >/dev/shm/full'
+            {hosts.hydra(2, EACH)} {MESSAGES} ring; $HOSTS_AGENT node2 'rm /dev/shm/full'""")
+        self.assertEqual(ended.lines(), sorted(f"rank {rank} has done ring" for rank in range(2 * EACH)), ended)
+
     def test_communicators_come_and_go(self):
         self.assert_done("dups", counts=(2,))
 
@@ -82,8 +98,9 @@ class Programs(unittest.TestCase):
                 {hosts.LAUNCHERS[name](2, EACH)} {PROGRAM} wait >/tmp/said &
                 {{ for rank in $(seq {2 * EACH}); do read line; done; }} </tmp/said
                 $HOSTS_AGENT node2 'pkill -KILL -x {daemon}'
-                wait $!""")
+                start=$(date +%s%N); wait $!; echo $(( ($(date +%s%N) - start) / 1000000 ))""")
             self.assertNotIn("left behind", ended.err, ended)
+            self.assertLess(int(ended.out), 5000, f"milliseconds: {ended}")
 
 
 if __name__ == "__main__":
