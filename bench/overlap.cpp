@@ -14,23 +14,14 @@ constexpr const char* usage =
 
 constexpr int tag = 9;
 
-struct Plan {
-    std::vector<long> sizes;
-    std::string computing, level;
-    double compute;
-    int rounds;
+struct Plan : bench::Beside {
+    std::string computing;
 };
 
 Plan read_plan(int argc, char** argv) {
     bench::Options options(argc, argv, usage);
-    Plan plan{};
-    plan.sizes = options.list("sizes", "10,100,1K,10K,64K,128K,256K,512K,1M,8M");
-    plan.computing = options.choice("computing", "sender", {"sender", "both"});
-    plan.level = options.choice("level", "multiple", {"single", "multiple"});
-    plan.compute = 1e-3 * options.real("milliseconds", 5);
-    const double seconds = options.real("seconds", 0.1);
-    const double repetitions = static_cast<double>(options.integer("repetitions", 5, 1));
-    plan.rounds = std::max(5, static_cast<int>(seconds * repetitions / (2 * plan.compute)));
+    Plan plan{bench::read_beside(options, 2),
+              options.choice("computing", "sender", {"sender", "both"})};
     options.done();
     return plan;
 }

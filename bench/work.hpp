@@ -2,7 +2,7 @@
 #pragma once
 
 /// Computing of a fixed amount: the same steps each time, so that what they take beside communication can be
-/// compared with what they take alone. They touch no memory and no library.
+/// compared with what they take alone. They touch no memory and no library. And the options of programs that do that.
 
 #include <algorithm>
 #include <cstdint>
@@ -34,6 +34,26 @@ private:
     long steps_ = 0;
     volatile std::uint64_t seed_ = 1;
 };
+
+/// What is said to programs that compute beside messages.
+struct Beside {
+    std::vector<long> sizes;  ///< of the messages
+    std::string level;
+    double compute;  ///< seconds of each time
+    int rounds;      ///< of each size
+};
+
+/// From --sizes, --level, --milliseconds, --seconds and --repetitions. `times`: that a round computes.
+inline Beside read_beside(Options& options, int times) {
+    Beside plan{};
+    plan.sizes = options.list("sizes", "10,100,1K,10K,64K,128K,256K,512K,1M,8M");
+    plan.level = options.choice("level", "multiple", {"single", "multiple"});
+    plan.compute = 1e-3 * options.real("milliseconds", 5);
+    const double seconds = options.real("seconds", 0.1);
+    const auto repetitions = static_cast<double>(options.integer("repetitions", 5, 1));
+    plan.rounds = std::max(5, static_cast<int>(seconds * repetitions / (times * plan.compute)));
+    return plan;
+}
 
 /// The size of a message in words that a table has.
 inline std::string size_name(long bytes) {
