@@ -62,8 +62,8 @@ bool Rank::memory_is_back() {
 
 void Rank::memory_goes(core::Thread& thread) {
     engine_.start_with_large_messages(nullptr);
+    worker_.reset();  // who might start the other one
     node_worker_.reset();
-    worker_.reset();
     if (network_ != nullptr) network_->rest();
     engine_.give_memory_back(thread);
 }
