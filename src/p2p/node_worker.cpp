@@ -63,6 +63,7 @@ bool NodeWorker::nap(microseconds time) {
 
 void NodeWorker::work() noexcept try {
     const platform::LibraryCode library;
+    cores_.apply();
     core::Thread& thread = objects::attach(process_);
     thread.of_library = true;
     const Engine::AsideFromProgram aside(*process_.engine);

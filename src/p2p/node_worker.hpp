@@ -17,6 +17,8 @@
 #include <mutex>
 #include <thread>
 
+#include "platform/cores.hpp"
+
 namespace heddle::core {
 struct Thread;
 }
@@ -44,6 +46,7 @@ private:
     bool nap(std::chrono::microseconds time);
 
     objects::Process& process_;
+    const platform::CoreSet cores_;  ///< of who has made this: who starts it may be bound to fewer
     std::mutex lock_;
     std::condition_variable ending_;
     bool ends_ = false;  ///< guarded by it

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <sched.h>
 #include <string_view>
 #include <unistd.h>
 
@@ -15,6 +14,12 @@ Cores cores() noexcept {
     if (sched_getaffinity(0, sizeof set, &set) != 0) return {online, online, 1};
     const std::string_view bytes(reinterpret_cast<const char*>(&set), sizeof set);
     return {std::max(1, CPU_COUNT(&set)), online, std::hash<std::string_view>()(bytes) | 1};
+}
+
+CoreSet::CoreSet() noexcept : known_(sched_getaffinity(0, sizeof set_, &set_) == 0) {}
+
+void CoreSet::apply() const noexcept {
+    if (known_) (void)sched_setaffinity(0, sizeof set_, &set_);
 }
 
 }  // namespace heddle::platform

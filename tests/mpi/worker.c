@@ -220,8 +220,24 @@ static void idle(void) { scheduled(SCHED_IDLE, 0); }
 static void fifo(void) { scheduled(SCHED_FIFO, 1); }
 static void single(void) { begin(MPI_THREAD_SINGLE); }
 
-/* Nobody has asked for a worker. Rank 0 has more cores than threads, and gets one with its first large message; the
- * others have one core. */
+/* Other threads than this one. */
+static int threads_that_may_run_on(int cores) {
+    int count = 0;
+    cpu_set_t set;
+    DIR* tasks = opendir("/proc/self/task");
+    CHECK(tasks != NULL);
+    for (struct dirent* task; (task = readdir(tasks)) != NULL;) {
+        const int id = atoi(task->d_name);
+        if (id == 0 || id == getpid()) continue;
+        CHECK(sched_getaffinity(id, sizeof set, &set) == 0);
+        count += CPU_COUNT(&set) == cores;
+    }
+    closedir(tasks);
+    return count;
+}
+
+/* Nobody has asked for a worker. Rank 0 has more cores than threads, and gets one with its first large message, also
+ * if the thread that sends it is bound to one; the others have one core. */
 static void spare(void) {
     cpu_set_t allowed, one;
     CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
@@ -235,6 +251,7 @@ static void spare(void) {
     if (strcmp(getenv("PMI_RANK"), "0") != 0) CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
     begin(MPI_THREAD_MULTIPLE);
     CHECK(threads_of_process() == 1);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
     for (unsigned char round = 1; round <= 3; ++round) {
         memset(in, 0, most);
         memset(out, round, most);
@@ -251,6 +268,7 @@ static void spare(void) {
         CHECK(rank != 0 || in[most / 2] == round);
     }
     CHECK(threads_of_process() == (rank == 0 ? 2 : 1));
+    CHECK(threads_that_may_run_on(CPU_COUNT(&allowed)) == (rank == 0 ? 1 : 0));
 }
 
 /* Rounds of few bytes: there are many ranks, and each has a worker. */
