@@ -68,13 +68,9 @@ void Rank::memory_goes(core::Thread& thread) {
     engine_.give_memory_back(thread);
 }
 
-/// Programs without sessions hardly ever open MPI again: in a job of many ranks they do not ask for all addresses, and can
-/// only call those then that they have met.
-void Rank::launcher_goes() {
-    constexpr std::int32_t few = 256;
-    const bool has_had_sessions = sessions.at_place(0) != nullptr;
-    if (network_ != nullptr && (has_had_sessions || numbers.size() <= few))
-        network_->learn_addresses();
+/// A program that has had sessions may open others, and has to be told then where ranks are that it has not met.
+bool Rank::needs_launcher_later() const noexcept {
+    return network_ != nullptr && sessions.at_place(0) != nullptr;
 }
 
 void Rank::stays_open() noexcept {

@@ -39,7 +39,7 @@ public:
 private:
     bool memory_is_back() override;
     void memory_goes(core::Thread& thread) override;
-    void launcher_goes() override;
+    bool needs_launcher_later() const noexcept override;
     void stays_open() noexcept override;
     void start_node_worker();
 

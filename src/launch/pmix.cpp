@@ -7,13 +7,19 @@
 ///
 /// A server that goes away leaves nobody who would end this rank when the others have ended: the rank ends
 /// when its library tells.
+///
+/// A server that is asked for what a rank of another host has published asks that host, and does not answer if the rank
+/// has gone meanwhile: nobody waits for it longer than some seconds.
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -59,7 +65,7 @@ pmix::Functions load() {
     find(handle, "PMIx_Put", functions.Put);
     find(handle, "PMIx_Commit", functions.Commit);
     find(handle, "PMIx_Fence", functions.Fence);
-    find(handle, "PMIx_Get", functions.Get);
+    find(handle, "PMIx_Get_nb", functions.Get_nb);
     find(handle, "PMIx_Register_event_handler", functions.Register_event_handler);
     find(handle, "PMIx_Error_string", functions.Error_string);
     return functions;
@@ -73,12 +79,57 @@ void hear_of_loss(std::size_t, int status, const pmix::Process* source, pmix::In
     if (status == pmix::lost_connection && !expected.load(std::memory_order_relaxed)) {
         std::fprintf(stderr,
                      "heddle: the launcher has closed the connection (PMIx); rank %s ends\n",
-                     std::getenv("PMI_RANK"));
+                     std::getenv("PMIX_RANK"));
         _exit(1);
     }
     (void)source;
     if (next != nullptr) next(pmix::success, nullptr, 0, nullptr, nullptr, data);
 }
+
+/// What has been asked for. Whoever asked may have given up when it is answered.
+class Question {
+public:
+    /// nullptr: nothing is known, or not in time.
+    template <class Ask>
+    static std::shared_ptr<const Question> ask(Ask&& start) {
+        constexpr std::chrono::seconds patience{10};
+        auto question = std::make_shared<Question>();
+        auto kept = std::make_unique<std::shared_ptr<Question>>(question);
+        if (start(answer, kept.get()) != pmix::success) return nullptr;
+        (void)kept.release();  // the answer's
+        std::unique_lock guard(question->lock_);
+        question->answered_.wait_for(guard, patience, [&] { return question->over_; });
+        return question->known_ ? question : nullptr;
+    }
+    std::uint16_t type = 0;
+    std::uint32_t number = 0;
+    std::string text;
+
+private:
+    static void answer(int status, pmix::Value* value, void* data) {
+        const std::unique_ptr<std::shared_ptr<Question>> kept(
+            static_cast<std::shared_ptr<Question>*>(data));
+        Question& question = **kept;
+        {
+            const std::lock_guard guard(question.lock_);
+            question.over_ = true;
+            question.known_ = status == pmix::success && value != nullptr;
+            if (question.known_) question.read(*value);
+        }
+        question.answered_.notify_one();
+    }
+    void read(const pmix::Value& value) {
+        type = value.type;
+        if (type == pmix::string)
+            text = value.data.text;
+        else
+            number = value.data.number;
+    }
+
+    std::mutex lock_;
+    std::condition_variable answered_;
+    bool over_ = false, known_ = false;
+};
 
 class Pmix final : public Launcher {
 public:
@@ -93,7 +144,7 @@ public:
     int size() const noexcept override { return size_; }
     int appnum() override {
         const Answer answer = look_up(me_.rank, "pmix.appnum");
-        return answer && answer->type == pmix::uint32 ? static_cast<int>(answer->data.number) : -1;
+        return answer && answer->type == pmix::uint32 ? static_cast<int>(answer->number) : -1;
     }
 
     NodeMap node_map() override {
@@ -126,13 +177,7 @@ public:
     }
 
 private:
-    struct Free {
-        void operator()(pmix::Value* value) const noexcept {
-            if (value->type == pmix::string) std::free(value->data.text);
-            std::free(value);
-        }
-    };
-    using Answer = std::unique_ptr<pmix::Value, Free>;
+    using Answer = std::shared_ptr<const Question>;
 
     static std::string key_of(const std::string& key, std::size_t piece) {
         return "heddle-" + key + "-" + std::to_string(piece);
@@ -144,7 +189,7 @@ private:
     }
     std::string get_piece(int rank, const std::string& key) const {
         const Answer answer = look_up(static_cast<std::uint32_t>(rank), key.c_str());
-        if (answer && answer->type == pmix::string) return answer->data.text;
+        if (answer && answer->type == pmix::string) return answer->text;
         throw std::runtime_error("the launcher has no value " + key + " of rank " +
                                  std::to_string(rank) + " (PMIx)");
     }
@@ -159,7 +204,7 @@ private:
         for (std::uint32_t rank = 0; rank < static_cast<std::uint32_t>(size_); ++rank) {
             const Answer node = look_up(rank, "pmix.nodeid");
             if (!node || node->type != pmix::uint32) return {};
-            map.push_back(static_cast<std::int32_t>(node->data.number));
+            map.push_back(static_cast<std::int32_t>(node->number));
         }
         return map;
     }
@@ -173,20 +218,20 @@ private:
                 throw std::runtime_error("the launcher does not tell on which node rank " +
                                          std::to_string(rank) + " is (PMIx)");
             const auto next = static_cast<std::int32_t>(numbers.size());
-            map.push_back(numbers.emplace(name->data.text, next).first->second);
+            map.push_back(numbers.emplace(name->text, next).first->second);
         }
         return map;
     }
     Answer look_up(std::uint32_t rank, const char* key) const {
         pmix::Process whose = me_;
         whose.rank = rank;
-        pmix::Value* value = nullptr;
-        return Answer(call_.Get(&whose, key, nullptr, 0, &value) == pmix::success ? value
-                                                                                  : nullptr);
+        return Question::ask([&](pmix::Answered answered, void* data) {
+            return call_.Get_nb(&whose, key, nullptr, 0, answered, data);
+        });
     }
     std::uint32_t number(std::uint32_t rank, const char* key) const {
         const Answer answer = look_up(rank, key);
-        if (answer && answer->type == pmix::uint32) return answer->data.number;
+        if (answer && answer->type == pmix::uint32) return answer->number;
         throw std::runtime_error(std::string("the launcher does not tell ") + key + " (PMIx)");
     }
 

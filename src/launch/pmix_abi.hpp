@@ -45,6 +45,9 @@ using Handler = void (*)(std::size_t id, int status, const Process* source, Info
                          std::size_t count, Info* results, std::size_t results_count, Reported next,
                          void* data);
 
+/// The value stays the library's.
+using Answered = void (*)(int status, Value* value, void* data);
+
 /// The functions, as PMIx_NAME.
 struct Functions {
     int (*Init)(Process*, Info*, std::size_t);
@@ -53,7 +56,7 @@ struct Functions {
     int (*Put)(std::uint8_t, const char*, Value*);
     int (*Commit)();
     int (*Fence)(const Process*, std::size_t, const Info*, std::size_t);
-    int (*Get)(const Process*, const char*, const Info*, std::size_t, Value**);
+    int (*Get_nb)(const Process*, const char*, const Info*, std::size_t, Answered, void* data);
     int (*Register_event_handler)(int*, std::size_t, Info*, std::size_t, Handler, void*, void*);
     const char* (*Error_string)(int);
 };

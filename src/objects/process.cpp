@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <pthread.h>
 #include <stdexcept>
@@ -159,9 +160,21 @@ bool Process::is_last_use() noexcept {
     return uses_ == 1;
 }
 
-void Process::leave_launcher() {
-    if (job.launcher != nullptr) launcher_goes();
-    launch::leave(job);
+namespace {
+
+/// A child that the program has forked is no rank; and a launcher is to hear of a program that ends without closing MPI.
+void leave_launcher_at_end() {
+    Process* const process = process_of_program();
+    if (process == nullptr || process->is_copy()) return;
+    if (process->life.load(relaxed) == Process::Life::finalized) launch::leave(process->job);
+}
+
+}  // namespace
+
+void Process::leave_launcher() noexcept {
+    if (!needs_launcher_later()) return launch::leave(job);
+    static const bool registered = std::atexit(leave_launcher_at_end) == 0;
+    if (!registered) launch::leave(job);
 }
 
 void Process::give_memory_back(core::Thread& thread) {

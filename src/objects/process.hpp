@@ -170,8 +170,8 @@ public:
     bool close() noexcept;
     bool is_last_use() noexcept;
     std::mutex closing;  ///< held while one of them ends
-    /// Takes leave of the launcher, after the last close(). What is needed to be opened again has been asked for then.
-    void leave_launcher();
+    /// Takes leave of the launcher, after the last close(), or when the program ends if it may be needed again.
+    void leave_launcher() noexcept;
     /// After the last close(), and all that follows it: gives back what memory is not needed to be opened
     /// again. Nothing if it has been opened meanwhile.
     void give_memory_back(core::Thread& thread);
@@ -205,8 +205,8 @@ protected:
     virtual bool memory_is_back() = 0;
     /// The memory of the node is about to be unmapped.
     virtual void memory_goes(core::Thread& thread) = 0;
-    /// Nobody can be asked for what other processes have published any more.
-    virtual void launcher_goes() = 0;
+    /// Whether it is to be asked again when this is opened again.
+    virtual bool needs_launcher_later() const noexcept = 0;
     /// There is a use, also where another one has just ended that might have been the last.
     virtual void stays_open() noexcept = 0;
 

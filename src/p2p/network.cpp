@@ -202,28 +202,13 @@ void Network::withhold(std::int32_t process, bool on) {
     queue_of(process).withholds = on;
 }
 
-std::string Network::address_of(std::int32_t rank) const {
-    const auto at = learned_.find(rank);
-    return at != learned_.end() ? at->second : addresses_(rank);
-}
-
-void Network::learn_addresses() noexcept try {
-    const std::lock_guard lane(lane_lock_);
-    for (std::int32_t process = numbers_.here(); process < numbers_.size(); ++process) {
-        const std::int32_t rank = numbers_.rank_of(process);
-        if (!lane_->knows(static_cast<transport::Peer>(rank))) learned_[rank] = address_of(rank);
-    }
-} catch (const std::exception&) {
-    // Whoever has something to send there hears of it.
-}
-
 /// False: it cannot be reached.
 bool Network::connect(Receiver& receiver, std::int32_t process) noexcept try {
     const std::int32_t rank = numbers_.rank_of(process);
     const auto peer = static_cast<transport::Peer>(rank);
     if (lane_->knows(peer)) [[likely]]
         return true;
-    lane_->connect(peer, address_of(rank));
+    lane_->connect(peer, addresses_(rank));
     lane_->watch(peer, true);
     return true;
 } catch (const std::exception& problem) {
@@ -383,7 +368,7 @@ void Network::rest() noexcept {
         const std::int32_t rank = numbers_.rank_of(process);
         const auto peer = static_cast<transport::Peer>(rank);
         try {
-            if (lane_->has_met(peer) && !lane_->knows(peer)) lane_->connect(peer, address_of(rank));
+            if (lane_->has_met(peer) && !lane_->knows(peer)) lane_->connect(peer, addresses_(rank));
         } catch (const std::exception&) {
             // It is not told, then.
         }

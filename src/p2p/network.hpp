@@ -114,8 +114,6 @@ public:
     void stay_open() noexcept { closing_.store(false, relaxed); }
     bool is_closing() const noexcept { return closing_.load(relaxed); }
 
-    /// Asks for all addresses that nobody has asked for yet: afterwards nobody asks any more.
-    void learn_addresses() noexcept;
     /// From now on nobody polls, until resume(): peers hear of it.
     void rest() noexcept;
     void resume() noexcept;
@@ -162,7 +160,6 @@ private:
     struct Adapter;
 
     Queue& queue_of(std::int32_t process);
-    std::string address_of(std::int32_t rank) const;
     void hand_over(Turn& turn, Receiver& receiver) noexcept;
     bool hand_over_held(Turn& turn, Receiver& receiver) noexcept;
     void gather_sent() noexcept;
@@ -183,8 +180,6 @@ private:
 
     const launch::Numbering& numbers_;
     const Addresses addresses_;
-    std::unordered_map<std::int32_t, std::string>
-        learned_;  ///< by rank; guarded by the lane's lock
     const std::unique_ptr<transport::AnyLane> lane_;
     core::Arena<instance::Pending> pending_;
 
