@@ -4,7 +4,7 @@
 ///
 /// Values         put() publishes a value of this rank: any bytes, of any length, under a short key of letters
 ///                and digits. After a fence() that all ranks have called, every rank can get() it. Nobody asks for what nobody
-///                has put: some launchers wait for it.
+///                has put: some launchers wait for it. After leave() get() fails.
 /// Node map       comes from the launcher, never from names of hosts: a launcher may show one machine as several
 ///                nodes, and hosts may share a name.
 /// Abort          returns when the launcher knows of it: a word that is sent and not waited for gets lost when the

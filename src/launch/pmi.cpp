@@ -121,6 +121,7 @@ void Pmi::leave() noexcept {
     } catch (const std::exception&) {
         // The launcher has gone; so shall we.
     }
+    left_ = true;
 }
 
 void Pmi::abort(int code) noexcept {
@@ -153,6 +154,7 @@ std::string Pmi::ask(const std::string& command, const std::string& expected) {
 }
 
 void Pmi::send(const std::string& line) {
+    if (left_) throw std::runtime_error("the launcher has been left");
     for (std::size_t sent = 0; sent < line.size();) {
         const ssize_t n = write(descriptor_, line.data() + sent, line.size() - sent);
         if (n < 0 && errno == EINTR) continue;

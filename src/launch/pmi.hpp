@@ -50,6 +50,7 @@ private:
     std::string store_;     ///< name of the job's key-value store
     std::string received_;  ///< bytes of a line that is not complete yet
     std::optional<HangUp> hang_up_;
+    bool left_ = false;
 };
 
 }  // namespace heddle::launch
