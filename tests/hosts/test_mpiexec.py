@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import unittest
 
 import hosts
@@ -55,7 +56,11 @@ class Mpiexec(unittest.TestCase):
             ended = run(via, "sh -c 'exit 3'")
             self.assertEqual(ended.code, 3, ended)
             self.assertRegex(ended.err, r"mpiexec: rank \d \(pid \d+, sh on node[12]\) ended with exit code 3")
-            ended = run(via, "no_such_program")
+            # Where all ranks end at once, Hydra writes to proxies that have gone, and sometimes dies of that itself.
+            for _ in range(5):
+                ended = run(via, "no_such_program")
+                if ended.code != 128 + signal.SIGPIPE:
+                    break
             self.assertEqual(ended.code, 127, ended)
             self.assertIn("mpiexec: cannot run 'no_such_program': there is no such program in PATH", ended.err)
 
