@@ -100,7 +100,8 @@ class Mpiexec(unittest.TestCase):
                 ended = run(via, f"{ENDS} wait", before="mkfifo /tmp/said;", after=f""">/tmp/said &
                     {{ for rank in 0 1 2 3; do read line; done; kill -{name} $!; cat; }} </tmp/said
                     wait $!; echo ended $?""")
-                self.assertEqual(ended.out, f"ended {code}\n", ended)
+                # Hydra sometimes has words of its own before, of ranks that have ended.
+                self.assertTrue(ended.out.endswith(f"ended {code}\n"), ended)
                 self.assert_nothing_left(ended)
 
     def test_what_a_rank_leaves_behind_is_ended(self):
