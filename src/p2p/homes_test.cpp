@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "mpi.h"
@@ -18,10 +19,12 @@
 #include "p2p/counters.hpp"
 #include "p2p/engine.hpp"
 #include "testing/job.hpp"
+#include "testing/matching_plan.hpp"
 #include "testing/watchdog.hpp"
 
 namespace {
 
+using heddle::testing::MatchingPlan;
 using heddle::testing::other_world;
 using heddle::testing::run_job;
 using heddle::testing::Watchdog;
@@ -134,42 +137,15 @@ TEST(Homes, of_a_communicator_whose_messages_begin_to_come_by_other_instances) {
     for (int job = 0; job < 30 / slower + 1; ++job) leave_home(job);
 }
 
-/// What the receives get if the first posted one that accepts a message gets it.
-struct Plan {
-    std::vector<int> sends, receives, gets;
-};
-
-Plan make_plan(std::mt19937& random, const std::vector<int>& first_tags,
-               const std::vector<int>& later_tags, int count) {
-    Plan plan;
-    std::vector<int> wanted;
+MatchingPlan make_plan(std::mt19937& random, const std::vector<int>& first_tags,
+                       const std::vector<int>& later_tags, int count) {
+    std::vector<int> sends, wanted;
     for (int i = 0; i < count; ++i) {
         const std::vector<int>& tags = i < count / 2 ? first_tags : later_tags;
-        plan.sends.push_back(tags[random() % tags.size()]);
+        sends.push_back(tags[random() % tags.size()]);
         wanted.push_back(random() % 3 != 0 ? MPI_ANY_TAG : tags[random() % tags.size()]);
     }
-    std::vector<int> gets(wanted.size(), -1), left;
-    for (int message = 0; message < count; ++message) {
-        const int tag = plan.sends[static_cast<std::size_t>(message)];
-        std::size_t at = 0;
-        while (at < wanted.size() &&
-               (gets[at] != -1 || (wanted[at] != tag && wanted[at] != MPI_ANY_TAG)))
-            ++at;
-        if (at == wanted.size())
-            left.push_back(message);
-        else
-            gets[at] = message;
-    }
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (gets[i] == -1) continue;  // nothing is left for it: it is not posted
-        plan.receives.push_back(wanted[i]);
-        plan.gets.push_back(gets[i]);
-    }
-    for (const int message : left) {
-        plan.receives.push_back(plan.sends[static_cast<std::size_t>(message)]);
-        plan.gets.push_back(message);
-    }
-    return plan;
+    return {std::move(sends), wanted};
 }
 
 void exact_and_wild(unsigned seed) {
@@ -182,7 +158,7 @@ void exact_and_wild(unsigned seed) {
             const std::vector<int> home = tags_of_one_instance(comm, 3);
             std::vector<int> any = home;
             if (number % 3 != 0) any.insert(any.end(), {1, 2, 3});
-            const Plan plan = make_plan(random, home, any, count);
+            const MatchingPlan plan = make_plan(random, home, any, count);
             std::vector<int> values(plan.sends.size(), -7);
             std::vector<MPI_Request> requests(values.size());
             for (std::size_t i = 0; i < values.size(); ++i) {

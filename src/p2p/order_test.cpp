@@ -13,6 +13,7 @@
 #include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "mpi.h"
@@ -20,10 +21,12 @@
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "testing/job.hpp"
+#include "testing/matching_plan.hpp"
 #include "testing/watchdog.hpp"
 
 namespace {
 
+using heddle::testing::MatchingPlan;
 using heddle::testing::other_world;
 using heddle::testing::run_job;
 using heddle::testing::Watchdog;
@@ -274,44 +277,13 @@ TEST(Order, of_messages_that_wait_for_room_in_a_ring) {
 
 // --- exact receives and wildcards mixed ---
 
-struct Plan {
-    std::vector<int> sends;     ///< tags, in the order of sending
-    std::vector<int> receives;  ///< tags or MPI_ANY_TAG, in the order of posting
-    std::vector<int> gets;      ///< receive i gets message gets[i]
-};
-
-/// The first posted receive that accepts a message gets it. With one sender and one order of posting
-/// this has one outcome, however arrivals and posts interleave.
-Plan make_plan(std::mt19937& random, int count) {
-    Plan plan;
-    std::vector<int> wanted;
+MatchingPlan make_plan(std::mt19937& random, int count) {
+    std::vector<int> sends, wanted;
     for (int i = 0; i < count; ++i) {
-        plan.sends.push_back(static_cast<int>(random() % 6));
+        sends.push_back(static_cast<int>(random() % 6));
         wanted.push_back(random() % 3 == 0 ? MPI_ANY_TAG : static_cast<int>(random() % 6));
     }
-    std::vector<int> gets(wanted.size(), -1);
-    std::vector<int> left;
-    for (int message = 0; message < count; ++message) {
-        const int tag = plan.sends[static_cast<std::size_t>(message)];
-        std::size_t at = 0;
-        while (at < wanted.size() &&
-               (gets[at] != -1 || (wanted[at] != tag && wanted[at] != MPI_ANY_TAG)))
-            ++at;
-        if (at == wanted.size())
-            left.push_back(message);
-        else
-            gets[at] = message;
-    }
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (gets[i] == -1) continue;  // nothing is left for it: it is not posted
-        plan.receives.push_back(wanted[i]);
-        plan.gets.push_back(gets[i]);
-    }
-    for (const int message : left) {
-        plan.receives.push_back(plan.sends[static_cast<std::size_t>(message)]);
-        plan.gets.push_back(message);
-    }
-    return plan;
+    return {std::move(sends), wanted};
 }
 
 TEST(Order, of_exact_receives_and_wildcards_as_the_plain_rule_says) {
@@ -343,7 +315,7 @@ TEST(Order, of_exact_receives_and_wildcards_as_the_plain_rule_says) {
             return;
         }
         for (int round = 0; round < rounds; ++round) {
-            const Plan plan = make_plan(random, 150);
+            const MatchingPlan plan = make_plan(random, 150);
             const std::size_t count = plan.sends.size();
             std::vector<int> values(count, -7);
             std::vector<MPI_Request> requests(count);
