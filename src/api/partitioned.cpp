@@ -177,7 +177,6 @@ constexpr core::RequestType type{.let_go = let_go_of_end, .start = start_end};
 const core::TypeOfRequests ends(core::Operation::persistent_partitioned, type);
 
 }  // namespace
-
 }  // namespace heddle::api
 
 using namespace heddle::api;
