@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Copying that goes around the cache.
+/// Ways to copy memory that differ in what they cost when another core has the lines. None is the best on
+/// every processor: those who copy much try them (transport/shm/copy_choice.hpp).
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -11,30 +14,60 @@
 
 namespace heddle::platform {
 
-#if defined(__x86_64__)
-inline constexpr bool copies_around_cache = true;
+enum class Copy : std::uint8_t {
+    by_vectors,  ///< aligned stores of whole lines
+    by_library,  ///< memcpy(): from some kilobytes on the processor's own instruction, mostly
+    around_cache,  ///< stores that go to memory: what another core has of a line need not come here first
+};
+inline constexpr std::size_t copy_ways = 3;
 
-/// memcpy() whose stores go to memory and leave no line in the cache of this core: what another core has of
-/// `to` need not come here first. `to` is aligned to 64 bytes. Ordered before later stores when it returns.
-inline void copy_around_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-    std::size_t at = 0;
-    for (; at + 64 <= bytes; at += 64) {
+#if defined(__x86_64__)
+inline constexpr bool has_copy_ways = true;
+
+namespace detail {
+
+/// `to` is aligned to a line, `bytes` a multiple of one.
+template <bool AroundCache>
+inline void copy_lines(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    for (std::size_t at = 0; at < bytes; at += 64) {
         const auto* source = reinterpret_cast<const __m128i*>(from + at);
         auto* target = reinterpret_cast<__m128i*>(to + at);
-        const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
-        const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-        _mm_stream_si128(target, a);
-        _mm_stream_si128(target + 1, b);
-        _mm_stream_si128(target + 2, c);
-        _mm_stream_si128(target + 3, d);
+        const __m128i quarters[4] = {_mm_loadu_si128(source), _mm_loadu_si128(source + 1),
+                                     _mm_loadu_si128(source + 2), _mm_loadu_si128(source + 3)};
+        for (int i = 0; i < 4; ++i)
+            if constexpr (AroundCache)
+                _mm_stream_si128(target + i, quarters[i]);
+            else
+                _mm_store_si128(target + i, quarters[i]);
     }
-    std::memcpy(to + at, from + at, bytes - at);
-    _mm_sfence();
+}
+
+template <bool AroundCache>
+inline void copy_aligned(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    const std::size_t before = std::min(bytes, -reinterpret_cast<std::uintptr_t>(to) % 64);
+    const std::size_t lines = (bytes - before) / 64 * 64, behind = before + lines;
+    std::memcpy(to, from, before);
+    copy_lines<AroundCache>(to + before, from + before, lines);
+    std::memcpy(to + behind, from + behind, bytes - behind);
+}
+
+}  // namespace detail
+
+/// memcpy(). Ordered before later stores when it returns.
+inline void copy(Copy way, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    switch (way) {
+        case Copy::by_vectors: return detail::copy_aligned<false>(to, from, bytes);
+        case Copy::by_library: std::memcpy(to, from, bytes); return;
+        case Copy::around_cache:
+            detail::copy_aligned<true>(to, from, bytes);
+            _mm_sfence();
+            return;
+    }
 }
 #else
-inline constexpr bool copies_around_cache = false;
+inline constexpr bool has_copy_ways = false;
 
-inline void copy_around_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+inline void copy(Copy, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     std::memcpy(to, from, bytes);
 }
 #endif

@@ -14,8 +14,10 @@
 /// Claimed        before pieces are stored the producer claims their bytes, some pieces at once. A consumer
 ///                that does not want to wait any more closes the message: of what was not claimed nothing
 ///                comes, and it is told how much was.
-/// Extent         how much of the ring is walked: little at first. It grows with the length of the messages
-///                that go through it, and when it is full. Each page of it costs microseconds once.
+/// Extent         how much of the ring is walked: little at first, since each page of it costs microseconds
+///                once. It grows with the length of the messages that go through it, when it is full, and when
+///                it has been walked for long: lines are stored fastest when a walk is longer than the caches
+///                of a core.
 ///
 /// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by any
 ///                thread, one for each message.
@@ -30,13 +32,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
 #include "platform/cpu.hpp"
 #include "sync/native.hpp"
 #include "sync/orders.hpp"
-#include "transport/shm/store_choice.hpp"
+#include "transport/shm/copy_choice.hpp"
 
 namespace heddle::transport::shm {
 
@@ -95,6 +96,7 @@ struct BasicPayloadRing {
 
     alignas(cache_line) Atom<std::uint32_t> ready;  ///< consumer: 1 when it has mapped the ring
     alignas(cache_line) Atom<std::uint64_t> left;   ///< consumer: bit of each manifest it has left
+    alignas(cache_line) LoadTrials<World> loads;    ///< the consumer's
     alignas(cache_line) Manifest manifests[Sizes::manifests];
     Block blocks[Sizes::blocks];
     alignas(cache_line) Times times[Sizes::blocks];
@@ -149,7 +151,7 @@ public:
     void store(const Piece& piece, const std::byte* from) noexcept {
         if (Ring::is_block(piece) && trials_.is_due(block_of(piece.at))) [[unlikely]]
             return store_trial(piece, from);
-        store_by(trials_.now(), at(piece.at), from, piece.bytes);
+        platform::copy(trials_.now(), at(piece.at), from, piece.bytes);
     }
 
     // --- messages of several pieces ---
@@ -205,20 +207,13 @@ public:
 
 private:
     static constexpr std::uint64_t rounds_before_more = 4;
+    static constexpr std::uint64_t rounds_before_more_in_any_case = 16;
     static constexpr std::uint64_t messages_in_a_round = 32;
 
     static constexpr std::uint64_t half = Sizes::block / 2;
 
     static std::uint64_t bit(unsigned number) noexcept { return std::uint64_t{1} << number; }
     static std::uint64_t block_of(std::uint64_t place) noexcept { return place / Sizes::block; }
-
-    static void store_by(Store way, std::byte* to, const std::byte* from,
-                         std::uint64_t bytes) noexcept {
-        if (way == Store::around_cache)
-            platform::copy_around_cache(to, from, bytes);
-        else
-            std::memcpy(to, from, bytes);
-    }
 
     /// Whether all that was stored in the block has been read. (1)
     bool is_free(std::uint64_t block) const noexcept {
@@ -276,17 +271,18 @@ private:
     }
     bool is_too_short_for(std::uint64_t bytes) const noexcept {
         return bytes > extent_ / 2 || (was_full_ && rounds_ != 0) ||
-            (bytes > extent_ / messages_in_a_round && rounds_ >= rounds_before_more);
+            (bytes > extent_ / messages_in_a_round && rounds_ >= rounds_before_more) ||
+            rounds_ >= rounds_before_more_in_any_case;
     }
 
     void store_trial(const Piece& piece, const std::byte* from) noexcept {
         const std::uint64_t block = block_of(piece.at);
-        const Store usual = trials_.start(block, ring_->times[block].number.load(relaxed));
+        const auto ways = trials_.start(block, ring_->times[block].number.load(relaxed));
         std::byte* to = at(piece.at);
         const std::uint64_t start = platform::ticks_after_stores();
-        store_by(other(usual), to, from, half);
+        platform::copy(ways.tried, to, from, half);
         const std::uint64_t middle = platform::ticks_after_stores();
-        store_by(usual, to + half, from + half, half);
+        platform::copy(ways.usual, to + half, from + half, half);
         trials_.stored(block, {middle - start, platform::ticks_after_stores() - middle});
     }
     void end_trial(std::uint64_t block) noexcept {
@@ -351,19 +347,17 @@ public:
     Piece next_piece(unsigned number, const Piece& piece, std::uint64_t left) const noexcept {
         return Ring::piece(Ring::behind(piece, ring_->manifests[number].extent), left);
     }
-    /// Reads a dense piece, and tells how long that took where it may be a trial.
+    /// Reads a dense piece. Now and then it learns from that, or tells the producer how long it took.
     void load(const Piece& piece, std::byte* to) const noexcept {
         const std::uint64_t block = piece.at / Sizes::block;
-        if (!Ring::is_block(piece) || !Trials::may_be(block)) [[likely]] {
-            std::memcpy(to, at(piece.at), piece.bytes);
-            return;
-        }
-        constexpr std::uint64_t half = Sizes::block / 2;
-        const std::uint64_t start = platform::ordered_ticks();
-        std::memcpy(to, at(piece.at), half);
-        const std::uint64_t middle = platform::ordered_ticks();
-        std::memcpy(to + half, at(piece.at) + half, half);
-        tell(block, {middle - start, platform::ordered_ticks() - middle});
+        const Copy usual = ring_->loads.now();
+        if (!Ring::is_block(piece)) return platform::copy(usual, to, at(piece.at), piece.bytes);
+        if (Trials::may_be(block)) [[unlikely]]
+            return tell(block, load_halves(piece, to, usual, usual));
+        if (ring_->loads.begin(block)) [[unlikely]]
+            return ring_->loads.end(usual,
+                                    load_halves(piece, to, ring_->loads.other(usual), usual));
+        platform::copy(usual, to, at(piece.at), Sizes::block);
     }
     /// Nothing of the message is looked at any more.
     void leave(unsigned number) const noexcept {
@@ -371,6 +365,14 @@ public:
     }
 
 private:
+    Halves load_halves(const Piece& piece, std::byte* to, Copy first, Copy second) const noexcept {
+        constexpr std::uint64_t half = Sizes::block / 2;
+        const std::uint64_t start = platform::ordered_ticks();
+        platform::copy(first, to, at(piece.at), half);
+        const std::uint64_t middle = platform::ordered_ticks();
+        platform::copy(second, to + half, at(piece.at) + half, half);
+        return {middle - start, platform::ordered_ticks() - middle};
+    }
     void tell(std::uint64_t block, Halves loaded) const noexcept {
         auto& times = ring_->times[block];
         times.first.store(loaded.first, relaxed);

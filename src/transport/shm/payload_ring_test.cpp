@@ -23,15 +23,16 @@ using heddle::testing::try_seeds;
 using heddle::transport::shm::BasicPayloadConsumer;
 using heddle::transport::shm::BasicPayloadProducer;
 using heddle::transport::shm::BasicPayloadRing;
+using heddle::transport::shm::Copy;
+using heddle::transport::shm::CopyChoice;
 using heddle::transport::shm::PayloadConsumer;
 using heddle::transport::shm::PayloadProducer;
 using heddle::transport::shm::PayloadRing;
 using heddle::transport::shm::PayloadSizes;
 using heddle::transport::shm::Piece;
 using heddle::transport::shm::Room;
-using heddle::transport::shm::Store;
-using heddle::transport::shm::StoreChoice;
 
+using LoadTrials = heddle::transport::shm::LoadTrials<heddle::sync::Native>;
 using StoreTrials = heddle::transport::shm::StoreTrials<PayloadSizes::blocks>;
 
 struct FewBlocks {
@@ -218,9 +219,9 @@ TEST(PayloadRing, is_full_until_the_next_block_has_been_read) {
     EXPECT_TRUE(alone.producer.reserve(64));
 }
 
-/// How far the ring is walked when such messages have gone through it one after the other.
-std::uint64_t extent_after(Alone& alone, std::uint64_t bytes) {
-    for (int i = 0; i < 100000; ++i) {
+/// How far the ring is walked when so many such messages have gone through it one after the other.
+std::uint64_t extent_after(Alone& alone, int messages, std::uint64_t bytes) {
+    for (int i = 0; i < messages; ++i) {
         const auto place = alone.producer.reserve(bytes);
         if (!place) return 0;
         alone.consumer.free({*place, bytes});
@@ -230,9 +231,14 @@ std::uint64_t extent_after(Alone& alone, std::uint64_t bytes) {
 
 TEST(PayloadRing, is_walked_as_far_as_its_messages_need) {
     Alone alone;
-    EXPECT_EQ(extent_after(alone, 4096), 8 * PayloadSizes::block);
-    EXPECT_EQ(extent_after(alone, 16384), 32 * PayloadSizes::block);
-    EXPECT_EQ(extent_after(alone, 4096), 32 * PayloadSizes::block);
+    EXPECT_EQ(extent_after(alone, 400, 4096), 8 * PayloadSizes::block);
+    EXPECT_EQ(extent_after(alone, 300, 16384), 32 * PayloadSizes::block);
+    EXPECT_EQ(extent_after(alone, 400, 4096), 32 * PayloadSizes::block);
+}
+
+TEST(PayloadRing, is_walked_to_its_end_when_it_is_used_for_long) {
+    Alone alone;
+    EXPECT_EQ(extent_after(alone, 100'000, 4096), PayloadSizes::blocks * PayloadSizes::block);
 }
 
 TEST(PayloadRing, is_walked_farther_when_it_was_full) {
@@ -310,22 +316,34 @@ TEST(PayloadRing, carries_messages_between_real_threads) {
     consumer.join();
 }
 
-/// A block costs so many ticks by each way, half of them on each side.
-void try_block(StoreChoice& choice, std::uint64_t through_cache, std::uint64_t around_cache) {
-    const Store usual = choice.now();
-    const bool through = usual == Store::through_cache;
-    const std::uint64_t first = (through ? around_cache : through_cache) / 4;
-    const std::uint64_t second = (through ? through_cache : around_cache) / 4;
-    choice.learn(usual, {first, second}, {first, second});
+/// Half a block costs so many ticks by the way in use and by the one tried.
+void try_way(CopyChoice& choice, Copy tried, std::uint64_t usual_ticks, std::uint64_t tried_ticks) {
+    choice.learn(choice.now(), usual_ticks, tried, tried_ticks);
 }
 
-TEST(StoreChoice, takes_the_way_that_costs_both_sides_less) {
-    StoreChoice choice;
-    EXPECT_EQ(choice.now(), Store::through_cache);
-    for (int i = 0; i < 8; ++i) try_block(choice, 800, 160);
-    EXPECT_EQ(choice.now(), Store::around_cache);
-    for (int i = 0; i < 30; ++i) try_block(choice, 160, 400);  // the processes have moved
-    EXPECT_EQ(choice.now(), Store::through_cache);
+TEST(CopyChoice, takes_the_way_that_costs_less) {
+    CopyChoice choice;
+    EXPECT_EQ(choice.now(), Copy::by_vectors);
+    for (int i = 0; i < 8; ++i) {
+        try_way(choice, Copy::around_cache, 400, 80);
+        if (choice.now() == Copy::by_vectors) try_way(choice, Copy::by_library, 400, 390);
+    }
+    EXPECT_EQ(choice.now(), Copy::around_cache);
+    for (int i = 0; i < 30 && choice.now() == Copy::around_cache;
+         ++i) {  // the processes have moved
+        try_way(choice, Copy::by_vectors, 200, 160);
+        try_way(choice, Copy::by_library, 200, 80);
+    }
+    EXPECT_EQ(choice.now(), Copy::by_library);
+}
+
+TEST(CopyChoice, is_not_changed_by_a_small_gain_or_one_disturbance) {
+    CopyChoice choice;
+    for (int i = 0; i < 8; ++i) try_way(choice, Copy::around_cache, 400, 390);
+    EXPECT_EQ(choice.now(), Copy::by_vectors);
+    try_way(choice, Copy::around_cache, 400'000, 400);
+    for (int i = 0; i < 8; ++i) try_way(choice, Copy::around_cache, 400, 400);
+    EXPECT_EQ(choice.now(), Copy::by_vectors);
 }
 
 /// What stores cost that walk through a ring, half a block each. Where the processes share a cache, a
@@ -340,48 +358,54 @@ public:
                 trials_.end(block, {0, 0}, ++told_[block]);
             else
                 trials_.forget(block);
-            Store first = trials_.now();
-            const Store second = first;
+            StoreTrials::Ways ways{trials_.now(), trials_.now()};
             const bool trial = trials_.is_due(block);
-            if (trial) first = other(trials_.start(block, told_[block]));
-            const std::uint64_t ticks = cost(first, before_[block].first, shared_cache);
-            const std::uint64_t others = cost(second, before_[block].second, shared_cache);
-            if (trial) trials_.stored(block, {ticks, others});
-            before_[block] = {first, second};
+            if (trial) ways = trials_.start(block, told_[block]);
+            const std::uint64_t tried = cost(ways.tried, before_[block].tried, shared_cache);
+            const std::uint64_t usual = cost(ways.usual, before_[block].usual, shared_cache);
+            if (trial) trials_.stored(block, {tried, usual});
+            before_[block] = ways;
         }
     }
 
 private:
     static constexpr std::uint64_t blocks = 128;
 
-    static std::uint64_t cost(Store way, Store before, bool shared_cache) {
-        if (way == Store::around_cache) return 500;
-        return !shared_cache ? 5000 : before == Store::through_cache ? 200 : 900;
+    static std::uint64_t cost(Copy way, Copy before, bool shared_cache) {
+        if (way == Copy::around_cache) return 500;
+        return !shared_cache ? 5000 : before != Copy::around_cache ? 200 : 900;
     }
 
     StoreTrials& trials_;
     std::array<std::uint64_t, blocks> told_{};
-    std::array<std::pair<Store, Store>, blocks> before_{};
+    std::array<StoreTrials::Ways, blocks> before_{};
 };
 
 TEST(StoreTrials, find_the_way_back_to_lines_that_lie_in_memory) {
     StoreTrials trials;
     Stores stores(trials);
     for (int i = 0; i < 20; ++i) stores.walk(false);
-    EXPECT_EQ(trials.now(), Store::around_cache);
+    EXPECT_EQ(trials.now(), Copy::around_cache);
     for (int i = 0; i < 200; ++i) stores.walk(true);
-    EXPECT_EQ(trials.now(), Store::through_cache);
+    EXPECT_NE(trials.now(), Copy::around_cache);
     for (int i = 0; i < 200; ++i) stores.walk(false);
-    EXPECT_EQ(trials.now(), Store::around_cache);
+    EXPECT_EQ(trials.now(), Copy::around_cache);
 }
 
-TEST(StoreChoice, is_not_changed_by_a_small_gain_or_one_disturbance) {
-    StoreChoice choice;
-    for (int i = 0; i < 8; ++i) try_block(choice, 800, 780);
-    EXPECT_EQ(choice.now(), Store::through_cache);
-    try_block(choice, 800'000, 800);
-    for (int i = 0; i < 8; ++i) try_block(choice, 800, 800);
-    EXPECT_EQ(choice.now(), Store::through_cache);
+TEST(LoadTrials, find_what_is_loaded_faster_and_are_one_at_a_time) {
+    LoadTrials trials{};
+    const auto load = [&](std::uint64_t by_vectors, std::uint64_t by_library) {
+        const Copy usual = trials.now();
+        if (!trials.begin(0)) return;
+        EXPECT_FALSE(trials.begin(0));
+        const bool vectors = usual == Copy::by_vectors;
+        trials.end(usual, {vectors ? by_library : by_vectors, vectors ? by_vectors : by_library});
+    };
+    for (int i = 0; i < 20; ++i) load(100, 300);
+    EXPECT_EQ(trials.now(), Copy::by_vectors);
+    for (int i = 0; i < 20; ++i) load(300, 100);
+    EXPECT_EQ(trials.now(), Copy::by_library);
+    EXPECT_FALSE(trials.begin(1));
 }
 
 }  // namespace
