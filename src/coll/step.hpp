@@ -8,6 +8,7 @@
 #include "core/thread.hpp"
 #include "objects/layout.hpp"
 #include "p2p/operations.hpp"
+#include "platform/copy_choice.hpp"
 
 namespace heddle::coll {
 
@@ -38,13 +39,23 @@ core::Request* start_receive(core::Thread& thread, const Schedule& schedule, con
                               schedule.tag, listener...);
 }
 
+/// Much of what collectives copy another process has written or will read.
+inline void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    static constinit platform::CopyTrials trials;
+    constexpr std::uint64_t least = 2048;  // less is copied by vectors in any case
+    if (bytes < least)
+        std::memmove(to, from, bytes);
+    else
+        trials.copy(to, from, bytes);
+}
+
 /// Does what is neither a message nor a wait.
 inline void do_locally(const Schedule& schedule, const Step& step) {
     const auto type = [&]() -> const objects::Datatype& {
         return *schedule.types()[static_cast<std::size_t>(step.peer)];
     };
     switch (step.kind) {
-        case Step::Kind::copy: std::memmove(step.to, step.from, step.size); break;
+        case Step::Kind::copy: copy(step.to, step.from, step.size); break;
         case Step::Kind::pack: objects::pack(type(), step.from, 0, step.to, step.size); break;
         case Step::Kind::unpack: objects::unpack(type(), step.to, 0, step.from, step.size); break;
         default:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Ways to copy memory that differ in what they cost when another core has the lines. None is the best on
-/// every processor: those who copy much try them (transport/shm/copy_choice.hpp).
+/// every processor: those who copy much try them (copy_choice.hpp).
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "platform/copy.hpp"
+#include "platform/copy_choice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,8 @@
 namespace {
 
 using heddle::platform::Copy;
+using heddle::platform::CopyChoice;
+using heddle::platform::CopyTrials;
 
 /// Whether exactly `bytes` arrive, from and to places so far behind the beginning of a line.
 ::testing::AssertionResult copies(Copy way, std::size_t from, std::size_t to, std::size_t bytes) {
@@ -36,6 +38,47 @@ TEST(Copy, of_any_length_between_any_places_by_any_way) {
             for (const std::size_t from : {0, 1, 16, 63})
                 for (const std::size_t to : {0, 1, 16, 63})
                     EXPECT_TRUE(copies(way, from, to, bytes)) << "way " << static_cast<int>(way);
+}
+
+/// Half a block costs so many ticks by the way in use and by the one tried.
+void try_way(CopyChoice& choice, Copy tried, std::uint64_t usual_ticks, std::uint64_t tried_ticks) {
+    choice.learn(choice.now(), usual_ticks, tried, tried_ticks);
+}
+
+TEST(CopyChoice, takes_the_way_that_costs_less) {
+    CopyChoice choice;
+    EXPECT_EQ(choice.now(), Copy::by_vectors);
+    for (int i = 0; i < 8; ++i) {
+        try_way(choice, Copy::around_cache, 400, 80);
+        if (choice.now() == Copy::by_vectors) try_way(choice, Copy::by_library, 400, 390);
+    }
+    EXPECT_EQ(choice.now(), Copy::around_cache);
+    for (int i = 0; i < 30 && choice.now() == Copy::around_cache;
+         ++i) {  // the processes have moved
+        try_way(choice, Copy::by_vectors, 200, 160);
+        try_way(choice, Copy::by_library, 200, 80);
+    }
+    EXPECT_EQ(choice.now(), Copy::by_library);
+}
+
+TEST(CopyChoice, is_not_changed_by_a_small_gain_or_one_disturbance) {
+    CopyChoice choice;
+    for (int i = 0; i < 8; ++i) try_way(choice, Copy::around_cache, 400, 390);
+    EXPECT_EQ(choice.now(), Copy::by_vectors);
+    try_way(choice, Copy::around_cache, 400'000, 400);
+    for (int i = 0; i < 8; ++i) try_way(choice, Copy::around_cache, 400, 400);
+    EXPECT_EQ(choice.now(), Copy::by_vectors);
+}
+
+TEST(CopyTrials, copy_whatever_way_is_tried) {
+    CopyTrials trials{};
+    std::vector<std::byte> from(20'001), to(from.size());
+    for (int round = 0; round < 300; ++round) {
+        for (std::size_t i = 0; i < from.size(); ++i)
+            from[i] = static_cast<std::byte>(i + static_cast<std::size_t>(round));
+        trials.copy(to.data(), from.data(), from.size());
+        ASSERT_EQ(from, to);
+    }
 }
 
 }  // namespace

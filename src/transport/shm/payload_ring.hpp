@@ -37,7 +37,7 @@
 #include "platform/cpu.hpp"
 #include "sync/native.hpp"
 #include "sync/orders.hpp"
-#include "transport/shm/copy_choice.hpp"
+#include "transport/shm/store_trials.hpp"
 
 namespace heddle::transport::shm {
 
@@ -94,9 +94,9 @@ struct BasicPayloadRing {
         Atom<std::uint64_t> number;  ///< of times; written last
     };
 
-    alignas(cache_line) Atom<std::uint32_t> ready;  ///< consumer: 1 when it has mapped the ring
-    alignas(cache_line) Atom<std::uint64_t> left;   ///< consumer: bit of each manifest it has left
-    alignas(cache_line) LoadTrials<World> loads;    ///< the consumer's
+    alignas(cache_line) Atom<std::uint32_t> ready;   ///< consumer: 1 when it has mapped the ring
+    alignas(cache_line) Atom<std::uint64_t> left;    ///< consumer: bit of each manifest it has left
+    alignas(cache_line) platform::CopyTrials loads;  ///< the consumer's
     alignas(cache_line) Manifest manifests[Sizes::manifests];
     Block blocks[Sizes::blocks];
     alignas(cache_line) Times times[Sizes::blocks];
@@ -210,8 +210,6 @@ private:
     static constexpr std::uint64_t rounds_before_more_in_any_case = 16;
     static constexpr std::uint64_t messages_in_a_round = 32;
 
-    static constexpr std::uint64_t half = Sizes::block / 2;
-
     static std::uint64_t bit(unsigned number) noexcept { return std::uint64_t{1} << number; }
     static std::uint64_t block_of(std::uint64_t place) noexcept { return place / Sizes::block; }
 
@@ -278,12 +276,8 @@ private:
     void store_trial(const Piece& piece, const std::byte* from) noexcept {
         const std::uint64_t block = block_of(piece.at);
         const auto ways = trials_.start(block, ring_->times[block].number.load(relaxed));
-        std::byte* to = at(piece.at);
-        const std::uint64_t start = platform::ticks_after_stores();
-        platform::copy(ways.tried, to, from, half);
-        const std::uint64_t middle = platform::ticks_after_stores();
-        platform::copy(ways.usual, to + half, from + half, half);
-        trials_.stored(block, {middle - start, platform::ticks_after_stores() - middle});
+        trials_.stored(
+            block, platform::copy_halves(ways.tried, ways.usual, at(piece.at), from, Sizes::block));
     }
     void end_trial(std::uint64_t block) noexcept {
         auto& times = ring_->times[block];
@@ -350,14 +344,10 @@ public:
     /// Reads a dense piece. Now and then it learns from that, or tells the producer how long it took.
     void load(const Piece& piece, std::byte* to) const noexcept {
         const std::uint64_t block = piece.at / Sizes::block;
-        const Copy usual = ring_->loads.now();
-        if (!Ring::is_block(piece)) return platform::copy(usual, to, at(piece.at), piece.bytes);
-        if (Trials::may_be(block)) [[unlikely]]
-            return tell(block, load_halves(piece, to, usual, usual));
-        if (ring_->loads.begin(block)) [[unlikely]]
-            return ring_->loads.end(usual,
-                                    load_halves(piece, to, ring_->loads.other(usual), usual));
-        platform::copy(usual, to, at(piece.at), Sizes::block);
+        auto& loads = ring_->loads;
+        if (!Ring::is_block(piece) || !Trials::may_be(block)) [[likely]]
+            return loads.copy(to, at(piece.at), piece.bytes);
+        tell(block, platform::copy_halves(loads.now(), loads.now(), to, at(piece.at), piece.bytes));
     }
     /// Nothing of the message is looked at any more.
     void leave(unsigned number) const noexcept {
@@ -365,14 +355,6 @@ public:
     }
 
 private:
-    Halves load_halves(const Piece& piece, std::byte* to, Copy first, Copy second) const noexcept {
-        constexpr std::uint64_t half = Sizes::block / 2;
-        const std::uint64_t start = platform::ordered_ticks();
-        platform::copy(first, to, at(piece.at), half);
-        const std::uint64_t middle = platform::ordered_ticks();
-        platform::copy(second, to + half, at(piece.at) + half, half);
-        return {middle - start, platform::ordered_ticks() - middle};
-    }
     void tell(std::uint64_t block, Halves loaded) const noexcept {
         auto& times = ring_->times[block];
         times.first.store(loaded.first, relaxed);

@@ -24,7 +24,6 @@ using heddle::transport::shm::BasicPayloadConsumer;
 using heddle::transport::shm::BasicPayloadProducer;
 using heddle::transport::shm::BasicPayloadRing;
 using heddle::transport::shm::Copy;
-using heddle::transport::shm::CopyChoice;
 using heddle::transport::shm::PayloadConsumer;
 using heddle::transport::shm::PayloadProducer;
 using heddle::transport::shm::PayloadRing;
@@ -32,7 +31,6 @@ using heddle::transport::shm::PayloadSizes;
 using heddle::transport::shm::Piece;
 using heddle::transport::shm::Room;
 
-using LoadTrials = heddle::transport::shm::LoadTrials<heddle::sync::Native>;
 using StoreTrials = heddle::transport::shm::StoreTrials<PayloadSizes::blocks>;
 
 struct FewBlocks {
@@ -316,36 +314,6 @@ TEST(PayloadRing, carries_messages_between_real_threads) {
     consumer.join();
 }
 
-/// Half a block costs so many ticks by the way in use and by the one tried.
-void try_way(CopyChoice& choice, Copy tried, std::uint64_t usual_ticks, std::uint64_t tried_ticks) {
-    choice.learn(choice.now(), usual_ticks, tried, tried_ticks);
-}
-
-TEST(CopyChoice, takes_the_way_that_costs_less) {
-    CopyChoice choice;
-    EXPECT_EQ(choice.now(), Copy::by_vectors);
-    for (int i = 0; i < 8; ++i) {
-        try_way(choice, Copy::around_cache, 400, 80);
-        if (choice.now() == Copy::by_vectors) try_way(choice, Copy::by_library, 400, 390);
-    }
-    EXPECT_EQ(choice.now(), Copy::around_cache);
-    for (int i = 0; i < 30 && choice.now() == Copy::around_cache;
-         ++i) {  // the processes have moved
-        try_way(choice, Copy::by_vectors, 200, 160);
-        try_way(choice, Copy::by_library, 200, 80);
-    }
-    EXPECT_EQ(choice.now(), Copy::by_library);
-}
-
-TEST(CopyChoice, is_not_changed_by_a_small_gain_or_one_disturbance) {
-    CopyChoice choice;
-    for (int i = 0; i < 8; ++i) try_way(choice, Copy::around_cache, 400, 390);
-    EXPECT_EQ(choice.now(), Copy::by_vectors);
-    try_way(choice, Copy::around_cache, 400'000, 400);
-    for (int i = 0; i < 8; ++i) try_way(choice, Copy::around_cache, 400, 400);
-    EXPECT_EQ(choice.now(), Copy::by_vectors);
-}
-
 /// What stores cost that walk through a ring, half a block each. Where the processes share a cache, a
 /// plain store is dear if the one before left the line in memory.
 class Stores {
@@ -390,22 +358,6 @@ TEST(StoreTrials, find_the_way_back_to_lines_that_lie_in_memory) {
     EXPECT_NE(trials.now(), Copy::around_cache);
     for (int i = 0; i < 200; ++i) stores.walk(false);
     EXPECT_EQ(trials.now(), Copy::around_cache);
-}
-
-TEST(LoadTrials, find_what_is_loaded_faster_and_are_one_at_a_time) {
-    LoadTrials trials{};
-    const auto load = [&](std::uint64_t by_vectors, std::uint64_t by_library) {
-        const Copy usual = trials.now();
-        if (!trials.begin(0)) return;
-        EXPECT_FALSE(trials.begin(0));
-        const bool vectors = usual == Copy::by_vectors;
-        trials.end(usual, {vectors ? by_library : by_vectors, vectors ? by_vectors : by_library});
-    };
-    for (int i = 0; i < 20; ++i) load(100, 300);
-    EXPECT_EQ(trials.now(), Copy::by_vectors);
-    for (int i = 0; i < 20; ++i) load(300, 100);
-    EXPECT_EQ(trials.now(), Copy::by_library);
-    EXPECT_FALSE(trials.begin(1));
 }
 
 }  // namespace
