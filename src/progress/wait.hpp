@@ -2,7 +2,7 @@
 #pragma once
 /// Waiting: spin while that is likely to pay, then sleep until the event comes.
 ///
-/// Spinning       in bursts of polls; between bursts the core is offered to others. A thread whose core nobody
+/// Spinning       in bursts of polls, the first without a pause; between bursts the core is offered to others. A thread whose core nobody
 ///                wants spins as long as a sleep and a wake-up have cost lately (within bounds): so no wait takes
 ///                more than twice its time, and short ones take none (Karlin et al., 1991). Messages that come
 ///                meanwhile show that something is under way, and begin the time anew.
@@ -157,7 +157,8 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
                 left = polls_after_progress + 1;
                 --more;
             }
-            platform::pause();
+            // What comes in the first microsecond is seen at once.
+            if (bursts != 0 || offers != 0) platform::pause();
         }
         if (crowded && !brief) engine.company().stayed_away(std::exchange(patience.answers, 0));
         engine.poll_all(thread);
