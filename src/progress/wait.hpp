@@ -2,10 +2,11 @@
 #pragma once
 /// Waiting: spin while that is likely to pay, then sleep until the event comes.
 ///
-/// Spinning       in bursts of polls, the first without a pause; between bursts the core is offered to others. A thread whose core nobody
-///                wants spins as long as a sleep and a wake-up have cost lately (within bounds): so no wait takes
-///                more than twice its time, and short ones take none (Karlin et al., 1991). Messages that come
-///                meanwhile show that something is under way, and begin the time anew.
+/// Spinning       in bursts of polls, the first without pauses; between bursts the core is offered to others. A
+///                thread whose core nobody wants spins as long as a sleep and a wake-up have cost lately
+///                (within bounds): so no wait takes more than twice its time, and short ones take none
+///                (Karlin et al., 1991). Messages that come meanwhile show that something is under way, and
+///                begin the time anew.
 ///                On a crowded core, where there are more threads than cores, or when somebody took the
 ///                offer, each poll is followed by one: a thread that spins keeps the core from those
 ///                who have something to do. Unless answers tend to come within a burst there, too
