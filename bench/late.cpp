@@ -2,7 +2,8 @@
 
 /// What it costs that the partner has been waiting: rank 0 computes for a while, then sends a message and
 /// receives the answer of rank 1, which has been blocked in MPI_Recv all that time. The round trip as rank 0
-/// sees it, median over many, for each time; and the CPU time that rank 1 spent for each round.
+/// sees it and its MPI_Send alone, medians over many, for each size and time; and the CPU time that rank 1
+/// spent for each round.
 
 #include "common.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr const char* usage =
     "late --times T,... (us that rank 0 computes before each round) --rounds N (for each time)\n"
-    "     --bytes B --level single|multiple\n2 ranks\n";
+    "     --sizes B,... --answer same|empty (of rank 1) --level single|multiple\n2 ranks\n";
 
 constexpr int tag = 5;
 
@@ -18,6 +19,11 @@ void compute(double seconds) {
     const double start = bench::now();
     while (bench::now() - start < seconds) {}
 }
+
+/// What the two ranks send to each other.
+struct Messages {
+    std::vector<char> there, back;
+};
 
 void send(std::vector<char>& data) {
     MPI_Send(data.data(), static_cast<int>(data.size()), MPI_CHAR, 1 - bench::rank(), tag,
@@ -28,39 +34,50 @@ void receive(std::vector<char>& data) {
              MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/// Round trips in seconds, on rank 0.
-std::vector<double> round_trips(int rounds, double seconds, std::vector<char>& data) {
-    std::vector<double> trips;
+/// Seconds of each round, on rank 0.
+struct Times {
+    std::vector<double> send, trip;
+};
+
+Times round_trips(int rounds, double seconds, Messages& messages) {
+    Times times;
     for (int round = 0; round < rounds; ++round) {
         if (bench::rank() == 0) {
             compute(seconds);
             const double start = bench::now();
-            send(data);
-            receive(data);
-            trips.push_back(bench::now() - start);
+            send(messages.there);
+            times.send.push_back(bench::now() - start);
+            receive(messages.back);
+            times.trip.push_back(bench::now() - start);
         } else {
-            receive(data);
-            send(data);
+            receive(messages.there);
+            send(messages.back);
         }
     }
-    return trips;
+    return times;
 }
 
-void measure(long microseconds, int rounds, std::vector<char>& data) {
+void measure(long bytes, long answer, long microseconds, int rounds) {
+    Messages messages{std::vector<char>(static_cast<std::size_t>(bytes)),
+                      std::vector<char>(static_cast<std::size_t>(answer))};
     const double seconds = 1e-6 * static_cast<double>(microseconds);
-    round_trips(rounds / 10 + 1, seconds, data);  // for what is learned on the way
+    round_trips(rounds / 10 + 1, seconds, messages);  // for what is learned on the way
     MPI_Barrier(MPI_COMM_WORLD);
     const double before = bench::cpu_seconds();
-    const std::vector<double> trips = round_trips(rounds, seconds, data);
+    const Times times = round_trips(rounds, seconds, messages);
     double cpu = (bench::cpu_seconds() - before) / rounds;
     if (bench::rank() == 1) MPI_Send(&cpu, 1, MPI_DOUBLE, 0, tag, MPI_COMM_WORLD);
     if (bench::rank() != 0) return;
     MPI_Recv(&cpu, 1, MPI_DOUBLE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    std::printf("partner waited %6ld us: round trip %8.2f us, CPU of the partner %8.2f us\n",
-                microseconds, bench::median(trips) * 1e6, cpu * 1e6);
+    const double trip = bench::median(times.trip) * 1e6, sent = bench::median(times.send) * 1e6;
     std::printf(
-        "result bench=late waited_us=%ld bytes=%zu round_trip_us=%.3f partner_cpu_us=%.2f\n",
-        microseconds, data.size(), bench::median(trips) * 1e6, cpu * 1e6);
+        "%9ld B, partner waited %6ld us: round trip %8.2f us, MPI_Send %8.2f us, CPU of the "
+        "partner %8.2f us\n",
+        bytes, microseconds, trip, sent, cpu * 1e6);
+    std::printf(
+        "result bench=late waited_us=%ld bytes=%ld round_trip_us=%.3f send_us=%.3f "
+        "partner_cpu_us=%.2f\n",
+        microseconds, bytes, trip, sent, cpu * 1e6);
 }
 
 }  // namespace
@@ -68,12 +85,14 @@ void measure(long microseconds, int rounds, std::vector<char>& data) {
 int main(int argc, char** argv) {
     bench::Options options(argc, argv, usage);
     const std::vector<long> times = options.list("times", "0,5,20,50,100,200,1000,5000");
+    const std::vector<long> sizes = options.list("sizes", "0");
     const int rounds = static_cast<int>(options.integer("rounds", 200, 1));
-    std::vector<char> data(static_cast<std::size_t>(options.integer("bytes", 0)));
+    const bool same = options.choice("answer", "same", {"same", "empty"}) == "same";
     const std::string level = options.choice("level", "multiple", {"single", "multiple"});
     options.done();
     bench::initialise(&argc, &argv, level);
     if (bench::ranks() != 2) bench::fail("needs 2 ranks");
-    for (const long time : times) measure(time, rounds, data);
+    for (const long size : sizes)
+        for (const long time : times) measure(size, same ? size : 0, time, rounds);
     MPI_Finalize();
 }

@@ -1,113 +1,115 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The extended LogP model of P5 (section 4): its parameters from measurements, and what follows for single calls.
 
-All times are in us, lengths in bytes. Short messages, which MPI_Send copies into a buffer of the library, and long ones
-have parameters of their own: a long one's latency contains the words that the two sides change about it. The paper has
-overheads without a length, but its table 1 does not: here they are lines in the length.
+All times are in us, lengths in bytes. The paper has overheads without a length, but its table 1 does not, and a library
+treats short and long messages in different ways: here parameters are curves, which are linear between the lengths at which
+they were measured. The paper's receivers do not sleep: w is what the waking of one takes.
 """
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
-from typing import Mapping
+from typing import Callable, Mapping, Sequence
 
 Times = Mapping[int, float]  # by length
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
-    """What a message takes: something for itself, and something for each byte."""
-    start: float
-    per_byte: float = 0.0
+class Curve:
+    """Linear between its points, of which there is one at least; constant before the first, and straight on after the last."""
+    points: tuple[tuple[int, float], ...]
+
+    @staticmethod
+    def through(times: Times) -> Curve:
+        return Curve(tuple(sorted(times.items())))
 
     def at(self, length: int) -> float:
-        return self.start + self.per_byte * length
+        if length <= self.points[0][0] or len(self.points) == 1:
+            return self.points[0][1]
+        after = min(bisect.bisect_left(self.points, (length, float("-inf"))), len(self.points) - 1)
+        (left, low), (right, high) = self.points[after - 1:after + 1]
+        return low + (high - low) * (length - left) / (right - left)
 
+    def until(self, most: int) -> Curve:
+        """Constant after the last point that lies so far at most; the first point stays."""
+        return Curve(tuple(point for at, point in enumerate(self.points) if at == 0 or point[0] <= most))
 
-def fit(times: Times) -> Line:
-    """The line whose relative errors have the least sum of squares, and that neither falls nor begins below 0."""
-    weights = {length: 1 / max(time, 1e-9) ** 2 for length, time in times.items()}
-    total = sum(weights.values())
-    mean_length = sum(w * length for length, w in weights.items()) / total
-    mean_time = sum(w * times[length] for length, w in weights.items()) / total
-    spread = sum(w * (length - mean_length) ** 2 for length, w in weights.items())
-    slope = sum(w * (length - mean_length) * (times[length] - mean_time) for length, w in weights.items())
-    per_byte = max(0.0, slope / spread) if spread else 0.0
-    start = mean_time - per_byte * mean_length
-    if start >= 0:
-        return Line(start, per_byte)
-    squares = sum(w * length ** 2 for length, w in weights.items())
-    return Line(0.0, sum(w * length * times[length] for length, w in weights.items()) / squares)
+    def held(self, length: int) -> float:
+        """The same as at(), but constant after the last point as well."""
+        return self.at(min(length, self.points[-1][0]))
 
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """Single calls by length, as bench/blocking, bench/overlap and bench/pingpong measure them."""
+    """By length, as bench/blocking, bench/overlap, bench/late and bench/pingpong measure it."""
     one_way: Times           # half a round trip
-    send_to_waiting: Times   # MPI_Send to a rank that is in MPI_Recv
+    send_to_waiting: Times   # MPI_Send to a rank that is in MPI_Recv, and sleeps there
     send_to_computing: Times
     isend: Times
     wait: Times              # after computing
     receiver_wait: Times     # of a posted receive, after computing
     recv_early: Times        # MPI_Recv of what was sent while the receiver computed
     recv_late: Times         # of what is sent later, without the time until then
-    gap: float               # of short messages in a window
+    answer: Times            # of an empty message, to one that was sent to who sleeps
+    waking_send: Times       # MPI_Send of the latter
+    gap: Times               # of messages in a window
+    clock: Times             # an empty call, after computing
 
-    def part(self, lengths: list[int]) -> Measured:
+    def part(self, lengths: Sequence[int]) -> Measured:
         """What was measured at these lengths."""
-        return Measured(**{field.name: value if isinstance(value, float) else
-                           {length: time for length, time in value.items() if length in lengths}
-                           for field in dataclasses.fields(self) for value in [getattr(self, field.name)]})
-
-
-@dataclasses.dataclass(frozen=True)
-class Parameters:
-    """Of short or of long messages. `one_way` is o_s + L + (n - 1) G + o_r."""
-    o_s: Line
-    o_sb: Line
-    o_r: float
-    o_rb: Line
-    L: float
-    G: float
-
-    def one_way(self, length: int) -> float:
-        return self.o_s.start + self.L + max(0, length - 1) * self.G + self.o_r
+        return Measured(**{name: {length: time for length, time in times.items() if length in lengths}
+                           for name, times in vars(self).items()})
 
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    limit: int  # the longest message that is short
-    short: Parameters
-    long: Parameters
+    """One way takes o_s + L + (n - 1) G + o_r: the curve `way` is all of it, and G its slope."""
+    limit: int  # the longest message that MPI_Send copies
+    o_s: Curve
+    o_sb: Curve
+    o_r: float
+    o_rb: Curve
+    o_w: Curve  # MPI_Wait for what is complete
+    way: Curve
     g: float
-    o_w: float  # MPI_Wait for what is complete
+    w: Curve    # what one way takes longer when the receiver sleeps and the message comes by itself
+    w_s: float  # for which waking keeps the sender's processor
 
-    def of(self, length: int) -> Parameters:
-        return self.short if length <= self.limit else self.long
+    @property
+    def L(self) -> float:
+        """The overheads of calls that follow each other are g at most, whatever they are after computing."""
+        return max(0.0, self.way.at(1) - min(self.o_s.at(1), self.g) - min(self.o_r, self.g))
+
+    def G(self, length: int) -> float:
+        """For each byte, of the piece of the curve that ends here; 0 before the first."""
+        before = [n for n, _ in self.way.points if n < length]
+        return (self.way.at(length) - self.way.at(before[-1])) / (length - before[-1]) if before else 0.0
 
     def one_way(self, length: int) -> float:
-        return self.of(length).one_way(length)
+        return self.way.at(length)
 
     def send(self, length: int) -> float:
-        """(3) with room in the buffer; (2) without: until the sender has heard that all has come."""
-        own = self.of(length)
-        return own.o_sb.at(length) if length <= self.limit else own.one_way(length) - own.o_r + own.o_s.start
+        """(3) with room in the buffer; (2) without: until the sender has heard that all has come. The receiver sleeps."""
+        if length <= self.limit:
+            return self.o_sb.at(length) + self.w_s
+        return self.recv_late(length) - self.o_r + self.o_s.at(1)
 
     def isend(self, length: int) -> float:
         """(4)"""
-        return self.of(length).o_s.at(length)
+        return self.o_s.at(length)
 
     def wait(self, length: int, computed: float) -> float:
         """Section 4.3: what is left of the message, which a worker has carried meanwhile."""
-        return max(self.o_w, self.one_way(length) - self.isend(length) - computed)
+        return max(self.o_w.held(length), self.one_way(length) - self.isend(length) - computed)
 
     def recv_early(self, length: int) -> float:
         """(5)"""
-        return self.of(length).o_rb.at(length)
+        return self.o_rb.at(length)
 
     def recv_late(self, length: int) -> float:
-        """(6) without the time until the message is sent"""
-        return self.one_way(length)
+        """(6) without the time until the message is sent. The receiver sleeps."""
+        return self.one_way(length) + self.w.at(length)
 
 
 def buffered(send_to_computing: Times, computed: float) -> int:
@@ -120,42 +122,45 @@ def buffered(send_to_computing: Times, computed: float) -> int:
     return limit
 
 
-def parameters(measured: Measured, lengths: list[int]) -> Parameters:
-    here = measured.part(lengths)
-    o_s, way = fit(here.isend), fit(here.one_way)
-    o_r = measured.receiver_wait[min(measured.receiver_wait)]
-    return Parameters(o_s, fit(here.send_to_computing), o_r, fit(here.recv_early),
-                      way.at(1) - o_s.start - o_r, way.per_byte)
+def waking(measured: Measured) -> Times:
+    """What is left of an answer's time without one way of its message, and of the empty one. Below 0 where a long message by
+    itself is faster than one of many."""
+    way = Curve.through(measured.one_way)
+    return {length: time - way.at(length) - way.at(0) for length, time in measured.answer.items()}
 
 
 def model_of(measured: Measured, computed: float) -> Model:
-    """computed: the us for which a rank computes where it does. At least two lengths count as short, and two as long."""
-    lengths = sorted(measured.one_way)
-    limit = min(max(buffered(measured.send_to_computing, computed), lengths[1]), lengths[-3])
-    return Model(limit, parameters(measured, [n for n in lengths if n <= limit]),
-                 parameters(measured, [n for n in lengths if n > limit]), measured.gap,
-                 measured.wait[lengths[0]])
+    """computed: the us for which a rank computes where it does."""
+    limit, shortest = buffered(measured.send_to_computing, computed), min(measured.one_way)
+    return Model(
+        limit=limit,
+        o_s=Curve.through(measured.isend),
+        o_sb=Curve.through(measured.send_to_computing).until(limit),
+        o_r=measured.receiver_wait[shortest],
+        o_rb=Curve.through(measured.recv_early),
+        o_w=Curve.through(measured.wait).until(limit),
+        way=Curve.through(measured.one_way),
+        g=measured.gap[min(measured.gap)],
+        w=Curve.through(waking(measured)),
+        w_s=max(0.0, measured.waking_send[shortest] - measured.send_to_computing[shortest]))
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
-    length: int
-    predicted: float
-    measured: float
-
-    @property
-    def error(self) -> float:
-        """In percent of what was measured."""
-        return 100 * (self.predicted - self.measured) / self.measured if self.measured else 0.0
+class Table:
+    """P5's table 1 and figures 5 to 7, and half a round trip."""
+    name: str
+    predict: Callable[[Model, int], float]
+    kind: str                # the field of Measured that it predicts
+    needs: tuple[str, ...]   # and those from which its parameters come
+    single: bool = True      # one call is timed, not many together
 
 
-def tables(model: Model, measured: Measured, computed: float) -> dict[str, list[Row]]:
-    """P5's table 1 and figures 5 to 7, and half a round trip, at the lengths that were measured."""
-    kinds = {"half a round trip": (model.one_way, measured.one_way),
-             "MPI_Send, receiver waits": (model.send, measured.send_to_waiting),
-             "MPI_Isend": (model.isend, measured.isend),
-             f"MPI_Wait after {computed / 1000:g} ms of computing": (lambda n: model.wait(n, computed), measured.wait),
-             "MPI_Recv, has come": (model.recv_early, measured.recv_early),
-             "MPI_Recv, has not come": (model.recv_late, measured.recv_late)}
-    return {name: [Row(length, predict(length), time) for length, time in sorted(times.items())]
-            for name, (predict, times) in kinds.items()}
+def tables(computed: float) -> list[Table]:
+    sends = ("send_to_computing", "waking_send", "one_way", "answer")
+    return [Table("half a round trip", Model.one_way, "one_way", ("one_way",), single=False),
+            Table("MPI_Send, receiver waits", Model.send, "send_to_waiting", sends),
+            Table("MPI_Isend", Model.isend, "isend", ("isend",)),
+            Table(f"MPI_Wait after {computed / 1000:g} ms of computing", lambda model, n: model.wait(n, computed), "wait",
+                  ("wait", "one_way", "isend")),
+            Table("MPI_Recv, has come", Model.recv_early, "recv_early", ("recv_early",)),
+            Table("MPI_Recv, has not come", Model.recv_late, "recv_late", ("one_way", "answer"))]

@@ -1,82 +1,117 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heddle logp`: measures what the model of logp.py needs, and prints its predictions beside measurements.
 
-Parameters come from other lengths than those that are predicted, in the same runs.
+Parameters come from other lengths than those that are predicted. Both are measured in turns, a turn being one short run of each
+program; before and after each run the machine is looked at (regime.py, machine.py), and runs of one regime count.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
+import dataclasses
 import os
 import pathlib
 import signal
 import sys
-from typing import NoReturn, Sequence
+from typing import Iterator, Mapping, NoReturn, Sequence
 
-from . import contestants, jobs, logp
+from . import contestants, jobs, logp, logp_rows, regime
 from .contestants import Contestant, without_knobs
 from .figure import HEDDLE
-from .machine import hardware
+from .logp_rows import Cell, Comparison, Row
+from .machine import Machine, hardware
 from .readings import results_of
 from .tables import aligned
 
 DESCRIPTION = """\
-Measures the parameters of P5's extended LogP model (o_s, o_r, o_sb, o_rb, g, G, L), predicts from them what single calls
-take, and prints that beside measurements at the lengths of P5's table 1 and beyond, with the error in percent."""
-FITTED = (1, 30, 300, 1000, 3000, 6000, 12_000, 24_000, 48_000, 96_000, 192_000, 384_000, 768_000, 3_000_000, 6_000_000,
-          12_000_000)
+Measures the parameters of P5's extended LogP model (o_s, o_r, o_sb, o_rb, g, G, L) and of the waking of a receiver (w), predicts
+from them what single calls take, and prints that beside measurements at the lengths of P5's table 1 and beyond, with the error in
+percent, and the reason where it is more than 15 and the measurements say one."""
+FITTED = (1, 30, 70, 300, 700, 1500, 6000, 14_000, 48_000, 90_000, 110_000, 160_000, 220_000, 300_000, 440_000, 600_000, 880_000,
+          1_200_000, 3_000_000, 6_000_000, 12_000_000)
 PREDICTED = (10, 100, 1 << 10, 10 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 8 << 20)
-TOO_FAR = 15.0  # percent
 LIMIT_S = 300
+TRIES = 1  # of a run beside which other programs took part of the machine: it does not count, and turns are short
 
 
 class Failed(Exception):
     """A run that said nothing of use; the text says why."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A program, and which of its results are which fields of logp.Measured."""
+    program: str
+    words: tuple[str, ...]
+    fields: Mapping[str, str]  # names of results by field
+
+    def times(self, results: Sequence[dict[str, str]]) -> Iterator[tuple[Cell, float]]:
+        for result in results:
+            for field, name in self.fields.items():
+                if name in result:
+                    yield (field, int(result["bytes"])), float(result[name])
+
+
+def runs(settings: argparse.Namespace) -> list[Run]:
+    """Those of a turn. A receiver whose partner computes sleeps when it has waited for long enough."""
+    repeated = ("--seconds", f"{settings.seconds:g}", "--repetitions", str(settings.repetitions))
+    everywhere = ("--sizes", listed(FITTED + PREDICTED), *repeated)
+    beside = (*everywhere, "--milliseconds", f"{settings.milliseconds:g}")
+    rounds = max(5, int(1000 * settings.seconds * settings.repetitions / settings.milliseconds))
+    late = ("--sizes", listed(FITTED), "--answer", "empty", "--rounds", str(rounds),
+            "--times", f"{1000 * settings.milliseconds:.0f}")
+    return [
+        Run("pingpong", everywhere, {"one_way": "latency_us"}),
+        Run("late", late, {"answer": "round_trip_us", "waking_send": "send_us"}),
+        *(Run("blocking", ("--call", call, "--partner", partner, *beside), {field: "time_us"})
+          for call, partner, field in (("send", "waiting", "send_to_waiting"), ("send", "computing", "send_to_computing"),
+                                       ("recv", "late", "recv_late"), ("recv", "early", "recv_early"))),
+        Run("overlap", ("--computing", "sender", *beside), {"isend": "isend_us", "wait": "wait_us", "clock": "clock_us"}),
+        Run("overlap", ("--computing", "both", *beside), {"receiver_wait": "receiver_wait_us"}),
+        Run("pingpong", ("--window", "64", "--sizes", "1", *repeated), {"gap": "latency_us"})]
+
+
+def listed(lengths: Sequence[int]) -> str:
+    """The longest first: it touches all of the library's memory, which otherwise some length is the first to do."""
+    return ",".join(map(str, sorted(lengths, reverse=True)))
+
+
 class Bench:
     """Runs the programs of one library in one place."""
 
-    def __init__(self, contestant: Contestant, hosts: int, launcher: Sequence[str], settings: argparse.Namespace) -> None:
+    def __init__(self, contestant: Contestant, hosts: int, launcher: Sequence[str], machine: Machine) -> None:
         """launcher: how to start ranks, if not as the library does on this machine."""
-        self.contestant, self.hosts, self.launcher, self.settings = contestant, hosts, launcher, settings
+        self.contestant, self.hosts, self.launcher, self.machine = contestant, hosts, launcher, machine
 
-    def results(self, program: str, *words: str) -> list[dict[str, str]]:
+    def results(self, run: Run) -> list[dict[str, str]]:
         start = [*self.launcher, "-n", "2"] if self.launcher else self.contestant.start(2, self.hosts)
-        argv = [*start, str(self.contestant.program(program)), *words, "--seconds", f"{self.settings.seconds:g}",
-                "--repetitions", str(self.settings.repetitions)]
+        argv = [*start, str(self.contestant.program(run.program)), *run.words]
         environment = {**(os.environ if self.launcher else without_knobs()), **self.contestant.environment_on(self.hosts)}
         outcome = jobs.execute(argv, environment, LIMIT_S)
         if outcome.problem:
-            raise Failed(f"{program} {' '.join(words)}: {outcome.problem}")
+            raise Failed(f"{run.program} {' '.join(run.words)}: {outcome.problem}")
         return results_of(outcome.output)
 
-    def by_length(self, key: str, program: str, *words: str) -> dict[int, float]:
-        return times(self.results(program, *words, *lengths()), key)
+    def sampled(self, run: Run) -> Iterator[tuple[Cell, regime.Sample]]:
+        """What a run says, and in which regime; a disturbed run counts as one during which that changed."""
+        before, disturbed = self.machine.line_ns(), self.machine.disturbed
+        results = self.machine.alone(lambda: self.results(run))
+        seen = regime.between(before, self.machine.line_ns())
+        if self.machine.disturbed > disturbed:
+            seen = regime.CHANGING
+        for at, time in run.times(results):
+            yield at, regime.Sample(seen, time)
 
-    def computing(self, program: str, *words: str) -> list[dict[str, str]]:
-        return self.results(program, *words, *lengths(), "--milliseconds", f"{self.settings.milliseconds:g}")
-
-    def measure(self) -> logp.Measured:
-        overlap = self.computing("overlap", "--computing", "sender")
-        both = self.computing("overlap", "--computing", "both")
-
-        def blocking(call: str, partner: str) -> dict[int, float]:
-            return times(self.computing("blocking", "--call", call, "--partner", partner), "time_us")
-
-        [window] = self.results("pingpong", "--window", "64", "--sizes", "1")
-        return logp.Measured(
-            self.by_length("latency_us", "pingpong"), blocking("send", "waiting"), blocking("send", "computing"),
-            times(overlap, "isend_us"), times(overlap, "wait_us"), times(both, "receiver_wait_us"),
-            blocking("recv", "early"), blocking("recv", "late"), float(window["latency_us"]))
-
-
-def lengths() -> tuple[str, str]:
-    return "--sizes", ",".join(map(str, sorted(FITTED + PREDICTED)))
-
-
-def times(results: Sequence[dict[str, str]], key: str) -> dict[int, float]:
-    return {int(result["bytes"]): float(result[key]) for result in results if key in result}
+    def measure(self, settings: argparse.Namespace) -> dict[Cell, list[regime.Sample]]:
+        for program in {run.program for run in runs(settings)}:
+            self.contestant.program(program)  # built before anything is measured
+        samples: dict[Cell, list[regime.Sample]] = collections.defaultdict(list)
+        for _ in range(settings.turns):
+            for run in runs(settings):
+                for at, sample in self.sampled(run):
+                    samples[at].append(sample)
+        return samples
 
 
 def number(value: float) -> str:
@@ -84,32 +119,42 @@ def number(value: float) -> str:
 
 
 def of_parameters(model: logp.Model) -> str:
-    rows = [["", "short", "long"]]
-    for name, read in (("o_s [us]", lambda p: p.o_s.start), ("o_s [ns a byte]", lambda p: 1000 * p.o_s.per_byte),
-                       ("o_r [us]", lambda p: p.o_r), ("L [us]", lambda p: p.L), ("G [ns a byte]", lambda p: 1000 * p.G),
-                       ("o_sb [us]", lambda p: p.o_sb.start), ("o_sb [ns a byte]", lambda p: 1000 * p.o_sb.per_byte),
-                       ("o_rb [us]", lambda p: p.o_rb.start), ("o_rb [ns a byte]", lambda p: 1000 * p.o_rb.per_byte)):
-        long_too = not name.startswith("o_sb")  # a long message is not copied
-        rows.append([name, number(read(model.short)), number(read(model.long)) if long_too else ""])
-    return f"{aligned(rows)}\ng {number(model.g)} us; MPI_Send copies messages up to {model.limit} bytes"
+    columns = {"o_s [us]": model.o_s.at, "o_sb [us]": model.o_sb.at, "o_rb [us]": model.o_rb.at, "w [us]": model.w.at,
+               "G [ns a byte]": lambda n: 1000 * model.G(n)}
+    rows = [["bytes", *columns]]
+    for length in FITTED:
+        long = length > model.limit  # such a message is not copied
+        rows.append([str(length), *("" if long and name.startswith("o_sb") else number(read(length))
+                                    for name, read in columns.items())])
+    return (f"{aligned(rows)}\nL {number(model.L)} us, o_r {number(model.o_r)} us, g {number(model.g)} us, "
+            f"w_s {number(model.w_s)} us; MPI_Send copies messages up to {model.limit} bytes")
 
 
-def of_rows(rows: Sequence[logp.Row]) -> str:
-    texts = [["bytes", "predicted [us]", "measured [us]", "error"]]
-    texts += [[str(row.length), number(row.predicted), number(row.measured),
-               f"{row.error:+.0f} %" + ("" if abs(row.error) <= TOO_FAR else " !")] for row in rows]
+def of_rows(rows: Sequence[Row]) -> str:
+    texts = [["bytes", "predicted [us]", "measured [us]", "error", "reason"]]
+    texts += [[str(row.length), number(row.predicted), number(row.measured), f"{row.error:+.0f} %", row.reason]
+              for row in rows]
     return aligned(texts)
 
 
-def report(title: str, measured: logp.Measured, computed: float) -> str:
-    model = logp.model_of(measured.part(list(FITTED)), computed)
-    parts = [f"{title}, {hardware()}", of_parameters(model)]
-    good = total = 0
-    for name, rows in logp.tables(model, measured.part(list(PREDICTED)), computed).items():
-        parts.append(f"{name}\n{of_rows(rows)}")
-        good += sum(abs(row.error) <= TOO_FAR for row in rows)
-        total += len(rows)
-    parts.append(f"{good} of {total} predictions are within {TOO_FAR:g} % (! marks the others).")
+def of_reasons(rows: Sequence[Row]) -> str:
+    """How many predictions are good, and of the others how many for which reason."""
+    seen = collections.Counter(row.reason for row in rows)
+    unexplained = seen[logp_rows.UNEXPLAINED]
+    good = seen[""]
+    lines = [f"{good} of {len(rows)} predictions are within {logp_rows.TOO_FAR:g} %, {len(rows) - good - unexplained} explained, "
+             f"{unexplained} unexplained."]
+    lines += [f"- {reason}, {seen[reason]}: {meaning}." for reason, meaning in logp_rows.REASONS.items() if seen[reason]]
+    return "\n".join(lines)
+
+
+def report(title: str, compared: Comparison, machine: Machine) -> str:
+    seen = machine.seen_ns
+    tables = compared.tables(PREDICTED)
+    parts = [f"{title}, {hardware()}\n{compared.chosen.note}. Cache line round trip {min(seen):.0f} to {max(seen):.0f} ns; "
+             f"{machine.disturbed} runs shared the machine with other programs.", of_parameters(compared.model),
+             *(f"{name}\n{of_rows(rows)}" for name, rows in tables.items()),
+             of_reasons([row for rows in tables.values() for row in rows])]
     return "\n\n".join(parts)
 
 
@@ -119,8 +164,9 @@ def parser() -> argparse.ArgumentParser:
                       help="2: over TCP between two hosts that are made of namespaces, as root (default: one node)")
     made.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX", help="another MPI, as of heddle bench")
     made.add_argument("--milliseconds", type=float, default=5, help="of computing (default %(default)s)")
-    made.add_argument("--seconds", type=float, default=0.1, help="of one repetition (default %(default)s)")
-    made.add_argument("--repetitions", type=int, default=5)
+    made.add_argument("--turns", type=int, default=15, help="of all programs (default %(default)s)")
+    made.add_argument("--seconds", type=float, default=0.01, help="of one repetition of a turn (default %(default)s)")
+    made.add_argument("--repetitions", type=int, default=3, help="in each turn (default %(default)s)")
     made.add_argument("--out", type=pathlib.Path, default=pathlib.Path("heddle-bench"), metavar="DIR",
                       help="where programs are built (default %(default)s)")
     made.add_argument("--heddle", type=pathlib.Path, metavar="PREFIX", required=True, help=argparse.SUPPRESS)
@@ -138,11 +184,14 @@ def run(args: argparse.Namespace) -> None:
     specs = [f"{HEDDLE}={args.heddle}", *args.peer]
     everyone = [contestants.named(spec, "yield", args.out.resolve() / "programs") for spec in specs]
     contestants.lend_hydra(everyone)
+    line = contestants.native("line.c", args.out.resolve() / "programs")
     for contestant in everyone:
         launcher = args.launcher if contestant.is_heddle else []
         place = f"by {' '.join(launcher)}" if launcher else "one node" if args.hosts == 1 else "TCP between two hosts"
-        measured = Bench(contestant, args.hosts, launcher, args).measure()
-        print(report(f"{contestant.name}, {place}", measured, 1000 * args.milliseconds) + "\n", flush=True)
+        machine = Machine(line, TRIES)
+        samples = Bench(contestant, args.hosts, launcher, machine).measure(args)
+        compared = Comparison(samples, FITTED, 1000 * args.milliseconds)
+        print(report(f"{contestant.name}, {place}", compared, machine) + "\n", flush=True)
 
 
 def interrupt(number_: int, frame: object) -> NoReturn:

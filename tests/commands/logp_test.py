@@ -11,7 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
-QUICK = ("--seconds", "0.001", "--repetitions", "1", "--milliseconds", "0.2")
+QUICK = ("--turns", "1", "--seconds", "0.001", "--repetitions", "1", "--milliseconds", "0.2")
 LENGTHS = ["10", "100", "1024", "10240", "65536", "131072", "262144", "524288", "1048576", "8388608"]
 TABLES = ["half a round trip", "MPI_Send, receiver waits", "MPI_Isend", "MPI_Wait after 0.2 ms of computing",
           "MPI_Recv, has come", "MPI_Recv, has not come"]
@@ -26,18 +26,27 @@ class Logp(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         title, *parts = done.stdout.strip().split("\n\n")
         self.assertIn(place, title)
-        for name in ("o_s", "o_r", "L", "G", "o_sb", "o_rb"):
-            self.assertRegex(parts[0], rf"(?m)^{name} \[us\] +\S+|^{name} \[ns a byte\] +\S+", name)
-        self.assertRegex(parts[0], r"g \S+ us; MPI_Send copies messages up to \d+ bytes")
+        for name in ("o_s", "o_sb", "o_rb", "w"):
+            self.assertIn(f" {name} [us]", parts[0].splitlines()[0])
+        self.assertIn(" G [ns a byte]", parts[0].splitlines()[0])
+        self.assertRegex(parts[0].splitlines()[-1], r"^L \S+ us, o_r \S+ us, g \S+ us, w_s \S+ us; "
+                                                    r"MPI_Send copies messages up to \d+ bytes$")
         self.assertEqual([part.splitlines()[0] for part in parts[1:-1]], TABLES)
         for part in parts[1:-1]:
-            rows = [line.split() for line in part.splitlines()[2:]]
+            rows = [line.split(maxsplit=5) for line in part.splitlines()[2:]]
             self.assertEqual([row[0] for row in rows], LENGTHS)
             for row in rows:
                 self.assertRegex(row[3], r"^[+-]\d+$")
-        good, total = map(int, re.search(r"(\d+) of (\d+) predictions", parts[-1]).groups())
+                (self.assertGreaterEqual if len(row) == 6 else self.assertLessEqual)(abs(int(row[3])), 15, row)
+        self.assert_counted(done.stdout, parts[-1])
+
+    def assert_counted(self, output, summary):
+        counts = re.search(r"(\d+) of (\d+) predictions are within 15 %, (\d+) explained, (\d+) unexplained", summary)
+        good, total, explained, unexplained = map(int, counts.groups())
         self.assertEqual(total, len(TABLES) * len(LENGTHS))
-        self.assertEqual(good, total - done.stdout.count("% !"))
+        self.assertEqual(good + explained + unexplained, total)
+        self.assertEqual(unexplained, len(re.findall(r"(?m)% +unexplained *$", output)))
+        self.assertEqual(explained, len(re.findall(r"(?m)% +(below the clock|scatter|regime) *$", output)))
 
     def test_parameters_and_predictions(self):
         self.assert_complete(logp(*QUICK), "heddle, one node")
@@ -48,7 +57,7 @@ class Logp(unittest.TestCase):
 
     def test_wrong_arguments(self):
         for words, why in ((("--peer", "lam=/usr"), "unknown peer lam"), (("--hosts", "3"), "invalid choice: 3"),
-                           ((*QUICK, "--", "false"), "heddle logp: overlap --computing sender ")):
+                           ((*QUICK, "--", "false"), "heddle logp: pingpong --sizes ")):
             done = logp(*words)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(why, done.stderr)
