@@ -90,10 +90,10 @@ class Model:
         return self.way.at(length)
 
     def send(self, length: int) -> float:
-        """(3) with room in the buffer; (2) without: until the sender has heard that all has come. The receiver sleeps."""
-        if length <= self.limit:
-            return self.o_sb.at(length) + self.w_s
-        return self.recv_late(length) - self.o_r + self.o_s.at(1)
+        """(3) with room in the buffer. Else until there is room for the last bytes, so many as it holds; the buffer of a library
+        that has none holds nothing, and this is (2). The receiver sleeps."""
+        copied = self.o_sb.at(length) + self.w_s
+        return copied if length <= self.limit else max(copied, self.recv_late(length - self.limit))
 
     def isend(self, length: int) -> float:
         """(4)"""
@@ -132,17 +132,18 @@ def waking(measured: Measured) -> Times:
 def model_of(measured: Measured, computed: float) -> Model:
     """computed: the us for which a rank computes where it does."""
     limit, shortest = buffered(measured.send_to_computing, computed), min(measured.one_way)
+    o_sb = Curve.through({n: time for n, time in measured.send_to_computing.items() if n <= limit} or {shortest: 0.0})
     return Model(
         limit=limit,
         o_s=Curve.through(measured.isend),
-        o_sb=Curve.through(measured.send_to_computing).until(limit),
+        o_sb=o_sb,
         o_r=measured.receiver_wait[shortest],
         o_rb=Curve.through(measured.recv_early),
         o_w=Curve.through(measured.wait).until(limit),
         way=Curve.through(measured.one_way),
         g=measured.gap[min(measured.gap)],
         w=Curve.through(waking(measured)),
-        w_s=max(0.0, measured.waking_send[shortest] - measured.send_to_computing[shortest]))
+        w_s=max(0.0, measured.waking_send[shortest] - o_sb.at(shortest)))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -29,7 +29,7 @@ Measures the parameters of P5's extended LogP model (o_s, o_r, o_sb, o_rb, g, G,
 from them what single calls take, and prints that beside measurements at the lengths of P5's table 1 and beyond, with the error in
 percent, and the reason where it is more than 15 and the measurements say one."""
 FITTED = (1, 30, 70, 300, 700, 1500, 6000, 14_000, 48_000, 90_000, 110_000, 160_000, 220_000, 300_000, 440_000, 600_000, 880_000,
-          1_200_000, 3_000_000, 6_000_000, 12_000_000)
+          1_200_000, 2_000_000, 3_000_000, 5_000_000, 7_000_000, 10_000_000)
 PREDICTED = (10, 100, 1 << 10, 10 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 8 << 20)
 LIMIT_S = 300
 TRIES = 1  # of a run beside which other programs took part of the machine: it does not count, and turns are short
