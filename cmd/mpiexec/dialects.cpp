@@ -101,8 +101,8 @@ bool is_of_this_process(std::string_view name) {
     for (const std::string_view prefix :
          {"PMI_", "PMIX_", "PRTE_", "OMPI_", "HYDRA_", "BASH_FUNC_"})
         if (name.starts_with(prefix)) return true;
-    for (const std::string_view one :
-         {"HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_", "HEDDLE_NODE_FD", "HEDDLE_PRINT_FD"})
+    for (const std::string_view one : {"HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_", "HEDDLE_NODE_FD",
+                                       "HEDDLE_KEEPER_FD", "HEDDLE_PRINT_FD"})
         if (name == one) return true;
     return false;
 }

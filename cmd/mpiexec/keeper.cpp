@@ -83,7 +83,8 @@ int Keeper::number_alive() const {
 
 int Keeper::run() {
     if (job_.timeout_seconds > 0)
-        timeout_at_ = now_ms() + static_cast<long long>(job_.timeout_seconds * 1000);
+        timeout_at_ = now_ms() + static_cast<long long>(job_.timeout_seconds * 1000) +
+            (starts_launcher() ? reports_ms : 0);
     while (!childless_ && !kill_now_) {
         if (!all_started() && !ending()) start_next();
         loop_.wait(milliseconds_to_wait());
@@ -125,6 +126,8 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     const auto index = static_cast<std::size_t>(rank);
     Environment environment = environments_[ranks_[index].program];
     if (connects()) connect(environment, rank, pmi);
+    if (job_.children == Children::rank)
+        environment.set(launch::keeper_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)
         for (const auto& [variable, value] : line_by_line) environment.set_default(variable, value);
     if (output.pages) environment.set(platform::print_pipe_variable, name_of_pipe(output.pages));
@@ -136,7 +139,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
                      output.output,
                      output.error,
                      connects() ? pmi : -1,
-                     connects() ? memory_.fd() : -1,
+                     starts_launcher() ? -1 : memory_.fd(),
                      output.pages.get()};
 }
 
@@ -346,10 +349,13 @@ void Keeper::expire() {
     look_for_stranger();
     if (ending() && now >= kill_at_) kill_now_ = true;
     if (ending() || timeout_at_ == never || now < timeout_at_ || childless_) return;
+    timeout_at_ = never;
     output_.catch_up();
-    say(fmt::format("the job has run for {:g} s (--timeout) and is ended{}", job_.timeout_seconds,
-                    connects() ? "; where each rank is:" : ""));
-    if (connects()) report_ranks(ranks_, memory_, pmi_);
+    if (job_.children != Children::rank)
+        say(fmt::format("the job has run for {:g} s (--timeout) and is ended{}",
+                        job_.timeout_seconds, connects() ? "; where each rank is:" : ""));
+    if (!starts_launcher()) report_ranks(job_, ranks_, memory_, pmi_);
+    if (job_.children == Children::rank) return;  // whoever has started the launcher ends the job
     exit_code_ = exit_timeout;
     end_job(SIGTERM);
 }

@@ -43,7 +43,9 @@ private:
     static constexpr long long never = -1;
     static constexpr long long grace_ms = 1500;  ///< between asking to end and killing
     static constexpr long long grace_of_launcher_ms = 10'000;  ///< which has hosts to ask
-    static constexpr long long first_look_ms = 50;             ///< for a program of another MPI
+    static constexpr long long reports_ms =
+        2000;  ///< in which keepers on all hosts say where their ranks are
+    static constexpr long long first_look_ms = 50;  ///< for a program of another MPI
     static constexpr long long last_look_ms = 3000;
     static constexpr long long same_keypress_ms = 200;  ///< a signal may come to us by two ways
 

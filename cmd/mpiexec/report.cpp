@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 
+#include "hosts.hpp"
 #include "say.hpp"
 
 namespace heddle::mpiexec {
@@ -24,21 +25,25 @@ std::string not_blocked(launch::Stage stage, bool in_barrier) {
 
 class Report {
 public:
-    Report(const NodeMemory& memory, const PmiServer& pmi) : memory_(memory), pmi_(pmi) {}
+    Report(const Job& job, const NodeMemory& memory, const PmiServer& pmi)
+        : is_of_one_(job.children == Children::rank),
+          first_rank_(job.first_rank),
+          host_(is_of_one_ ? " on " + own_host_name() : ""),
+          memory_(memory),
+          pmi_(pmi) {}
 
-    void rank(int number, const Rank& rank) {
-        const std::string who = fmt::format("rank {} (pid {}):", number, rank.pid);
+    void rank(int index, const Rank& rank) {
+        const int number = index + first_rank_;
+        const std::string who = fmt::format("rank {} (pid {}{}):", number, rank.pid, host_);
         if (rank.pid == 0) return say(fmt::format("rank {}: not started", number));
         if (rank.status) return say(fmt::format("{} {}", who, how_it_ended(*rank.status)));
-        const std::vector<BlockedThread> blocked = memory_.blocked(number);
+        const std::vector<BlockedThread> blocked = memory_.blocked(index);
         for (const BlockedThread& thread : blocked) {
             say(fmt::format("{} thread {} blocked for {:.1f} s in {}", who, thread.thread,
                             thread.seconds, thread.call));
             if (thread.call.find("to itself") != std::string::npos) to_itself_.push_back(number);
         }
-        if (blocked.empty())
-            say(fmt::format("{} {}", who,
-                            not_blocked(memory_.stage(number), pmi_.in_barrier(number))));
+        if (blocked.empty()) say(fmt::format("{} {}", who, elsewhere(index)));
     }
 
     void hints() const {
@@ -54,6 +59,14 @@ public:
     }
 
 private:
+    [[nodiscard]] std::string elsewhere(int index) const {
+        if (is_of_one_) return "not blocked in MPI";  // how far it has come its launcher knows
+        return not_blocked(memory_.stage(index), pmi_.in_barrier(index));
+    }
+
+    const bool is_of_one_;
+    const int first_rank_;
+    const std::string host_;
     const NodeMemory& memory_;
     const PmiServer& pmi_;
     std::vector<int> to_itself_;
@@ -61,8 +74,9 @@ private:
 
 }  // namespace
 
-void report_ranks(const std::vector<Rank>& ranks, const NodeMemory& memory, const PmiServer& pmi) {
-    Report report(memory, pmi);
+void report_ranks(const Job& job, const std::vector<Rank>& ranks, const NodeMemory& memory,
+                  const PmiServer& pmi) {
+    Report report(job, memory, pmi);
     for (std::size_t i = 0; i < ranks.size(); ++i) report.rank(static_cast<int>(i), ranks[i]);
     report.hints();
 }

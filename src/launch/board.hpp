@@ -9,6 +9,8 @@
 ///
 /// Writers        a page has one writing process, its rank: the one that has put its process id there first.
 ///                Within the rank a Blocked entry belongs to the thread that claimed it (owner != 0).
+/// Keeper         the parent of a rank that another launcher has started has such memory for this one rank, which
+///                is named in HEDDLE_KEEPER_FD. Only who is blocked stands there.
 /// Readers        the launcher, at any time, also after the rank has died. What it reads is advice
 ///                for a report; a text may be torn, so a reader bounds it and checks version.
 
@@ -23,6 +25,7 @@ namespace heddle::launch {
 inline constexpr std::size_t board_page_bytes = 4096;
 inline constexpr std::size_t blocked_entries = 24;
 inline constexpr const char* node_descriptor_variable = "HEDDLE_NODE_FD";
+inline constexpr const char* keeper_descriptor_variable = "HEDDLE_KEEPER_FD";
 inline constexpr std::uint64_t board_magic =
     0x3265'6c64'6465'4821;  ///< another layout, another number
 

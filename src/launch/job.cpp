@@ -17,6 +17,7 @@
 #include "launch/node_file.hpp"
 #include "launch/share_by_launcher.hpp"
 #include "launch/variables.hpp"
+#include "platform/memory.hpp"
 #include "platform/printing.hpp"
 #include "platform/shared_memory.hpp"
 
@@ -49,13 +50,13 @@ struct Handed {
     int descriptor;
     Token token;
 
-    explicit Handed(const std::string& text) {
+    Handed(const char* variable, const std::string& text) {
         const std::size_t colon = text.find(':');
         const char* const end = text.data() + std::min(colon, text.size());
         const auto token_there =
             colon == std::string::npos ? std::nullopt : Token::from(text.substr(colon + 1));
         if (!token_there || std::from_chars(text.data(), end, descriptor).ptr != end)
-            throw std::runtime_error(std::string(node_descriptor_variable) + "=" + text +
+            throw std::runtime_error(std::string(variable) + "=" + text +
                                      " is not what mpiexec of this version says");
         token = *token_there;
     }
@@ -68,7 +69,7 @@ Job by_descriptor(const std::string& text) {
     const RankInJob who = rank_in_job();
     job.rank = who.rank;
     job.size = who.size;
-    const Handed handed(text);
+    const Handed handed(node_descriptor_variable, text);
     const NodeFile file = NodeFile::of(job.size, handed.token);
     if (const std::string wrong = what_else(handed.descriptor, file); !wrong.empty())
         throw std::runtime_error("descriptor " + std::to_string(handed.descriptor) +
@@ -93,12 +94,33 @@ Job by_descriptor(const std::string& text) {
     return job;
 }
 
+/// Of the keeper that has started this process, if that has said so and no other process has it. It is advice for a
+/// report: whatever is wrong with it, the job goes on without.
+Page* page_of_keeper() noexcept {
+    static platform::Mapping board;
+    const char* text = std::getenv(keeper_descriptor_variable);
+    if (text == nullptr || board) return nullptr;
+    try {
+        const Handed handed(keeper_descriptor_variable, text);
+        unsetenv(keeper_descriptor_variable);  // not for programs that this one starts
+        const NodeFile file = NodeFile::of(1, handed.token);
+        if (!what_else(handed.descriptor, file).empty()) return nullptr;
+        platform::close_on_exec(handed.descriptor);
+        if (claim_rank(handed.descriptor, file, 0) != 0) return nullptr;
+        board = platform::map_shared(handed.descriptor, board_bytes(file.ranks));
+    } catch (const std::runtime_error&) {
+        return nullptr;
+    }
+    return board ? &board_page(board.address(), 0) : nullptr;
+}
+
 Job by_launcher(std::unique_ptr<Launcher> launcher, std::function<void()> between_nodes) {
     Job job;
     job.rank = launcher->rank();
     job.size = launcher->size();
     job.appnum = launcher->appnum();
     job.launcher = std::move(launcher);
+    job.keeper_page = page_of_keeper();
     share_memory_by_launcher(job, std::move(between_nodes));
     return job;
 }

@@ -16,6 +16,7 @@
 namespace heddle::launch {
 
 class Launcher;
+struct Page;
 
 struct Job {
     int rank = 0;
@@ -24,6 +25,8 @@ struct Job {
     NodeMap nodes;               ///< empty: all ranks are on one node
     int node_descriptor = -1;    ///< shared memory of the ranks of this node
     bool board_is_read = false;  ///< the launcher reports what stands on the board
+    Page* keeper_page =
+        nullptr;  ///< where somebody else reads who is blocked; nullptr: nobody does
     std::shared_future<void> between_nodes;  ///< what join() was given to do; not valid on one node
     std::shared_ptr<Launcher> launcher;      ///< to say good-bye to; empty if nobody listens
 

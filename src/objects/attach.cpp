@@ -109,7 +109,9 @@ core::Thread& attach(Process& process) {
     if (thread == nullptr) throw std::runtime_error("too many threads have called MPI");
     thread->process = &process;
     thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    thread->page = &process.node.page(static_cast<std::size_t>(process.number()));
+    launch::Page* const read = process.job.keeper_page;
+    thread->page =
+        read != nullptr ? read : &process.node.page(static_cast<std::size_t>(process.number()));
     thread->patience = {};
     notice_end_of(*thread);
     if (platform::races_are_sought()) thread->requests.watch();

@@ -4,13 +4,15 @@
      all         every rank sends to every rank, and collectives
      threads     four threads of each rank exchange messages with the next rank, each with a tag of its own
      dups        thousands of communicators are made and freed, with a message around each
-     large       every rank says "under way", and exchanges large messages with one of another host for ever */
+     large       every rank says "under way", and exchanges large messages with one of another host for ever
+     stuck       every rank but the first waits for a message that the first never sends */
 #include <mpi.h>
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -126,6 +128,11 @@ static void exchange_large(void) {
     }
 }
 
+static void wait_for_the_first(void) {
+    if (rank != 0) MPI_Recv(NULL, 0, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (;;) pause();
+}
+
 int main(int argc, char** argv) {
     int level = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -137,6 +144,7 @@ int main(int argc, char** argv) {
     if (strcmp(what, "threads") == 0) with_threads();
     if (strcmp(what, "dups") == 0) make_and_free();
     if (strcmp(what, "large") == 0) exchange_large();
+    if (strcmp(what, "stuck") == 0) wait_for_the_first();
     MPI_Finalize();
     printf("rank %d has done %s\n", rank, what);
     return 0;

@@ -11,6 +11,7 @@ import hosts
 MPIEXEC = os.environ["MPIEXEC"]
 ENDS = os.environ["ENDS"]
 CONFORMANCE = os.environ["CONFORMANCE"]
+MESSAGES = os.environ["MESSAGES"]
 LAUNCHERS = ("mpiexec.hydra", "prterun")
 HYDRAS_OWN = re.compile(r"\A\n=+\n=   BAD TERMINATION .*?\n=+\nYOUR APPLICATION TERMINATED .*?debugging suggestions\n", re.DOTALL)
 
@@ -85,6 +86,17 @@ class Mpiexec(unittest.TestCase):
             ended = run(via, f"--timeout 2 {ENDS} wait")
             self.assertEqual(ended.code, 124, ended)
             self.assertIn("mpiexec: the job has run for 2 s (--timeout) and is ended\n", ended.err)
+            self.assert_nothing_left(ended)
+
+    def test_a_time_limit_tells_where_each_rank_is(self):
+        for via in LAUNCHERS:
+            ended = run(via, f"--timeout 4 {MESSAGES} stuck")
+            self.assertEqual(ended.code, 124, ended)
+            self.assertRegex(ended.err, r"mpiexec: rank 0 \(pid \d+ on node1\): not blocked in MPI\n")
+            for rank, host in ((1, 1), (2, 2), (3, 2)):
+                self.assertRegex(ended.err, rf"mpiexec: rank {rank} \(pid \d+ on node{host}\): thread \d+ blocked for "
+                                 r"\d\.\d s in MPI_Recv\(source 0, tag 7, MPI_COMM_WORLD\)\n")
+            self.assertIn("mpiexec: the job has run for 4 s (--timeout) and is ended\n", ended.err)
             self.assert_nothing_left(ended)
 
     def test_standard_input(self):
