@@ -9,7 +9,7 @@
 #include <cstring>
 
 #if defined(__x86_64__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace heddle::platform {
@@ -26,7 +26,8 @@ inline constexpr bool has_copy_ways = true;
 
 namespace detail {
 
-/// `to` is aligned to a line, `bytes` a multiple of one.
+// `to` is aligned to a line, `bytes` a multiple of one.
+
 template <bool AroundCache>
 inline void copy_lines(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     for (std::size_t at = 0; at < bytes; at += 64) {
@@ -42,12 +43,27 @@ inline void copy_lines(std::byte* to, const std::byte* from, std::size_t bytes) 
     }
 }
 
+/// With half as many instructions, where the processor can.
+[[gnu::target("avx")]] inline void copy_lines_by_avx(std::byte* to, const std::byte* from,
+                                                     std::size_t bytes) noexcept {
+    for (std::size_t at = 0; at < bytes; at += 64) {
+        const auto* source = reinterpret_cast<const __m256i*>(from + at);
+        auto* target = reinterpret_cast<__m256i*>(to + at);
+        const __m256i half = _mm256_loadu_si256(source), other = _mm256_loadu_si256(source + 1);
+        _mm256_store_si256(target, half);
+        _mm256_store_si256(target + 1, other);
+    }
+}
+
 template <bool AroundCache>
 inline void copy_aligned(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     const std::size_t before = std::min(bytes, -reinterpret_cast<std::uintptr_t>(to) % 64);
     const std::size_t lines = (bytes - before) / 64 * 64, behind = before + lines;
     std::memcpy(to, from, before);
-    copy_lines<AroundCache>(to + before, from + before, lines);
+    if (!AroundCache && __builtin_cpu_supports("avx"))
+        copy_lines_by_avx(to + before, from + before, lines);
+    else
+        copy_lines<AroundCache>(to + before, from + before, lines);
     std::memcpy(to + behind, from + behind, bytes - behind);
 }
 
