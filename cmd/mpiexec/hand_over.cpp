@@ -115,7 +115,7 @@ std::vector<std::string> inner_command(const Job& job, const Program& program) {
     if (job.raw_output) words.emplace_back("--raw-output");
     if (job.quiet) words.emplace_back("-q");
     if (job.timeout_seconds > 0)
-        words.insert(words.end(), {"--timeout", fmt::format("{:g}", job.timeout_seconds)});
+        words.insert(words.end(), {"--timeout", fmt::format("{}", job.timeout_seconds)});
     if (job.input != InputTo::one_rank || job.input_rank != 0)
         words.insert(words.end(), {"-stdin", input_name(job)});
     if (!program.directory.empty()) words.insert(words.end(), {"-wdir", program.directory});

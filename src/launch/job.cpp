@@ -97,9 +97,11 @@ Job by_descriptor(const std::string& text) {
 /// Of the keeper that has started this process, if that has said so and no other process has it. It is advice for a
 /// report: whatever is wrong with it, the job goes on without.
 Page* page_of_keeper() noexcept {
-    static platform::Mapping board;
+    // Also when MPI is opened again the place is this process's. Not unmapped: threads may look at it to the end.
+    static auto& board = *new platform::Mapping;
+    const auto own_page = [] { return board ? &board_page(board.address(), 0) : nullptr; };
     const char* text = std::getenv(keeper_descriptor_variable);
-    if (text == nullptr || board) return nullptr;
+    if (text == nullptr || board) return own_page();
     try {
         const Handed handed(keeper_descriptor_variable, text);
         unsetenv(keeper_descriptor_variable);  // not for programs that this one starts
@@ -111,7 +113,7 @@ Page* page_of_keeper() noexcept {
     } catch (const std::runtime_error&) {
         return nullptr;
     }
-    return board ? &board_page(board.address(), 0) : nullptr;
+    return own_page();
 }
 
 Job by_launcher(std::unique_ptr<Launcher> launcher, std::function<void()> between_nodes) {
