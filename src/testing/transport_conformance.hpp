@@ -415,6 +415,26 @@ TYPED_TEST_P(TransportConformance, a_lane_that_rests_is_told_later_what_came_mea
     }
 }
 
+TYPED_TEST_P(TransportConformance, a_lane_that_answers_while_it_takes_its_leave_rests_then) {
+    using namespace std::chrono_literals;
+    Watchdog watchdog("an answer after the farewell");
+    Together<TypeParam> two(2, {.before_call = 20ms, .silence = 400ms});
+    two.lanes[0]->watch(1, true);
+    two.send(0, 1, 0, 8);
+    two.send(1, 0, 0, 8);
+    two.drain(watchdog);
+    two.send(0, 1, 1, 8);
+    two.poll_until(watchdog, [&] { return two.heard[1].messages == 2; });
+    // A call that the other finds only while it leaves.
+    (void)two.lanes[0]->drain();
+    while (two.lanes[0]->owes()) two.lanes[0]->poll(two.heard[0]);
+    two.lanes[1]->rest();
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < 800ms)
+        sleep_and_poll(*two.lanes[0], two.heard[0]);
+    EXPECT_TRUE(two.heard[0].gone.empty()) << two.heard[0].gone[1];
+}
+
 TYPED_TEST_P(TransportConformance, a_lane_that_rests_may_go) {
     using namespace std::chrono_literals;
     Watchdog watchdog("a lane that is gone");
@@ -520,7 +540,8 @@ REGISTER_TYPED_TEST_SUITE_P(
     an_address_where_nobody_listens_is_a_fault_of_that_peer,
     a_watched_peer_that_is_silent_is_faulty, what_was_drained_is_there,
     a_mark_is_passed_when_peers_have_what_was_sent_before,
-    a_lane_that_rests_is_told_later_what_came_meanwhile, a_lane_that_rests_may_go,
+    a_lane_that_rests_is_told_later_what_came_meanwhile,
+    a_lane_that_answers_while_it_takes_its_leave_rests_then, a_lane_that_rests_may_go,
     who_has_not_listened_has_heard_no_silence, closes_while_messages_are_under_way,
     stands_a_storm_of_connections, does_not_listen_to_other_jobs);
 

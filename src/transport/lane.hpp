@@ -164,6 +164,7 @@ private:
     SendBuffer* free_ = nullptr;
     std::uint64_t turn_ = 1;
     std::uint32_t watched_ = 0;
+    bool leaving_ = false;  ///< peers have been told farewell
     std::vector<std::unique_ptr<Read>> reads_;
     Read* free_reads_ = nullptr;
     std::size_t reading_ = 0;  ///< how many are under way

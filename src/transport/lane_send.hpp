@@ -106,13 +106,16 @@ void Lane<W>::flush() noexcept {
     });
 }
 
+/// The farewell stays the last word: a peer whose call is answered after it hears it again.
 template <Wire W>
 bool Lane<W>::post_own(State& state, std::uint8_t kind, std::uint32_t number,
                        Bytes payload) noexcept {
     Header header{};
     header.kind = kind;
     header.context = number;
-    return append(state, header, {}, payload) == Post::done;
+    if (append(state, header, {}, payload) != Post::done) return false;
+    if (leaving_ && kind != farewell) (void)post_own(state, farewell, 0, {});
+    return true;
 }
 
 template <Wire W>
@@ -224,11 +227,13 @@ void Lane<W>::take_leave(C& nobody) noexcept {
     for (State* state : in_use_)
         if (state->usable() && state->known && state->reached)
             (void)post_own(*state, farewell, 0, {});
+    leaving_ = true;
     // What the wire does not take at once it takes later, unless the peer is gone. Some leave at the same time.
     const Clock::time_point end = Clock::now() + longest_farewell;
     do {
         for (int round = 0; round < 4; ++round) (void)poll(nobody);
     } while (owes_farewell() && Clock::now() < end);
+    leaving_ = false;
 }
 
 /// Calls that were not waited for are made again, by drain().
