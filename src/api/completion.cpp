@@ -113,7 +113,7 @@ int let_go(Thread& thread, Request& request) {
     if (type.let_go != nullptr) return type.let_go(thread, request);
     if (request.immortal) return MPI_SUCCESS;
     request.kind.store(core::Kind::none, relaxed);
-    engine.free_when_done(thread, request);
+    engine.endings().free_when_done(thread, request);
     return MPI_SUCCESS;
 }
 

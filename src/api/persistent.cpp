@@ -96,7 +96,7 @@ int start_receive(Thread& thread, Request& request) {
 
 int let_go_of_message(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
-    if (request.inner != nullptr) engine.free_when_done(thread, *request.inner);
+    if (request.inner != nullptr) engine.endings().free_when_done(thread, *request.inner);
     objects::drop(*thread.process, *request.communicator);
     engine.free_request(thread, request);
     return MPI_SUCCESS;

@@ -87,14 +87,14 @@ core::Request* Execution::start(core::Thread& thread) {
     next_ = 0;
     failure_ = {};
     ended_.store(0, relaxed);  // published with what is under way, to the thread that goes on
-    engine.count_composed(+1);
+    engine.endings().count_composed(+1);
     core::Request* const request = request_;
     if (!advance(thread)) return request;
     if (failure_.error != MPI_SUCCESS) {
         complete(thread);
         return request;
     }
-    engine.count_composed(-1);
+    engine.endings().count_composed(-1);
     engine.free_request(thread, *request);
     request_ = nullptr;
     ended_.store(by_completion, relaxed);
@@ -215,14 +215,15 @@ void Execution::complete(core::Thread& thread) noexcept {
         turn.complete(request);
         engine.finish(turn);
     }
-    engine.count_composed(-1);
+    engine.endings().count_composed(-1);
 }
 
 void Execution::let_go(core::Thread& thread, core::Request* request) noexcept {
     if ((ended_.fetch_or(by_owner, acq_rel) & by_completion) == 0) return;
     delete this;
     // The completer may still be about to say that it is complete.
-    if (request != nullptr && !request->immortal) thread.engine->free_when_done(thread, *request);
+    if (request != nullptr && !request->immortal)
+        thread.engine->endings().free_when_done(thread, *request);
 }
 
 core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution) {

@@ -9,6 +9,7 @@
 namespace heddle::comm {
 namespace {
 
+using p2p::Endings;
 using p2p::Engine;
 
 /// Nothing of the owner that was sent and given up waits for room in a ring, or for its receiver to take it; nor does
@@ -17,25 +18,25 @@ using p2p::Engine;
 /// Engine::announce_backlog, and for what receivers answer.)
 class HandedOver {
 public:
-    HandedOver(Engine& engine, core::Thread& thread, Engine::Owner owner) noexcept
+    HandedOver(Engine& engine, core::Thread& thread, Endings::Owner owner) noexcept
         : engine_(engine), thread_(thread), owner_(owner) {}
     bool holds() const {
         if (!engine_.send_buffer_is_empty()) return false;
-        if (owner_ != Engine::everybody) return !engine_.has_abandoned_sends(thread_, owner_);
-        return engine_.all_composed_over() && engine_.all_handed_over() &&
-            !engine_.has_abandoned_sends(thread_, owner_) && engine_.is_drained();
+        if (owner_ != Endings::everybody) return !engine_.endings().has_sends(thread_, owner_);
+        return engine_.endings().all_composed_over() && engine_.all_handed_over() &&
+            !engine_.endings().has_sends(thread_, owner_) && engine_.is_drained();
     }
     Engine::Instances instances() const noexcept { return Engine::all; }
     Engine::Instances likely_instances() const noexcept { return Engine::all; }
     void announce(sync::Slot* slot) const {
         if (slot != nullptr)
-            engine_.await_end(*slot);
+            engine_.endings().await(*slot);
         else
-            engine_.unawait_end(thread_.slot);
+            engine_.endings().unawait(thread_.slot);
     }
     void describe(char* text, std::size_t bytes) const {
         std::snprintf(text, bytes, "%s",
-                      engine_.all_composed_over()
+                      engine_.endings().all_composed_over()
                           ? "(messages that were sent have not been taken by their receivers)"
                           : "(nonblocking collectives that were started are not complete)");
     }
@@ -43,10 +44,10 @@ public:
 private:
     Engine& engine_;
     core::Thread& thread_;
-    const Engine::Owner owner_;
+    const Endings::Owner owner_;
 };
 
-void wait_for_end(core::Thread& thread, Engine::Owner owner) {
+void wait_for_end(core::Thread& thread, Endings::Owner owner) {
     Engine& engine = *thread.engine;
     const HandedOver end(engine, thread, owner);
     if (!end.holds()) progress::wait(engine, thread, end);
@@ -58,7 +59,7 @@ void hand_over(core::Thread& thread, const objects::Session* session) {
     wait_for_end(thread, session);
 }
 
-void hand_over_everything(core::Thread& thread) { wait_for_end(thread, Engine::everybody); }
+void hand_over_everything(core::Thread& thread) { wait_for_end(thread, Endings::everybody); }
 
 int say_goodbye(core::Thread& thread) {
     objects::Communicator& world = *thread.process->world;

@@ -31,7 +31,7 @@ struct RequestType {
 
     /// MPI_Wait, MPI_Test: frees what is complete and was looked at. nullptr: as `free`.
     int (*collect)(Thread& thread, Request& request) = nullptr;
-    /// MPI_Request_free. nullptr: is freed when it is complete (p2p::Engine::free_when_done()).
+    /// MPI_Request_free. nullptr: is freed when it is complete (p2p::Endings::free_when_done()).
     int (*let_go)(Thread& thread, Request& request) = nullptr;
     /// Frees what is complete and has no handle. nullptr: goes back to the thread's pool.
     void (*free)(Thread& thread, Request& request) noexcept = nullptr;

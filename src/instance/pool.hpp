@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "instance/instance.hpp"
@@ -11,6 +12,8 @@
 #include "transport/shm/node.hpp"
 
 namespace heddle::instance {
+
+using Instances = std::uint64_t;  ///< a bit for each
 
 class Pool {
 public:
@@ -22,6 +25,11 @@ public:
 
     std::size_t size() const noexcept { return mask_ + 1; }
     Instance& operator[](std::size_t number) noexcept { return instances_[number]; }
+    template <class Visit>
+    void each(Instances which, Visit&& visit) {
+        for (; which != 0; which &= which - 1)
+            visit(instances_[static_cast<std::size_t>(std::countr_zero(which))]);
+    }
 
     /// Assignment by (context id, tag): sender and receiver compute the same. Consecutive tags take
     /// consecutive instances. The higher digits of the tag and the context are hashed by multiplication

@@ -94,7 +94,7 @@ void BsendBuffer::release(Turn& turn, const Piece& piece) noexcept {
             return true;
         });
     }
-    turn.thread.engine->tell_end();
+    turn.thread.engine->endings().tell();
 }
 
 bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {

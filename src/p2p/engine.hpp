@@ -5,15 +5,16 @@
 /// The way out    start_send() chooses the protocol; post() is the data path. engine_send.cpp
 /// The way in     start_receive() posts; progress drains rings, matches, delivers, completes.
 ///                engine_receive.cpp, engine_progress.cpp
-/// Large ones     through a ring of payload: engine_stream.cpp. Out of the sender's memory, by both sides,
-///                or in pieces through the ring of cells: engine_copy.cpp
+/// No room        p2p/backlog.hpp
+/// Large ones     sent through a ring of payload: engine_stream.cpp; how they are received: p2p/large_copy.hpp
 /// Wildcards      receives and probes with MPI_ANY_TAG. engine_order.cpp; where one instance is enough: engine_homes.cpp
 /// Recipes        other than the default one. engine_laboratory.cpp
 /// Far ones       messages to and from processes of other nodes. engine_far.cpp; and accesses to their windows.
 ///                engine_access.cpp
-/// Cancelling     receives that wait, and sends that nobody has matched. engine_cancel.cpp
+/// Cancelling     receives that wait, and sends that nobody has matched. engine_cancel.cpp, p2p/message_offers.hpp
 /// Contexts       which are still in use here, before one is used again. engine_busy.cpp
-/// Waiting        progress/wait.hpp, through the functions under "for waiting".
+/// Waiting        progress/wait.hpp, through the functions under "for waiting". For messages to be probed:
+///                p2p/watchers.hpp; for the end of what has no request: p2p/endings.hpp
 ///
 /// Thread safety  every public function from any thread, with that thread's own Thread.
 
@@ -34,21 +35,26 @@
 #include "match/context_classes.hpp"
 #include "match/message.hpp"
 #include "match/recording.hpp"
-#include "p2p/blocked_messages.hpp"
+#include "p2p/announced_sends.hpp"
+#include "p2p/backlog.hpp"
 #include "p2p/busy_contexts.hpp"
 #include "p2p/contention.hpp"
 #include "p2p/deferred.hpp"
+#include "p2p/endings.hpp"
 #include "p2p/far_access.hpp"
 #include "p2p/homes.hpp"
 #include "p2p/idle_rings.hpp"
 #include "p2p/laboratory.hpp"
-#include "p2p/outgoing_streams.hpp"
+#include "p2p/large_copy.hpp"
+#include "p2p/message_offers.hpp"
+#include "p2p/node_cores.hpp"
+#include "p2p/outbound.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/payload_rings.hpp"
-#include "p2p/peer_memory.hpp"
 #include "p2p/pressure.hpp"
 #include "p2p/protocol.hpp"
 #include "p2p/turn.hpp"
+#include "p2p/watchers.hpp"
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
 #include "platform/sanitizers.hpp"
@@ -69,21 +75,6 @@ class BsendBuffer;
 class Network;
 class NodeWorker;
 
-/// What a send has to be. Standard ones are the program's blocking sends.
-enum class Sending : std::uint8_t { blocking, nonblocking, synchronous, standard };
-
-/// A message to be sent.
-struct Outbound {
-    match::Envelope envelope;
-    std::int32_t process;  ///< destination, by its number
-    const std::byte* data;
-    std::uint64_t bytes;
-    objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
-    std::uint64_t offset = 0;             ///< packed bytes of the data that come before
-    objects::Communicator* communicator = nullptr;
-    Sending how = Sending::blocking;
-};
-
 /// A receive to be posted.
 struct Inbound {
     match::Pattern pattern;
@@ -95,8 +86,6 @@ struct Inbound {
     sync::Slot* waiter =
         nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
 };
-
-class IncomingStream;
 
 class Engine {
 public:
@@ -133,10 +122,10 @@ public:
                                  message.communicator);
     }
     core::Request& completed_send() noexcept { return completed_send_; }
-    /// Whether everything has left the library's buffer for standard sends. Heard of by await_end().
+    /// Whether everything has left the library's buffer for standard sends. Heard of by Endings::tell().
     bool send_buffer_is_empty() const;
     /// The memory of other processes, as far as the kernel allows.
-    PeerMemory& peer_memory() noexcept { return peer_memory_; }
+    PeerMemory& peer_memory() noexcept { return copies_.peer_memory(); }
     /// Takes a send back, and completes it, unless it is complete or has been matched.
     void cancel_send(core::Thread& thread, core::Request& send);
 
@@ -214,9 +203,8 @@ public:
     /// Before another communicator gets one of the contexts.
     void forget(const std::vector<std::uint32_t>& contexts);
 
-    /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
-    void watch(const match::Pattern& pattern, sync::Slot& slot);
-    void unwatch(sync::Slot& slot);
+    /// Threads that probe, and are told of what is kept as unexpected.
+    Watchers& watchers() noexcept { return watchers_; }
 
     /// When the process has been closed: gives back what messages hold that nobody in the world received, and
     /// the memory of arenas. It is opened again with the node's rings mapped, perhaps elsewhere; false if a ring to
@@ -270,23 +258,8 @@ public:
     static void drop_layout(core::Thread& thread, core::Request& request) noexcept;
     /// Frees a complete one of any kind.
     void free_completed(core::Thread& thread, core::Request& request) noexcept;
-    /// Frees a request that its user no longer wants when its operation completes.
-    void free_when_done(core::Thread& thread, core::Request& request);
-    /// Whether there are sends among those that are not complete yet: of the world model (nullptr) or of a
-    /// session, or of all.
-    using Owner = std::optional<const objects::Session*>;
-    static constexpr Owner everybody = std::nullopt;
-    bool has_abandoned_sends(core::Thread& thread, Owner owner);
-    /// Signals `slot` whenever one of them may have completed, all_handed_over(), all_composed_over() or
-    /// send_buffer_is_empty() may have become true, until unawait_end(slot).
-    void await_end(sync::Slot& slot);
-    void unawait_end(sync::Slot& slot);
-    /// After what was done that makes true what may be waited for.
-    void tell_end() {
-        sync::ProcessFence::light();  // F1: pairs with the heavy fence after await_end()
-        if (awaiting_end_.load(relaxed) != 0) [[unlikely]]
-            tell_ends();
-    }
+    /// What must have ended before MPI is left, and has no request that anybody waits for.
+    Endings& endings() noexcept { return endings_; }
     /// Whether there is a request at that address, free or in use.
     bool is_request(const void* handle) const noexcept {
         return is_usual_request(handle) || requests_.in_later(handle);
@@ -310,18 +283,17 @@ public:
         finish(turn);
     }
 
-    /// Counts operations that consist of several (nonblocking collectives): MPI_Finalize waits until
-    /// there are none.
-    void count_composed(int change) noexcept {
-        // Relaxed: a thread that sees the count go to zero needs nothing of what went before.
-        if (composed_.fetch_add(static_cast<std::uint32_t>(change), relaxed) == 1 && change == -1)
-            tell_end();
-    }
-    bool all_composed_over() const noexcept { return composed_.load(relaxed) == 0; }
+    // --- for parts of the engine ---
+
+    /// Tells the process at the other end of a message. Throws std::bad_alloc, and has sent nothing then.
+    void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
+                 const void* fields, std::uint32_t bytes);
+    /// A send whose payload was still to be taken: it was not wanted, or is there.
+    void complete_announced(Turn& turn, core::Request& send) noexcept;
 
     // --- for waiting (progress/wait.hpp) ---
 
-    using Instances = std::uint64_t;  ///< a bit for each instance
+    using Instances = instance::Instances;
     static constexpr Instances all = ~Instances{0};
 
     Instances instance_of(const core::Request& request) const noexcept {
@@ -354,7 +326,7 @@ public:
     void add_parked(Instances which, int change) noexcept;
     /// Asks for a ring of the bell when full rings have room again; likewise. Answers which instances'
     /// backlogs it has announced.
-    Instances announce_backlog(core::Thread& thread);
+    Instances announce_backlog(core::Thread& thread) { return backlog_.announce(thread, fence_); }
     /// Orders what was announced and cooled before the last look for something to do. False: a nap is to be taken.
     bool fence_before_sleep() noexcept;
     /// After a store that other processes look at behind a light fence: the next one orders it, too.
@@ -382,7 +354,7 @@ public:
     /// Whether it has left something to them, since that calls functions of the program.
     bool has_left_to_program() const noexcept { return left_to_program_.load(relaxed) != nullptr; }
     /// Sends whose payload is still to be taken.
-    bool has_announced() const noexcept { return announced_.load(relaxed) != 0; }
+    bool has_announced() const noexcept { return announced_.any(); }
     /// Of the program, and the worker while it works.
     std::uint32_t threads() const noexcept { return lone_thread_.threads(); }
     sync::Doorbell& worker_bell() noexcept {
@@ -408,14 +380,13 @@ public:
     match::Pattern pattern_of(const core::Request& receive);
     /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
     bool is_under_pressure(std::int32_t process) const noexcept {
-        return !is_far(process) &&
-            node_.door(static_cast<std::size_t>(process)).under_pressure.load(relaxed) != 0;
+        return !is_far(process) && node_.is_under_pressure(process);
     }
     bool is_self(std::int32_t process) const noexcept { return process == rank_; }
 
     /// Whether nothing of this process waits for room any more.
     bool all_handed_over() const noexcept {
-        return backlogged_.load(acquire) == 0 && (network_ == nullptr || network_is_handed_over());
+        return backlog_.instances() == 0 && (network_ == nullptr || network_is_handed_over());
     }
 
     /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
@@ -447,7 +418,7 @@ public:
 
     /// Whether threads that wait take the cores from threads that have something to do.
     core::Company& company() noexcept { return company_; }
-    bool short_of_cores() const noexcept { return short_of_cores_.load(relaxed); }
+    bool short_of_cores() const noexcept { return node_cores_.are_short(); }
 
 private:
     friend class HeldInstance;
@@ -497,7 +468,7 @@ private:
             if (cell == nullptr) [[unlikely]]
                 return retry();
         }
-        write(*cell, message, kind, prefix, prefix_bytes, stamp());
+        write_cells(*cell, message, kind, prefix, prefix_bytes, stamp());
         if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
         channel.ring.publish(*cell, cells);
         const bool cold = channel.ring.cold();
@@ -507,32 +478,6 @@ private:
         if (cold) [[unlikely]]
             notify(message.process, instance);
         return Post::done;
-    }
-    [[gnu::always_inline]] static void write(transport::shm::Cell& cell, const Outbound& message,
-                                             Kind kind, const void* prefix,
-                                             std::uint32_t prefix_bytes,
-                                             std::uint64_t stamp) noexcept {
-        cell.context = message.envelope.context;
-        cell.tag = message.envelope.tag;
-        cell.source = message.envelope.source;
-        cell.stamp = stamp;
-        cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
-        cell.kind = static_cast<std::uint8_t>(kind);
-        if (prefix_bytes != 0) std::memcpy(cell.payload(), prefix, prefix_bytes);
-        gather(cell.payload() + prefix_bytes, message.data, message.layout, message.offset,
-               message.bytes);
-    }
-    /// A message of the program that is in the ring, or queued for it. Outbox held.
-    [[gnu::always_inline]] static void count_sent(instance::Channel& channel, Kind kind,
-                                                  std::uint64_t bytes,
-                                                  const void* prefix) noexcept {
-        channel.sending.sent_messages.add();
-        channel.sending.sent_bytes.add(kind == Kind::rendezvous ? announced_bytes(prefix) : bytes);
-    }
-    static std::uint64_t announced_bytes(const void* prefix) noexcept {
-        RendezvousFields fields;
-        std::memcpy(&fields, prefix, sizeof fields);
-        return fields.length;
     }
     [[gnu::cold]] void notify(std::int32_t process, const instance::Instance& instance) noexcept;
     /// Takes the message in pieces: handed over as a whole, it would have to lie in memory for the
@@ -552,40 +497,14 @@ private:
     void post_or_queue(instance::Instance& instance, const Outbound& message, Kind kind,
                        const void* prefix, std::uint32_t prefix_bytes, core::Request* completes,
                        Turn& turn, std::uint64_t number = 0);
-    void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
-                 const void* fields, std::uint32_t bytes);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
     void let_go_of_send(core::Thread& thread, core::Request& send) noexcept;
-    void hand_over(instance::Instance& instance, instance::Channel& channel,
-                   transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
-                   Kind kind, const void* prefix, std::uint32_t prefix_bytes,
-                   std::uint64_t stamp) noexcept;
-    static instance::Pending pending_of(const Outbound& message, Kind kind, const void* prefix,
-                                        std::uint32_t prefix_bytes, core::Request* completes,
-                                        std::uint64_t stamp) noexcept;
-    void queue(instance::Instance& instance, instance::Channel& channel,
-               const instance::Pending& what);
-    void announce(const instance::Instance& instance, instance::Channel& channel,
-                  std::uint32_t context) noexcept;
-    transport::shm::BlockedNotice& notice_for(std::int32_t process) const noexcept {
-        return node_.blocked_notice(static_cast<std::size_t>(rank_),
-                                    static_cast<std::size_t>(process));
-    }
     transport::shm::BlockedNotice& notice_from(std::int32_t process) const noexcept {
         return node_.blocked_notice(static_cast<std::size_t>(process),
                                     static_cast<std::size_t>(rank_));
     }
     void after_queueing();
-    bool flush_held(Turn& turn, instance::Instance& instance);
-    bool flush(Turn& turn, instance::Instance& instance, instance::Channel& channel);
-    bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
-    bool flush_backlog(Turn& turn, instance::Instance& instance);
-    void end_pending(instance::Instance& instance, const instance::Channel& channel,
-                     instance::Pending& pending) noexcept;
-    bool withhold(instance::Pending& pending, bool readable) noexcept;
     void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
-    void note_backlog(instance::Instance& instance) noexcept;
-    void wake_workers(std::int32_t process) noexcept;
     core::Request* new_send(core::Thread& thread, const instance::Instance& instance,
                             const Outbound& message, bool synchronous) noexcept;
 
@@ -596,15 +515,10 @@ private:
                                 const Outbound& message, bool synchronous);
     bool has_payload_ring(instance::Instance& instance, instance::Channel& channel,
                           std::uint64_t bytes);
-    void open_payload_ring(instance::Instance& instance, std::int32_t process,
-                           const PayloadRingFields& fields);
     void end_send(Turn& turn, instance::Instance& instance, const SenderField& field);
-    void take_stream(Turn& turn, Pull pull, std::uint64_t bytes);
-    std::uint64_t take_claimed(const Pull& pull, IncomingStream& stream);
-    void leave_payload(const match::Message& message) noexcept;
-    void push_streams(Turn& turn);
 
     // engine_receive.cpp
+    void pull(Turn& turn, const Pull& pull);
     [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
                                                       const Inbound& inbound) noexcept {
         core::Request* receive = take_request(thread, inbound.waiter);
@@ -674,42 +588,9 @@ private:
     }
 
     // engine_cancel.cpp
-    /// What `use` answers when it is given the slots of this offer, of `from` to `to`. They are mapped.
-    template <class Use>
-    auto with_offers(std::int32_t from, std::int32_t to, MessageOffer offer, Use&& use) const {
-        return node_.with_offers(static_cast<std::size_t>(from), static_cast<std::size_t>(to),
-                                 offer.instance, offer.block, use);
-    }
-    void reach_offer(std::int32_t process, const transport::Header& header) const;
-    void offer(const instance::Instance& instance, instance::Channel& channel,
-               transport::shm::Cell& cell) noexcept;
-    static bool is_of(const instance::Pending& pending, const core::Request& send) noexcept;
-    bool take_out_of_backlog(instance::Instance& instance, instance::Channel& channel,
-                             const core::Request& send) noexcept;
-    bool take_offer_back(const core::Request& send) noexcept;
     bool take_from_self(const core::Request& send);
     void complete_cancelled(Turn& turn, core::Request& send) noexcept;
-    /// Of a process. False: it has taken the message back; else decide() comes next.
-    bool hold(std::int32_t process, MessageOffer offer) const noexcept {
-        return offer.number == transport::shm::Offers::none ||
-            with_offers(process, rank_, offer,
-                        [&](auto& offers) { return offers.hold(offer.number); });
-    }
-    void decide(std::int32_t process, MessageOffer offer, bool accepted) const noexcept {
-        if (offer.number == transport::shm::Offers::none) return;
-        with_offers(process, rank_, offer, [&](auto& offers) {
-            accepted ? offers.accept(offer.number) : offers.leave(offer.number);
-        });
-    }
-    /// Of a message that nobody can take back: no number.
-    static MessageOffer offer_of(const match::Message& message) noexcept {
-        return MessageOffer::of(is_offered(static_cast<Kind>(message.protocol)) ? message.offer()
-                                                                                : 0);
-    }
-    bool accept(const match::Message& message) const noexcept;
     bool accept_or_discard(match::Message& message) noexcept;
-    bool is_taken_back(const match::Message& message) const noexcept;
-    bool drops(const match::Message& message) const noexcept;
     match::Message* find_kept(instance::Instance& instance, const match::Pattern& pattern) noexcept;
     match::Message* take_accepted(instance::Instance& instance, core::Request& receive,
                                   match::Message* message) noexcept;
@@ -739,27 +620,10 @@ private:
     void stream_far(Turn& turn, const CtsFields& fields);
     void cancel_far_send(Turn& turn, core::Request& send);
     void answer_cancel(Turn& turn, std::int32_t process, const transport::Header& header);
-    void complete_announced(Turn& turn, core::Request& send) noexcept;
 
     // engine_access.cpp
     void deliver_access(Turn& turn, std::int32_t process, const transport::Header& header);
     static void deliver_refusal(Turn& turn, const transport::Header& header) noexcept;
-
-    // engine_copy.cpp
-    void pull(Turn& turn, const Pull& pull);
-    void fetch(Turn& turn, const Pull& pull, std::uint64_t bytes);
-    void settle(Turn& turn, const Pull& pull);
-    bool may_read(const Pull& pull);
-    bool others_are_free() const noexcept;
-    bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
-    bool read(const Pull& pull, std::uint64_t from, std::uint64_t bytes);
-    bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
-    transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
-    void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
-    void help(Turn& turn, const Share& share);
-    void end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
-                     const SharedFields& fields);
-    void finish_sharing(Turn& turn, const Undone& undone);
 
     // engine_progress.cpp
     void agree_on_fences();
@@ -785,8 +649,6 @@ private:
     void do_what_was_left(core::Thread& thread);
     bool end_poll(core::Thread& thread, bool moved);
     void run_put_off(core::Thread& thread);
-    void reap(core::Thread& thread);
-    void tell_ends();
 
     // engine_laboratory.cpp
     bool is_sequenced() const noexcept { return laboratory_ != nullptr && laboratory_->sequenced; }
@@ -832,8 +694,7 @@ private:
     class NoteOfDeferred;
     template <class Function>
     void for_each(Instances which, Function&& function) {
-        for (; which != 0; which &= which - 1)
-            function(pool_[static_cast<std::size_t>(std::countr_zero(which))]);
+        pool_.each(which, function);
     }
     /// Calls visit(instance, inlet) for each inlet that is polled.
     template <class Visit>
@@ -846,8 +707,7 @@ private:
     }
     Instances used() const noexcept { return used_.load(acquire); }
     /// An instance that only sends is not in use, but may have a backlog.
-    Instances in_progress() const noexcept { return used() | backlogged(); }
-    Instances backlogged() const noexcept { return backlogged_.load(acquire); }
+    Instances in_progress() const noexcept { return used() | backlog_.instances(); }
     void drain_in_order(Turn& turn, const Everything& everything);
     Ready another_ready(const Everything& everything, const instance::Inlet* besides);
     bool drain_only(Turn& turn, const Everything& everything);
@@ -916,63 +776,45 @@ private:
     match::ContextClasses classes_;  ///< of the contexts of what comes, and of receives
     alignas(cache_line) Wildcards wildcards_;
     Homes homes_;
-    std::atomic<Instances> used_{0};        ///< instances that have ever held anything
-    std::atomic<Instances> backlogged_{0};  ///< instances with messages that wait for room
+    std::atomic<Instances> used_{0};  ///< instances that have ever held anything
 
     Pressure pressure_;
-    std::vector<BlockedMessages> blocked_;  ///< by destination
     Deferred deferred_;
     std::atomic<bool> any_deferred_{false};  ///< as of when everything was locked last
 
-    struct Watcher {
-        match::Pattern pattern;
-        sync::Slot* slot;
-    };
-    std::atomic<std::uint32_t> watching_{0};
-    std::mutex watchers_lock_;
-    std::vector<Watcher> watchers_;
+    Watchers watchers_;
 
     const std::unique_ptr<match::Recording> recording_;  ///< nullptr: nothing is recorded
     const std::unique_ptr<Laboratory> laboratory_;       ///< nullptr in the default recipe
+
+    AnnouncedSends announced_;
+    Endings endings_;
+    const MessageOffers offers_;
+    Backlog backlog_;
+    NodeCores node_cores_;
+    PayloadRings payload_rings_;
+    LargeCopy copies_;
 
     /// What a poll looks at besides rings: the door, or something that is never zero if there is a network.
     const std::atomic<std::uint64_t>* attention_;
     Network* network_ = nullptr;                  ///< nullptr: the job is on one node
     std::vector<std::int32_t> told_of_pressure_;  ///< of other nodes; guarded by the lane
     FarListeners far_listeners_;
-    PeerMemory peer_memory_;
-    PayloadRings payload_rings_;
     IdleRings idle_rings_;
-    std::atomic<std::uint32_t> sharing_{0};           ///< bit i: shared copy i is in use
     const std::shared_ptr<BsendBuffer> send_buffer_;  ///< HEDDLE_SEND_BUFFER; nullptr: none
     core::Arena<match::Message> messages_;
     core::BlockDepot blocks_;
-    core::Arena<instance::Pending> pending_;
     std::atomic<NodeWorker*> to_start_{nullptr};         ///< with the first large message
     std::atomic<core::Work*> left_to_program_{nullptr};  ///< a list, by threads of the library
-    std::atomic<std::uint32_t> announced_{0};  ///< sends whose payload is still to be taken
-    OutgoingStreams streams_{pending_, announced_};
     std::atomic<std::uint64_t> sweeps_{0};  ///< how often kept messages have been swept
-    std::mutex abandoned_lock_;
-    std::vector<core::Request*> abandoned_;  ///< freed by the user, not yet complete
-    std::vector<sync::Slot*> ends_awaited_;  ///< likewise guarded by abandoned_lock_
-    std::atomic<std::uint32_t> awaiting_end_{0};
-    std::atomic<std::uint32_t> abandoned_count_{0};
-    std::atomic<std::uint32_t> composed_{0};
-
     alignas(cache_line) std::atomic<std::uint64_t> stamps_{0};
 
     sync::LoneThread lone_thread_;
     sync::Claims claims_;
-    std::atomic<bool> short_of_cores_{false};
-    std::atomic<bool> spare_core_{false};
     alignas(cache_line) core::Company company_;
     std::atomic<std::uint32_t> parked_everywhere_{0};
     progress::Lot lot_;
-    sync::CoveredFence fence_;              ///< of what makes senders ring
-    int cores_ = 1;                         ///< that this process may run on
-    std::atomic<int> sharing_cores_{1};     ///< processes that may run on the same ones
-    std::atomic<bool> knows_cores_{false};  ///< of all processes of the node
+    sync::CoveredFence fence_;  ///< of what makes senders ring
 };
 
 }  // namespace heddle::p2p

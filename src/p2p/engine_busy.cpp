@@ -28,7 +28,7 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
         if (!is_sequenced()) drain_in_order(turn, everything);
         const auto add_receive = [&](const core::Request& receive) { add(receive.context); };
         const auto add_message = [&](const match::Message& message) {
-            if (!is_taken_back(message)) add(message.envelope.context);
+            if (!offers_.is_taken_back(message)) add(message.envelope.context);
         };
         for_each(used(), [&](instance::Instance& instance) {
             sweep(instance);
@@ -76,7 +76,7 @@ void Engine::give_memory_back(core::Thread& thread) {
         });
         for (match::Message* message : left) {
             take(instance, *message);
-            leave_payload(*message);
+            copies_.leave(*message);
             free_message(thread, *message);
         }
     });
@@ -88,7 +88,7 @@ void Engine::give_memory_back(core::Thread& thread) {
     empty_pools(thread);
     blocks_.empty();
     messages_.trim();
-    pending_.trim();
+    backlog_.trim();
 }
 
 }  // namespace heddle::p2p

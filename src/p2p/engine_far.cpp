@@ -56,8 +56,10 @@ public:
             // After one of the next polls, then.
         }
     }
-    void streamed() noexcept override { engine_.announced_.fetch_sub(1, relaxed); }
-    void has_read(Turn& turn, const Pull& pull) noexcept override { engine_.settle(turn, pull); }
+    void streamed() noexcept override { engine_.announced_.end(); }
+    void has_read(Turn& turn, const Pull& pull) noexcept override {
+        engine_.copies_.settle(turn, pull);
+    }
 
 private:
     Engine& engine_;
@@ -82,8 +84,7 @@ bool Engine::is_drained() {
 void Engine::send_far(Turn& turn, core::Request& send, const Outbound& message) {
     const auto address = reinterpret_cast<std::uint64_t>(&send);
     if (message.bytes > network_->most_payload() - sizeof(OfferedFields)) {
-        announced_.fetch_add(1, relaxed);
-        send.announced = true;
+        announced_.begin(send);
         if (announce_readable(turn, send, message)) return;
         const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
         post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous, &fields,
@@ -111,11 +112,11 @@ void Engine::hand_to_network(Turn& turn, std::int32_t process, const instance::P
 
 /// Likewise. Answers an access by its data, of which the program has announced nothing.
 void Engine::answer_by_data(Turn& turn, std::int32_t process, const instance::Pending& data) {
-    announced_.fetch_add(1, relaxed);  // streamed() takes it back
+    announced_.begin();  // streamed() takes it back
     try {
         hand_to_network(turn, process, data);
     } catch (const std::bad_alloc&) {
-        announced_.fetch_sub(1, relaxed);
+        announced_.end();
         throw;
     }
 }
@@ -193,7 +194,7 @@ bool Engine::poll_network_surely(core::Thread& thread) {
     FromNetwork receiver(*this);
     bool moved = false;
     finish_after(turn, [&] { moved = network_->poll_surely(turn, receiver); });
-    if (network_->is_closing()) tell_ends();
+    if (network_->is_closing()) endings_.tell_all();
     return moved;
 }
 
@@ -252,7 +253,7 @@ void Engine::deliver_far_control(Turn& turn, std::int32_t process,
 /// that is synchronous.
 bool Engine::withhold_far(instance::Pending& pending) noexcept {
     core::Request* const send = pending.completes;
-    if (!withhold(pending, false)) return false;
+    if (!backlog_.withhold(pending, false)) return false;
     if (send != nullptr) send->synchronous = true;
     return true;
 }
@@ -278,9 +279,8 @@ void Engine::tell_relief(Turn& turn) {
         control(turn, 0, told_of_pressure_.back(), Kind::pressure, &off, sizeof off);
 }
 
-/// The payload was not wanted, or is there.
 void Engine::complete_announced(Turn& turn, core::Request& send) noexcept {
-    announced_.fetch_sub(1, relaxed);
+    announced_.end();
     turn.complete(send);
 }
 

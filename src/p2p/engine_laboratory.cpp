@@ -271,7 +271,7 @@ void Engine::test_in_laboratory(core::Thread& thread) {
 bool Engine::poll_own_first(core::Thread& thread) {
     if (laboratory_->serial && !laboratory_->progress.try_lock()) return false;
     const std::size_t own = laboratory_->own(thread);
-    const Instances others = (used() | backlogged()) & ~(Instances{1} << own);
+    const Instances others = (used() | backlog_.instances()) & ~(Instances{1} << own);
     bool moved = poll_in_section(thread, own);
     for (Instances left = std::rotr(others, static_cast<int>(own)); left != 0 && !moved;
          left &= left - 1)

@@ -148,10 +148,9 @@ void Engine::match_taken_out(Turn& turn, instance::Instance& instance, match::Me
     assert(is_sequenced() ||
            !deferred_.precede(message.peer, message.envelope.context, message.stamp));
     make_room(turn.pulls);
-    const MessageOffer offer = offer_of(message);
-    if (!hold(message.peer, offer)) return drop(message);
+    if (!offers_.hold(message)) return drop(message);
     core::Request* receive = match(instance, message.envelope);
-    decide(message.peer, offer, receive != nullptr);
+    offers_.decide(message, receive != nullptr);
     if (receive != nullptr)
         consume(turn, *receive, message);
     else
@@ -169,8 +168,7 @@ void Engine::restore_order(Turn& turn) {
     }
     if (!were_deferred) return;
     // What was deferred was in no queue: those who probe have not heard of it.
-    std::lock_guard watchers(watchers_lock_);
-    for (const Watcher& watcher : watchers_) turn.wake(*watcher.slot);
+    watchers_.tell_all(turn);
 }
 
 /// The message with the lowest stamp among those that each instance finds first. Everything locked.
@@ -349,18 +347,6 @@ match::Message* Engine::take_probed(core::Thread& thread, const match::Pattern& 
     match::Message* message = search(thread, pattern, in_order, true, found);
     if (message != nullptr) message->kind.store(core::Kind::message, relaxed);
     return message;
-}
-
-void Engine::watch(const match::Pattern& pattern, sync::Slot& slot) {
-    std::lock_guard guard(watchers_lock_);
-    watchers_.push_back({pattern, &slot});
-    watching_.store(static_cast<std::uint32_t>(watchers_.size()), relaxed);
-}
-
-void Engine::unwatch(sync::Slot& slot) {
-    std::lock_guard guard(watchers_lock_);
-    std::erase_if(watchers_, [&](const Watcher& watcher) { return watcher.slot == &slot; });
-    watching_.store(static_cast<std::uint32_t>(watchers_.size()), relaxed);
 }
 
 }  // namespace heddle::p2p

@@ -9,7 +9,6 @@
 #include "p2p/engine.hpp"
 #include "p2p/network.hpp"
 #include "p2p/node_worker.hpp"
-#include "platform/cores.hpp"
 #include "platform/tick_rate.hpp"
 
 namespace heddle::p2p {
@@ -22,7 +21,6 @@ namespace {
 constexpr std::uint32_t cells_worth_cooling = 8;
 constexpr int batch = 64;  ///< messages from one ring before the next one has its turn
 constexpr std::size_t most_messages = std::size_t{1} << 26;
-constexpr std::size_t most_pending = std::size_t{1} << 24;
 
 /// Recipes of the laboratory have none, nor has a program whose threads a race detector watches.
 bool has_short_ways(const tool::Settings& settings) noexcept {
@@ -48,27 +46,26 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
       classes_(node.door(static_cast<std::size_t>(rank_)).use),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
                 node.door(static_cast<std::size_t>(rank_)).under_pressure),
-      blocked_(node.processes()),
       recording_(settings.record.empty() ? nullptr
                                          : std::make_unique<match::Recording>(
                                                settings.record, numbers.rank(), numbers.size())),
       laboratory_(tool::in_laboratory(settings)
                       ? std::make_unique<Laboratory>(settings, pool_.size(), node.processes())
                       : nullptr),
-      attention_(&node.door(static_cast<std::size_t>(rank_)).rung),
-      peer_memory_(node, rank_),
+      offers_(node, rank_, !is_sequenced()),
+      backlog_(node, rank_, pool_, offers_, announced_, endings_, is_sequenced()),
+      node_cores_(node, rank_),
       payload_rings_(node, rank_, settings),
+      copies_(*this, node, rank_, settings.single_copy != tool::SingleCopy::never, pool_, backlog_,
+              payload_rings_, announced_, node_cores_),
+      attention_(&node.door(static_cast<std::size_t>(rank_)).rung),
       idle_rings_(pool_, node, rank_, std::chrono::nanoseconds{settings.idle_rings}),
       send_buffer_(settings.send_buffer == 0
                        ? nullptr
                        : std::make_shared<BsendBuffer>(MPI_BUFFER_AUTOMATIC, settings.send_buffer)),
-      messages_(most_messages, core::large_chunk),
-      pending_(most_pending) {
+      messages_(most_messages, core::large_chunk) {
     agree_on_fences();
     requests.leave_out(&completed_send_);
-    const platform::Cores cores = platform::cores();
-    cores_ = cores.allowed;
-    node.door(static_cast<std::size_t>(rank_)).cores.store(cores.which, relaxed);
     completed_send_.operation = core::Operation::send;
     completed_send_.immortal = true;
     completed_send_.done.store(true, relaxed);
@@ -101,33 +98,13 @@ void Engine::count_thread(int change) noexcept {
     find_out_about_cores();
 }
 
-/// Processes share cores with those that may run on the same ones: all, where none is bound; several, in a set that
-/// was given to all of them. Of processes that have not started yet nothing is known: this is asked again.
 void Engine::find_out_about_cores() noexcept {
-    const auto cores_of = [this](std::size_t process) {
-        return node_.door(process).cores.load(relaxed);
-    };
-    const std::uint64_t mine = cores_of(static_cast<std::size_t>(rank_));
-    if (!knows_cores_.load(relaxed)) {
-        int sharing = 0;
-        bool all_known = true;
-        for (std::size_t process = 0; process < node_.processes(); ++process) {
-            const std::uint64_t which = cores_of(process);
-            all_known = all_known && which != 0;
-            sharing += which == mine;
-        }
-        sharing_cores_.store(sharing, relaxed);
-        knows_cores_.store(all_known, relaxed);
-    }
     // The worker of the network is a thread that hardly ever wants a core.
-    const auto threads = static_cast<int>(lone_thread_.threads()) - (network_ != nullptr ? 1 : 0);
-    const int wanted = threads * sharing_cores_.load(relaxed);
-    short_of_cores_.store(wanted > cores_, relaxed);
-    spare_core_.store(wanted < cores_ && knows_cores_.load(relaxed), relaxed);
+    node_cores_.find_out(static_cast<int>(lone_thread_.threads()) - (network_ != nullptr ? 1 : 0));
 }
 
 bool Engine::fence_before_sleep() noexcept {
-    if (!knows_cores_.load(relaxed)) find_out_about_cores();
+    if (!node_cores_.all_known()) find_out_about_cores();
     return fence_.pass_before_sleep();
 }
 
@@ -187,7 +164,7 @@ void Engine::poll_all(core::Thread& thread) {
         turn.needs_order = true;
         finish(turn);
     }
-    if (abandoned_count_.load(relaxed) != 0) reap(thread);
+    endings_.reap(thread);
 }
 
 bool Engine::poll_for_program(core::Thread& thread) {
@@ -209,19 +186,12 @@ bool Engine::poll_for_program(core::Thread& thread) {
 
 /// Where it is not asked for by name, nobody hears if there can be no other thread.
 void Engine::start_worker() noexcept {
-    if (!spare_core_.load(relaxed)) return;
+    if (!node_cores_.one_is_spare()) return;
     NodeWorker* const worker = to_start_.exchange(nullptr, acq_rel);
     if (worker == nullptr) return;
     try {
         worker->start();
     } catch (const std::system_error&) {}
-}
-
-/// A large message for that process has been announced.
-void Engine::wake_workers(std::int32_t process) noexcept {
-    std::atomic_thread_fence(seq_cst);  // the message before the look at the bell
-    node_.door(static_cast<std::size_t>(process)).worker.ring();
-    worker_bell().ring();
 }
 
 /// Makes progress on the instance if there is any to be made and nobody else does. A backlog that finds
@@ -234,7 +204,7 @@ bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
     finish_after(turn, [&] {
         if (const std::unique_lock held(instance.lock, std::try_to_lock); held.owns_lock())
             moved = drain(turn, instance) || turn.needs_order;
-        if (backlog && flush_backlog(turn, instance)) moved = true;
+        if (backlog && backlog_.flush(turn, instance)) moved = true;
     });
     return moved;
 }
@@ -315,7 +285,7 @@ void Engine::answer_door(Turn& turn) {
         list_rung(instance);
         drain(turn, instance);
     });
-    for_each(backlogged(), [&](instance::Instance& instance) { flush_backlog(turn, instance); });
+    backlog_.flush_all(turn);
 }
 
 /// Lists the inlets whose senders have rung. Instance locked.
@@ -341,11 +311,11 @@ void Engine::finish(Turn& turn) {
         } else if (!turn.shares.empty()) [[unlikely]] {
             const Share next = turn.shares.back();
             turn.shares.pop_back();
-            help(turn, next);
+            copies_.help(turn, next);
         } else if (!turn.undone.empty()) [[unlikely]] {
             const Undone next = turn.undone.back();
             turn.undone.pop_back();
-            finish_sharing(turn, next);
+            copies_.finish_sharing(turn, next);
         } else if (turn.thread.put_off != nullptr && !turn.thread.working) [[unlikely]] {
             run_put_off(turn.thread);
         } else {
@@ -460,17 +430,6 @@ void Engine::add_parked(Instances which, int change) noexcept {
     });
 }
 
-Engine::Instances Engine::announce_backlog(core::Thread& thread) {
-    const Instances announced = backlogged();
-    for_each(announced, [&](instance::Instance& instance) {
-        const sync::BiasedHold held(instance.outbox, thread.token);
-        for (auto* channel = instance.backlogged; channel != nullptr;
-             channel = channel->next_backlogged)
-            if (channel->ring.starve()) fence_.uncover();
-    });
-    return announced;
-}
-
 bool Engine::something_came() {
     bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
         may_release_deferred();
@@ -483,12 +442,8 @@ bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     bool found = something_came();
     if (found || all_handed_over()) return found;
     Turn turn(thread);
-    finish_after(turn, [&] {
-        for_each(backlogged(), [&](instance::Instance& instance) {
-            found = flush_backlog(turn, instance) || found;
-        });
-    });
-    return found || (backlogged() & ~announced) != 0;
+    finish_after(turn, [&] { found = backlog_.flush_all(turn); });
+    return found || (backlog_.instances() & ~announced) != 0;
 }
 
 void Engine::drop_layout(core::Thread& thread, core::Request& request) noexcept {
@@ -502,60 +457,6 @@ void Engine::free_completed(core::Thread& thread, core::Request& request) noexce
         type.free(thread, request);
     else
         free_request(thread, request);
-}
-
-void Engine::free_when_done(core::Thread& thread, core::Request& request) {
-    if (request.completed()) return free_completed(thread, request);
-    std::lock_guard guard(abandoned_lock_);
-    abandoned_.push_back(&request);
-    abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
-    for (sync::Slot* slot : ends_awaited_) slot->signal();  // which then await this one, too
-}
-
-bool Engine::has_abandoned_sends(core::Thread& thread, Owner owner) {
-    reap(thread);
-    std::lock_guard guard(abandoned_lock_);
-    return std::any_of(abandoned_.begin(), abandoned_.end(), [&](const core::Request* request) {
-        const core::RequestType& type = core::type_of(*request);
-        return type.still_sends != nullptr && type.still_sends(*request) &&
-            (owner == everybody || *owner == type.session_of(*request));
-    });
-}
-
-void Engine::await_end(sync::Slot& slot) {
-    std::lock_guard guard(abandoned_lock_);
-    if (std::find(ends_awaited_.begin(), ends_awaited_.end(), &slot) == ends_awaited_.end())
-        ends_awaited_.push_back(&slot);
-    awaiting_end_.store(static_cast<std::uint32_t>(ends_awaited_.size()), relaxed);
-    // Several may wait for the end of one send: whoever it signals tells the others (tell_ends()).
-    for (core::Request* request : abandoned_) (void)request->announce(&slot);
-}
-
-void Engine::unawait_end(sync::Slot& slot) {
-    std::lock_guard guard(abandoned_lock_);
-    std::erase(ends_awaited_, &slot);
-    awaiting_end_.store(static_cast<std::uint32_t>(ends_awaited_.size()), relaxed);
-    for (core::Request* request : abandoned_) {
-        request->unannounce(&slot);
-        if (!ends_awaited_.empty()) (void)request->announce(ends_awaited_.front());
-    }
-    for (sync::Slot* other : ends_awaited_) other->signal();
-}
-
-void Engine::tell_ends() {
-    std::lock_guard guard(abandoned_lock_);
-    for (sync::Slot* slot : ends_awaited_) slot->signal();
-}
-
-void Engine::reap(core::Thread& thread) {
-    std::unique_lock guard(abandoned_lock_, std::try_to_lock);
-    if (!guard.owns_lock()) return;
-    std::erase_if(abandoned_, [&](core::Request* request) {
-        if (!request->completed()) return false;
-        free_completed(thread, *request);
-        return true;
-    });
-    abandoned_count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
 }
 
 }  // namespace heddle::p2p

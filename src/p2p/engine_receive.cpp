@@ -163,15 +163,15 @@ void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::
 void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
                                const transport::Header& header) {
     make_room(turn.pulls);  // before there is a receive to be lost
-    reach_offer(process, header);
+    offers_.reach(process, header);
     const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(header).offer);
-    if (!hold(process, offer)) {
+    if (!offers_.hold(process, offer)) {
         if (static_cast<Kind>(header.kind) == Kind::streamed)
             drop(copy_of(turn.thread, header, process, instance.number));
         return;
     }
     core::Request* receive = match(instance, {header.context, header.source, header.tag});
-    decide(process, offer, receive != nullptr);
+    offers_.decide(process, offer, receive != nullptr);
     if (receive == nullptr)
         return keep_offered(turn, instance, copy_of(turn.thread, header, process, instance.number));
     if (static_cast<Kind>(header.kind) == Kind::eager_sync) {
@@ -204,7 +204,7 @@ void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int3
             turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(header).sender));
             break;
         case Kind::payload_ring:
-            open_payload_ring(instance, process, fields_of<PayloadRingFields>(header));
+            copies_.open_payload_ring(instance, process, fields_of<PayloadRingFields>(header));
             break;
         case Kind::cts: stream(turn, instance, fields_of<CtsFields>(header)); break;
         case Kind::share: {
@@ -214,7 +214,7 @@ void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int3
             break;
         }
         case Kind::shared:
-            end_sharing(turn, instance, process, fields_of<SharedFields>(header));
+            copies_.end_sharing(turn, instance, process, fields_of<SharedFields>(header));
             break;
         default: receive_data(turn, header); break;
     }
@@ -293,7 +293,7 @@ void Engine::empty_pools(core::Thread& thread) noexcept {
 
 match::Message& Engine::copy_of(core::Thread& thread, const transport::Header& header,
                                 std::int32_t process, std::uint8_t instance) {
-    if (is_offered(static_cast<Kind>(header.kind))) reach_offer(process, header);
+    if (is_offered(static_cast<Kind>(header.kind))) offers_.reach(process, header);
     match::Message& message =
         new_message(thread, instance, process, {header.context, header.source, header.tag});
     message.stamp = header.stamp;
@@ -351,12 +351,7 @@ void Engine::keep(Turn& turn, instance::Instance& instance, match::Message& mess
     tool::raise(
         tool::Event::unexpected_message,
         {message.envelope.source, message.envelope.tag, static_cast<std::int64_t>(message.length)});
-    // A watcher that was not here yet searches this instance, locked, after it came.
-    if (watching_.load(relaxed) == 0) [[likely]]
-        return;
-    std::lock_guard guard(watchers_lock_);
-    for (const Watcher& watcher : watchers_)
-        if (match::accepts(watcher.pattern, message.envelope)) turn.wake(*watcher.slot);
+    watchers_.tell(turn, message.envelope);
 }
 
 /// Takes an unexpected message out of its queue. Instance locked.
@@ -410,6 +405,22 @@ Pull Engine::take_announced(core::Thread& thread, core::Request& receive,
     if (pull.readable) pull.key = message.offer();
     free_message(thread, message);
     return pull;
+}
+
+/// The payload of a matched message that did not come with its header. No lock is held.
+void Engine::pull(Turn& turn, const Pull& pull) {
+    core::Request& receive = *pull.receive;
+    const std::uint64_t bytes = fit(receive, pull.length);
+    if (pull.process == rank_) {
+        auto& send = *reinterpret_cast<core::Request*>(pull.sender);
+        transfer(send, receive, bytes);
+        turn.complete(send);
+        return turn.complete(receive);
+    }
+    note_large_message();
+    if (pull.streamed) return copies_.take_stream(turn, pull, bytes);
+    if (pull.readable && read_far(turn, pull, bytes)) return;
+    copies_.fetch(turn, pull, bytes);
 }
 
 }  // namespace heddle::p2p

@@ -7,12 +7,11 @@
 #include "objects/communicator.hpp"
 #include "p2p/buffered.hpp"
 #include "p2p/everything.hpp"
+#include "p2p/node_worker.hpp"
 
 namespace heddle::p2p {
 namespace {
 
-constexpr std::uint64_t fragment_bytes = 8192;
-static_assert(fragment_bytes + sizeof(DataFields) <= transport::shm::most_payload);
 static_assert(tool::most_eager_bytes + sizeof(OfferedFields) <= transport::shm::most_payload);
 
 constexpr match::Envelope no_envelope{0, 0, 0};
@@ -106,7 +105,7 @@ core::Request* Engine::new_send(core::Thread& thread, const instance::Instance& 
 
 /// Nothing of the send has left.
 void Engine::let_go_of_send(core::Thread& thread, core::Request& send) noexcept {
-    if (send.announced) announced_.fetch_sub(1, relaxed);
+    if (send.announced) announced_.end();
     free_request(thread, send);
 }
 
@@ -120,15 +119,14 @@ void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Requ
     } else if (is_far(message.process)) {
         send_far(turn, send, message);
     } else if (message.bytes > settings_.eager_limit) {
-        announced_.fetch_add(1, relaxed);
-        send.announced = true;
+        announced_.begin(send);
         const RendezvousFields fields{
             {address, 0},
             send.laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
             message.bytes};
         post_or_queue(instance, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
                       &fields, sizeof fields, nullptr, turn, number);
-        wake_workers(message.process);
+        wake_workers(node_, rank_, message.process);
         note_large_message();
     } else if (send.synchronous) {
         const OfferedFields fields{address, 0};
@@ -150,56 +148,18 @@ void Engine::post_or_queue(instance::Instance& instance, const Outbound& message
         const bool open = channel.state == instance::Channel::State::open;
         if (transport::shm::Cell* cell = open ? channel.ring.reserve(cells) : nullptr) {
             if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
-            hand_over(instance, channel, *cell, cells, message, kind, prefix, prefix_bytes,
-                      stamp());
+            backlog_.hand_over(instance, channel, *cell, cells, message, kind, prefix, prefix_bytes,
+                               stamp());
             if (completes != nullptr) turn.complete(*completes);
             return;
         }
-        queue(instance, channel,
-              pending_of(message, kind, prefix, prefix_bytes, completes, stamp()));
+        backlog_.queue(instance, channel,
+                       pending_of(message, kind, prefix, prefix_bytes, completes, stamp()));
         instance.backlog_counters.ring_full.add();
         if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
-        flush_held(turn, instance);  // room may have come meanwhile
+        backlog_.flush_held(turn, instance);  // room may have come meanwhile
     }
     after_queueing();
-}
-
-instance::Pending Engine::pending_of(const Outbound& message, Kind kind, const void* prefix,
-                                     std::uint32_t prefix_bytes, core::Request* completes,
-                                     std::uint64_t stamp) noexcept {
-    instance::Pending pending;
-    pending.envelope = message.envelope;
-    pending.kind = static_cast<std::uint8_t>(kind);
-    pending.prefix_bytes = static_cast<std::uint8_t>(prefix_bytes);
-    if (prefix_bytes != 0) std::memcpy(pending.prefix, prefix, prefix_bytes);
-    pending.data = message.data;
-    pending.layout = message.layout;
-    pending.bytes = message.bytes;
-    pending.completes = completes;
-    pending.stamp = stamp;
-    return pending;
-}
-
-/// Writes the message into its cells, and hands them over. Outbox held.
-void Engine::hand_over(instance::Instance& instance, instance::Channel& channel,
-                       transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
-                       Kind kind, const void* prefix, std::uint32_t prefix_bytes,
-                       std::uint64_t stamp) noexcept {
-    if (!is_control(kind)) announce(instance, channel, message.envelope.context);
-    write(cell, message, kind, prefix, prefix_bytes, stamp);
-    if (is_offered(kind)) offer(instance, channel, cell);
-    channel.ring.publish(cell, cells);
-    // Before the send completes: what its thread sends next must not be seen before this.
-    if (channel.ring.cold()) notify(channel.process, instance);
-}
-
-/// Before a message of the context is published through this channel, or known to be blocked there. Outbox held.
-void Engine::announce(const instance::Instance& instance, instance::Channel& channel,
-                      std::uint32_t context) noexcept {
-    const std::uint64_t bit = transport::shm::class_bit(context);
-    if ((channel.open_for & bit) != 0) return;
-    node_.door(static_cast<std::size_t>(channel.process)).use.add(context, instance.number);
-    if (channel.state == instance::Channel::State::open) channel.open_for |= bit;
 }
 
 void Engine::after_queueing() {
@@ -224,161 +184,19 @@ void Engine::open_channel(core::Thread& thread, instance::Instance& instance,
     pool_.channel(instance, process);
 }
 
-/// Outbox held. Throws std::bad_alloc, and has changed nothing then.
-void Engine::queue(instance::Instance& instance, instance::Channel& channel,
-                   const instance::Pending& what) {
-    instance::Pending* pending = pending_.take();
-    if (pending == nullptr) throw std::bad_alloc();
-    *pending = what;
-    try {
-        if (!is_control(static_cast<Kind>(what.kind))) {
-            announce(instance, channel, what.envelope.context);
-            blocked_[static_cast<std::size_t>(channel.process)].add(
-                notice_for(channel.process), what.stamp, what.envelope.context);
-        }
-    } catch (...) {
-        pending_.give(pending);
-        throw;
-    }
-    channel.backlog.append(*pending);
-    tool::counters::Backlog& counters = instance.backlog_counters;
-    counters.backlog.add();
-    counters.most_backlog.raise_to(counters.backlog.value());
-    if (channel.state == instance::Channel::State::backlogged) return;
-    channel.state = instance::Channel::State::backlogged;
-    channel.open_for = 0;
-    channel.next_backlogged = instance.backlogged;
-    instance.backlogged = &channel;
-    note_backlog(instance);
-}
-
-/// Whoever makes progress looks at what waits for room. Outbox held.
-void Engine::note_backlog(instance::Instance& instance) noexcept {
-    if (instance.backlog.load(relaxed) != 0) return;
-    instance.backlog.store(1, relaxed);
-    backlogged_.fetch_or(Instances{1} << instance.number, release);
-}
-
-/// Hands over what there is room for; true if anything was. Takes the outbox.
-bool Engine::flush_backlog(Turn& turn, instance::Instance& instance) {
-    if (instance.backlog.load(relaxed) == 0) return false;
-    const sync::BiasedHold held(instance.outbox, turn.thread.token);
-    return flush_held(turn, instance);
-}
-
-/// Outbox held.
-bool Engine::flush_held(Turn& turn, instance::Instance& instance) {
-    bool moved = false;
-    for (instance::Channel** at = &instance.backlogged; *at != nullptr;) {
-        instance::Channel& channel = **at;
-        if (flush(turn, instance, channel)) moved = true;
-        if (channel.backlog.empty()) {
-            *at = channel.next_backlogged;
-            channel.state = instance::Channel::State::open;
-        } else {
-            at = &channel.next_backlogged;
-        }
-    }
-    if (streams_.push(turn, instance)) moved = true;
-    if (instance.backlogged == nullptr && instance.streaming == nullptr &&
-        instance.backlog.load(relaxed) != 0) {
-        instance.backlog.store(0, relaxed);
-        backlogged_.fetch_and(~(Instances{1} << instance.number), release);
-        tell_end();
-    }
-    return moved;
-}
-
-/// Outbox held.
-bool Engine::flush(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
-    bool moved = false;
-    while (!channel.backlog.empty() && flush_one(turn, instance, channel)) moved = true;
-    return moved;
-}
-
-/// The first pending message of the channel, or one fragment of it. Outbox held.
-bool Engine::flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
-    instance::Pending& pending = channel.backlog.front();
-    if (is_under_pressure(channel.process)) [[unlikely]]
-        if (withhold(pending, true)) instance.backlog_counters.withheld.add();
-    const bool in_pieces = is_data(pending);
-    const std::uint64_t bytes = in_pieces ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
-    const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
-    transport::shm::Cell* cell = channel.ring.reserve_in_spite(cells);
-    if (cell == nullptr) return false;
-    hand_over(
-        instance, channel, *cell, cells,
-        {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
-        static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
-    if (in_pieces || pending.kind == static_cast<std::uint8_t>(Kind::rendezvous))
-        wake_workers(channel.process);
-    if (bytes < pending.bytes) {
-        pass_piece(pending, bytes);
-        return true;
-    }
-    if (in_pieces) announced_.fetch_sub(1, relaxed);
-    core::Request* const completes = pending.completes;
-    end_pending(instance, channel, channel.backlog.take_front());
-    if (completes != nullptr) turn.complete(*completes);
-    return true;
-}
-
-/// Of a message that is out of the backlog: it has been published, or never will be. Outbox held.
-void Engine::end_pending(instance::Instance& instance, const instance::Channel& channel,
-                         instance::Pending& pending) noexcept {
-    if (!is_control(static_cast<Kind>(pending.kind)) &&
-        blocked_[static_cast<std::size_t>(channel.process)].remove(
-            notice_for(channel.process), pending.stamp, pending.envelope.context))
-        node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
-    instance.backlog_counters.backlog.subtract();
-    pending_.give(&pending);
-}
-
-/// Leaves a payload that would hold memory of the receiver with its send, until it is matched. False: it holds none.
-bool Engine::withhold(instance::Pending& pending, bool readable) noexcept {
-    const bool synchronous = pending.kind == static_cast<std::uint8_t>(Kind::eager_sync);
-    const bool fits = pending.bytes <= match::Message::small_beside_offer;
-    if (pending.kind != static_cast<std::uint8_t>(Kind::eager) && (!synchronous || fits))
-        return false;
-    OfferedFields offer{reinterpret_cast<std::uint64_t>(pending.completes), 0};
-    if (synchronous) std::memcpy(&offer, pending.prefix, sizeof offer);
-    const RendezvousFields fields{offer,
-                                  readable && pending.layout == nullptr
-                                      ? reinterpret_cast<std::uint64_t>(pending.data)
-                                      : unreadable,
-                                  pending.bytes};
-    pending.completes = nullptr;
-    pending.kind = static_cast<std::uint8_t>(fits ? Kind::eager_sync : Kind::rendezvous);
-    pending.prefix_bytes = fits ? sizeof offer : sizeof fields;
-    std::memcpy(pending.prefix, fits ? static_cast<const void*>(&offer) : &fields,
-                pending.prefix_bytes);
-    if (fits) return true;
-    announced_.fetch_add(1, relaxed);
-    reinterpret_cast<core::Request*>(offer.sender)->announced = true;
-    pending.data = nullptr;
-    pending.layout = nullptr;
-    pending.bytes = 0;
-    return true;
-}
-
 /// Starts to send the payload that the receiver asked for.
 void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& fields) {
     auto& send = *reinterpret_cast<core::Request*>(fields.sender);
     const DataFields prefix{fields.receiver, fields.from};
-    instance::Pending pending;
-    pending.kind = static_cast<std::uint8_t>(Kind::data);
-    pending.prefix_bytes = sizeof prefix;
-    std::memcpy(pending.prefix, &prefix, sizeof prefix);
-    pending.data = send.buffer;
-    pending.layout = layout_of(send);
+    instance::Pending pending =
+        pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
+                   Kind::data, &prefix, sizeof prefix, &send, 0);
     pending.offset = fields.from;
-    pending.bytes = fields.length - fields.from;
-    pending.completes = &send;
     {
         const sync::BiasedHold held(instance.outbox, turn.thread.token);
-        if (send.streamed) streams_.drop(pool_.channel(instance, send.peer), send);
-        queue(instance, pool_.channel(instance, send.peer), pending);
-        flush_held(turn, instance);
+        if (send.streamed) backlog_.streams().drop(pool_.channel(instance, send.peer), send);
+        backlog_.queue(instance, pool_.channel(instance, send.peer), pending);
+        backlog_.flush_held(turn, instance);
     }
     after_queueing();
 }

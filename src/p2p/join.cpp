@@ -53,7 +53,7 @@ public:
     static constexpr std::uint32_t by_owner = 2;
 
 private:
-    /// Who waits for the end of sends (Engine::await_end()) has its slot in the whole, and perhaps is signalled
+    /// Who waits for the end of sends (Endings::await()) has its slot in the whole, and perhaps is signalled
     /// once too often (core/request.hpp).
     static void tell_of_part(Turn& turn, const core::Request& whole) noexcept {
         sync::Slot* waiter = whole.waiter.load(relaxed);

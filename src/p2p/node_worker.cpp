@@ -34,6 +34,13 @@ std::uint64_t polls_of_others(const objects::Process& process, const core::Threa
 
 }  // namespace
 
+void wake_workers(const transport::shm::Node& node, std::int32_t rank,
+                  std::int32_t process) noexcept {
+    std::atomic_thread_fence(seq_cst);  // the message before the look at the bell
+    node.door(static_cast<std::size_t>(process)).worker.ring();
+    node.door(static_cast<std::size_t>(rank)).worker.ring();
+}
+
 void say_no_worker(const objects::Process& process, const char* why) noexcept {
     std::fprintf(stderr, "heddle: rank %d has no worker (HEDDLE_WORKER): %s\n", process.rank(),
                  why);

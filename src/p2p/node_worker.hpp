@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -25,8 +26,15 @@ struct Thread;
 namespace heddle::objects {
 class Process;
 }
+namespace heddle::transport::shm {
+class Node;
+}
 
 namespace heddle::p2p {
+
+/// A large message from process `rank` to another of its node has been announced: wakes the workers of both.
+void wake_workers(const transport::shm::Node& node, std::int32_t rank,
+                  std::int32_t process) noexcept;
 
 /// Warns that the process goes on without one.
 void say_no_worker(const objects::Process& process, const char* why) noexcept;

@@ -68,7 +68,7 @@ bool OutgoingStreams::push_pieces(Turn& turn, instance::Channel& channel,
     core::Request& send = *stream.completes;
     give(channel, channel.streams.take_front());
     if (send.synchronous) return true;  // it ends with the receiver's answer
-    announced_.fetch_sub(1, relaxed);
+    announced_.end();
     turn.complete(send);
     return true;
 }

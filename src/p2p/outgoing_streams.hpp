@@ -8,20 +8,18 @@
 ///
 /// Thread safety  each function with the outbox of the instance held.
 
-#include <atomic>
 #include <cstdint>
 
 #include "core/arena.hpp"
 #include "instance/instance.hpp"
+#include "p2p/announced_sends.hpp"
 #include "p2p/turn.hpp"
 
 namespace heddle::p2p {
 
 class OutgoingStreams {
 public:
-    /// `announced`: counts sends whose payload is still to be taken.
-    OutgoingStreams(core::Arena<instance::Pending>& pending,
-                    std::atomic<std::uint32_t>& announced) noexcept
+    OutgoingStreams(core::Arena<instance::Pending>& pending, AnnouncedSends& announced) noexcept
         : pending_(pending), announced_(announced) {}
 
     /// The payload of this send, as the next of its channel, which has a ring; nullptr if there is no manifest
@@ -41,7 +39,7 @@ private:
     void give(instance::Channel& channel, instance::Pending& stream) noexcept;
 
     core::Arena<instance::Pending>& pending_;
-    std::atomic<std::uint32_t>& announced_;
+    AnnouncedSends& announced_;
 };
 
 }  // namespace heddle::p2p

@@ -169,8 +169,8 @@ public:
     Instances likely_instances() const noexcept { return engine_.instance_of(pattern_); }
     Instances instances() const noexcept { return engine_.instance_of(pattern_); }
     void announce(sync::Slot* slot) {
-        engine_.unwatch(thread_.slot);
-        if (slot != nullptr) engine_.watch(pattern_, *slot);
+        engine_.watchers().remove(thread_.slot);
+        if (slot != nullptr) engine_.watchers().add(pattern_, *slot);
     }
     void describe(char* text, std::size_t bytes) const { describe_pattern(pattern_, text, bytes); }
 

@@ -100,7 +100,7 @@ void End::over(p2p::Turn& turn, std::uint64_t parts) noexcept {
 }
 
 void End::let_go(core::Thread& thread, core::Request& request) noexcept {
-    if (request.inner != nullptr) thread.engine->free_when_done(thread, *request.inner);
+    if (request.inner != nullptr) thread.engine->endings().free_when_done(thread, *request.inner);
     leave();
 }
 
@@ -124,7 +124,7 @@ bool Sender::pair(core::Thread& thread) {
     core::Request* const parts[] = {&thread.engine->completed_send(), send};
     core::Request* whole = p2p::join(thread, parts, std::move(kept));
     if (whole == nullptr) return false;
-    if (!whole->immortal) thread.engine->free_when_done(thread, *whole);
+    if (!whole->immortal) thread.engine->endings().free_when_done(thread, *whole);
     return true;
 }
 

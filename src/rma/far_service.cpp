@@ -278,7 +278,7 @@ void FarService::pass_on(Thread& thread, std::uint32_t entry) {
     core::Request* sent = p2p::start_send(thread, communicator, context_of(communicator), nullptr,
                                           0, WindowLock::rank_in(entry), admitted_message + rank_);
     if (sent == nullptr) throw std::bad_alloc();
-    if (!sent->immortal) thread.engine->free_when_done(thread, *sent);
+    if (!sent->immortal) thread.engine->endings().free_when_done(thread, *sent);
 }
 
 }  // namespace heddle::rma

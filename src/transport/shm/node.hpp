@@ -159,6 +159,10 @@ public:
     launch::Page& page(std::size_t process) const noexcept {
         return launch::board_page(head_->address(), process);
     }
+    /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
+    bool is_under_pressure(std::int32_t process) const noexcept {
+        return door(static_cast<std::size_t>(process)).under_pressure.load(relaxed) != 0;
+    }
     Door& door(std::size_t process) const noexcept {
         return *reinterpret_cast<Door*>(at(layout_.doors) + process * layout_.door_bytes);
     }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The payload of a matched rendezvous: one copy out of the sender's memory, in which the sender helps
-/// when it is large, or a request to send it through the ring.
+#include "p2p/large_copy.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 
 #include "p2p/engine.hpp"
+#include "p2p/incoming_stream.hpp"
 #include "p2p/payload.hpp"
+#include "platform/tick_rate.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -17,55 +19,133 @@ constexpr std::uint64_t share_from = 4 * transport::shm::SharedCopy::piece_bytes
 constexpr std::uint64_t no_piece = ~std::uint64_t{0};
 constexpr transport::shm::SharedCopy::Piece no_work{0, 0};
 
+/// Longer than a sender at work takes for a piece, even if each line comes from another cache; shorter than
+/// what a copy by the kernel costs.
+constexpr std::chrono::microseconds patience{20};
+/// Where cores are short, a sender that stops has probably lost its core.
+constexpr std::chrono::microseconds little_patience{2};
+
+/// How long no piece has come.
+class Lull {
+public:
+    explicit Lull(std::chrono::nanoseconds limit) noexcept : limit_(limit) {}
+    void end() noexcept { since_ = 0; }
+    bool is_too_long() noexcept {
+        const std::uint64_t now = platform::ticks();
+        if (since_ == 0) since_ = now;
+        return platform::duration_of(now - since_) > limit_;
+    }
+
+private:
+    const std::chrono::nanoseconds limit_;
+    std::uint64_t since_ = 0;
+};
+
 }  // namespace
 
-/// No lock is held.
-void Engine::pull(Turn& turn, const Pull& pull) {
-    core::Request& receive = *pull.receive;
-    const std::uint64_t bytes = fit(receive, pull.length);
-    if (pull.process == rank_) {
-        auto& send = *reinterpret_cast<core::Request*>(pull.sender);
-        transfer(send, receive, bytes);
-        turn.complete(send);
-        return turn.complete(receive);
-    }
-    note_large_message();
-    if (pull.streamed) return take_stream(turn, pull, bytes);
-    if (pull.readable && read_far(turn, pull, bytes)) return;
-    fetch(turn, pull, bytes);
+LargeCopy::LargeCopy(Engine& engine, const transport::shm::Node& node, std::int32_t rank,
+                     bool may_read, instance::Pool& pool, Backlog& backlog,
+                     const PayloadRings& rings, const AnnouncedSends& announced,
+                     const NodeCores& node_cores)
+    : engine_(engine),
+      node_(node),
+      rank_(rank),
+      allowed_(may_read),
+      pool_(pool),
+      backlog_(backlog),
+      rings_(rings),
+      announced_(announced),
+      node_cores_(node_cores),
+      peer_memory_(node, rank) {}
+
+// --- through a ring of payload ---
+
+void LargeCopy::open_payload_ring(instance::Instance& instance, std::int32_t process,
+                                  const PayloadRingFields& fields) {
+    instance::Inlet& inlet = pool_.inlet(instance, process);
+    inlet.payload_number = static_cast<std::uint32_t>(fields.number);
+    inlet.payload = rings_.open(process, inlet.payload_number);
 }
 
-/// What is with the sender of the first `bytes` of the message. No lock is held.
-void Engine::fetch(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+void LargeCopy::take_stream(Turn& turn, Pull pull, std::uint64_t bytes) {
+    const auto& ring = pool_.inlet(pool_[pull.instance], pull.process).payload;
+    IncomingStream stream(ring, pull.manifest, pull.receive, pull.length, bytes);
+    Lull lull(node_cores_.are_short() ? little_patience : patience);
+    while (!stream.has_all()) {
+        if (stream.take()) {
+            lull.end();
+            continue;
+        }
+        if (stream.has_enough() || lull.is_too_long()) break;
+        backlog_.flush_all(turn);  // else two that send to each other would both wait
+        platform::pause();
+    }
+    const bool closed = !stream.has_all() && take_claimed(pull, stream) != pull.length;
+    pull.from = stream.taken();
+    turn.thread.copying.pipelined_bytes.add(std::min(bytes, pull.from));
+    stream.leave();
+    if (closed) return fetch(turn, pull, bytes);
+    if (pull.synchronous) return settle(turn, pull);
+    turn.complete(*pull.receive);
+}
+
+void LargeCopy::leave(const match::Message& message) noexcept {
+    const auto kind = static_cast<Kind>(message.protocol);
+    if (kind != Kind::placed && kind != Kind::streamed) return;
+    const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
+    if (kind == Kind::placed) return ring.free({message.far.address, message.length});
+    IncomingStream stream(ring, message.far.manifest, nullptr, message.length, 0);
+    for (const std::uint64_t claimed = stream.close(); stream.taken() < claimed; stream.skip())
+        (void)stream.unstored();
+    stream.leave();
+}
+
+/// Closes the message, and takes what the sender has claimed before; the answer is how much that was.
+std::uint64_t LargeCopy::take_claimed(const Pull& pull, IncomingStream& stream) {
+    const std::uint64_t claimed = stream.close();
+    while (stream.taken() < claimed) {
+        if (stream.take()) continue;
+        // The sender is just storing it, and may have lost its core. Its buffer is good until it has stored.
+        const transport::shm::Piece piece = stream.unstored();
+        if (piece.bytes == 0 ||
+            (may_read(pull) && read(pull, piece.at, piece.bytes) && stream.stored_nothing_more()))
+            stream.skip();
+        else
+            sync::Native::yield();
+    }
+    return claimed;
+}
+
+// --- out of the sender's memory ---
+
+void LargeCopy::fetch(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     if (bytes <= pull.from) return settle(turn, pull);
     if (may_read(pull) && read_payload(turn, pull, bytes)) return;
     core::Request& receive = *pull.receive;
     receive.remaining = bytes - pull.from;
     const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), pull.from,
                            bytes};
-    control(turn, pull.instance, pull.process, Kind::cts, &fields, sizeof fields);
+    engine_.control(turn, pull.instance, pull.process, Kind::cts, &fields, sizeof fields);
 }
 
-/// The payload is here: the sender hears of it, and the receive is complete.
-void Engine::settle(Turn& turn, const Pull& pull) {
+void LargeCopy::settle(Turn& turn, const Pull& pull) {
     const SenderField field{pull.sender};
-    control(turn, pull.instance, pull.process, Kind::fin, &field, sizeof field);
+    engine_.control(turn, pull.instance, pull.process, Kind::fin, &field, sizeof field);
     turn.complete(*pull.receive);
 }
 
 /// False if the payload is to be pipelined.
-bool Engine::may_read(const Pull& pull) {
-    return pull.address != unreadable && !is_far(pull.process) &&
-        settings_.single_copy != tool::Settings::SingleCopy::never &&
+bool LargeCopy::may_read(const Pull& pull) {
+    return pull.address != unreadable && !engine_.is_far(pull.process) && allowed_ &&
         peer_memory_.reachable(pull.process);
 }
 
 /// Whether a sender is likely to have time to help. Where this process has sends that are still to be taken,
 /// data goes both ways, and everybody is busy with what he receives.
-bool Engine::others_are_free() const noexcept { return announced_.load(relaxed) == 0; }
+bool LargeCopy::others_are_free() const noexcept { return !announced_.any(); }
 
 /// Reads the payload out of the sender's memory and completes the message. False if that is forbidden.
-bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+bool LargeCopy::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     core::Request& receive = *pull.receive;
     if (bytes >= share_from && pull.from == 0 && !receive.laid_out && others_are_free() &&
         read_and_share(turn, pull, bytes))
@@ -80,7 +160,7 @@ bool Engine::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
 }
 
 /// Reads `bytes` of the message, from `from` on, to where they belong; false if that is forbidden.
-bool Engine::read(const Pull& pull, std::uint64_t from, std::uint64_t bytes) {
+bool LargeCopy::read(const Pull& pull, std::uint64_t from, std::uint64_t bytes) {
     core::Request& receive = *pull.receive;
     if (!receive.laid_out)
         return peer_memory_.read(pull.process, receive.buffer + from, pull.address + from, bytes);
@@ -95,7 +175,7 @@ bool Engine::read(const Pull& pull, std::uint64_t from, std::uint64_t bytes) {
 }
 
 /// False if nothing has been copied, and all is still to do.
-bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+bool LargeCopy::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     using transport::shm::SharedCopy;
     std::size_t number = 0;
     SharedCopy* copy = take_shared_copy(number);
@@ -114,7 +194,7 @@ bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
     copy->next.store(SharedCopy::piece_bytes, relaxed);  // published by the message
     copy->left.store(bytes - SharedCopy::piece_bytes, relaxed);
     const ShareFields fields{pull.sender, number};
-    control(turn, pull.instance, pull.process, Kind::share, &fields, sizeof fields);
+    engine_.control(turn, pull.instance, pull.process, Kind::share, &fields, sizeof fields);
 
     std::uint64_t copied = 0;
     for (SharedCopy::Piece piece = copy->take(); piece.bytes != 0; piece = copy->take()) {
@@ -132,7 +212,7 @@ bool Engine::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
 }
 
 /// nullptr: all are in use.
-transport::shm::SharedCopy* Engine::take_shared_copy(std::size_t& number) noexcept {
+transport::shm::SharedCopy* LargeCopy::take_shared_copy(std::size_t& number) noexcept {
     constexpr std::uint32_t all_of_them = (1U << transport::shm::shared_copies) - 1;
     std::uint32_t used = sharing_.load(relaxed);
     do {
@@ -144,13 +224,11 @@ transport::shm::SharedCopy* Engine::take_shared_copy(std::size_t& number) noexce
 }
 
 /// One of the two has done with it.
-void Engine::give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept {
+void LargeCopy::give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept {
     if (copy.users.fetch_sub(1, acq_rel) == 1) sharing_.fetch_and(~(1U << number), release);
 }
 
-/// The sender's part of the work, which is to say that it does nothing where it cannot write into the receiver.
-/// No lock is held. The send itself may be complete and gone.
-void Engine::help(Turn& turn, const Share& share) {
+void LargeCopy::help(Turn& turn, const Share& share) {
     auto& copy = node_.shared_copy(static_cast<std::size_t>(share.process), share.number);
     std::uint64_t copied = 0;
     std::uint64_t undone = no_piece;
@@ -165,15 +243,13 @@ void Engine::help(Turn& turn, const Share& share) {
     }
     const bool last = copy.done(copied);
     const SharedFields fields{share.sender, share.number, last ? 1U : 0U, undone};
-    control(turn, share.instance, share.process, Kind::shared, &fields, sizeof fields);
+    engine_.control(turn, share.instance, share.process, Kind::shared, &fields, sizeof fields);
     if (!last) return;
-    announced_.fetch_sub(1, relaxed);
-    turn.complete(*reinterpret_cast<core::Request*>(share.sender));
+    engine_.complete_announced(turn, *reinterpret_cast<core::Request*>(share.sender));
 }
 
-/// The sender has answered. Instance locked.
-void Engine::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
-                         const SharedFields& fields) {
+void LargeCopy::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
+                            const SharedFields& fields) {
     auto& copy = node_.shared_copy(static_cast<std::size_t>(rank_), fields.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
@@ -188,8 +264,7 @@ void Engine::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t 
     turn.complete(receive);
 }
 
-/// The receiver reads what the sender could not write. No lock is held.
-void Engine::finish_sharing(Turn& turn, const Undone& undone) {
+void LargeCopy::finish_sharing(Turn& turn, const Undone& undone) {
     auto& copy = node_.shared_copy(static_cast<std::size_t>(rank_), undone.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/backlog.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "p2p/endings.hpp"
+#include "p2p/message_offers.hpp"
+#include "p2p/node_worker.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+constexpr std::size_t most_pending = std::size_t{1} << 24;
+constexpr std::uint64_t fragment_bytes = 8192;
+static_assert(fragment_bytes + sizeof(DataFields) <= transport::shm::most_payload);
+
+}  // namespace
+
+Backlog::Backlog(const transport::shm::Node& node, std::int32_t rank, instance::Pool& pool,
+                 const MessageOffers& offers, AnnouncedSends& announced, Endings& endings,
+                 bool keeps_numbers)
+    : node_(node),
+      rank_(rank),
+      keeps_numbers_(keeps_numbers),
+      pool_(pool),
+      offers_(offers),
+      announced_(announced),
+      endings_(endings),
+      blocked_(node.processes()),
+      pending_(most_pending) {}
+
+void Backlog::hand_over(instance::Instance& instance, instance::Channel& channel,
+                        transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
+                        Kind kind, const void* prefix, std::uint32_t prefix_bytes,
+                        std::uint64_t stamp) noexcept {
+    if (!is_control(kind)) announce_context(instance, channel, message.envelope.context);
+    write_cells(cell, message, kind, prefix, prefix_bytes, stamp);
+    if (is_offered(kind)) offers_.offer(instance, channel, cell);
+    channel.ring.publish(cell, cells);
+    // Before the send completes: what its thread sends next must not be seen before this.
+    if (channel.ring.cold())
+        node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(channel.process),
+                     instance.number);
+}
+
+/// Before a message of the context is published through this channel, or known to be blocked there.
+void Backlog::announce_context(const instance::Instance& instance, instance::Channel& channel,
+                               std::uint32_t context) noexcept {
+    const std::uint64_t bit = transport::shm::class_bit(context);
+    if ((channel.open_for & bit) != 0) return;
+    node_.door(static_cast<std::size_t>(channel.process)).use.add(context, instance.number);
+    if (channel.state == instance::Channel::State::open) channel.open_for |= bit;
+}
+
+void Backlog::queue(instance::Instance& instance, instance::Channel& channel,
+                    const instance::Pending& what) {
+    instance::Pending* pending = pending_.take();
+    if (pending == nullptr) throw std::bad_alloc();
+    *pending = what;
+    try {
+        if (!is_control(static_cast<Kind>(what.kind))) {
+            announce_context(instance, channel, what.envelope.context);
+            blocked_[static_cast<std::size_t>(channel.process)].add(
+                notice_for(channel.process), what.stamp, what.envelope.context);
+        }
+    } catch (...) {
+        pending_.give(pending);
+        throw;
+    }
+    channel.backlog.append(*pending);
+    tool::counters::Backlog& counters = instance.backlog_counters;
+    counters.backlog.add();
+    counters.most_backlog.raise_to(counters.backlog.value());
+    if (channel.state == instance::Channel::State::backlogged) return;
+    channel.state = instance::Channel::State::backlogged;
+    channel.open_for = 0;
+    channel.next_backlogged = instance.backlogged;
+    instance.backlogged = &channel;
+    note(instance);
+}
+
+void Backlog::note(instance::Instance& instance) noexcept {
+    if (instance.backlog.load(relaxed) != 0) return;
+    instance.backlog.store(1, relaxed);
+    instances_.fetch_or(Instances{1} << instance.number, release);
+}
+
+bool Backlog::flush(Turn& turn, instance::Instance& instance) {
+    if (instance.backlog.load(relaxed) == 0) return false;
+    const sync::BiasedHold held(instance.outbox, turn.thread.token);
+    return flush_held(turn, instance);
+}
+
+bool Backlog::flush_held(Turn& turn, instance::Instance& instance) {
+    bool moved = false;
+    for (instance::Channel** at = &instance.backlogged; *at != nullptr;) {
+        instance::Channel& channel = **at;
+        if (flush_channel(turn, instance, channel)) moved = true;
+        if (channel.backlog.empty()) {
+            *at = channel.next_backlogged;
+            channel.state = instance::Channel::State::open;
+        } else {
+            at = &channel.next_backlogged;
+        }
+    }
+    if (streams_.push(turn, instance)) moved = true;
+    if (instance.backlogged == nullptr && instance.streaming == nullptr &&
+        instance.backlog.load(relaxed) != 0) {
+        instance.backlog.store(0, relaxed);
+        instances_.fetch_and(~(Instances{1} << instance.number), release);
+        endings_.tell();
+    }
+    return moved;
+}
+
+bool Backlog::flush_channel(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
+    bool moved = false;
+    while (!channel.backlog.empty() && flush_one(turn, instance, channel)) moved = true;
+    return moved;
+}
+
+/// The first pending message of the channel, or one fragment of it.
+bool Backlog::flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
+    instance::Pending& pending = channel.backlog.front();
+    if (node_.is_under_pressure(channel.process)) [[unlikely]]
+        if (withhold(pending, true)) instance.backlog_counters.withheld.add();
+    const bool in_pieces = is_data(pending);
+    const std::uint64_t bytes = in_pieces ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
+    const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
+    transport::shm::Cell* cell = channel.ring.reserve_in_spite(cells);
+    if (cell == nullptr) return false;
+    hand_over(
+        instance, channel, *cell, cells,
+        {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
+        static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
+    if (in_pieces || pending.kind == static_cast<std::uint8_t>(Kind::rendezvous))
+        wake_workers(node_, rank_, channel.process);
+    if (bytes < pending.bytes) {
+        pass_piece(pending, bytes);
+        return true;
+    }
+    if (in_pieces) announced_.end();
+    core::Request* const completes = pending.completes;
+    end(instance, channel, channel.backlog.take_front());
+    if (completes != nullptr) turn.complete(*completes);
+    return true;
+}
+
+/// Of a message that is out of the backlog: it has been published, or never will be.
+void Backlog::end(instance::Instance& instance, const instance::Channel& channel,
+                  instance::Pending& pending) noexcept {
+    if (!is_control(static_cast<Kind>(pending.kind)) &&
+        blocked_[static_cast<std::size_t>(channel.process)].remove(
+            notice_for(channel.process), pending.stamp, pending.envelope.context))
+        node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
+    instance.backlog_counters.backlog.subtract();
+    pending_.give(&pending);
+}
+
+bool Backlog::withhold(instance::Pending& pending, bool readable) noexcept {
+    const bool synchronous = pending.kind == static_cast<std::uint8_t>(Kind::eager_sync);
+    const bool fits = pending.bytes <= match::Message::small_beside_offer;
+    if (pending.kind != static_cast<std::uint8_t>(Kind::eager) && (!synchronous || fits))
+        return false;
+    OfferedFields offer{reinterpret_cast<std::uint64_t>(pending.completes), 0};
+    if (synchronous) std::memcpy(&offer, pending.prefix, sizeof offer);
+    const RendezvousFields fields{offer,
+                                  readable && pending.layout == nullptr
+                                      ? reinterpret_cast<std::uint64_t>(pending.data)
+                                      : unreadable,
+                                  pending.bytes};
+    pending.completes = nullptr;
+    pending.kind = static_cast<std::uint8_t>(fits ? Kind::eager_sync : Kind::rendezvous);
+    pending.prefix_bytes = fits ? sizeof offer : sizeof fields;
+    std::memcpy(pending.prefix, fits ? static_cast<const void*>(&offer) : &fields,
+                pending.prefix_bytes);
+    if (fits) return true;
+    announced_.begin(*reinterpret_cast<core::Request*>(offer.sender));
+    pending.data = nullptr;
+    pending.layout = nullptr;
+    pending.bytes = 0;
+    return true;
+}
+
+bool Backlog::flush_all(Turn& turn) {
+    bool moved = false;
+    pool_.each(instances(),
+               [&](instance::Instance& instance) { moved = flush(turn, instance) || moved; });
+    return moved;
+}
+
+bool Backlog::take_out(instance::Instance& instance, instance::Channel& channel,
+                       const core::Request& send) noexcept {
+    const auto is_it = [&](const instance::Pending& pending) { return is_of(pending, send); };
+    if (!keeps_numbers_) {
+        instance::Pending* const taken = channel.backlog.take_if(is_it);
+        if (taken != nullptr) end(instance, channel, *taken);
+        return taken != nullptr;
+    }
+    instance::Pending* const found = channel.backlog.find_if(is_it);
+    if (found == nullptr) return false;
+    found->kind = static_cast<std::uint8_t>(Kind::nothing);
+    found->prefix_bytes = 0;
+    found->data = nullptr;
+    found->layout = nullptr;
+    found->bytes = 0;
+    found->completes = nullptr;
+    return true;
+}
+
+Backlog::Instances Backlog::announce(core::Thread& thread, sync::CoveredFence& fence) {
+    const Instances announced = instances();
+    pool_.each(announced, [&](instance::Instance& instance) {
+        const sync::BiasedHold held(instance.outbox, thread.token);
+        for (auto* channel = instance.backlogged; channel != nullptr;
+             channel = channel->next_backlogged)
+            if (channel->ring.starve()) fence.uncover();
+    });
+    return announced;
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// How messages get into the cells that are there for them, and what waits for room: in the order of each channel, behind
+/// which later messages of the channel queue up.
+///
+/// Making progress  whoever makes some flushes what there is room for. A thread that goes to sleep announces the backlog,
+///                  and is told by the receiver when there is room.
+/// Receivers        are told of what is blocked (p2p/blocked_messages.hpp), since later messages may overtake it in
+///                  rings of other instances.
+/// Streams          messages whose payload waits for room in a ring of payload count as backlog of their instance.
+/// Thread safety    functions that take a channel, or say so: with the outbox of the instance held. The others take it.
+/// Errors           queue() throws std::bad_alloc, and has changed nothing then.
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "instance/pool.hpp"
+#include "p2p/announced_sends.hpp"
+#include "p2p/blocked_messages.hpp"
+#include "p2p/outbound.hpp"
+#include "p2p/outgoing_streams.hpp"
+#include "p2p/turn.hpp"
+#include "sync/covered_fence.hpp"
+
+namespace heddle::p2p {
+
+class Endings;
+class MessageOffers;
+
+class Backlog {
+public:
+    using Instances = instance::Instances;
+
+    /// `keeps_numbers`: a message that is taken back leaves its number to one that says nothing.
+    Backlog(const transport::shm::Node& node, std::int32_t rank, instance::Pool& pool,
+            const MessageOffers& offers, AnnouncedSends& announced, Endings& endings,
+            bool keeps_numbers);
+
+    /// Writes the message into its cells, and hands them over.
+    void hand_over(instance::Instance& instance, instance::Channel& channel,
+                   transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
+                   Kind kind, const void* prefix, std::uint32_t prefix_bytes,
+                   std::uint64_t stamp) noexcept;
+    void queue(instance::Instance& instance, instance::Channel& channel,
+               const instance::Pending& what);
+    /// Has whoever makes progress look at what waits for room. Outbox held.
+    void note(instance::Instance& instance) noexcept;
+    /// The message of this send, which is not matched yet, leaves the backlog; false if it is not there.
+    bool take_out(instance::Instance& instance, instance::Channel& channel,
+                  const core::Request& send) noexcept;
+    OutgoingStreams& streams() noexcept { return streams_; }
+
+    /// Hands over what there is room for; true if anything was.
+    bool flush(Turn& turn, instance::Instance& instance);
+    /// The same with the outbox held.
+    bool flush_held(Turn& turn, instance::Instance& instance);
+    bool flush_all(Turn& turn);
+    /// Leaves a payload that would hold memory of the receiver with its send, until it is matched. `readable`: by the
+    /// receiver. False: it holds none.
+    bool withhold(instance::Pending& pending, bool readable) noexcept;
+
+    /// Those with messages that wait for room.
+    Instances instances() const noexcept { return instances_.load(acquire); }
+    /// Asks for a ring of the bell when full rings have room again; takes effect with that fence. Answers for which
+    /// instances.
+    Instances announce(core::Thread& thread, sync::CoveredFence& fence);
+    /// Once nothing waits: gives memory back.
+    void trim() noexcept { pending_.trim(); }
+
+private:
+    void announce_context(const instance::Instance& instance, instance::Channel& channel,
+                          std::uint32_t context) noexcept;
+    bool flush_channel(Turn& turn, instance::Instance& instance, instance::Channel& channel);
+    bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
+    void end(instance::Instance& instance, const instance::Channel& channel,
+             instance::Pending& pending) noexcept;
+    transport::shm::BlockedNotice& notice_for(std::int32_t process) const noexcept {
+        return node_.blocked_notice(static_cast<std::size_t>(rank_),
+                                    static_cast<std::size_t>(process));
+    }
+
+    const transport::shm::Node& node_;
+    const std::int32_t rank_;
+    const bool keeps_numbers_;
+    instance::Pool& pool_;
+    const MessageOffers& offers_;
+    AnnouncedSends& announced_;
+    Endings& endings_;
+    std::atomic<Instances> instances_{0};
+    std::vector<BlockedMessages> blocked_;  ///< by destination
+    core::Arena<instance::Pending> pending_;
+    OutgoingStreams streams_{pending_, announced_};
+};
+
+}  // namespace heddle::p2p

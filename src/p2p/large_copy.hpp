@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// How the payload of a matched message gets here that did not come with its header.
+///
+/// Streamed   out of a ring of payload, behind the sender. Who sees no piece for some time closes the message, and
+///            gets the rest in one of the other ways.
+/// Read       out of the sender's memory by one copy of the kernel. The sender of a large one copies pieces, too, if it
+///            has nothing better to do: what both take from is a SharedCopy of the receiver.
+/// Asked for  through the ring of cells, where the kernel forbids the copy, or the sender has to pack.
+///
+/// Thread safety  any thread, for another message each. No lock is held but where it is said: copies take long.
+/// Errors         throws std::bad_alloc where a control message can neither be sent nor queued.
+
+#include <atomic>
+#include <cstdint>
+
+#include "instance/pool.hpp"
+#include "p2p/announced_sends.hpp"
+#include "p2p/peer_memory.hpp"
+#include "p2p/protocol.hpp"
+#include "p2p/turn.hpp"
+
+namespace heddle::p2p {
+
+class Backlog;
+class Engine;
+class IncomingStream;
+class NodeCores;
+class PayloadRings;
+
+class LargeCopy {
+public:
+    /// `engine`: sends control messages.
+    LargeCopy(Engine& engine, const transport::shm::Node& node, std::int32_t rank, bool may_read,
+              instance::Pool& pool, Backlog& backlog, const PayloadRings& rings,
+              const AnnouncedSends& announced, const NodeCores& node_cores);
+
+    /// The first `bytes` of a message that is streamed.
+    void take_stream(Turn& turn, Pull pull, std::uint64_t bytes);
+    /// What is with the sender of the first `bytes` of the message.
+    void fetch(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    /// The payload is here: the sender hears of it, and the receive is complete.
+    void settle(Turn& turn, const Pull& pull);
+
+    /// The sender's part of a shared copy. It does nothing where this process cannot write into the receiver. The send
+    /// itself may be complete and gone.
+    void help(Turn& turn, const Share& share);
+    /// The sender has answered. Instance locked.
+    void end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
+                     const SharedFields& fields);
+    /// The receiver reads what the sender could not write.
+    void finish_sharing(Turn& turn, const Undone& undone);
+
+    /// The process will send by this ring. Instance locked.
+    void open_payload_ring(instance::Instance& instance, std::int32_t process,
+                           const PayloadRingFields& fields);
+    /// A message that nobody is going to receive gives up its place in the ring. Instance locked.
+    void leave(const match::Message& message) noexcept;
+
+    PeerMemory& peer_memory() noexcept { return peer_memory_; }
+
+private:
+    std::uint64_t take_claimed(const Pull& pull, IncomingStream& stream);
+    bool may_read(const Pull& pull);
+    bool others_are_free() const noexcept;
+    bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    bool read(const Pull& pull, std::uint64_t from, std::uint64_t bytes);
+    bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
+    void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
+
+    Engine& engine_;
+    const transport::shm::Node& node_;
+    const std::int32_t rank_;
+    const bool allowed_;  ///< to read memory of other processes
+    instance::Pool& pool_;
+    Backlog& backlog_;
+    const PayloadRings& rings_;
+    const AnnouncedSends& announced_;
+    const NodeCores& node_cores_;
+    PeerMemory peer_memory_;
+    std::atomic<std::uint32_t> sharing_{0};  ///< bit i: shared copy i is in use
+};
+
+}  // namespace heddle::p2p

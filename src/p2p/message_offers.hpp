@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Messages that their senders may take back until they are matched (MPI_Cancel of sends): what a process offers, and
+/// what it has been offered. The protocol is that of sync/offers.hpp; see docs/adr/0028.
+///
+/// Thread safety  the sender's functions with the outbox of the message's instance held, the receiver's with the instance
+///                locked.
+
+#include <cstdint>
+
+#include "instance/channel.hpp"
+#include "match/message.hpp"
+#include "p2p/protocol.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::instance {
+struct Instance;
+}
+namespace heddle::p2p {
+
+class MessageOffers {
+public:
+    /// `uses_again`: the slot of a message that is over may stand for another one.
+    MessageOffers(const transport::shm::Node& node, std::int32_t rank, bool uses_again) noexcept
+        : node_(node), rank_(rank), uses_again_(uses_again) {}
+
+    // --- the sender ---
+
+    /// Numbers a message that is about to be published.
+    void offer(const instance::Instance& instance, instance::Channel& channel,
+               transport::shm::Cell& cell) const noexcept;
+    /// False: a receive has it, or will have it.
+    bool take_back(const core::Request& send) const noexcept;
+
+    // --- the receiver ---
+
+    /// Maps the slots of the message, unless they are. Before anything of it is changed: throws std::bad_alloc.
+    void reach(std::int32_t process, const transport::Header& header) const;
+    /// Of a process. False: it has taken the message back; else decide() comes next.
+    bool hold(std::int32_t process, MessageOffer offer) const noexcept;
+    void decide(std::int32_t process, MessageOffer offer, bool accepted) const noexcept;
+    /// The same of a message that is here.
+    bool hold(const match::Message& message) const noexcept;
+    void decide(const match::Message& message, bool accepted) const noexcept;
+    /// False: its sender has taken it back.
+    bool accept(const match::Message& message) const noexcept;
+    bool is_taken_back(const match::Message& message) const noexcept;
+    /// Whether it has been taken back; then says so to its sender, and it is to go.
+    bool drops(const match::Message& message) const noexcept;
+    /// Whether the sender of this message, through its instance, has taken any back.
+    bool any_taken_back(const match::Message& message) const noexcept;
+
+private:
+    /// What `use` answers when it is given the slots of this offer, of `from` to `to`. They are mapped.
+    template <class Use>
+    auto with(std::int32_t from, std::int32_t to, MessageOffer offer, Use&& use) const {
+        return node_.with_offers(static_cast<std::size_t>(from), static_cast<std::size_t>(to),
+                                 offer.instance, offer.block, use);
+    }
+
+    const transport::shm::Node& node_;
+    const std::int32_t rank_;
+    const bool uses_again_;
+};
+
+}  // namespace heddle::p2p

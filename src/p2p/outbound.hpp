@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What is to be sent, and how it gets into the cells of a ring.
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/request.hpp"
+#include "instance/channel.hpp"
+#include "instance/pending.hpp"
+#include "match/message.hpp"
+#include "p2p/payload.hpp"
+#include "p2p/protocol.hpp"
+
+namespace heddle::objects {
+struct Communicator;
+}
+namespace heddle::p2p {
+
+/// What a send has to be. Standard ones are the program's blocking sends.
+enum class Sending : std::uint8_t { blocking, nonblocking, synchronous, standard };
+
+/// A message to be sent.
+struct Outbound {
+    match::Envelope envelope;
+    std::int32_t process;  ///< destination, by its number
+    const std::byte* data;
+    std::uint64_t bytes;
+    objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
+    std::uint64_t offset = 0;             ///< packed bytes of the data that come before
+    objects::Communicator* communicator = nullptr;
+    Sending how = Sending::blocking;
+};
+
+/// Writes the message with its protocol's own fields. The cells are reserved, and not published yet.
+[[gnu::always_inline]] inline void write_cells(transport::shm::Cell& cell, const Outbound& message,
+                                               Kind kind, const void* prefix,
+                                               std::uint32_t prefix_bytes,
+                                               std::uint64_t stamp) noexcept {
+    cell.context = message.envelope.context;
+    cell.tag = message.envelope.tag;
+    cell.source = message.envelope.source;
+    cell.stamp = stamp;
+    cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
+    cell.kind = static_cast<std::uint8_t>(kind);
+    if (prefix_bytes != 0) std::memcpy(cell.payload(), prefix, prefix_bytes);
+    gather(cell.payload() + prefix_bytes, message.data, message.layout, message.offset,
+           message.bytes);
+}
+
+/// How much payload is announced by the fields of a rendezvous.
+inline std::uint64_t announced_bytes(const void* prefix) noexcept {
+    RendezvousFields fields;
+    std::memcpy(&fields, prefix, sizeof fields);
+    return fields.length;
+}
+
+/// A message of the program that is in the ring, or queued for it. Outbox held.
+[[gnu::always_inline]] inline void count_sent(instance::Channel& channel, Kind kind,
+                                              std::uint64_t bytes, const void* prefix) noexcept {
+    channel.sending.sent_messages.add();
+    channel.sending.sent_bytes.add(kind == Kind::rendezvous ? announced_bytes(prefix) : bytes);
+}
+
+/// The message as one that waits. `completes` is done once it has left.
+instance::Pending pending_of(const Outbound& message, Kind kind, const void* prefix,
+                             std::uint32_t prefix_bytes, core::Request* completes,
+                             std::uint64_t stamp) noexcept;
+
+/// Whether it is the message of this send, which is not matched yet.
+bool is_of(const instance::Pending& pending, const core::Request& send) noexcept;
+
+}  // namespace heddle::p2p

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Threads that wait for a message to be probed: each is woken by what its pattern accepts, and by nothing else.
+///
+/// Thread safety  any thread. Whoever keeps a message tells of it with the lock of its instance held; who watches
+///                searches the instances, locked, after it was added. So one of the two sees the other.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "match/message.hpp"
+#include "p2p/turn.hpp"
+#include "sync/orders.hpp"
+
+namespace heddle::p2p {
+
+class Watchers {
+public:
+    /// Signals `slot` whenever a message that the pattern accepts is kept as unexpected.
+    void add(const match::Pattern& pattern, sync::Slot& slot) {
+        const std::lock_guard guard(lock_);
+        all_.push_back({pattern, &slot});
+        count_.store(static_cast<std::uint32_t>(all_.size()), relaxed);
+    }
+    void remove(const sync::Slot& slot) noexcept {
+        const std::lock_guard guard(lock_);
+        std::erase_if(all_, [&](const Watcher& watcher) { return watcher.slot == &slot; });
+        count_.store(static_cast<std::uint32_t>(all_.size()), relaxed);
+    }
+    /// A message with this envelope has been kept.
+    void tell(Turn& turn, const match::Envelope& envelope) {
+        tell_if(turn,
+                [&](const Watcher& watcher) { return match::accepts(watcher.pattern, envelope); });
+    }
+    /// Anything may have been kept.
+    void tell_all(Turn& turn) {
+        tell_if(turn, [](const Watcher&) { return true; });
+    }
+
+private:
+    struct Watcher {
+        match::Pattern pattern;
+        sync::Slot* slot;
+    };
+    template <class Concerns>
+    void tell_if(Turn& turn, Concerns&& concerns) {
+        if (count_.load(relaxed) == 0) [[likely]]
+            return;
+        const std::lock_guard guard(lock_);
+        for (const Watcher& watcher : all_)
+            if (concerns(watcher)) turn.wake(*watcher.slot);
+    }
+
+    std::atomic<std::uint32_t> count_{0};
+    std::mutex lock_;
+    std::vector<Watcher> all_;
+};
+
+}  // namespace heddle::p2p
