@@ -86,14 +86,42 @@ private:
     p2p::Announcement announcement_;
 };
 
-bool comes_soon(core::Thread& thread, const Step& step) noexcept {
-    if (thread.patience.crowded || thread.engine->short_of_cores()) return false;
+bool comes_within_spin(const Step& step) noexcept {
     for (int i = 0; i < short_spin; ++i) {
         if (word_of(step).reached(step.turn)) return true;
         platform::pause();
     }
     return false;
 }
+
+/// On a crowded core: a rank that has not gone to wait itself runs beside this one, on another core. While it does,
+/// signals come soon, and an offer of this core would part the two. So ranks that wait for each other come to have
+/// their turns at the same time (gang scheduling), until the kernel takes a core from one of them.
+bool comes_while_peer_runs(const Schedule& schedule, const Step& step) noexcept {
+    const std::atomic<std::uint32_t>& waits = standing_of(schedule, step.peer).waits;
+    for (int i = 0; i < short_spin && waits.load(relaxed) == 0; ++i) {
+        if (word_of(step).reached(step.turn)) return true;
+        platform::pause();
+    }
+    return false;
+}
+
+bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept {
+    const bool crowded = thread.patience.crowded || thread.engine->short_of_cores();
+    return crowded ? comes_while_peer_runs(schedule, step) : comes_within_spin(step);
+}
+
+/// Tells the others that this rank waits in the way that offers its core, or sleeps.
+class Waits {
+public:
+    explicit Waits(Standing& own) noexcept : own_(own) { own_.waits.store(1, relaxed); }
+    ~Waits() { own_.waits.store(0, relaxed); }
+    Waits(const Waits&) = delete;
+    Waits& operator=(const Waits&) = delete;
+
+private:
+    Standing& own_;
+};
 
 }  // namespace
 
@@ -118,8 +146,9 @@ core::Request* send_wake_up(core::Thread& thread, const Schedule& schedule, std:
 }
 
 void await(core::Thread& thread, const Schedule& schedule, const Step& step) {
-    if (word_of(step).reached(step.turn) || comes_soon(thread, step)) [[likely]]
+    if (word_of(step).reached(step.turn) || comes_soon(thread, schedule, step)) [[likely]]
         return;
+    const Waits waits(standing_of(schedule, schedule.rank));
     p2p::Engine& engine = *thread.engine;
     while (!word_of(step).reached(step.turn))
         progress::wait(engine, thread, Signalled(thread, schedule, step));
