@@ -50,6 +50,10 @@ public:
         if (slot != nullptr && wake_up_ == nullptr) leave_mark();
         if (wake_up_ != nullptr) (void)announcement_.make(*wake_up_, slot);
     }
+    progress::Peer peer() const noexcept {
+        const bool waits = standing_of(schedule_, step_.peer).waits.load(relaxed) != 0;
+        return waits ? progress::Peer::waits : progress::Peer::runs;
+    }
     /// As if the step were a receive.
     void describe(char* text, std::size_t bytes) const {
         p2p::describe_pattern({context(), step_.peer, schedule_.tag}, text, bytes);

@@ -59,6 +59,7 @@
 #include "platform/cpu.hpp"
 #include "platform/sanitizers.hpp"
 #include "progress/lot.hpp"
+#include "progress/peer.hpp"
 #include "sync/claims.hpp"
 #include "sync/covered_fence.hpp"
 #include "sync/lone_thread.hpp"
@@ -312,6 +313,15 @@ public:
         return pattern.tag == match::any_tag
             ? all
             : Instances{1} << pool_.home_of(pattern.context, pattern.tag);
+    }
+    /// Whether the process that the request waits for runs. It does not where a thread of it waits at one of the
+    /// request's instances. A hint.
+    progress::Peer peer_of(const core::Request& request) const noexcept;
+    /// A thread of this process waits at these instances, and offers its core or sleeps; or does no longer.
+    void tell_waits(Instances which, bool on) noexcept {
+        auto& waits = node_.door(static_cast<std::size_t>(rank_)).waits;
+        // Relaxed: nothing depends on it.
+        on ? waits.fetch_or(which, relaxed) : waits.fetch_and(~which, relaxed);
     }
     /// Progress on these instances, or the first of them that has something, and on whatever stands at the
     /// door; true if there was any. Cheap when nothing came.

@@ -43,6 +43,7 @@ public:
         if (slot != nullptr) engine_.watch_sender(request_);
         contested = !announcement_.make(request_, slot);
     }
+    progress::Peer peer() const noexcept { return engine_.peer_of(request_); }
     void describe(char* text, std::size_t bytes) const {
         describe_request(engine_, request_, text, bytes);
     }
@@ -92,6 +93,7 @@ public:
     Instances likely_instances() const noexcept {
         return engine_.likely_instances_of(*requests_[first_]);
     }
+    progress::Peer peer() const noexcept { return engine_.peer_of(*requests_[first_]); }
     /// The last one that is missing: messages of one stream come in order, so that the thread wakes
     /// once and not for each.
     void announce(sync::Slot* slot) noexcept {

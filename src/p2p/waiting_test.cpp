@@ -54,6 +54,7 @@ struct EngineOfAnother {
     static void cool(Instances) {}
     static bool cool_idle() { return false; }
     static void stir_idle_rings() {}
+    static void tell_waits(Instances, bool) {}
     static std::chrono::nanoseconds tend_idle_rings(core::Thread&) { return sync::no_limit; }
     static Instances announce_backlog(core::Thread&) { return 0; }
     static void poll_all(core::Thread&) {}
@@ -76,7 +77,8 @@ TEST(Waiting, for_all_requests_sleeps_for_one_that_is_not_complete) {
             for (std::size_t i = 0; i < 3; ++i) pointers[i] = &requests[i];
             EngineOfAnother another{requests, which, {}, {}};
             AllRequests all(*thread.engine, pointers);
-            progress::park(another, thread, all);
+            progress::Waits waits(another, all);
+            progress::park(another, thread, all, waits);
             EXPECT_EQ(another.sleeps_for_nothing, 0) << "request " << which;
             for (const core::Request& request : requests) {
                 EXPECT_TRUE(request.completed());

@@ -9,8 +9,9 @@
 ///                begin the time anew.
 ///                On a crowded core, where there are more threads than cores, or when somebody took the
 ///                offer, each poll is followed by one: a thread that spins keeps the core from those
-///                who have something to do. Unless answers tend to come within a burst there, too
-///                (core::Company). How many polls a wait may take there before it sleeps is learned by each
+///                who have something to do. Unless whom it waits for is known to run on another core, or, where
+///                that is not known, answers tend to come within a burst there, too (core::Company): to part two
+///                that answer each other costs each answer two changes of threads. How many polls a wait may take there before it sleeps is learned by each
 ///                thread: waits that ended in a long sleep shorten it, waits that ended in time lengthen it.
 /// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads: it
 ///                listens at the process's doorbell and makes progress for all (progress/lot.hpp).
@@ -26,12 +27,14 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "core/thread.hpp"
 #include "platform/cpu.hpp"
 #include "platform/printing.hpp"
 #include "progress/board.hpp"
+#include "progress/peer.hpp"
 #include "sync/asymmetric_fence.hpp"
 #include "tool/events.hpp"
 
@@ -58,10 +61,18 @@ bool is_stale(const C& condition) noexcept {
     return false;
 }
 
+/// Whether the process that is waited for runs, as far as the condition knows.
+template <class C>
+Peer peer_of(const C& condition) noexcept {
+    if constexpr (requires { condition.peer(); }) return condition.peer();
+    return Peer::unknown;
+}
+
 inline constexpr std::uint32_t burst = 64;                ///< polls between two offers of the core
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
 inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
-inline constexpr std::uint32_t turn = 2048;       ///< answers within bursts, on a crowded core
+inline constexpr std::uint32_t turn = 2048;  ///< answers within bursts, on a crowded core
+inline constexpr std::uint8_t most_vain_bursts = 4;
 inline constexpr std::uint32_t most_polls = 256;  ///< before sleeping, on a crowded core
 inline constexpr std::uint32_t fewest_polls = 16;
 inline constexpr std::uint32_t most_offers = 48;  ///< likewise
@@ -84,7 +95,13 @@ inline bool offer_core(core::Patience& patience) noexcept {
     return took < long_offer;
 }
 
-inline void note_answer(core::Company& company, core::Patience& patience, bool brief) noexcept {
+inline void note_answer(core::Company& company, core::Patience& patience, Peer peer,
+                        bool brief) noexcept {
+    if (peer != Peer::unknown) {
+        ++patience.answers;
+        if (!brief) patience.vain_bursts = 0;
+        return;
+    }
     if (brief && !company.expected()) return company.came();
     if (++patience.answers == core::Company::many) company.trust();
 }
@@ -128,9 +145,50 @@ inline void learn_cost_of_sleep(core::Patience& patience, std::chrono::nanosecon
                                         least_cost_of_sleep, most_cost_of_sleep);
 }
 
+/// Tells other processes that a thread waits, from when it first offers its core until it has what it waits for: who
+/// waits for an answer of it need not poll for it.
+template <class Engine, Condition C>
+class Waits {
+public:
+    Waits(Engine& engine, C& condition) noexcept : engine_(engine), condition_(condition) {}
+    ~Waits() {
+        if (told_ != 0) engine_.tell_waits(told_, false);
+    }
+    Waits(const Waits&) = delete;
+    Waits& operator=(const Waits&) = delete;
+    void tell() noexcept {
+        if (told_ != 0) return;
+        told_ = condition_.instances();
+        engine_.tell_waits(told_, true);
+    }
+
+private:
+    Engine& engine_;
+    C& condition_;
+    std::uint64_t told_ = 0;
+};
+
+/// Whether a thread on a crowded core polls once before it offers the core, instead of a burst.
+template <class Engine>
+bool is_brief(Engine& engine, core::Patience& patience, Peer peer) noexcept {
+    // After a turn of answers the others on this core have theirs.
+    if (patience.answers % turn == turn - 1) return true;
+    if (peer == Peer::unknown) return !engine.company().expected();
+    if (peer == Peer::waits) return true;
+    if (patience.bursts_to_skip == 0) return false;
+    --patience.bursts_to_skip;
+    return true;
+}
+
+/// A burst, or a poll, for somebody who seemed to run. Those who neither wait nor run are ready, and have no core.
+inline void note_vain_burst(core::Patience& patience) noexcept {
+    if (patience.vain_bursts < most_vain_bursts) ++patience.vain_bursts;
+    patience.bursts_to_skip = static_cast<std::uint8_t>((1U << patience.vain_bursts) - 1);
+}
+
 /// True if the condition came to hold within the thread's patience.
 template <class Engine, Condition C>
-bool spin(Engine& engine, core::Thread& thread, C& condition) {
+bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& waits) {
     core::Patience& patience = thread.patience;
     if (patience.polls == 0) [[unlikely]] {
         if (engine.in_laboratory()) return poll_until(engine, thread, condition);
@@ -140,18 +198,18 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
     std::uint32_t offers = 0, bursts = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
-        // After a turn of answers the others on this core have theirs.
-        const bool brief =
-            crowded && (!engine.company().expected() || patience.answers % turn == turn - 1);
+        Peer peer = crowded ? peer_of(condition) : Peer::unknown;
+        const bool brief = crowded && is_brief(engine, patience, peer);
         std::uint32_t more = burst;  // but other instances must have their turn
         bool anything = false;
         for (std::uint32_t left = brief ? 1 : burst; left > 0; --left) {
             const bool moved = engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
                 patience.polls = std::min(most_polls, patience.polls + 8);
-                if (crowded) note_answer(engine.company(), patience, brief);
+                if (crowded) note_answer(engine.company(), patience, peer, brief);
                 return true;
             }
+            if (peer == Peer::runs && (peer = peer_of(condition)) == Peer::waits) break;
             anything = anything || moved;
             // Messages keep coming: changing threads now would cost more than waiting for the next.
             if (moved && left <= polls_after_progress && more > 0) {
@@ -161,11 +219,14 @@ bool spin(Engine& engine, core::Thread& thread, C& condition) {
             // What comes in the first microsecond is seen at once.
             if (bursts != 0 || offers != 0) platform::pause();
         }
-        if (crowded && !brief) engine.company().stayed_away(std::exchange(patience.answers, 0));
+        if (crowded && !brief && peer == Peer::runs) note_vain_burst(patience);
+        if (crowded && !brief && peer == Peer::unknown)
+            engine.company().stayed_away(std::exchange(patience.answers, 0));
         engine.poll_all(thread);
         if (condition.holds()) return true;
         if (!crowded && time.is_over(anything)) return false;
         if (!crowded && ++bursts % bursts_alone != 0) continue;
+        if (crowded) waits.tell();
         if (!offer_core(patience)) return condition.holds();
         if (!crowded) continue;
         ++offers;
@@ -196,7 +257,8 @@ private:
 
 /// Leads until the condition holds or the slot has been signalled.
 template <class Engine, Condition C>
-void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps) {
+void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps,
+          Waits<Engine, C>& waits) {
     sync::Doorbell& bell = engine.bell();
     const AtBell at_bell(engine, thread);
     while (!condition.holds()) {
@@ -223,7 +285,7 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps) 
         if (thread.slot.signalled() || condition.holds()) break;
         if (rang) engine.stir_idle_rings();
         // Messages come in bursts; while the leader is up, senders need not ring for each.
-        if (!watching && rang && spin(engine, thread, condition)) break;
+        if (!watching && rang && spin(engine, thread, condition, waits)) break;
     }
 }
 
@@ -264,7 +326,7 @@ private:
 
 /// Sleeps until the condition holds.
 template <class Engine, Condition C>
-void park(Engine& engine, core::Thread& thread, C& condition) {
+void park(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& waits) {
     const Notice notice(thread, condition);
     Place place(engine, thread, condition);
     sync::Naps naps;
@@ -279,7 +341,7 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
         if (condition.holds()) return;
         if (is_stale(condition)) continue;
         if (place.leads()) {
-            lead(engine, thread, condition, naps);
+            lead(engine, thread, condition, naps, waits);
             continue;
         }
         const std::chrono::nanoseconds asleep = sync::Native::now();
@@ -292,10 +354,13 @@ void park(Engine& engine, core::Thread& thread, C& condition) {
 /// Returns when the condition holds.
 template <class Engine, Condition C>
 void wait(Engine& engine, core::Thread& thread, C&& condition) {
-    if (condition.holds() || spin(engine, thread, condition)) return;
+    if (condition.holds()) return;
+    Waits<Engine, std::remove_reference_t<C>> waits(engine, condition);
+    if (spin(engine, thread, condition, waits)) return;
+    waits.tell();
     platform::flush_output();
     const auto before = std::chrono::steady_clock::now();
-    park(engine, thread, condition);
+    park(engine, thread, condition, waits);
     std::uint32_t& polls = thread.patience.polls;
     if (std::chrono::steady_clock::now() - before > long_sleep)
         polls = std::max(fewest_polls, polls / 2);

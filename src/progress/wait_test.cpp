@@ -18,6 +18,7 @@ struct BusyEngine {
     bool short_of_cores() const { return crowded; }
     static bool in_laboratory() { return false; }
     static bool poll_in_laboratory(heddle::core::Thread&) { return false; }
+    void tell_waits(std::uint64_t, bool) {}
     heddle::core::Company& company() { return company_; }
     bool crowded = false;
     heddle::core::Company company_;
@@ -38,8 +39,78 @@ TEST(Wait, looks_at_every_instance_although_one_keeps_it_busy) {
         engine.crowded = crowded;
         heddle::core::Thread thread;
         Message message{engine};
-        EXPECT_TRUE(heddle::progress::spin(engine, thread, message));
+        heddle::progress::Waits waits(engine, message);
+        EXPECT_TRUE(heddle::progress::spin(engine, thread, message, waits));
     }
+}
+
+/// A crowded core. The answer comes with the poll that `answers_at` says, from a peer that runs, or waits itself.
+struct CrowdedEngine {
+    heddle::progress::Peer peer = heddle::progress::Peer::runs;
+    int answers_at = 1;
+    int polls = 0, offers = 0;
+    std::uint64_t told = 0;
+    heddle::core::Company company_;
+
+    bool poll(heddle::core::Thread&, std::uint64_t) {
+        ++polls;
+        return false;
+    }
+    /// Each offer of the core comes after one.
+    void poll_all(heddle::core::Thread&) { ++offers; }
+    static bool short_of_cores() { return true; }
+    static bool in_laboratory() { return false; }
+    static bool poll_in_laboratory(heddle::core::Thread&) { return false; }
+    void tell_waits(std::uint64_t which, bool on) { told = on ? told | which : told & ~which; }
+    heddle::core::Company& company() { return company_; }
+};
+
+struct Answer {
+    CrowdedEngine& engine;
+    bool holds() const { return engine.polls >= engine.answers_at; }
+    std::uint64_t instances() const { return 4; }
+    std::uint64_t likely_instances() const { return 4; }
+    heddle::progress::Peer peer() const { return engine.peer; }
+    void announce(heddle::sync::Slot*) {}
+    void describe(char*, std::size_t) {}
+};
+
+/// How often the core is offered until the answer comes.
+int offers_until_answer(CrowdedEngine& engine, heddle::core::Thread& thread) {
+    Answer answer{engine};
+    engine.polls = engine.offers = 0;
+    heddle::progress::Waits waits(engine, answer);
+    EXPECT_TRUE(heddle::progress::spin(engine, thread, answer, waits));
+    return engine.offers;
+}
+
+TEST(Wait, on_a_crowded_core_keeps_it_while_the_peer_runs) {
+    CrowdedEngine engine{.answers_at = 40};
+    heddle::core::Thread thread;
+    for (int wait = 0; wait < 100; ++wait) EXPECT_EQ(offers_until_answer(engine, thread), 0);
+    EXPECT_EQ(engine.told, 0U);
+}
+
+TEST(Wait, on_a_crowded_core_offers_it_to_a_peer_that_waits_and_says_that_it_waits_itself) {
+    CrowdedEngine engine{.peer = heddle::progress::Peer::waits, .answers_at = 4};
+    heddle::core::Thread thread;
+    EXPECT_EQ(offers_until_answer(engine, thread), 3);
+    EXPECT_EQ(engine.told, 0U);  // no longer
+    engine.answers_at = 2;
+    Answer answer{engine};
+    engine.polls = 0;
+    heddle::progress::Waits waits(engine, answer);
+    EXPECT_TRUE(heddle::progress::spin(engine, thread, answer, waits));
+    EXPECT_EQ(engine.told, 4U);
+}
+
+TEST(Wait, on_a_crowded_core_forgets_a_peer_that_seems_to_run_and_does_not_answer) {
+    CrowdedEngine engine{.answers_at = 280};
+    heddle::core::Thread thread;
+    // Four bursts, and more and more single polls between them.
+    EXPECT_GT(offers_until_answer(engine, thread), 20);
+    engine.answers_at = 1;
+    EXPECT_EQ(offers_until_answer(engine, thread), 0);
 }
 
 }  // namespace
