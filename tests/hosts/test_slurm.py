@@ -39,8 +39,8 @@ class Slurm(unittest.TestCase):
             self.assertEqual(ended.lines(), [f"rank {rank} of 4" for rank in range(4)])
 
     def test_the_end_of_a_job(self):
-        # Under pmi2, Slurm ends all ranks by a signal as soon as one has asked for the end, and may tell of that.
-        codes = {"abort 7": {"pmix": [7], "pmi2": [7, 137]}, "die": {"pmix": [137], "pmi2": [137]},
+        # Slurm ends all ranks by a signal as soon as one has asked for the end (pmi2) or has died, and may tell of that.
+        codes = {"abort 7": {"pmix": [7], "pmi2": [7, 137]}, "die": {"pmix": [137, 143], "pmi2": [137, 143]},
                  "exit 3": {"pmix": [3], "pmi2": [3]}}
         for words, expected in codes.items():
             for plugin, ended in zip(PLUGINS, self.for_each(f"{PROGRAM} {words}")):

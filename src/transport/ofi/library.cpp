@@ -3,17 +3,31 @@
 
 #include <dlfcn.h>
 
+#include <optional>
 #include <thread>
 #include <type_traits>
+
+#include "transport/ofi/absent_networks.hpp"
 
 namespace heddle::transport::ofi {
 namespace {
 
 constexpr const char* file = "libfabric.so.1";
 
+/// A libfabric of another version may ask more of those networks than is known here.
+void* open_file(bool has_devices) {
+    std::optional<AbsentNetworks> absent;
+    if (!has_devices) absent.emplace();
+    void* const handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr || has_devices) return handle;
+    absent.reset();
+    return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
 Library load() {
     Library found;
-    void* const handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    const bool has_devices = has_rdma_devices();
+    void* const handle = open_file(has_devices);
     if (handle == nullptr) {
         found.missing = std::string("libfabric is not installed (") + dlerror() + ")";
         return found;
@@ -31,6 +45,7 @@ Library load() {
     find(found.fabric, "fi_fabric", "FABRIC_1.1");
     find(found.strerror, "fi_strerror", "FABRIC_1.0");
     find(found.version, "fi_version", "FABRIC_1.0");
+    if (!has_devices && found.missing.empty()) initialize_without_rdma(found);
     return found;
 }
 
@@ -39,7 +54,8 @@ Library load() {
 const Library& library() {
     static const Library& loaded = *[] {
         auto* const made = new Library;
-        // A thread of its own: what is linked to libfabric may change the cores of the thread that loads it.
+        // A thread of its own: what is linked to libfabric may change the cores of the thread that loads it, and
+        // initialize_without_rdma() takes something from it.
         std::thread([made] { *made = load(); }).join();
         return made;
     }();

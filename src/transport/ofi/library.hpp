@@ -5,8 +5,8 @@
 /// Its headers are those of the build; most of its functions are called through tables of the objects that it makes, and
 /// need no symbol. The few others are looked for in the versions that the headers describe.
 ///
-/// Loading        takes long with some builds of libfabric: libraries of networks that are not here measure the
-///                processor's clock for 0.4 s. Who knows that it will be needed calls library() ahead, in another thread.
+/// Loading        takes some milliseconds; where there are devices of RDMA up to 0.3 s, with some builds of libfabric
+///                (absent_networks.hpp). Who knows that it will be needed calls library() ahead, in another thread.
 /// Thread safety  any thread.
 
 #include <rdma/fabric.h>
