@@ -23,9 +23,10 @@ void close(core::Thread& thread) {
     report_advice(process);
     if (const std::string problem = process.engine->close_recording(); !problem.empty())
         std::fprintf(stderr, "heddle: recording of rank %d: %s\n", process.rank(), problem.c_str());
-    process.leave_launcher();
     if (platform::leaks_are_sought()) comm::forget_buffers(process);
     process.give_memory_back(thread);
+    // Not before: it may have to say where those are who are to be told that this process rests.
+    process.leave_launcher();
 }
 
 }  // namespace heddle::api

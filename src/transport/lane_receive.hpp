@@ -189,7 +189,9 @@ void Lane<W>::look_after(State& state, Clock::time_point now) noexcept {
     if (silent > patience_.silence)
         return fail(state,
                     "it has not answered for " + std::to_string(patience_.silence.count()) + " ms");
-    if (silent > patience_.before_call && state.called == state.answered && state.known)
+    if (silent <= patience_.before_call || !state.known) return;
+    // Again and again: what goes to a process that has ended comes to light when more is sent there.
+    if (state.called == state.answered || now - state.called_at > patience_.before_call)
         call_peer(state);
 }
 

@@ -123,6 +123,7 @@ bool Lane<W>::call_peer(State& state) noexcept {
     const std::string own = address();
     if (!post_own(state, call, state.called + 1, std::as_bytes(std::span(own)))) return false;
     ++state.called;
+    state.called_at = Clock::now();
     state.sent_since_call = false;
     return true;
 }

@@ -50,6 +50,7 @@ struct PeerState {
     enum class Mark : std::uint8_t { none, to_be_called, called } marked = Mark::none;
 
     Clock::time_point last_heard;
+    Clock::time_point called_at;
     Clock::time_point stuck_since;  ///< unless nothing is stuck
     bool stuck = false;
     std::string address;

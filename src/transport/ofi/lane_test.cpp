@@ -96,6 +96,12 @@ public:
                   static_cast<ssize_t>(bytes.size()));
         return transport::read_card(received(sockets_[0]), own);
     }
+    /// It answers nothing from now on.
+    void stop() {
+        int status = 0;
+        ::kill(child_, SIGSTOP);
+        EXPECT_EQ(waitpid(child_, &status, WUNTRACED), child_);
+    }
     void kill() {
         if (child_ <= 0) return;
         ::kill(child_, SIGKILL);
@@ -144,6 +150,25 @@ TYPED_TEST(TwoProcesses, talk_and_the_death_of_one_is_told_with_its_place) {
     other.kill();
     while (heard.gone.empty()) sleep_and_poll(lane, heard);
     EXPECT_EQ(heard.gone[1].find("127.0.0.1 port "), 0U) << heard.gone[1];
+    EXPECT_EQ(heard.gone[1].find("not answered"), std::string::npos) << heard.gone[1];
+}
+
+TYPED_TEST(TwoProcesses, the_death_of_one_that_owes_an_answer_is_told_too) {
+    using namespace std::chrono_literals;
+    if (choice_of(TypeParam::name) == nullptr) GTEST_SKIP() << "not on this machine";
+    OtherProcess<TypeParam> other;
+    transport::ofi::Lane lane({0, 2, token}, {.before_call = 50ms}, *choice_of(TypeParam::name),
+                              transport::ofi::Sleeps::yes);
+    lane.connect(1, other.meet({TypeParam::name, lane.address(), token}).address);
+    lane.watch(1, true);
+    Collector heard;
+    while (post_numbered(lane, 1, 0, 8) == Post::retry) lane.poll(heard);
+    while (heard.messages < 1) lane.poll(heard);
+    other.stop();
+    EXPECT_FALSE(lane.drain());
+    while (lane.owes()) lane.poll(heard);
+    other.kill();
+    while (heard.gone.empty()) sleep_and_poll(lane, heard);
     EXPECT_EQ(heard.gone[1].find("not answered"), std::string::npos) << heard.gone[1];
 }
 
