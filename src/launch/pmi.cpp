@@ -16,6 +16,8 @@ namespace heddle::launch {
 namespace {
 
 constexpr std::size_t longest_own_key = 64;
+/// What still runs on a host that is cut off ends so long after its peers were found silent (transport::Patience).
+constexpr int longest_abort_ms = 3'000;
 
 /// The value of `key` in a line "cmd=... key=value ..."; empty if it is not there.
 std::string field(const std::string& line, const std::string& key) {
@@ -129,8 +131,8 @@ void Pmi::abort(int code) noexcept {
     try {
         send("cmd=abort exitcode=" + std::to_string(code) + "\n");
         // Some launchers lose the word of a process that is gone when they come to read it.
-        for (char bytes[512];
-             waits_for_bytes(descriptor_, 5'000) && read(descriptor_, bytes, sizeof bytes) > 0;) {}
+        for (char bytes[512]; waits_for_bytes(descriptor_, longest_abort_ms) &&
+             read(descriptor_, bytes, sizeof bytes) > 0;) {}
     } catch (const std::exception&) {
         // The exit that follows tells it as well.
     }

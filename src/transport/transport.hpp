@@ -66,7 +66,7 @@ struct Identity {
 struct Patience {
     std::chrono::milliseconds before_call{
         1000};  ///< a watched peer is called after so long a silence
-    std::chrono::milliseconds silence{15'000};        ///< a watched peer is faulty after it
+    std::chrono::milliseconds silence{10'000};        ///< a watched peer is faulty after it
     std::chrono::milliseconds before_diagnosis{200};  ///< of a peer to which nothing goes
 };
 
