@@ -83,8 +83,8 @@ peers: product  ## one pair and small collectives beside other MPIs, from PyPI
 
 .PHONY: peers-hosts
 peers-hosts: product  ## jobs on two hosts beside other MPIs, from PyPI (as root)
-	bench/compare_hosts.py --build $(BUILD) $(if $(filter-out pair,$(ONLY)),--only $(ONLY)) --seconds $(SECONDS) \
-	  --rounds $(ROUNDS) --page $(BUILD)/hosts.md $$(bench/peers.sh build/peers)
+	bench/compare_hosts.py --build $(BUILD) $(if $(filter-out pair,$(ONLY)),--only $(ONLY)) $(if $(BYTES),--bytes $(BYTES)) \
+	  --seconds $(SECONDS) --rounds $(ROUNDS) --page $(BUILD)/hosts.md $$(bench/peers.sh build/peers)
 
 .PHONY: stress
 stress: release  ## the stress tests, for STRESS_SECONDS (default 600)

@@ -28,6 +28,8 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="Heddle's build folder, or where it is installed")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX")
     parser.add_argument("--only", help="sizes,windows,rates,regimes,wait,start")
+    parser.add_argument("--bytes", metavar="N,...",
+                        help="of messages whose round trips and bandwidth are measured (default: ten sizes)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.05, help="of one repetition (default %(default)s)")
     parser.add_argument("--no-wait", action="store_true", help="measure also while other programs take part of the machine")

@@ -89,8 +89,14 @@ class Starting(unittest.TestCase):
 
 
 class Experiments(unittest.TestCase):
+    def test_sizes_are_chosen(self):
+        args = types.SimpleNamespace(only="sizes,windows", seconds=0.1, bytes="0,1048576")
+        trips, bandwidths = host_experiments.experiments(args)
+        self.assertEqual([run.rows[0].where["bytes"] for run in trips.runs], ["0", "1048576"])
+        self.assertEqual([run.rows[0].where["bytes"] for run in bandwidths.runs], ["1048576"])
+
     def test_all_are_on_two_hosts(self):
-        args = types.SimpleNamespace(only=None, seconds=0.1)
+        args = types.SimpleNamespace(only=None, seconds=0.1, bytes=None)
         for experiment in host_experiments.experiments(args):
             for run in experiment.runs:
                 self.assertEqual(run.hosts, 2)

@@ -14,12 +14,16 @@ def run(rows, program, words, ranks=HOSTS):
     return Run(rows, ranks, program, words, pinned=True, hosts=HOSTS)
 
 
+def chosen_sizes(args):
+    return [int(size) for size in args.bytes.split(",")] if args.bytes else SIZES
+
+
 def round_trips(args):
     def at(size):
         rows = [Row(size_name(size), "latency_us", "us", {"bytes": str(size)})]
         return run(rows, "pingpong", ["--sizes", str(size), "--seconds", str(args.seconds)])
 
-    return Experiment("Half a round trip", [at(size) for size in SIZES])
+    return Experiment("Half a round trip", [at(size) for size in chosen_sizes(args)])
 
 
 def bandwidth(args):
@@ -28,7 +32,7 @@ def bandwidth(args):
         return run(rows, "pingpong", ["--sizes", str(size), "--window", "64", "--seconds", str(args.seconds),
                                       "--repetitions", "3"])
 
-    return Experiment("Bandwidth in windows of 64", [at(size) for size in SIZES[1:]])
+    return Experiment("Bandwidth in windows of 64", [at(size) for size in chosen_sizes(args) if size > 0])
 
 
 def rates(args):
