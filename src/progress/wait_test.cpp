@@ -21,7 +21,7 @@ struct BusyEngine {
     void tell_waits(std::uint64_t, bool) {}
     heddle::core::Company& company() { return company_; }
     bool crowded = false;
-    heddle::core::Company company_;
+    heddle::core::Company company_{};
 };
 
 struct Message {
@@ -50,7 +50,7 @@ struct CrowdedEngine {
     int answers_at = 1;
     int polls = 0, offers = 0;
     std::uint64_t told = 0;
-    heddle::core::Company company_;
+    heddle::core::Company company_{};
 
     bool poll(heddle::core::Thread&, std::uint64_t) {
         ++polls;
