@@ -52,7 +52,7 @@ struct alignas(cache_line) Standing {
     /// Ranks that sleep until this one goes on. On a line of its own: it is rarely written.
     alignas(cache_line) std::atomic<std::uint64_t> sleepers;
     /// Not 0: this rank waits, and offers its core meanwhile. A hint (shared_wait.cpp).
-    std::atomic<std::uint32_t> waits;
+    std::atomic<std::uint64_t> waits;
     /// Of the rank alone: the last turn of the last use of each half.
     std::uint64_t half_used[2];
 };

@@ -24,6 +24,10 @@ Standing& standing_of(const Schedule& schedule, std::int32_t rank) noexcept {
 
 SharedWord& word_of(const Step& step) noexcept { return *reinterpret_cast<SharedWord*>(step.to); }
 
+progress::Peer peer_of(const Schedule& schedule, const Step& step) noexcept {
+    return {standing_of(schedule, step.peer).waits, 1};
+}
+
 /// A condition of progress/wait.hpp: the signal is there, or a message that asks to look again.
 class Signalled {
 public:
@@ -50,10 +54,7 @@ public:
         if (slot != nullptr && wake_up_ == nullptr) leave_mark();
         if (wake_up_ != nullptr) (void)announcement_.make(*wake_up_, slot);
     }
-    progress::Peer peer() const noexcept {
-        const bool waits = standing_of(schedule_, step_.peer).waits.load(relaxed) != 0;
-        return waits ? progress::Peer::waits : progress::Peer::runs;
-    }
+    progress::Peer peer() const noexcept { return peer_of(schedule_, step_); }
     /// As if the step were a receive.
     void describe(char* text, std::size_t bytes) const {
         p2p::describe_pattern({context(), step_.peer, schedule_.tag}, text, bytes);
@@ -102,8 +103,8 @@ bool comes_within_spin(const Step& step) noexcept {
 /// signals come soon, and an offer of this core would part the two. So ranks that wait for each other come to have
 /// their turns at the same time (gang scheduling), until the kernel takes a core from one of them.
 bool comes_while_peer_runs(const Schedule& schedule, const Step& step) noexcept {
-    const std::atomic<std::uint32_t>& waits = standing_of(schedule, step.peer).waits;
-    for (int i = 0; i < short_spin && waits.load(relaxed) == 0; ++i) {
+    const progress::Peer peer = peer_of(schedule, step);
+    for (int i = 0; i < short_spin && !peer.waits(); ++i) {
         if (word_of(step).reached(step.turn)) return true;
         platform::pause();
     }

@@ -122,8 +122,9 @@ struct Patience {
     std::uint32_t quick_offer = 0;  ///< ticks that offering the core takes when nobody takes it
     std::uint32_t answers = 0;      ///< within bursts on a crowded core, since one was in vain
     bool crowded = false;           ///< other threads want this core: offer it after every poll
-    // There, for somebody who seemed to run:
-    std::uint8_t vain_bursts = 0;  ///< in a row
+    // There:
+    std::int32_t peer = -1;        ///< the process that answered last, by its number
+    std::uint8_t vain_bursts = 0;  ///< in a row, for somebody who seemed to run
     std::uint8_t bursts_to_skip = 0;
 };
 

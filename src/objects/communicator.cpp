@@ -83,6 +83,9 @@ void drop(Process& process, Communicator& communicator) noexcept {
     if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
         process.freed_contexts.add(communicator.context, communicator.size() + remote);
     leave_scratch(process, communicator);
+    // Receives may still wait that name it (p2p::Engine::watch_sender()).
+    communicator.peers = 0;
+    communicator.processes = nullptr;
     drop(process, *communicator.group);
     if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);

@@ -314,9 +314,11 @@ public:
             ? all
             : Instances{1} << pool_.home_of(pattern.context, pattern.tag);
     }
-    /// Whether the process that the request waits for runs. It does not where a thread of it waits at one of the
-    /// request's instances. A hint.
-    progress::Peer peer_of(const core::Request& request) const noexcept;
+    /// A process by its number; nothing is known of negative ones, of this one, and of those of other nodes.
+    progress::Peer peer(std::int32_t process, Instances which) const noexcept {
+        if (process < 0 || is_far(process) || is_self(process)) return {};
+        return {node_.door(static_cast<std::size_t>(process)).waits, which};
+    }
     /// A thread of this process waits at these instances, and offers its core or sleeps; or does no longer.
     void tell_waits(Instances which, bool on) noexcept {
         auto& waits = node_.door(static_cast<std::size_t>(rank_)).waits;

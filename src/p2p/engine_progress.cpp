@@ -124,19 +124,6 @@ bool Engine::attend(core::Thread& thread) {
     return poll_network(thread) || moved;
 }
 
-progress::Peer Engine::peer_of(const core::Request& request) const noexcept {
-    const objects::Communicator* communicator = request.communicator;
-    if (request.operation != core::Operation::receive || communicator == nullptr ||
-        communicator->processes == nullptr)
-        return progress::Peer::unknown;
-    const std::int32_t source = request.source;
-    if (source < 0 || source >= communicator->peers) return progress::Peer::unknown;
-    const std::int32_t process = communicator->processes[source];
-    if (is_far(process) || is_self(process)) return progress::Peer::unknown;
-    const Instances waits = node_.door(static_cast<std::size_t>(process)).waits.load(relaxed);
-    return (waits & instance_of(request)) != 0 ? progress::Peer::waits : progress::Peer::runs;
-}
-
 /// The door, the network, and the count.
 [[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
     if (attention_->load(relaxed) != 0) [[unlikely]]

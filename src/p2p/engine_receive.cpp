@@ -105,6 +105,7 @@ core::Request* Engine::match_with_wildcards(instance::Instance& instance,
     if (receive == nullptr) [[unlikely]]
         return keep(turn, instance, copy_of(turn.thread, header, process, instance.number));
     count_received(instance, header.length);
+    receive->peer = process;
     fill(*receive, header.payload(), header.length);
     turn.complete(*receive);
 }
@@ -155,6 +156,7 @@ void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::
         return keep(turn, instance, copy_of(turn.thread, header, inlet.process, instance.number));
     const auto fields = fields_of<PlacedFields>(header);
     count_received(instance, fields.length);
+    receive->peer = inlet.process;
     take_placed(*receive, inlet.payload, {fields.place, fields.length});
     turn.complete(*receive);
 }
@@ -174,6 +176,7 @@ void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::in
     offers_.decide(process, offer, receive != nullptr);
     if (receive == nullptr)
         return keep_offered(turn, instance, copy_of(turn.thread, header, process, instance.number));
+    receive->peer = process;
     if (static_cast<Kind>(header.kind) == Kind::eager_sync) {
         const auto fields = fields_of<OfferedFields>(header);
         count_received(instance, header.length - sizeof fields);
@@ -372,6 +375,7 @@ void Engine::consume(Turn& turn, core::Request& receive, match::Message& message
         return turn.pulls.push_back(take_announced(turn.thread, receive, message));
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
+    receive.peer = message.peer;
     if (static_cast<Kind>(message.protocol) == Kind::eager_sync) {
         const SenderField field{message.sender};
         control(turn, message.instance, message.peer, Kind::ack, &field, sizeof field);
@@ -391,6 +395,7 @@ Pull Engine::take_announced(core::Thread& thread, core::Request& receive,
                             match::Message& message) noexcept {
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
+    receive.peer = message.peer;
     const bool streamed = static_cast<Kind>(message.protocol) == Kind::streamed;
     Pull pull{&receive,
               message.peer,

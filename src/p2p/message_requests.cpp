@@ -6,6 +6,7 @@
 #include "core/causality.hpp"
 #include "objects/communicator.hpp"
 #include "objects/errors.hpp"
+#include "objects/process.hpp"
 #include "objects/status.hpp"
 #include "p2p/describe.hpp"
 #include "p2p/engine.hpp"
@@ -61,7 +62,7 @@ void describe_receive(Engine& engine, const core::Request& receive, char* text, 
 }
 
 bool came_from_elsewhere(const core::Request& receive) noexcept {
-    return !receive.cancelled && receive.peer == core::causality::elsewhere;
+    return !receive.cancelled && !objects::attached_thread()->engine->is_self(receive.peer);
 }
 
 constexpr core::RequestType send_type{

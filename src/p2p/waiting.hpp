@@ -43,7 +43,8 @@ public:
         if (slot != nullptr) engine_.watch_sender(request_);
         contested = !announcement_.make(request_, slot);
     }
-    progress::Peer peer() const noexcept { return engine_.peer_of(request_); }
+    /// By its number; once it holds.
+    std::int32_t answered_by() const noexcept { return request_.peer; }
     void describe(char* text, std::size_t bytes) const {
         describe_request(engine_, request_, text, bytes);
     }
@@ -93,7 +94,12 @@ public:
     Instances likely_instances() const noexcept {
         return engine_.likely_instances_of(*requests_[first_]);
     }
-    progress::Peer peer() const noexcept { return engine_.peer_of(*requests_[first_]); }
+    /// The last one, by its number; -1: nobody. Once it holds.
+    std::int32_t answered_by() const noexcept {
+        for (std::size_t i = requests_.size(); i-- > 0;)
+            if (requests_[i] != nullptr && !requests_[i]->immortal) return requests_[i]->peer;
+        return -1;
+    }
     /// The last one that is missing: messages of one stream come in order, so that the thread wakes
     /// once and not for each.
     void announce(sync::Slot* slot) noexcept {

@@ -55,6 +55,7 @@ struct EngineOfAnother {
     static bool cool_idle() { return false; }
     static void stir_idle_rings() {}
     static void tell_waits(Instances, bool) {}
+    static progress::Peer peer(std::int32_t, Instances) { return {}; }
     static std::chrono::nanoseconds tend_idle_rings(core::Thread&) { return sync::no_limit; }
     static Instances announce_backlog(core::Thread&) { return 0; }
     static void poll_all(core::Thread&) {}

@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+
+#include "sync/orders.hpp"
 
 namespace heddle::progress {
 
-/// What is known of whom a thread waits for. One that runs, on another core, answers soon; one that waits itself may
-/// want the core of this thread.
-enum class Peer : std::uint8_t { unknown, runs, waits };
+/// Whom a thread probably waits for, if anything is known of that: one who says where he waits himself. If he does not, he
+/// runs, on another core, and answers soon; or he is ready, and wants a core as this thread does. All of it is a hint.
+class Peer {
+public:
+    Peer() noexcept = default;  ///< nothing is known
+    Peer(const std::atomic<std::uint64_t>& waits, std::uint64_t which) noexcept
+        : waits_(&waits), which_(which) {}
+    bool is_known() const noexcept { return waits_ != nullptr; }
+    bool waits() const noexcept {
+        return is_known() && (waits_->load(relaxed) & which_) != 0;  // nothing is read behind it
+    }
+
+private:
+    const std::atomic<std::uint64_t>* waits_ = nullptr;
+    std::uint64_t which_ = 0;
+};
 
 }  // namespace heddle::progress

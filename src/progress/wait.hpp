@@ -61,11 +61,15 @@ bool is_stale(const C& condition) noexcept {
     return false;
 }
 
-/// Whether the process that is waited for runs, as far as the condition knows.
-template <class C>
-Peer peer_of(const C& condition) noexcept {
-    if constexpr (requires { condition.peer(); }) return condition.peer();
-    return Peer::unknown;
+/// Who is waited for: as the condition knows, or probably the process that has answered this thread last.
+template <class Engine, class C>
+Peer peer_of(const Engine& engine, const core::Patience& patience, C& condition) noexcept {
+    if constexpr (requires { condition.peer(); })
+        return condition.peer();
+    else if constexpr (requires { condition.answered_by(); })
+        return engine.peer(patience.peer, condition.instances());
+    else
+        return {};
 }
 
 inline constexpr std::uint32_t burst = 64;                ///< polls between two offers of the core
@@ -95,11 +99,11 @@ inline bool offer_core(core::Patience& patience) noexcept {
     return took < long_offer;
 }
 
-inline void note_answer(core::Company& company, core::Patience& patience, Peer peer,
+inline void note_answer(core::Company& company, core::Patience& patience, const Peer& peer,
                         bool brief) noexcept {
-    if (peer != Peer::unknown) {
+    if (peer.is_known()) {
         ++patience.answers;
-        if (!brief) patience.vain_bursts = 0;
+        if (!brief && patience.vain_bursts != 0) --patience.vain_bursts;
         return;
     }
     if (brief && !company.expected()) return company.came();
@@ -170,20 +174,28 @@ private:
 
 /// Whether a thread on a crowded core polls once before it offers the core, instead of a burst.
 template <class Engine>
-bool is_brief(Engine& engine, core::Patience& patience, Peer peer) noexcept {
+bool is_brief(Engine& engine, core::Patience& patience, const Peer& peer) noexcept {
     // After a turn of answers the others on this core have theirs.
     if (patience.answers % turn == turn - 1) return true;
-    if (peer == Peer::unknown) return !engine.company().expected();
-    if (peer == Peer::waits) return true;
+    if (!peer.is_known()) return !engine.company().expected();
+    if (peer.waits()) return true;
     if (patience.bursts_to_skip == 0) return false;
     --patience.bursts_to_skip;
     return true;
 }
 
-/// A burst, or a poll, for somebody who seemed to run. Those who neither wait nor run are ready, and have no core.
-inline void note_vain_burst(core::Patience& patience) noexcept {
+/// A burst was in vain. Those who neither wait nor run are ready, and have no core.
+inline void note_silence(core::Company& company, core::Patience& patience,
+                         const Peer& peer) noexcept {
+    if (!peer.is_known()) return company.stayed_away(std::exchange(patience.answers, 0));
+    if (peer.waits()) return;
     if (patience.vain_bursts < most_vain_bursts) ++patience.vain_bursts;
     patience.bursts_to_skip = static_cast<std::uint8_t>((1U << patience.vain_bursts) - 1);
+}
+
+template <class C>
+void note_peer(core::Patience& patience, const C& condition) noexcept {
+    if constexpr (requires { condition.answered_by(); }) patience.peer = condition.answered_by();
 }
 
 /// True if the condition came to hold within the thread's patience.
@@ -198,7 +210,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
     std::uint32_t offers = 0, bursts = 0;
     for (std::uint32_t polls = 0; polls < patience.polls && offers < most_offers;) {
         const bool crowded = patience.crowded || engine.short_of_cores();
-        Peer peer = crowded ? peer_of(condition) : Peer::unknown;
+        const Peer peer = crowded ? peer_of(engine, patience, condition) : Peer();
         const bool brief = crowded && is_brief(engine, patience, peer);
         std::uint32_t more = burst;  // but other instances must have their turn
         bool anything = false;
@@ -209,7 +221,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
                 if (crowded) note_answer(engine.company(), patience, peer, brief);
                 return true;
             }
-            if (peer == Peer::runs && (peer = peer_of(condition)) == Peer::waits) break;
+            if (!brief && peer.waits()) break;
             anything = anything || moved;
             // Messages keep coming: changing threads now would cost more than waiting for the next.
             if (moved && left <= polls_after_progress && more > 0) {
@@ -219,9 +231,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
             // What comes in the first microsecond is seen at once.
             if (bursts != 0 || offers != 0) platform::pause();
         }
-        if (crowded && !brief && peer == Peer::runs) note_vain_burst(patience);
-        if (crowded && !brief && peer == Peer::unknown)
-            engine.company().stayed_away(std::exchange(patience.answers, 0));
+        if (crowded && !brief) note_silence(engine.company(), patience, peer);
         engine.poll_all(thread);
         if (condition.holds()) return true;
         if (!crowded && time.is_over(anything)) return false;
@@ -356,11 +366,12 @@ template <class Engine, Condition C>
 void wait(Engine& engine, core::Thread& thread, C&& condition) {
     if (condition.holds()) return;
     Waits<Engine, std::remove_reference_t<C>> waits(engine, condition);
-    if (spin(engine, thread, condition, waits)) return;
+    if (spin(engine, thread, condition, waits)) return note_peer(thread.patience, condition);
     waits.tell();
     platform::flush_output();
     const auto before = std::chrono::steady_clock::now();
     park(engine, thread, condition, waits);
+    note_peer(thread.patience, condition);
     std::uint32_t& polls = thread.patience.polls;
     if (std::chrono::steady_clock::now() - before > long_sleep)
         polls = std::max(fewest_polls, polls / 2);

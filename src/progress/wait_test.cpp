@@ -46,9 +46,9 @@ TEST(Wait, looks_at_every_instance_although_one_keeps_it_busy) {
 
 /// A crowded core. The answer comes with the poll that `answers_at` says, from a peer that runs, or waits itself.
 struct CrowdedEngine {
-    heddle::progress::Peer peer = heddle::progress::Peer::runs;
     int answers_at = 1;
     int polls = 0, offers = 0;
+    std::atomic<std::uint64_t> peer_waits{0};
     std::uint64_t told = 0;
     heddle::core::Company company_{};
 
@@ -70,7 +70,7 @@ struct Answer {
     bool holds() const { return engine.polls >= engine.answers_at; }
     std::uint64_t instances() const { return 4; }
     std::uint64_t likely_instances() const { return 4; }
-    heddle::progress::Peer peer() const { return engine.peer; }
+    heddle::progress::Peer peer() const { return {engine.peer_waits, 4}; }
     void announce(heddle::sync::Slot*) {}
     void describe(char*, std::size_t) {}
 };
@@ -92,7 +92,8 @@ TEST(Wait, on_a_crowded_core_keeps_it_while_the_peer_runs) {
 }
 
 TEST(Wait, on_a_crowded_core_offers_it_to_a_peer_that_waits_and_says_that_it_waits_itself) {
-    CrowdedEngine engine{.peer = heddle::progress::Peer::waits, .answers_at = 4};
+    CrowdedEngine engine{.answers_at = 4};
+    engine.peer_waits = 4;
     heddle::core::Thread thread;
     EXPECT_EQ(offers_until_answer(engine, thread), 3);
     EXPECT_EQ(engine.told, 0U);  // no longer

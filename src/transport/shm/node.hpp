@@ -64,10 +64,10 @@ struct Door {
     std::atomic<std::uint32_t> withdrawn;
     /// `pressure` while the process asks senders to keep payloads to themselves, or 0.
     alignas(cache_line) std::atomic<std::uint64_t> under_pressure;
-    /// Instances at which threads of the process wait, and offer their cores meanwhile: a hint (progress/wait.hpp).
-    std::atomic<std::uint64_t> waits;
     /// A digest of which cores the process may run on; 0: not known yet.
     std::atomic<std::uint64_t> cores;
+    /// Instances at which threads of the process wait, and offer their cores meanwhile: a hint (progress/wait.hpp).
+    alignas(cache_line) std::atomic<std::uint64_t> waits;
     /// Of the library's thread that carries large messages while the program computes (p2p/node_worker.hpp).
     alignas(cache_line) sync::Doorbell worker;
     /// By which instances messages come here.
