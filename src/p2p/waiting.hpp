@@ -43,8 +43,8 @@ public:
         if (slot != nullptr) engine_.watch_sender(request_);
         contested = !announcement_.make(request_, slot);
     }
-    /// By its number; once it holds.
-    std::int32_t answered_by() const noexcept { return request_.peer; }
+    /// By its number, once it holds; -1: not known.
+    std::int32_t answered_by() const noexcept { return contested ? -1 : request_.peer; }
     void describe(char* text, std::size_t bytes) const {
         describe_request(engine_, request_, text, bytes);
     }
@@ -94,9 +94,9 @@ public:
     Instances likely_instances() const noexcept {
         return engine_.likely_instances_of(*requests_[first_]);
     }
-    /// The last one, by its number; -1: nobody. Once it holds.
+    /// The last one, by its number, once it holds; -1: not known.
     std::int32_t answered_by() const noexcept {
-        for (std::size_t i = requests_.size(); i-- > 0;)
+        for (std::size_t i = contested ? 0 : requests_.size(); i-- > 0;)
             if (requests_[i] != nullptr && !requests_[i]->immortal) return requests_[i]->peer;
         return -1;
     }
