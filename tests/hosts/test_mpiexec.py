@@ -13,7 +13,7 @@ ENDS = os.environ["ENDS"]
 CONFORMANCE = os.environ["CONFORMANCE"]
 MESSAGES = os.environ["MESSAGES"]
 LAUNCHERS = ("mpiexec.hydra", "prterun")
-HYDRAS_OWN = re.compile(r"\A\n=+\n=   BAD TERMINATION .*?\n=+\nYOUR APPLICATION TERMINATED .*?debugging suggestions\n", re.DOTALL)
+HYDRAS_OWN = re.compile(r"\A\n=+\n=   BAD TERMINATION .*?\n=+\n(YOUR APPLICATION TERMINATED .*?debugging suggestions\n)?", re.DOTALL)
 
 
 def run(via, words, count=2, before="", after=""):
