@@ -91,29 +91,17 @@ private:
     p2p::Announcement announcement_;
 };
 
-bool comes_within_spin(const Step& step) noexcept {
-    for (int i = 0; i < short_spin; ++i) {
-        if (word_of(step).reached(step.turn)) return true;
-        platform::pause();
-    }
-    return false;
-}
-
 /// On a crowded core: a rank that has not gone to wait itself runs beside this one, on another core. While it does,
 /// signals come soon, and an offer of this core would part the two. So ranks that wait for each other come to have
 /// their turns at the same time (gang scheduling), until the kernel takes a core from one of them.
-bool comes_while_peer_runs(const Schedule& schedule, const Step& step) noexcept {
-    const progress::Peer peer = peer_of(schedule, step);
+bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept {
+    const bool crowded = thread.patience.crowded || thread.engine->short_of_cores();
+    const progress::Peer peer = crowded ? peer_of(schedule, step) : progress::Peer();
     for (int i = 0; i < short_spin && !peer.waits(); ++i) {
         if (word_of(step).reached(step.turn)) return true;
         platform::pause();
     }
     return false;
-}
-
-bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept {
-    const bool crowded = thread.patience.crowded || thread.engine->short_of_cores();
-    return crowded ? comes_while_peer_runs(schedule, step) : comes_within_spin(step);
 }
 
 /// Tells the others that this rank waits in the way that offers its core, or sleeps.

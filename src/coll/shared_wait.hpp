@@ -4,9 +4,8 @@
 ///
 /// Waiting        a look, then a short spin where the core is free, or the rank that is waited for does not wait
 ///                itself, then as for any request (progress/wait.hpp), which makes progress meanwhile. Who goes to
-///                sleep posts a receive and
-///                leaves a mark with the rank that it waits for. That rank sees the mark after its next signal,
-///                takes it away, and sends an empty message. Who needs none any more takes the mark away itself,
+///                sleep posts a receive and leaves a mark with the rank that it waits for. That rank sees the mark
+///                after its next signal, takes it away, and sends an empty message. Who needs none any more takes the mark away itself,
 ///                or, if the other was faster, receives the message: so none is left over.
 /// Order          the store of a signal and the look at the marks stand in no order by themselves; the fence
 ///                of who goes to sleep orders them (sync/asymmetric_fence.hpp).

@@ -11,8 +11,8 @@
 ///                offer, each poll is followed by one: a thread that spins keeps the core from those
 ///                who have something to do. Unless whom it waits for is known to run on another core, or, where
 ///                that is not known, answers tend to come within a burst there, too (core::Company): to part two
-///                that answer each other costs each answer two changes of threads. How many polls a wait may take there before it sleeps is learned by each
-///                thread: waits that ended in a long sleep shorten it, waits that ended in time lengthen it.
+///                that answer each other costs each answer two changes of threads. How many polls a wait may take
+///                there before it sleeps is learned by each thread: waits that ended in a long sleep shorten it, waits that ended in time lengthen it.
 /// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads: it
 ///                listens at the process's doorbell and makes progress for all (progress/lot.hpp).
 /// Attention      before the leader sleeps, senders are made to ring for every ring, so that no

@@ -389,6 +389,15 @@ TYPED_TEST_P(TransportConformance, a_mark_is_passed_when_peers_have_what_was_sen
     EXPECT_EQ(three.heard[2].messages, 1U);
 }
 
+/// The first watches the second; a message each way, and nothing is under way.
+template <class Job>
+void watch_and_meet(Together<Job>& two, Watchdog& watchdog) {
+    two.lanes[0]->watch(1, true);
+    two.send(0, 1, 0, 8);
+    two.send(1, 0, 0, 8);
+    two.drain(watchdog);
+}
+
 TYPED_TEST_P(TransportConformance, a_lane_that_rests_is_told_later_what_came_meanwhile) {
     using namespace std::chrono_literals;
     Watchdog watchdog("a lane that rests");
@@ -419,10 +428,7 @@ TYPED_TEST_P(TransportConformance, a_lane_that_answers_while_it_takes_its_leave_
     using namespace std::chrono_literals;
     Watchdog watchdog("an answer after the farewell");
     Together<TypeParam> two(2, {.before_call = 20ms, .silence = 400ms});
-    two.lanes[0]->watch(1, true);
-    two.send(0, 1, 0, 8);
-    two.send(1, 0, 0, 8);
-    two.drain(watchdog);
+    watch_and_meet(two, watchdog);
     two.send(0, 1, 1, 8);
     two.poll_until(watchdog, [&] { return two.heard[1].messages == 2; });
     // A call that the other finds only while it leaves.
@@ -439,10 +445,7 @@ TYPED_TEST_P(TransportConformance, a_lane_that_rests_may_go) {
     using namespace std::chrono_literals;
     Watchdog watchdog("a lane that is gone");
     Together<TypeParam> two(2, {.before_call = 20ms, .silence = 400ms});
-    two.lanes[0]->watch(1, true);
-    two.send(0, 1, 0, 8);
-    two.send(1, 0, 0, 8);
-    two.drain(watchdog);
+    watch_and_meet(two, watchdog);
     two.lanes[1]->rest();
     const auto begin = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begin < 100ms)
