@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,6 +69,30 @@ void end_job_over_pmi(int code) {
          ::poll(&what, 1, patience_ms) > 0 && ::read(pmi, bytes.data(), bytes.size()) > 0;) {}
 }
 
+/// PRRTE's daemon, which has started this process, for this job only. Empty: another launcher has, or it has gone.
+UniqueFd daemon_of_prrte() {
+    const pid_t parent = ::getppid();
+    UniqueFd daemon(static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)));
+    std::ifstream file(fmt::format("/proc/{}/comm", parent));
+    std::string name;
+    std::getline(file, name);
+    if (name != "prterun" && name != "prted") return {};
+    return daemon;
+}
+
+/// PRRTE waits for a host that is cut off until TCP gives up, which takes minutes. A process is left behind that kills the
+/// daemon if it is late to end. (This one cannot do it: the daemon hears of the end of the job by the end of this process.)
+void see_daemon_end(const UniqueFd& daemon) {
+    if (daemon.get() < 0 || ::fork() != 0) return;
+    ::setsid();
+    const int kept = ::dup2(daemon.get(), STDIN_FILENO);
+    close_from(kept + 1);  // also of what this process writes nobody waits for the end
+    pollfd gone{kept, POLLIN, 0};
+    if (::poll(&gone, 1, patience_ms) == 0)
+        ::syscall(SYS_pidfd_send_signal, kept, SIGKILL, nullptr, 0);
+    ::_exit(0);
+}
+
 /// Launchers give other ranks than the one that is meant something to read from that never ends.
 void settle_input(Job& job) {
     if (job.input == InputTo::one_rank && job.input_rank != job.first_rank)
@@ -78,6 +105,7 @@ void settle_input(Job& job) {
 }  // namespace
 
 int run_inner(Job& job) {
+    const UniqueFd daemon = daemon_of_prrte();
     job.first_rank = rank_of_launcher();
     settle_input(job);
     settle(job, 1);
@@ -88,6 +116,7 @@ int run_inner(Job& job) {
     Keeper keeper(job, anywhere, input, std::move(signals));
     input.be_keeper();
     const int code = keeper.run();
+    if (code != 0 || told_to_end != 0) see_daemon_end(daemon);
     if (code > 128 && told_to_end == 0) end_job_over_pmi(code);
     return code;
 }

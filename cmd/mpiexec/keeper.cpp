@@ -189,11 +189,11 @@ void Keeper::reap() {
 
 /// A rank of Heddle tells on the board, others by PMI only.
 Keeper::Phase Keeper::phase(int rank) const {
-    const launch::Stage stage = memory_.stage(rank);
-    const PmiStage pmi = pmi_.stage(rank);
-    if (stage == launch::Stage::finalized) return Phase::after;
-    if (stage == launch::Stage::started && pmi == PmiStage::finalized) return Phase::after;
-    if (stage == launch::Stage::initialized || pmi != PmiStage::unused) return Phase::inside;
+    const launch::Phase phase = memory_.phase(rank);
+    const PmiPhase pmi = pmi_.phase(rank);
+    if (phase == launch::Phase::finalized) return Phase::after;
+    if (phase == launch::Phase::started && pmi == PmiPhase::finalized) return Phase::after;
+    if (phase == launch::Phase::initialized || pmi != PmiPhase::unused) return Phase::inside;
     return Phase::before;
 }
 
@@ -207,7 +207,7 @@ RankEnd Keeper::facts(int rank, int status) const {
     end.status = status;
     end.finalized = at == Phase::after;
     end.initialized = at != Phase::before;
-    end.aborted = memory_.stage(rank) == launch::Stage::aborted;
+    end.aborted = memory_.phase(rank) == launch::Phase::aborted;
     end.abort_code = memory_.abort_code(rank);
     end.abort_reason = memory_.abort_reason(rank);
     return end;

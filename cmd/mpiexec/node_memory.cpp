@@ -84,8 +84,8 @@ const launch::Page& NodeMemory::page(int rank) const {
     return launch::board_page(board_, static_cast<std::size_t>(rank));
 }
 
-launch::Stage NodeMemory::stage(int rank) const {
-    return page(rank).stage.load(memory_order_acquire);
+launch::Phase NodeMemory::phase(int rank) const {
+    return page(rank).phase.load(memory_order_acquire);
 }
 int NodeMemory::abort_code(int rank) const {
     return page(rank).abort_code.load(memory_order_relaxed);

@@ -33,7 +33,7 @@ public:
     /// What a rank finds it by: the descriptor, and the job's token.
     [[nodiscard]] std::string name_for_ranks() const;
 
-    [[nodiscard]] launch::Stage stage(int rank) const;
+    [[nodiscard]] launch::Phase phase(int rank) const;
     [[nodiscard]] int abort_code(int rank) const;
     [[nodiscard]] std::string abort_reason(int rank) const;
     [[nodiscard]] std::vector<BlockedThread> blocked(int rank) const;

@@ -81,7 +81,7 @@ void PmiServer::answer(int rank, const std::string& line) {
     const PmiMessage message(line);
     const std::string command = message["cmd"];
     if (command == "init") {
-        one.stage = PmiStage::initialized;
+        one.phase = PmiPhase::initialized;
         const bool ours = message["pmi_version"] == "1";
         reply(rank,
               fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}",
@@ -106,7 +106,7 @@ void PmiServer::answer(int rank, const std::string& line) {
     } else if (command == "barrier_in") {
         enter_barrier(rank);
     } else if (command == "finalize") {
-        one.stage = PmiStage::finalized;
+        one.phase = PmiPhase::finalized;
         reply(rank, "cmd=finalize_ack rc=0");
     } else if (command == "abort") {
         events_.abort(rank, number(message["exitcode"], exit_failed));

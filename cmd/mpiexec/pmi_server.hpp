@@ -15,7 +15,7 @@
 
 namespace heddle::mpiexec {
 
-enum class PmiStage { unused, initialized, finalized };
+enum class PmiPhase { unused, initialized, finalized };
 
 class PmiServer {
 public:
@@ -35,7 +35,7 @@ public:
     /// Answers whatever `rank` has sent so far; call before judging how it ended.
     void drain(int rank);
 
-    [[nodiscard]] PmiStage stage(int rank) const { return client(rank).stage; }
+    [[nodiscard]] PmiPhase phase(int rank) const { return client(rank).phase; }
     [[nodiscard]] bool in_barrier(int rank) const { return client(rank).in_barrier; }
     [[nodiscard]] bool barrier_open() const { return waiting_ > 0; }
 
@@ -44,7 +44,7 @@ private:
         UniqueFd socket;
         std::string unread;
         int program = 0;
-        PmiStage stage = PmiStage::unused;
+        PmiPhase phase = PmiPhase::unused;
         bool in_barrier = false;
         bool in_spawn = false;  ///< between mcmd=spawn and endcmd
     };

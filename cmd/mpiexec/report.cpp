@@ -15,10 +15,10 @@ std::string how_it_ended(int status) {
     return fmt::format("has ended with exit code {}", WEXITSTATUS(status));
 }
 
-std::string not_blocked(launch::Stage stage, bool in_barrier) {
+std::string not_blocked(launch::Phase phase, bool in_barrier) {
     if (in_barrier) return "waits for the other ranks in MPI_Init or MPI_Finalize";
-    const char* where = stage == launch::Stage::started ? ", before MPI_Init"
-        : stage == launch::Stage::finalized             ? ", after MPI_Finalize"
+    const char* where = phase == launch::Phase::started ? ", before MPI_Init"
+        : phase == launch::Phase::finalized             ? ", after MPI_Finalize"
                                                         : "";
     return fmt::format("running (not blocked in MPI){}", where);
 }
@@ -61,7 +61,7 @@ public:
 private:
     [[nodiscard]] std::string elsewhere(int index) const {
         if (is_of_one_) return "not blocked in MPI";  // how far it has come its launcher knows
-        return not_blocked(memory_.stage(index), pmi_.in_barrier(index));
+        return not_blocked(memory_.phase(index), pmi_.in_barrier(index));
     }
 
     const bool is_of_one_;

@@ -40,4 +40,11 @@ inline UniqueFd out_of_the_way(UniqueFd fd) noexcept {
     return moved ? std::move(moved) : std::move(fd);
 }
 
+/// Closes `first` and all above: an end of a pipe that a process keeps would never be seen to be closed.
+inline void close_from(int first) {
+    if (::close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return;
+    const long most = ::sysconf(_SC_OPEN_MAX);  // the kernel is older than 5.9
+    for (int fd = first; fd < most; ++fd) ::close(fd);
+}
+
 }  // namespace heddle::mpiexec

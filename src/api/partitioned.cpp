@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Partitioned communication (MPI 5.0, 4).
 
-#include "part/partitioned.hpp"
+#include "partitioned/partitioned.hpp"
 #include "api/completion.hpp"
 #include "api/entry.hpp"
 #include "api/object_arguments.hpp"
@@ -16,7 +16,7 @@ constexpr std::int64_t most_partitions = 1 << 30;
 
 /// What both ends check alike, and their memory.
 int side_of(Thread& thread, Communicator& communicator, std::byte* data, Partitions partitions,
-            Count count, Type type, part::Side& side) {
+            Count count, Type type, partitioned::Side& side) {
     if (partitions.value < 1 || partitions.value > most_partitions)
         return refuse(thread, &communicator, MPI_ERR_ARG, Partitions::name,
                       std::to_string(partitions.value) + " is not from 1 to " +
@@ -37,20 +37,21 @@ int start_end(Thread& thread, Request& request) {
     if (request.extra == nullptr)
         request.inner = null_receive(thread);
     else
-        static_cast<part::End*>(request.extra)->start(thread, request);
+        static_cast<partitioned::End*>(request.extra)->start(thread, request);
     return MPI_SUCCESS;
 }
 
 int let_go_of_end(Thread& thread, Request& request) {
     if (request.extra != nullptr)
-        static_cast<part::End*>(request.extra)->let_go(thread, request);
+        static_cast<partitioned::End*>(request.extra)->let_go(thread, request);
     else if (request.inner != nullptr)
         engine_of(thread).free_request(thread, *request.inner);
     engine_of(thread).free_request(thread, request);
     return MPI_SUCCESS;
 }
 
-int hand_out_end(Thread& thread, Communicator& communicator, part::End* end, MPI_Request& handle) {
+int hand_out_end(Thread& thread, Communicator& communicator, partitioned::End* end,
+                 MPI_Request& handle) {
     Request* request = engine_of(thread).take_request(thread);
     if (request == nullptr) return hand_out(thread, communicator, nullptr, handle);
     request->operation = core::Operation::persistent_partitioned;
@@ -63,8 +64,8 @@ int hand_out_end(Thread& thread, Communicator& communicator, part::End* end, MPI
 }
 
 template <class End>
-int make(Thread& thread, Communicator& communicator, const part::Side& side, std::int32_t peer,
-         std::int32_t tag, MPI_Request& handle) {
+int make(Thread& thread, Communicator& communicator, const partitioned::Side& side,
+         std::int32_t peer, std::int32_t tag, MPI_Request& handle) {
     auto* end = new End(thread, communicator, side, peer, tag);
     if (!end->pair(thread)) {
         Request none;
@@ -76,11 +77,11 @@ int make(Thread& thread, Communicator& communicator, const part::Side& side, std
 
 int psend_init(Thread& thread, SendBuffer buffer, Partitions partitions, Count count, Type type,
                Dest dest, SendTag tag, Comm comm, Hints, Out<MPI_Request> result) {
-    part::Side side{};
+    partitioned::Side side{};
     auto* data = const_cast<std::byte*>(buffer.address);  // only read
     if (const int error = side_of(thread, *comm, data, partitions, count, type, side)) return error;
     if (dest.null()) return hand_out_end(thread, *comm, nullptr, *result);
-    return make<part::Sender>(thread, *comm, side, dest.rank, tag.value, *result);
+    return make<partitioned::Sender>(thread, *comm, side, dest.rank, tag.value, *result);
 }
 
 /// No wildcards: `Dest` and `SendTag` say what may stand here.
@@ -88,11 +89,11 @@ HEDDLE_NAMED(PartitionSource, Dest, "source")
 
 int precv_init(Thread& thread, ReceiveBuffer buffer, Partitions partitions, Count count, Type type,
                PartitionSource source, SendTag tag, Comm comm, Hints, Out<MPI_Request> result) {
-    part::Side side{};
+    partitioned::Side side{};
     if (const int error = side_of(thread, *comm, buffer.address, partitions, count, type, side))
         return error;
     if (source.null()) return hand_out_end(thread, *comm, nullptr, *result);
-    return make<part::Receiver>(thread, *comm, side, source.rank, tag.value, *result);
+    return make<partitioned::Receiver>(thread, *comm, side, source.rank, tag.value, *result);
 }
 
 /// The end behind a handle, an error raised if it is none of this kind. nullptr: of MPI_PROC_NULL.
@@ -101,19 +102,19 @@ int find_end(Thread& thread, MPI_Request handle, Request*& request, End*& end) {
     if (const int error = find_request(thread, handle, request)) return error;
     auto* any = request == nullptr || request->operation != core::Operation::persistent_partitioned
         ? nullptr
-        : static_cast<part::End*>(request->extra);
+        : static_cast<partitioned::End*>(request->extra);
     end = dynamic_cast<End*>(any);
     if (end != nullptr ||
         (request != nullptr && any == nullptr &&
          request->operation == core::Operation::persistent_partitioned))
         return MPI_SUCCESS;
     return objects::fail(thread, nullptr, MPI_ERR_REQUEST,
-                         std::is_same_v<End, part::Sender>
+                         std::is_same_v<End, partitioned::Sender>
                              ? "argument request: not of MPI_Psend_init"
                              : "argument request: not of MPI_Precv_init");
 }
 
-int no_partition(Thread& thread, const Request& request, const part::End& end,
+int no_partition(Thread& thread, const Request& request, const partitioned::End& end,
                  std::int64_t partition) {
     return refuse(thread, request.communicator, MPI_ERR_ARG, "partition",
                   std::to_string(partition) + " is not one of the request's partitions, 0 to " +
@@ -122,7 +123,7 @@ int no_partition(Thread& thread, const Request& request, const part::End& end,
 
 int ready(Thread& thread, MPI_Request handle, std::int64_t partition) {
     Request* request = nullptr;
-    part::Sender* sender = nullptr;
+    partitioned::Sender* sender = nullptr;
     if (const int error = find_end(thread, handle, request, sender)) return error;
     if (request->inner == nullptr)
         return objects::fail(thread, request->communicator, MPI_ERR_REQUEST,
@@ -159,7 +160,7 @@ int pready_list(Thread& thread, Length length, Array<const int> partitions,
 
 int parrived(Thread& thread, Raw<MPI_Request> handle, Raw<int> partition, Out<int> flag) {
     Request* request = nullptr;
-    part::Receiver* receiver = nullptr;
+    partitioned::Receiver* receiver = nullptr;
     if (const int error = find_end(thread, handle.value, request, receiver)) return error;
     *flag = 1;
     if (receiver == nullptr) return MPI_SUCCESS;

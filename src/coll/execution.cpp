@@ -151,8 +151,8 @@ std::uint32_t Execution::start_stage(core::Thread& thread) noexcept {
         }
     }
     if (sends == 0) return over;
-    p2p::Turn turn(thread);
-    listen(turn, std::span(under_way_).first(sends), *this);
+    p2p::ProgressCall call(thread);
+    listen(call, std::span(under_way_).first(sends), *this);
     return over;
 }
 
@@ -185,9 +185,9 @@ void Execution::collect(core::Thread& thread) noexcept {
     under_way_.clear();
 }
 
-void Execution::completed(p2p::Turn& turn, core::Request&) noexcept {
+void Execution::completed(p2p::ProgressCall& call, core::Request&) noexcept {
     // Release for this message's outcome, acquire for the others'.
-    if (left_.fetch_sub(1, acq_rel) == 1) turn.put_off(*this);
+    if (left_.fetch_sub(1, acq_rel) == 1) call.put_off(*this);
 }
 
 void Execution::run(core::Thread& thread) noexcept {
@@ -211,9 +211,9 @@ void Execution::complete(core::Thread& thread) noexcept {
         engine.free_request(thread, request);
         delete this;
     } else {
-        p2p::Turn turn(thread);
-        turn.complete(request);
-        engine.finish(turn);
+        p2p::ProgressCall call(thread);
+        call.complete(request);
+        engine.finish(call);
     }
     engine.endings().count_composed(-1);
 }

@@ -45,7 +45,7 @@ public:
     /// now, or when it is complete.
     void let_go(core::Thread& thread, core::Request* request) noexcept;
 
-    void completed(p2p::Turn& turn, core::Request& message) noexcept override;
+    void completed(p2p::ProgressCall& call, core::Request& message) noexcept override;
     void run(core::Thread& thread) noexcept override;
     bool calls_program() const noexcept override;
 

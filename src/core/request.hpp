@@ -39,7 +39,7 @@ enum class Operation : std::uint8_t {
     generalized,
     schedule,     ///< a nonblocking collective (coll/execution.hpp)
     join,         ///< complete when several operations are (p2p/join.hpp)
-    partitioned,  ///< a transfer of a partitioned message (part/partitioned.hpp)
+    partitioned,  ///< a transfer of a partitioned message (partitioned/partitioned.hpp)
     access,       ///< to a window of another node (rma/far_targets.hpp)
     flush,        ///< complete when buffered messages are on their way (p2p/buffered.hpp)
 };

@@ -130,7 +130,7 @@ struct Patience {
 
 struct Thread;
 
-/// Something to be done by a thread that holds no lock, put off until then (p2p/turn.hpp).
+/// Something to be done by a thread that holds no lock, put off until then (p2p/progress_call.hpp).
 class Work {
 public:
     virtual void run(Thread& thread) noexcept = 0;

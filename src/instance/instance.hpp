@@ -25,7 +25,7 @@
 namespace heddle::instance {
 
 /// The way in from one process. Listed inlets are polled; an inlet that is not listed, or whose
-/// ring is cold, is announced by its sender at the door (transport/shm/node.hpp).
+/// ring is cold, is announced by its sender in the mailbox (transport/shm/node.hpp).
 struct alignas(cache_line) Inlet {
     static constexpr std::uint32_t fewest_cold_visits = 8;
 

@@ -40,7 +40,7 @@ struct Header {
 
 /// How far a rank has come. A process that ends before `finalized` although it was `initialized`
 /// has left the others waiting.
-enum class Stage : std::uint32_t { started = 0, initialized = 1, finalized = 2, aborted = 3 };
+enum class Phase : std::uint32_t { started = 0, initialized = 1, finalized = 2, aborted = 3 };
 
 /// One thread asleep inside an MPI call.
 struct Blocked {
@@ -51,7 +51,7 @@ struct Blocked {
 };
 
 struct alignas(64) Page {
-    std::atomic<Stage> stage;
+    std::atomic<Phase> phase;
     std::atomic<std::uint32_t> pid;  ///< 0: no process has taken this rank's place yet
     std::atomic<std::int32_t> abort_code;
     /// Where in the memory of the process a copy of `token` is, and its value: by them others know that a process

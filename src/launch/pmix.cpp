@@ -9,7 +9,7 @@
 /// when its library tells.
 ///
 /// A server that is asked for what a rank of another host has published asks that host, and does not answer if the rank
-/// has gone meanwhile: nobody waits for it longer than some seconds.
+/// has gone meanwhile: nobody waits for it longer than some seconds. The same holds for a server that is told of an abort.
 
 #include <atomic>
 #include <chrono>
@@ -22,6 +22,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -29,6 +30,7 @@
 #include "launch/pieces.hpp"
 #include "launch/pmix_abi.hpp"
 #include "platform/ancestors.hpp"
+#include "platform/signals.hpp"
 
 namespace heddle::launch {
 namespace {
@@ -86,6 +88,26 @@ void hear_of_loss(std::size_t, int status, const pmix::Process* source, pmix::In
     if (next != nullptr) next(pmix::success, nullptr, 0, nullptr, nullptr, data);
 }
 
+/// That a server has answered, for whoever does not wait for that longer than some time.
+class Answered {
+public:
+    void tell() {
+        const std::lock_guard guard(lock_);
+        over_ = true;
+        changed_.notify_one();
+    }
+    /// False: not in time. Else all that tell()'s caller has written before is there.
+    bool within(std::chrono::seconds patience) {
+        std::unique_lock guard(lock_);
+        return changed_.wait_for(guard, patience, [this] { return over_; });
+    }
+
+private:
+    std::mutex lock_;
+    std::condition_variable changed_;
+    bool over_ = false;
+};
+
 /// What has been asked for. Whoever asked may have given up when it is answered.
 class Question {
 public:
@@ -97,9 +119,7 @@ public:
         auto kept = std::make_unique<std::shared_ptr<Question>>(question);
         if (start(answer, kept.get()) != pmix::success) return nullptr;
         (void)kept.release();  // the answer's
-        std::unique_lock guard(question->lock_);
-        question->answered_.wait_for(guard, patience, [&] { return question->over_; });
-        return question->known_ ? question : nullptr;
+        return question->answered_.within(patience) && question->known_ ? question : nullptr;
     }
     std::uint16_t type = 0;
     std::uint32_t number = 0;
@@ -110,13 +130,9 @@ private:
         const std::unique_ptr<std::shared_ptr<Question>> kept(
             static_cast<std::shared_ptr<Question>*>(data));
         Question& question = **kept;
-        {
-            const std::lock_guard guard(question.lock_);
-            question.over_ = true;
-            question.known_ = status == pmix::success && value != nullptr;
-            if (question.known_) question.read(*value);
-        }
-        question.answered_.notify_one();
+        question.known_ = status == pmix::success && value != nullptr;
+        if (question.known_) question.read(*value);
+        question.answered_.tell();
     }
     void read(const pmix::Value& value) {
         type = value.type;
@@ -126,10 +142,26 @@ private:
             number = value.data.number;
     }
 
-    std::mutex lock_;
-    std::condition_variable answered_;
-    bool over_ = false, known_ = false;
+    Answered answered_;
+    bool known_ = false;
 };
+
+/// PMIx_Abort waits for its server, which does not answer where it is stopped or cut off: the caller exits all the same.
+/// A thread of its own makes the call, since PMIx has none that returns at once.
+void abort_within_patience(const pmix::Functions& call, int code) noexcept {
+    constexpr std::chrono::seconds patience{3};
+    try {
+        const platform::WithoutSignals inherited;
+        const auto answered = std::make_shared<Answered>();  // the thread may outlive this function
+        std::thread([answered, code, abort = call.Abort] {
+            (void)abort(code, "", nullptr, 0);
+            answered->tell();
+        }).detach();
+        (void)answered->within(patience);
+    } catch (const std::exception&) {
+        // Without a thread nobody is told: the exit that follows tells it as well.
+    }
+}
 
 class Pmix final : public Launcher {
 public:
@@ -173,7 +205,7 @@ public:
     }
     void abort(int code) noexcept override {
         expected.store(true, std::memory_order_relaxed);
-        (void)call_.Abort(code, "", nullptr, 0);
+        abort_within_patience(call_, code);
     }
 
 private:

@@ -2,9 +2,11 @@
 #include "objects/communicator.hpp"
 
 #include <atomic>
+#include <mutex>
 #include <new>
 
 #include "objects/process.hpp"
+#include "sync/mutex.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -19,6 +21,9 @@ constexpr Hint hints[] = {
     {"mpi_assert_exact_length", &Hints::exact_length},
     {"mpi_assert_allow_overtaking", &Hints::allow_overtaking},
 };
+
+/// Guards who the peers of a communicator are against those who only hold a request that names it.
+sync::Mutex naming;
 
 /// In the world.
 std::int32_t rank_of_first(const Process& process, const Group& group) noexcept {
@@ -42,8 +47,11 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
     communicator->rank = group.rank;
     communicator->remote = remote;
     const Group& others = remote == nullptr ? group : *remote;
-    communicator->peers = others.size();
-    communicator->processes = others.processes.data();
+    {
+        const std::lock_guard guard(naming);
+        communicator->peers = others.size();
+        communicator->processes = others.processes.data();
+    }
     communicator->hints = {};
     communicator->handle = reinterpret_cast<MPI_Comm>(communicator);
     communicator->collectives = 0;
@@ -76,6 +84,11 @@ void leave_scratch(const Process& process, Communicator& communicator) noexcept 
     scratch = {};
 }
 
+std::int32_t process_named_by(const Communicator& communicator, std::int32_t rank) noexcept {
+    const std::lock_guard guard(naming);
+    return rank >= 0 && rank < communicator.peers ? communicator.processes[rank] : -1;
+}
+
 void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
     if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
@@ -83,9 +96,11 @@ void drop(Process& process, Communicator& communicator) noexcept {
     if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
         process.freed_contexts.add(communicator.context, communicator.size() + remote);
     leave_scratch(process, communicator);
-    // Receives may still wait that name it (p2p::Engine::watch_sender()).
-    communicator.peers = 0;
-    communicator.processes = nullptr;
+    {
+        const std::lock_guard guard(naming);
+        communicator.peers = 0;
+        communicator.processes = nullptr;
+    }
     drop(process, *communicator.group);
     if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);

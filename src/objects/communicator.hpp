@@ -117,6 +117,9 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
 Communicator& local_communicator(Process& process, Communicator& inter);
 /// Gives back the memory for collectives that it has.
 void leave_scratch(const Process& process, Communicator& communicator) noexcept;
+/// The process that has this rank among the peers; -1: there is none, or the communicator is gone. Also for who does
+/// not hold a reference: operations on their way name communicators that are freed meanwhile.
+std::int32_t process_named_by(const Communicator& communicator, std::int32_t rank) noexcept;
 /// Drops a reference; the last one destroys.
 void drop(Process& process, Communicator& communicator) noexcept;
 /// Makes the handle invalid, and drops its reference.

@@ -33,7 +33,7 @@ inline constexpr std::uint32_t world_context = 2;
 inline constexpr std::uint32_t self_context = 4;
 inline constexpr std::uint32_t first_free_context = 6;
 inline constexpr std::uint32_t most_context = 0x1ffffffe;
-/// With this bit: of partitioned communication (part/partitioned.hpp).
+/// With this bit: of partitioned communication (partitioned/partitioned.hpp).
 inline constexpr std::uint32_t partitioned_context = 0x20000000;
 /// With this bit: of the local groups of an intercommunicator, which have no process in common.
 inline constexpr std::uint32_t local_group_context = 0x40000000;

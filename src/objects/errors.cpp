@@ -166,7 +166,7 @@ void end_job(Process& process, int code, const std::string& reason) noexcept {
     launch::Page& page = process.node.page(static_cast<std::size_t>(process.number()));
     page.abort_code.store(code, relaxed);
     std::snprintf(page.abort_reason, sizeof page.abort_reason, "%s", reason.c_str());
-    page.stage.store(launch::Stage::aborted, release);
+    page.phase.store(launch::Phase::aborted, release);
     launch::abort(
         process.job, code,
         "rank " + std::to_string(process.rank()) + ": " +

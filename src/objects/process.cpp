@@ -140,7 +140,7 @@ void Process::open() {
     }
     stays_open();
     if (uses_++ != 0) return;
-    node.page(static_cast<std::size_t>(number())).stage.store(launch::Stage::initialized, release);
+    node.page(static_cast<std::size_t>(number())).phase.store(launch::Phase::initialized, release);
     life.store(Life::initialized, release);
 }
 
@@ -150,7 +150,7 @@ bool Process::close() noexcept {
         stays_open();
         return false;
     }
-    node.page(static_cast<std::size_t>(number())).stage.store(launch::Stage::finalized, release);
+    node.page(static_cast<std::size_t>(number())).phase.store(launch::Phase::finalized, release);
     life.store(Life::finalized, release);
     return true;
 }

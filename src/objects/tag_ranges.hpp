@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Tags that follow each other, for messages that one process numbers (part/partitioned.hpp). They come
+/// Tags that follow each other, for messages that one process numbers (partitioned/partitioned.hpp). They come
 /// round again after 2^31.
 
 #include <atomic>

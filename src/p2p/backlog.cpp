@@ -33,7 +33,7 @@ Backlog::Backlog(const transport::shm::Node& node, std::int32_t rank, instance::
 
 void Backlog::hand_over(instance::Instance& instance, instance::Channel& channel,
                         transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
-                        Kind kind, const void* prefix, std::uint32_t prefix_bytes,
+                        MessageKind kind, const void* prefix, std::uint32_t prefix_bytes,
                         std::uint64_t stamp) noexcept {
     if (!is_control(kind)) announce_context(instance, channel, message.envelope.context);
     write_cells(cell, message, kind, prefix, prefix_bytes, stamp);
@@ -50,7 +50,7 @@ void Backlog::announce_context(const instance::Instance& instance, instance::Cha
                                std::uint32_t context) noexcept {
     const std::uint64_t bit = transport::shm::class_bit(context);
     if ((channel.open_for & bit) != 0) return;
-    node_.door(static_cast<std::size_t>(channel.process)).use.add(context, instance.number);
+    node_.mailbox(static_cast<std::size_t>(channel.process)).use.add(context, instance.number);
     if (channel.state == instance::Channel::State::open) channel.open_for |= bit;
 }
 
@@ -60,7 +60,7 @@ void Backlog::queue(instance::Instance& instance, instance::Channel& channel,
     if (pending == nullptr) throw std::bad_alloc();
     *pending = what;
     try {
-        if (!is_control(static_cast<Kind>(what.kind))) {
+        if (!is_control(static_cast<MessageKind>(what.kind))) {
             announce_context(instance, channel, what.envelope.context);
             blocked_[static_cast<std::size_t>(channel.process)].add(
                 notice_for(channel.process), what.stamp, what.envelope.context);
@@ -87,17 +87,17 @@ void Backlog::note(instance::Instance& instance) noexcept {
     instances_.fetch_or(Instances{1} << instance.number, release);
 }
 
-bool Backlog::flush(Turn& turn, instance::Instance& instance) {
+bool Backlog::flush(ProgressCall& call, instance::Instance& instance) {
     if (instance.backlog.load(relaxed) == 0) return false;
-    const sync::BiasedHold held(instance.outbox, turn.thread.token);
-    return flush_held(turn, instance);
+    const sync::BiasedHold held(instance.outbox, call.thread.token);
+    return flush_held(call, instance);
 }
 
-bool Backlog::flush_held(Turn& turn, instance::Instance& instance) {
+bool Backlog::flush_held(ProgressCall& call, instance::Instance& instance) {
     bool moved = false;
     for (instance::Channel** at = &instance.backlogged; *at != nullptr;) {
         instance::Channel& channel = **at;
-        if (flush_channel(turn, instance, channel)) moved = true;
+        if (flush_channel(call, instance, channel)) moved = true;
         if (channel.backlog.empty()) {
             *at = channel.next_backlogged;
             channel.state = instance::Channel::State::open;
@@ -105,7 +105,7 @@ bool Backlog::flush_held(Turn& turn, instance::Instance& instance) {
             at = &channel.next_backlogged;
         }
     }
-    if (streams_.push(turn, instance)) moved = true;
+    if (streams_.push(call, instance)) moved = true;
     if (instance.backlogged == nullptr && instance.streaming == nullptr &&
         instance.backlog.load(relaxed) != 0) {
         instance.backlog.store(0, relaxed);
@@ -115,14 +115,16 @@ bool Backlog::flush_held(Turn& turn, instance::Instance& instance) {
     return moved;
 }
 
-bool Backlog::flush_channel(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
+bool Backlog::flush_channel(ProgressCall& call, instance::Instance& instance,
+                            instance::Channel& channel) {
     bool moved = false;
-    while (!channel.backlog.empty() && flush_one(turn, instance, channel)) moved = true;
+    while (!channel.backlog.empty() && flush_one(call, instance, channel)) moved = true;
     return moved;
 }
 
 /// The first pending message of the channel, or one fragment of it.
-bool Backlog::flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel) {
+bool Backlog::flush_one(ProgressCall& call, instance::Instance& instance,
+                        instance::Channel& channel) {
     instance::Pending& pending = channel.backlog.front();
     if (node_.is_under_pressure(channel.process)) [[unlikely]]
         if (withhold(pending, true)) instance.backlog_counters.withheld.add();
@@ -134,8 +136,9 @@ bool Backlog::flush_one(Turn& turn, instance::Instance& instance, instance::Chan
     hand_over(
         instance, channel, *cell, cells,
         {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
-        static_cast<Kind>(pending.kind), pending.prefix, pending.prefix_bytes, pending.stamp);
-    if (in_pieces || pending.kind == static_cast<std::uint8_t>(Kind::rendezvous))
+        static_cast<MessageKind>(pending.kind), pending.prefix, pending.prefix_bytes,
+        pending.stamp);
+    if (moves_large_payload(static_cast<MessageKind>(pending.kind)))
         wake_workers(node_, rank_, channel.process);
     if (bytes < pending.bytes) {
         pass_piece(pending, bytes);
@@ -144,14 +147,14 @@ bool Backlog::flush_one(Turn& turn, instance::Instance& instance, instance::Chan
     if (in_pieces) announced_.end();
     core::Request* const completes = pending.completes;
     end(instance, channel, channel.backlog.take_front());
-    if (completes != nullptr) turn.complete(*completes);
+    if (completes != nullptr) call.complete(*completes);
     return true;
 }
 
 /// Of a message that is out of the backlog: it has been published, or never will be.
 void Backlog::end(instance::Instance& instance, const instance::Channel& channel,
                   instance::Pending& pending) noexcept {
-    if (!is_control(static_cast<Kind>(pending.kind)) &&
+    if (!is_control(static_cast<MessageKind>(pending.kind)) &&
         blocked_[static_cast<std::size_t>(channel.process)].remove(
             notice_for(channel.process), pending.stamp, pending.envelope.context))
         node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
@@ -160,9 +163,9 @@ void Backlog::end(instance::Instance& instance, const instance::Channel& channel
 }
 
 bool Backlog::withhold(instance::Pending& pending, bool readable) noexcept {
-    const bool synchronous = pending.kind == static_cast<std::uint8_t>(Kind::eager_sync);
+    const bool synchronous = pending.kind == static_cast<std::uint8_t>(MessageKind::eager_sync);
     const bool fits = pending.bytes <= match::Message::small_beside_offer;
-    if (pending.kind != static_cast<std::uint8_t>(Kind::eager) && (!synchronous || fits))
+    if (pending.kind != static_cast<std::uint8_t>(MessageKind::eager) && (!synchronous || fits))
         return false;
     OfferedFields offer{reinterpret_cast<std::uint64_t>(pending.completes), 0};
     if (synchronous) std::memcpy(&offer, pending.prefix, sizeof offer);
@@ -172,7 +175,8 @@ bool Backlog::withhold(instance::Pending& pending, bool readable) noexcept {
                                       : unreadable,
                                   pending.bytes};
     pending.completes = nullptr;
-    pending.kind = static_cast<std::uint8_t>(fits ? Kind::eager_sync : Kind::rendezvous);
+    pending.kind =
+        static_cast<std::uint8_t>(fits ? MessageKind::eager_sync : MessageKind::rendezvous);
     pending.prefix_bytes = fits ? sizeof offer : sizeof fields;
     std::memcpy(pending.prefix, fits ? static_cast<const void*>(&offer) : &fields,
                 pending.prefix_bytes);
@@ -184,10 +188,10 @@ bool Backlog::withhold(instance::Pending& pending, bool readable) noexcept {
     return true;
 }
 
-bool Backlog::flush_all(Turn& turn) {
+bool Backlog::flush_all(ProgressCall& call) {
     bool moved = false;
     pool_.each(instances(),
-               [&](instance::Instance& instance) { moved = flush(turn, instance) || moved; });
+               [&](instance::Instance& instance) { moved = flush(call, instance) || moved; });
     return moved;
 }
 
@@ -201,7 +205,7 @@ bool Backlog::take_out(instance::Instance& instance, instance::Channel& channel,
     }
     instance::Pending* const found = channel.backlog.find_if(is_it);
     if (found == nullptr) return false;
-    found->kind = static_cast<std::uint8_t>(Kind::nothing);
+    found->kind = static_cast<std::uint8_t>(MessageKind::nothing);
     found->prefix_bytes = 0;
     found->data = nullptr;
     found->layout = nullptr;

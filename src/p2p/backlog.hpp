@@ -20,7 +20,7 @@
 #include "p2p/blocked_messages.hpp"
 #include "p2p/outbound.hpp"
 #include "p2p/outgoing_streams.hpp"
-#include "p2p/turn.hpp"
+#include "p2p/progress_call.hpp"
 #include "sync/covered_fence.hpp"
 
 namespace heddle::p2p {
@@ -40,7 +40,7 @@ public:
     /// Writes the message into its cells, and hands them over.
     void hand_over(instance::Instance& instance, instance::Channel& channel,
                    transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
-                   Kind kind, const void* prefix, std::uint32_t prefix_bytes,
+                   MessageKind kind, const void* prefix, std::uint32_t prefix_bytes,
                    std::uint64_t stamp) noexcept;
     void queue(instance::Instance& instance, instance::Channel& channel,
                const instance::Pending& what);
@@ -52,10 +52,10 @@ public:
     OutgoingStreams& streams() noexcept { return streams_; }
 
     /// Hands over what there is room for; true if anything was.
-    bool flush(Turn& turn, instance::Instance& instance);
+    bool flush(ProgressCall& call, instance::Instance& instance);
     /// The same with the outbox held.
-    bool flush_held(Turn& turn, instance::Instance& instance);
-    bool flush_all(Turn& turn);
+    bool flush_held(ProgressCall& call, instance::Instance& instance);
+    bool flush_all(ProgressCall& call);
     /// Leaves a payload that would hold memory of the receiver with its send, until it is matched. `readable`: by the
     /// receiver. False: it holds none.
     bool withhold(instance::Pending& pending, bool readable) noexcept;
@@ -71,8 +71,9 @@ public:
 private:
     void announce_context(const instance::Instance& instance, instance::Channel& channel,
                           std::uint32_t context) noexcept;
-    bool flush_channel(Turn& turn, instance::Instance& instance, instance::Channel& channel);
-    bool flush_one(Turn& turn, instance::Instance& instance, instance::Channel& channel);
+    bool flush_channel(ProgressCall& call, instance::Instance& instance,
+                       instance::Channel& channel);
+    bool flush_one(ProgressCall& call, instance::Instance& instance, instance::Channel& channel);
     void end(instance::Instance& instance, const instance::Channel& channel,
              instance::Pending& pending) noexcept;
     transport::shm::BlockedNotice& notice_for(std::int32_t process) const noexcept {

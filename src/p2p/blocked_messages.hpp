@@ -33,7 +33,7 @@ public:
         tell(notice, at->first, at->second);
         notice.tell_how_many(++blocked_);
     }
-    /// After the message has been published. True: the receiver is to be told at its door.
+    /// After the message has been published. True: the receiver is to be told in its mailbox.
     [[nodiscard]] bool remove(transport::shm::BlockedNotice& notice, std::uint64_t stamp,
                               std::uint32_t context) noexcept {
         std::lock_guard guard(lock_);

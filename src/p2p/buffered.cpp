@@ -30,10 +30,10 @@ public:
     Piece(std::shared_ptr<BsendBuffer> owner, std::uint64_t length) noexcept
         : owner(std::move(owner)), length(length), bytes(std::max<std::uint64_t>(length, 1)) {}
 
-    void completed(Turn& turn, core::Request& request) noexcept override {
-        turn.thread.engine->free_request(turn.thread, request);
+    void completed(ProgressCall& call, core::Request& request) noexcept override {
+        call.thread.engine->free_request(call.thread, request);
         const std::unique_ptr<Piece> self(this);
-        owner->release(turn, *this);
+        owner->release(call, *this);
     }
 
     std::shared_ptr<BsendBuffer> owner;
@@ -84,17 +84,17 @@ void BsendBuffer::give_back(const Piece& piece) noexcept {
     taken_ -= piece.bytes;
 }
 
-void BsendBuffer::release(Turn& turn, const Piece& piece) noexcept {
+void BsendBuffer::release(ProgressCall& call, const Piece& piece) noexcept {
     {
         const std::lock_guard guard(lock_);
         give_back(piece);
         std::erase_if(flushes_, [&](Flush& flush) {
             if (flush.latest < piece.number || --flush.pieces != 0) return false;
-            turn.complete(*flush.request);
+            call.complete(*flush.request);
             return true;
         });
     }
-    turn.thread.engine->endings().tell();
+    call.thread.engine->endings().tell();
 }
 
 bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
@@ -111,19 +111,19 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
     copy.layout = nullptr;
     copy.how = Sending::blocking;
     Engine& engine = *thread.engine;
-    Turn turn(thread);
+    ProgressCall call(thread);
     core::Request* request = nullptr;
     try {
         request = engine.start_send(thread, copy);
     } catch (const std::bad_alloc&) {
-        release(turn, *piece);
+        release(call, *piece);
         throw;
     }
     if (request == nullptr || request->immortal)
-        release(turn, *piece);
+        release(call, *piece);
     else
-        listen(turn, *request, *piece.release());
-    engine.finish(turn);
+        listen(call, *request, *piece.release());
+    engine.finish(call);
     return request != nullptr;
 }
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "p2p/engine.hpp"
-#include "p2p/turn.hpp"
+#include "p2p/progress_call.hpp"
 
 namespace heddle::p2p {
 
@@ -52,7 +52,7 @@ private:
     bool reserve(Piece& piece);
     bool reserve_automatic(Piece& piece) noexcept;
     void give_back(const Piece& piece) noexcept;
-    void release(Turn& turn, const Piece& piece) noexcept;
+    void release(ProgressCall& call, const Piece& piece) noexcept;
 
     void* const memory_;
     const std::uint64_t bytes_;

@@ -52,8 +52,8 @@
 #include "p2p/payload.hpp"
 #include "p2p/payload_rings.hpp"
 #include "p2p/pressure.hpp"
+#include "p2p/progress_call.hpp"
 #include "p2p/protocol.hpp"
-#include "p2p/turn.hpp"
 #include "p2p/watchers.hpp"
 #include "p2p/wildcards.hpp"
 #include "platform/cpu.hpp"
@@ -106,7 +106,7 @@ public:
         if (message.bytes < inline_below_ && message.process != rank_ && message.layout == nullptr)
             [[likely]] {
             instance::Instance& instance = pool_.of(message.envelope.context, message.envelope.tag);
-            if (post<1>(thread, instance, message, Kind::eager, nullptr, 0) == Post::done)
+            if (post<1>(thread, instance, message, MessageKind::eager, nullptr, 0) == Post::done)
                 [[likely]]
                 return &completed_send_;
         }
@@ -154,17 +154,17 @@ public:
     FarListeners& far_listeners() noexcept { return far_listeners_; }
     std::uint64_t most_far_payload() const noexcept;
     /// `completes` is done once the data may be changed.
-    void ask_far(Turn& turn, const Outbound& message, const AccessFields& fields,
+    void ask_far(ProgressCall& call, const Outbound& message, const AccessFields& fields,
                  core::Request* completes);
     /// To a request of that process: data from fields.offset on; or no more than fits behind the fields.
-    void answer_far(Turn& turn, std::int32_t process, const DataFields& fields, Shape shape,
+    void answer_far(ProgressCall& call, std::int32_t process, const DataFields& fields, Shape shape,
                     const std::byte* data, core::Request* completes);
-    void answer_briefly(Turn& turn, std::int32_t process, std::uint64_t receiver, const void* data,
-                        std::uint64_t bytes);
+    void answer_briefly(ProgressCall& call, std::int32_t process, std::uint64_t receiver,
+                        const void* data, std::uint64_t bytes);
     static constexpr std::uint64_t brief =
         transport::shm::inline_payload - sizeof(DataFields);  ///< bytes, at most
-    void acknowledge_far(Turn& turn, std::int32_t process, std::uint64_t receiver);
-    void refuse_far(Turn& turn, std::int32_t process, const RefusedFields& fields);
+    void acknowledge_far(ProgressCall& call, std::int32_t process, std::uint64_t receiver);
+    void refuse_far(ProgressCall& call, std::int32_t process, const RefusedFields& fields);
 
     // --- receiving ---
 
@@ -270,27 +270,27 @@ public:
         return requests_.in_first(handle) || handle == &completed_send_;
     }
 
-    /// The end of a turn, with no lock held: what was put off while locks were.
-    void finish(Turn& turn);
-    /// Calls `part`, and finishes the turn also where memory runs out in it: what it has matched is not lost.
+    /// The end of a progress call, with no lock held: what was put off while locks were.
+    void finish(ProgressCall& call);
+    /// Calls `part`, and finishes the progress call also where memory runs out in it: what it has matched is not lost.
     template <class Part>
-    void finish_after(Turn& turn, Part&& part) {
+    void finish_after(ProgressCall& call, Part&& part) {
         try {
             part();
         } catch (...) {
-            finish(turn);
+            finish(call);
             throw;
         }
-        finish(turn);
+        finish(call);
     }
 
     // --- for parts of the engine ---
 
     /// Tells the process at the other end of a message. Throws std::bad_alloc, and has sent nothing then.
-    void control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
+    void control(ProgressCall& call, std::uint8_t instance, std::int32_t process, MessageKind kind,
                  const void* fields, std::uint32_t bytes);
     /// A send whose payload was still to be taken: it was not wanted, or is there.
-    void complete_announced(Turn& turn, core::Request& send) noexcept;
+    void complete_announced(ProgressCall& call, core::Request& send) noexcept;
 
     // --- for waiting (progress/wait.hpp) ---
 
@@ -317,16 +317,16 @@ public:
     /// A process by its number; nothing is known of negative ones, of this one, and of those of other nodes.
     progress::Peer peer(std::int32_t process, Instances which) const noexcept {
         if (process < 0 || is_far(process) || is_self(process)) return {};
-        return {node_.door(static_cast<std::size_t>(process)).waits, which};
+        return {node_.mailbox(static_cast<std::size_t>(process)).waits, which};
     }
     /// A thread of this process waits at these instances, and offers its core or sleeps; or does no longer.
     void tell_waits(Instances which, bool on) noexcept {
-        auto& waits = node_.door(static_cast<std::size_t>(rank_)).waits;
+        auto& waits = node_.mailbox(static_cast<std::size_t>(rank_)).waits;
         // Relaxed: nothing depends on it.
         on ? waits.fetch_or(which, relaxed) : waits.fetch_and(~which, relaxed);
     }
     /// Progress on these instances, or the first of them that has something, and on whatever stands at the
-    /// door; true if there was any. Cheap when nothing came.
+    /// mailbox; true if there was any. Cheap when nothing came.
     bool poll(core::Thread& thread, Instances which);
     /// Progress on every instance in use.
     void poll_all(core::Thread& thread);
@@ -365,12 +365,10 @@ public:
     }
     /// Whether it has left something to them, since that calls functions of the program.
     bool has_left_to_program() const noexcept { return left_to_program_.load(relaxed) != nullptr; }
-    /// Sends whose payload is still to be taken.
-    bool has_announced() const noexcept { return announced_.any(); }
     /// Of the program, and the worker while it works.
     std::uint32_t threads() const noexcept { return lone_thread_.threads(); }
     sync::Doorbell& worker_bell() noexcept {
-        return node_.door(static_cast<std::size_t>(rank_)).worker;
+        return node_.mailbox(static_cast<std::size_t>(rank_)).worker;
     }
     /// For as long as it lives, the calling thread does not count among those of the process.
     class AsideFromProgram {
@@ -385,7 +383,7 @@ public:
     private:
         Engine& engine_;
     };
-    sync::Doorbell& bell() noexcept { return node_.door(static_cast<std::size_t>(rank_)).bell; }
+    sync::Doorbell& bell() noexcept { return node_.mailbox(static_cast<std::size_t>(rank_)).bell; }
     progress::Lot& lot() noexcept { return lot_; }
 
     /// What a posted receive accepts; once matched, what it got.
@@ -457,7 +455,7 @@ private:
     /// once there is room.
     template <std::size_t known_cells = 0, class Stamp = Clock>
     [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
-                                     const Outbound& message, Kind kind, const void* prefix,
+                                     const Outbound& message, MessageKind kind, const void* prefix,
                                      std::uint32_t prefix_bytes, Stamp stamp = {}) {
         const std::size_t cells = known_cells != 0
             ? known_cells
@@ -502,13 +500,13 @@ private:
     core::Request* send_through_buffer(core::Thread& thread, const Outbound& message);
     core::Request* start_send_by(core::Thread& thread, instance::Instance& instance,
                                  const Outbound& message, bool synchronous, std::uint64_t number);
-    void start_protocol(Turn& turn, instance::Instance& instance, core::Request& send,
+    void start_protocol(ProgressCall& call, instance::Instance& instance, core::Request& send,
                         const Outbound& message, std::uint64_t number);
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
     /// Sends or queues; `completes` is done once the message is in the ring. `number`: in a sequence.
-    void post_or_queue(instance::Instance& instance, const Outbound& message, Kind kind,
+    void post_or_queue(instance::Instance& instance, const Outbound& message, MessageKind kind,
                        const void* prefix, std::uint32_t prefix_bytes, core::Request* completes,
-                       Turn& turn, std::uint64_t number = 0);
+                       ProgressCall& call, std::uint64_t number = 0);
     void open_channel(core::Thread& thread, instance::Instance& instance, std::int32_t process);
     void let_go_of_send(core::Thread& thread, core::Request& send) noexcept;
     transport::shm::BlockedNotice& notice_from(std::int32_t process) const noexcept {
@@ -516,7 +514,7 @@ private:
                                     static_cast<std::size_t>(rank_));
     }
     void after_queueing();
-    void stream(Turn& turn, instance::Instance& instance, const CtsFields& fields);
+    void stream(ProgressCall& call, instance::Instance& instance, const CtsFields& fields);
     core::Request* new_send(core::Thread& thread, const instance::Instance& instance,
                             const Outbound& message, bool synchronous) noexcept;
 
@@ -527,10 +525,10 @@ private:
                                 const Outbound& message, bool synchronous);
     bool has_payload_ring(instance::Instance& instance, instance::Channel& channel,
                           std::uint64_t bytes);
-    void end_send(Turn& turn, instance::Instance& instance, const SenderField& field);
+    void end_send(ProgressCall& call, instance::Instance& instance, const SenderField& field);
 
     // engine_receive.cpp
-    void pull(Turn& turn, const Pull& pull);
+    void pull(ProgressCall& call, const Pull& pull);
     [[gnu::always_inline]] core::Request* new_receive(core::Thread& thread,
                                                       const Inbound& inbound) noexcept {
         core::Request* receive = take_request(thread, inbound.waiter);
@@ -561,21 +559,21 @@ private:
     }
     core::Request* match_with_wildcards(instance::Instance& instance,
                                         match::Envelope envelope) noexcept;
-    void deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
+    void deliver(ProgressCall& call, instance::Instance& instance, instance::Inlet& inlet,
                  const transport::Header& header);
-    void deliver_placed(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
+    void deliver_placed(ProgressCall& call, instance::Instance& instance, instance::Inlet& inlet,
                         const transport::Header& header);
-    void deliver_eager(Turn& turn, instance::Instance& instance, std::int32_t process,
+    void deliver_eager(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                        const transport::Header& header);
-    void deliver_unplaced(Turn& turn, instance::Instance& instance, std::int32_t process,
+    void deliver_unplaced(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                           const transport::Header& header);
-    void deliver_readable(Turn& turn, instance::Instance& instance, std::int32_t process,
+    void deliver_readable(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                           const transport::Header& header);
-    void deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
+    void deliver_announced(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                            const transport::Header& header);
-    void deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
+    void deliver_control(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                          const transport::Header& header);
-    void receive_data(Turn& turn, const transport::Header& header);
+    void receive_data(ProgressCall& call, const transport::Header& header);
     match::Message& new_message(core::Thread& thread, std::uint8_t instance, std::int32_t process,
                                 const match::Envelope& envelope);
     void keep_payload(core::Thread& thread, match::Message& message, const std::byte* data,
@@ -583,10 +581,10 @@ private:
     void keep_placed(core::Thread& thread, match::Message& message, transport::shm::Piece piece);
     match::Message& copy_of(core::Thread& thread, const transport::Header& header,
                             std::int32_t process, std::uint8_t instance);
-    void keep(Turn& turn, instance::Instance& instance, match::Message& message);
+    void keep(ProgressCall& call, instance::Instance& instance, match::Message& message);
     void take(instance::Instance& instance, match::Message& message);
     void note_taken(instance::Instance& instance, const match::Message& message);
-    void consume(Turn& turn, core::Request& receive, match::Message& message);
+    void consume(ProgressCall& call, core::Request& receive, match::Message& message);
     Pull take_announced(core::Thread& thread, core::Request& receive,
                         match::Message& message) noexcept;
     core::Request* consume_taken(core::Thread& thread, instance::Instance& instance,
@@ -601,48 +599,50 @@ private:
 
     // engine_cancel.cpp
     bool take_from_self(const core::Request& send);
-    void complete_cancelled(Turn& turn, core::Request& send) noexcept;
+    void complete_cancelled(ProgressCall& call, core::Request& send) noexcept;
     bool accept_or_discard(match::Message& message) noexcept;
     match::Message* find_kept(instance::Instance& instance, const match::Pattern& pattern) noexcept;
     match::Message* take_accepted(instance::Instance& instance, core::Request& receive,
                                   match::Message* message) noexcept;
     void discard(instance::Instance& instance, match::Message& message) noexcept;
     void drop(match::Message& message) noexcept;
-    void keep_offered(Turn& turn, instance::Instance& instance, match::Message& message);
+    void keep_offered(ProgressCall& call, instance::Instance& instance, match::Message& message);
     void sweep(instance::Instance& instance) noexcept;
 
     // engine_far.cpp
     class FromNetwork;
-    void send_far(Turn& turn, core::Request& send, const Outbound& message);
-    void post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
+    void send_far(ProgressCall& call, core::Request& send, const Outbound& message);
+    void post_far(ProgressCall& call, const Outbound& message, MessageKind kind, const void* prefix,
                   std::uint32_t prefix_bytes, core::Request* completes);
-    void hand_to_network(Turn& turn, std::int32_t process, const instance::Pending& pending);
-    void answer_by_data(Turn& turn, std::int32_t process, const instance::Pending& data);
+    void hand_to_network(ProgressCall& call, std::int32_t process,
+                         const instance::Pending& pending);
+    void answer_by_data(ProgressCall& call, std::int32_t process, const instance::Pending& data);
     void watch_far_sender(const core::Request& request) noexcept;
     bool network_is_handed_over() const noexcept;
     bool poll_network(core::Thread& thread);
-    bool poll_network(Turn& turn);
-    void deliver_far(Turn& turn, std::int32_t process, transport::Header& header);
-    void deliver_far_control(Turn& turn, std::int32_t process, const transport::Header& header);
+    bool poll_network(ProgressCall& call);
+    void deliver_far(ProgressCall& call, std::int32_t process, transport::Header& header);
+    void deliver_far_control(ProgressCall& call, std::int32_t process,
+                             const transport::Header& header);
     bool withhold_far(instance::Pending& pending) noexcept;
-    void tell_pressure(Turn& turn, std::int32_t process);
-    void tell_relief(Turn& turn);
-    bool announce_readable(Turn& turn, core::Request& send, const Outbound& message);
-    bool read_far(Turn& turn, const Pull& pull, std::uint64_t bytes);
-    void stream_far(Turn& turn, const CtsFields& fields);
-    void cancel_far_send(Turn& turn, core::Request& send);
-    void answer_cancel(Turn& turn, std::int32_t process, const transport::Header& header);
+    void tell_pressure(ProgressCall& call, std::int32_t process);
+    void tell_relief(ProgressCall& call);
+    bool announce_readable(ProgressCall& call, core::Request& send, const Outbound& message);
+    bool read_far(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
+    void stream_far(ProgressCall& call, const CtsFields& fields);
+    void cancel_far_send(ProgressCall& call, core::Request& send);
+    void answer_cancel(ProgressCall& call, std::int32_t process, const transport::Header& header);
 
     // engine_access.cpp
-    void deliver_access(Turn& turn, std::int32_t process, const transport::Header& header);
-    static void deliver_refusal(Turn& turn, const transport::Header& header) noexcept;
+    void deliver_access(ProgressCall& call, std::int32_t process, const transport::Header& header);
+    static void deliver_refusal(ProgressCall& call, const transport::Header& header) noexcept;
 
     // engine_progress.cpp
     void agree_on_fences();
-    bool drain(Turn& turn, instance::Instance& instance);
-    bool drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet);
+    bool drain(ProgressCall& call, instance::Instance& instance);
+    bool drain(ProgressCall& call, instance::Instance& instance, instance::Inlet& inlet);
     void after_draining(instance::Instance& instance, instance::Inlet& inlet) noexcept;
-    void answer_door(Turn& turn);
+    void answer_mailbox(ProgressCall& call);
     void list_rung(instance::Instance& instance);
     void warm(instance::Instance& instance, instance::Inlet& inlet) noexcept;
     void cool(instance::Instance& instance, instance::Inlet& inlet) noexcept;
@@ -678,12 +678,12 @@ private:
     core::Request* post_exactly(core::Thread& thread, core::Request& receive);
     match::Message* post_watched(instance::Instance& instance, core::Request& receive);
     core::Request* match_watched(instance::Instance& instance, match::Envelope envelope) noexcept;
-    bool set_aside(Turn& turn, instance::Instance& instance, std::int32_t process,
+    bool set_aside(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                    const transport::Header& header);
-    void match_set_aside(Turn& turn);
-    void match_all_that_came(Turn& turn);
-    void match_in_sequence(Turn& turn, instance::Instance& home, match::Message& message);
-    void match_at_home(Turn& turn, instance::Instance& home, match::Message& message);
+    void match_set_aside(ProgressCall& call);
+    void match_all_that_came(ProgressCall& call);
+    void match_in_sequence(ProgressCall& call, instance::Instance& home, match::Message& message);
+    void match_at_home(ProgressCall& call, instance::Instance& home, match::Message& message);
 
     // engine_order.cpp
     /// `what`: it is locked for.
@@ -702,7 +702,7 @@ private:
     }
     void first_use(instance::Instance& instance);
     void mark_used(instance::Instance& instance);
-    class Everything;
+    class AllInstancesLock;
     class NoteOfDeferred;
     template <class Function>
     void for_each(Instances which, Function&& function) {
@@ -720,30 +720,31 @@ private:
     Instances used() const noexcept { return used_.load(acquire); }
     /// An instance that only sends is not in use, but may have a backlog.
     Instances in_progress() const noexcept { return used() | backlog_.instances(); }
-    void drain_in_order(Turn& turn, const Everything& everything);
-    Ready another_ready(const Everything& everything, const instance::Inlet* besides);
-    bool drain_only(Turn& turn, const Everything& everything);
-    void list_all_rung(const Everything& everything);
-    void take_out_of_rings(Turn& turn, const Everything& everything, std::uint64_t last_stamp);
+    void drain_in_order(ProgressCall& call, const AllInstancesLock& all);
+    Ready another_ready(const AllInstancesLock& all, const instance::Inlet* besides);
+    bool drain_only(ProgressCall& call, const AllInstancesLock& all);
+    void list_all_rung(const AllInstancesLock& all);
+    void take_out_of_rings(ProgressCall& call, const AllInstancesLock& all,
+                           std::uint64_t last_stamp);
     bool may_be_preceded(const match::Message& message) noexcept;
     /// Whether something is deferred, and a sender has rung for what it waits for.
     bool may_release_deferred() const noexcept {
         return any_deferred_.load(relaxed) &&
-            node_.door(static_cast<std::size_t>(rank_)).withdrawn.load(seq_cst) != 0;
+            node_.mailbox(static_cast<std::size_t>(rank_)).withdrawn.load(seq_cst) != 0;
     }
-    void restore_order(Turn& turn);
+    void restore_order(ProgressCall& call);
     std::uint64_t next_order() noexcept;
     match::Message* lowest(const match::Pattern& pattern);
     match::Message* earliest(const match::Pattern& pattern);
-    match::Message* earliest_in_order(Turn& turn, const Everything& everything,
+    match::Message* earliest_in_order(ProgressCall& call, const AllInstancesLock& all,
                                       const match::Pattern& pattern);
-    void match_taken_out(Turn& turn, instance::Instance& instance, match::Message& message);
+    void match_taken_out(ProgressCall& call, instance::Instance& instance, match::Message& message);
     void defer_unexpected(const match::Envelope& first);
     core::Request* post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking);
     core::Request* post_any_tag(core::Thread& thread, core::Request& receive, bool in_order);
     match::Message* search(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                            bool take, core::Outcome& found);
-    void deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,
+    void deliver_to_self(ProgressCall& call, instance::Instance& instance, core::Request& send,
                          const Outbound& message);
     void note_causality(core::Request& receive, const match::Message& message) noexcept;
 
@@ -807,7 +808,7 @@ private:
     PayloadRings payload_rings_;
     LargeCopy copies_;
 
-    /// What a poll looks at besides rings: the door, or something that is never zero if there is a network.
+    /// What a poll looks at besides rings: the mailbox, or something that is never zero if there is a network.
     const std::atomic<std::uint64_t>* attention_;
     Network* network_ = nullptr;                  ///< nullptr: the job is on one node
     std::vector<std::int32_t> told_of_pressure_;  ///< of other nodes; guarded by the lane

@@ -6,7 +6,7 @@
 
 #include "objects/contexts.hpp"
 #include "objects/process.hpp"
-#include "p2p/everything.hpp"
+#include "p2p/all_instances_lock.hpp"
 
 namespace heddle::p2p {
 
@@ -21,11 +21,11 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
                            [&](std::uint32_t context) { busy.found.push_back(context); }) ||
             busy.unknown;
     const auto add = [&](std::uint32_t context) { busy.found.push_back(context); };
-    Turn turn(thread);
-    if (is_sequenced()) match_all_that_came(turn);
-    finish_after(turn, [&] {
-        const Everything everything(*this);
-        if (!is_sequenced()) drain_in_order(turn, everything);
+    ProgressCall call(thread);
+    if (is_sequenced()) match_all_that_came(call);
+    finish_after(call, [&] {
+        const AllInstancesLock all(*this);
+        if (!is_sequenced()) drain_in_order(call, all);
         const auto add_receive = [&](const core::Request& receive) { add(receive.context); };
         const auto add_message = [&](const match::Message& message) {
             if (!offers_.is_taken_back(message)) add(message.envelope.context);

@@ -32,9 +32,9 @@ bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
     if (!taken) return false;
     if (recording_ != nullptr) recording_->cancel({receive.context, receive.source, receive.tag});
     receive.cancelled = true;
-    Turn turn(thread);
-    turn.complete(receive);
-    finish(turn);
+    ProgressCall call(thread);
+    call.complete(receive);
+    finish(call);
     return true;
 }
 
@@ -42,11 +42,11 @@ bool Engine::cancel_receive(core::Thread& thread, core::Request& receive) {
 
 void Engine::cancel_send(core::Thread& thread, core::Request& send) {
     if (send.completed()) return;
-    Turn turn(thread);
+    ProgressCall call(thread);
     if (is_self(send.peer)) {
-        if (take_from_self(send)) complete_cancelled(turn, send);
+        if (take_from_self(send)) complete_cancelled(call, send);
     } else if (is_far(send.peer)) {
-        cancel_far_send(turn, send);
+        cancel_far_send(call, send);
     } else {
         instance::Instance& instance = pool_[send.instance];
         // Held, so that nothing is handed over, and no slot goes on to another message, meanwhile.
@@ -55,17 +55,17 @@ void Engine::cancel_send(core::Thread& thread, core::Request& send) {
         if (!send.completed() &&
             (backlog_.take_out(instance, channel, send) || offers_.take_back(send))) {
             if (send.streamed) backlog_.streams().drop(channel, send);
-            complete_cancelled(turn, send);
+            complete_cancelled(call, send);
         }
-        backlog_.flush_held(turn, instance);
+        backlog_.flush_held(call, instance);
     }
-    finish(turn);
+    finish(call);
 }
 
-void Engine::complete_cancelled(Turn& turn, core::Request& send) noexcept {
+void Engine::complete_cancelled(ProgressCall& call, core::Request& send) noexcept {
     if (send.announced) announced_.end();
     send.cancelled = true;
-    turn.complete(send);
+    call.complete(send);
 }
 
 /// Takes a message of this process to itself out of the unexpected queue.
@@ -76,7 +76,8 @@ bool Engine::take_from_self(const core::Request& send) {
     const std::lock_guard held(instance.lock, std::adopt_lock);
     match::Message* found = nullptr;
     instance.matcher.each_kept([&](match::Message& message) {
-        if (message.peer == rank_ && message.protocol == static_cast<std::uint8_t>(Kind::local) &&
+        if (message.peer == rank_ &&
+            message.protocol == static_cast<std::uint8_t>(MessageKind::local) &&
             message.sender == reinterpret_cast<std::uint64_t>(&send))
             found = &message;
     });
@@ -133,9 +134,10 @@ void Engine::drop(match::Message& message) noexcept {
 }
 
 /// As keep(). Instance locked.
-void Engine::keep_offered(Turn& turn, instance::Instance& instance, match::Message& message) {
+void Engine::keep_offered(ProgressCall& call, instance::Instance& instance,
+                          match::Message& message) {
     const bool sweeps = offers_.any_taken_back(message);
-    keep(turn, instance, message);
+    keep(call, instance, message);
     if (!sweeps || instance.keeps_until_sweep-- != 0) return;
     sweep(instance);
     // So a sweep costs each message that was kept since the last one a constant.

@@ -20,7 +20,7 @@
 namespace heddle::p2p {
 namespace {
 
-/// What a poll finds at the door of a process that has a network.
+/// What a poll finds in the mailbox of a process that has a network.
 constexpr std::atomic<std::uint64_t> always{1};
 
 }  // namespace
@@ -30,9 +30,10 @@ class Engine::FromNetwork final : public Network::Receiver {
 public:
     explicit FromNetwork(Engine& engine) noexcept : engine_(engine) {}
 
-    bool arrived(Turn& turn, std::int32_t process, transport::Header& header) noexcept override {
+    bool arrived(ProgressCall& call, std::int32_t process,
+                 transport::Header& header) noexcept override {
         try {
-            engine_.deliver_far(turn, process, header);
+            engine_.deliver_far(call, process, header);
             return true;
         } catch (const std::bad_alloc&) {
             return false;  // nothing was changed; it comes again
@@ -47,18 +48,18 @@ public:
     bool withhold(instance::Pending& pending) noexcept override {
         return engine_.withhold_far(pending);
     }
-    void polled(Turn& turn) noexcept override {
+    void polled(ProgressCall& call) noexcept override {
         if (engine_.told_of_pressure_.empty()) [[likely]]
             return;
         try {
-            engine_.tell_relief(turn);
+            engine_.tell_relief(call);
         } catch (const std::bad_alloc&) {
             // After one of the next polls, then.
         }
     }
     void streamed() noexcept override { engine_.announced_.end(); }
-    void has_read(Turn& turn, const Pull& pull) noexcept override {
-        engine_.copies_.settle(turn, pull);
+    void has_read(ProgressCall& call, const Pull& pull) noexcept override {
+        engine_.copies_.settle(call, pull);
     }
 
 private:
@@ -67,7 +68,8 @@ private:
 
 void Engine::use_network(Network* network) noexcept {
     network_ = network;
-    attention_ = network != nullptr ? &always : &node_.door(static_cast<std::size_t>(rank_)).rung;
+    attention_ =
+        network != nullptr ? &always : &node_.mailbox(static_cast<std::size_t>(rank_)).rung;
 }
 
 bool Engine::network_is_handed_over() const noexcept { return network_->all_handed_over(); }
@@ -81,40 +83,42 @@ bool Engine::is_drained() {
 // --- sending ---
 
 /// Throws std::bad_alloc, and has sent nothing then.
-void Engine::send_far(Turn& turn, core::Request& send, const Outbound& message) {
+void Engine::send_far(ProgressCall& call, core::Request& send, const Outbound& message) {
     const auto address = reinterpret_cast<std::uint64_t>(&send);
     if (message.bytes > network_->most_payload() - sizeof(OfferedFields)) {
         announced_.begin(send);
-        if (announce_readable(turn, send, message)) return;
+        if (announce_readable(call, send, message)) return;
         const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
-        post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous, &fields,
-                 sizeof fields, nullptr);
+        post_far(call, {message.envelope, message.process, nullptr, 0}, MessageKind::rendezvous,
+                 &fields, sizeof fields, nullptr);
     } else if (send.synchronous) {
         const OfferedFields fields{address, 0};
-        post_far(turn, message, Kind::eager_sync, &fields, sizeof fields, nullptr);
+        post_far(call, message, MessageKind::eager_sync, &fields, sizeof fields, nullptr);
     } else {
-        post_far(turn, message, Kind::eager, nullptr, 0, &send);
+        post_far(call, message, MessageKind::eager, nullptr, 0, &send);
     }
 }
 
 /// Throws std::bad_alloc, and has sent nothing then.
-void Engine::post_far(Turn& turn, const Outbound& message, Kind kind, const void* prefix,
-                      std::uint32_t prefix_bytes, core::Request* completes) {
-    hand_to_network(turn, message.process,
+void Engine::post_far(ProgressCall& call, const Outbound& message, MessageKind kind,
+                      const void* prefix, std::uint32_t prefix_bytes, core::Request* completes) {
+    hand_to_network(call, message.process,
                     pending_of(message, kind, prefix, prefix_bytes, completes, 0));
 }
 
 /// Likewise.
-void Engine::hand_to_network(Turn& turn, std::int32_t process, const instance::Pending& pending) {
+void Engine::hand_to_network(ProgressCall& call, std::int32_t process,
+                             const instance::Pending& pending) {
     FromNetwork receiver(*this);
-    network_->send(turn, receiver, process, pending);
+    network_->send(call, receiver, process, pending);
 }
 
 /// Likewise. Answers an access by its data, of which the program has announced nothing.
-void Engine::answer_by_data(Turn& turn, std::int32_t process, const instance::Pending& data) {
+void Engine::answer_by_data(ProgressCall& call, std::int32_t process,
+                            const instance::Pending& data) {
     announced_.begin();  // streamed() takes it back
     try {
-        hand_to_network(turn, process, data);
+        hand_to_network(call, process, data);
     } catch (const std::bad_alloc&) {
         announced_.end();
         throw;
@@ -122,7 +126,7 @@ void Engine::answer_by_data(Turn& turn, std::int32_t process, const instance::Pe
 }
 
 /// False: the payload has gaps, or the network does not read.
-bool Engine::announce_readable(Turn& turn, core::Request& send, const Outbound& message) {
+bool Engine::announce_readable(ProgressCall& call, core::Request& send, const Outbound& message) {
     if (send.laid_out || !network_->can_read()) return false;
     transport::RemoteMemory remote{};
     try {
@@ -133,8 +137,8 @@ bool Engine::announce_readable(Turn& turn, core::Request& send, const Outbound& 
     const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote.key, remote.address,
                                 message.bytes};
     try {
-        post_far(turn, {message.envelope, message.process, nullptr, 0}, Kind::readable, &fields,
-                 sizeof fields, nullptr);
+        post_far(call, {message.envelope, message.process, nullptr, 0}, MessageKind::readable,
+                 &fields, sizeof fields, nullptr);
     } catch (const std::bad_alloc&) {
         network_->withdraw_exposure(send);
         throw;
@@ -143,23 +147,23 @@ bool Engine::announce_readable(Turn& turn, core::Request& send, const Outbound& 
 }
 
 /// False: the payload is to be asked for.
-bool Engine::read_far(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+bool Engine::read_far(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     if (pull.receive->laid_out || bytes == 0) return false;
     FromNetwork receiver(*this);
-    network_->read(turn, receiver, pull, bytes);
+    network_->read(call, receiver, pull, bytes);
     return true;
 }
 
 /// The receiver asks for the payload.
-void Engine::stream_far(Turn& turn, const CtsFields& fields) {
+void Engine::stream_far(ProgressCall& call, const CtsFields& fields) {
     auto& send = *reinterpret_cast<core::Request*>(fields.sender);
     network_->end_exposure(send);
     const DataFields prefix{fields.receiver, fields.from};
     instance::Pending payload =
         pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
-                   Kind::data, &prefix, sizeof prefix, &send, 0);
+                   MessageKind::data, &prefix, sizeof prefix, &send, 0);
     payload.offset = fields.from;
-    hand_to_network(turn, send.peer, payload);
+    hand_to_network(call, send.peer, payload);
 }
 
 // --- receiving ---
@@ -168,40 +172,39 @@ void Engine::watch_far_sender(const core::Request& request) noexcept {
     const objects::Communicator* communicator = request.communicator;
     if (request.operation != core::Operation::receive || communicator == nullptr) return;
     // A place of the library's own is no rank there: then another one is watched than is meant, if any.
-    const std::int32_t source = pattern_of(request).source;
-    if (source < 0 || source >= communicator->peers || communicator->processes == nullptr) return;
-    const std::int32_t process = communicator->processes[source];
-    if (!is_far(process)) return;
+    const std::int32_t process =
+        objects::process_named_by(*communicator, pattern_of(request).source);
+    if (process < 0 || !is_far(process)) return;
     FromNetwork receiver(*this);
     network_->watch(receiver, process);
 }
 
 bool Engine::poll_network(core::Thread& thread) {
     if (network_ == nullptr) return false;
-    Turn turn(thread);
+    ProgressCall call(thread);
     bool moved = false;
-    finish_after(turn, [&] { moved = poll_network(turn); });
+    finish_after(call, [&] { moved = poll_network(call); });
     return moved;
 }
 
-bool Engine::poll_network(Turn& turn) {
+bool Engine::poll_network(ProgressCall& call) {
     FromNetwork receiver(*this);
-    return network_->poll(turn, receiver);
+    return network_->poll(call, receiver);
 }
 
 bool Engine::poll_network_surely(core::Thread& thread) {
-    Turn turn(thread);
+    ProgressCall call(thread);
     FromNetwork receiver(*this);
     bool moved = false;
-    finish_after(turn, [&] { moved = network_->poll_surely(turn, receiver); });
+    finish_after(call, [&] { moved = network_->poll_surely(call, receiver); });
     if (network_->is_closing()) endings_.tell_all();
     return moved;
 }
 
 /// Throws std::bad_alloc before anything has changed.
-void Engine::deliver_far(Turn& turn, std::int32_t process, transport::Header& header) {
-    const auto kind = static_cast<Kind>(header.kind);
-    if (is_control(kind)) return deliver_far_control(turn, process, header);
+void Engine::deliver_far(ProgressCall& call, std::int32_t process, transport::Header& header) {
+    const auto kind = static_cast<MessageKind>(header.kind);
+    if (is_control(kind)) return deliver_far_control(call, process, header);
     // Clocks of two hosts never meet: messages have the order in which they come here.
     header.stamp = numbered()();
     const match::Envelope envelope{header.context, header.source, header.tag};
@@ -215,35 +218,35 @@ void Engine::deliver_far(Turn& turn, std::int32_t process, transport::Header& he
             leave_home(header.context);
             held.lock();
         }
-        deliver_unplaced(turn, instance, process, header);
+        deliver_unplaced(call, instance, process, header);
     }
     if (is_under_pressure(rank_)) [[unlikely]]
-        tell_pressure(turn, process);
+        tell_pressure(call, process);
 }
 
-void Engine::deliver_far_control(Turn& turn, std::int32_t process,
+void Engine::deliver_far_control(ProgressCall& call, std::int32_t process,
                                  const transport::Header& header) {
     const auto send = [&] {
         return reinterpret_cast<core::Request*>(fields_of<SenderField>(header).sender);
     };
-    switch (static_cast<Kind>(header.kind)) {
-        case Kind::ack: turn.complete(*send()); break;
-        case Kind::fin:
+    switch (static_cast<MessageKind>(header.kind)) {
+        case MessageKind::ack: call.complete(*send()); break;
+        case MessageKind::fin:
             network_->end_exposure(*send());
-            complete_announced(turn, *send());
+            complete_announced(call, *send());
             break;
-        case Kind::pressure:
+        case MessageKind::pressure:
             network_->withhold(process, fields_of<PressureField>(header).pressure != 0);
             break;
-        case Kind::cts: stream_far(turn, fields_of<CtsFields>(header)); break;
-        case Kind::cancel: answer_cancel(turn, process, header); break;
-        case Kind::cancelled:
+        case MessageKind::cts: stream_far(call, fields_of<CtsFields>(header)); break;
+        case MessageKind::cancel: answer_cancel(call, process, header); break;
+        case MessageKind::cancelled:
             network_->end_exposure(*send());
-            complete_cancelled(turn, *send());
+            complete_cancelled(call, *send());
             break;
-        case Kind::access: deliver_access(turn, process, header); break;
-        case Kind::refused: deliver_refusal(turn, header); break;
-        default: receive_data(turn, header); break;
+        case MessageKind::access: deliver_access(call, process, header); break;
+        case MessageKind::refused: deliver_refusal(call, header); break;
+        default: receive_data(call, header); break;
     }
 }
 
@@ -260,46 +263,47 @@ bool Engine::withhold_far(instance::Pending& pending) noexcept {
 
 /// Once for each process. Its messages until it hears of it come nevertheless, and are kept: no memory for telling is
 /// no fault of theirs.
-void Engine::tell_pressure(Turn& turn, std::int32_t process) try {
+void Engine::tell_pressure(ProgressCall& call, std::int32_t process) try {
     if (std::find(told_of_pressure_.begin(), told_of_pressure_.end(), process) !=
         told_of_pressure_.end())
         return;
     const PressureField on{1};
-    control(turn, 0, process, Kind::pressure, &on, sizeof on);
+    control(call, 0, process, MessageKind::pressure, &on, sizeof on);
     told_of_pressure_.push_back(process);
 } catch (const std::bad_alloc&) {
     // The next of its messages tells it.
 }
 
 /// Throws std::bad_alloc; those that have been told are out of the list then.
-void Engine::tell_relief(Turn& turn) {
+void Engine::tell_relief(ProgressCall& call) {
     if (is_under_pressure(rank_)) return;
     const PressureField off{0};
     for (; !told_of_pressure_.empty(); told_of_pressure_.pop_back())
-        control(turn, 0, told_of_pressure_.back(), Kind::pressure, &off, sizeof off);
+        control(call, 0, told_of_pressure_.back(), MessageKind::pressure, &off, sizeof off);
 }
 
-void Engine::complete_announced(Turn& turn, core::Request& send) noexcept {
+void Engine::complete_announced(ProgressCall& call, core::Request& send) noexcept {
     announced_.end();
-    turn.complete(send);
+    call.complete(send);
 }
 
 // --- cancelling ---
 
 /// Takes the message out of the queue, or asks its receiver for it. The answer, or the message's own, completes the send.
-void Engine::cancel_far_send(Turn& turn, core::Request& send) {
+void Engine::cancel_far_send(ProgressCall& call, core::Request& send) {
     if (network_->take_out(send.peer, send,
                            [&](const instance::Pending& waiting) { return is_of(waiting, send); }))
-        return complete_cancelled(turn, send);
+        return complete_cancelled(call, send);
     const bool is_offered = send.synchronous || send.announced;
     if (!is_offered || send.completed()) return;
     const SenderField field{reinterpret_cast<std::uint64_t>(&send)};
-    post_far(turn, {{send.context, 0, send.tag}, send.peer, nullptr, 0}, Kind::cancel, &field,
-             sizeof field, nullptr);
+    post_far(call, {{send.context, 0, send.tag}, send.peer, nullptr, 0}, MessageKind::cancel,
+             &field, sizeof field, nullptr);
 }
 
 /// Gives the message back if no receive has it yet.
-void Engine::answer_cancel(Turn& turn, std::int32_t process, const transport::Header& header) {
+void Engine::answer_cancel(ProgressCall& call, std::int32_t process,
+                           const transport::Header& header) {
     const auto field = fields_of<SenderField>(header);
     const match::Envelope envelope{header.context, header.source, header.tag};
     instance::Instance& instance = pool_.home(header.context, header.tag);
@@ -307,12 +311,12 @@ void Engine::answer_cancel(Turn& turn, std::int32_t process, const transport::He
     const std::lock_guard held(instance.lock, std::adopt_lock);
     match::Message* found = nullptr;
     instance.matcher.each_kept([&](match::Message& message) {
-        const auto kind = static_cast<Kind>(message.protocol);
-        const bool offered = is_offered(kind) || kind == Kind::readable;
+        const auto kind = static_cast<MessageKind>(message.protocol);
+        const bool offered = is_offered(kind) || kind == MessageKind::readable;
         if (offered && message.peer == process && message.sender == field.sender) found = &message;
     });
     if (found == nullptr) return;
-    control(turn, instance.number, process, Kind::cancelled, &field, sizeof field);
+    control(call, instance.number, process, MessageKind::cancelled, &field, sizeof field);
     discard(instance, *found);
 }
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "match/queue.hpp"
-#include "p2p/everything.hpp"
+#include "p2p/all_instances_lock.hpp"
 
 namespace heddle::p2p {
 
@@ -33,7 +33,7 @@ bool Engine::has_home_elsewhere(std::uint32_t context,
 /// After something has come by another instance. No instance is locked. Throws std::bad_alloc, and has changed nothing
 /// then.
 void Engine::leave_home(std::uint32_t context) {
-    const Everything everything(*this);
+    const AllInstancesLock all(*this);
     settle(context);
 }
 
@@ -90,20 +90,20 @@ bool Engine::cancel_wildcard(core::Request& receive) noexcept {
     return homes_.at(home).cancel(receive);
 }
 
-/// From now on messages of these classes, a bit for each, are looked at. Everything locked.
+/// From now on messages of these classes, a bit for each, are looked at. All instances locked.
 void Engine::pay_attention(std::uint64_t classes) noexcept {
     // Also in instances that are not in use: nobody looks there before they are.
     for (std::size_t i = 0; i < pool_.size(); ++i) pool_[i].attention |= classes;
 }
 
-/// Everything locked.
+/// All instances locked.
 void Engine::be_wild(std::uint32_t context) noexcept {
     if (homes_.is_wild(context)) return;
     homes_.make_wild(context);
     pay_attention(transport::shm::class_bit(context));
 }
 
-/// Gives the context's class a home where it can have one, or has it leave. True: it has one. Everything locked.
+/// Gives the context's class a home where it can have one, or has it leave. True: it has one. All instances locked.
 /// Throws std::bad_alloc, and has changed nothing then.
 bool Engine::settle(std::uint32_t context) {
     const std::uint8_t home = homes_.of(context);
@@ -123,7 +123,7 @@ bool Engine::settle(std::uint32_t context) {
     return may_have_one;
 }
 
-/// Classes that cannot stay at home leave. Everything locked. Throws std::bad_alloc.
+/// Classes that cannot stay at home leave. All instances locked. Throws std::bad_alloc.
 void Engine::settle_all() {
     // A class has the number of its first context.
     for (Instances left = homes_.at_home(); left != 0; left &= left - 1)

@@ -67,7 +67,7 @@ Post Engine::post_in_section(core::Thread& thread, instance::Instance& way, cons
                              std::uint64_t number) {
     const InSection section(thread.visitor, Section::outbox, way.number);
     open_channel(thread, way, message.process);
-    return post(thread, way, message, Kind::eager, nullptr, 0, numbered(number));
+    return post(thread, way, message, MessageKind::eager, nullptr, 0, numbered(number));
 }
 
 /// In the section of the outbox.
@@ -79,8 +79,8 @@ core::Request* Engine::start_send_in_section(core::Thread& thread, instance::Ins
         const SectionWithoutWork section(thread, thread.visitor, Section::outbox, way.number);
         send = start_send_by(thread, way, message, synchronous, number);
     }
-    Turn turn(thread);
-    finish(turn);
+    ProgressCall call(thread);
+    finish(call);
     return send;
 }
 
@@ -187,11 +187,11 @@ std::string Engine::close_recording() { return recording_ == nullptr ? "" : reco
 
 /// Takes a message out of a ring, to be matched at its home; false if the ring has to be left as it is.
 /// The instance of the ring is locked.
-bool Engine::set_aside(Turn& turn, instance::Instance& instance, std::int32_t process,
+bool Engine::set_aside(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                        const transport::Header& header) {
     if (!is_sequenced()) return false;
-    core::Thread& thread = turn.thread;
-    match::Message& message = copy_of(turn.thread, header, process, instance.number);
+    core::Thread& thread = call.thread;
+    match::Message& message = copy_of(call.thread, header, process, instance.number);
     message.next = nullptr;
     (thread.set_aside == nullptr ? thread.set_aside : thread.last_set_aside->next) = &message;
     thread.last_set_aside = &message;
@@ -199,47 +199,48 @@ bool Engine::set_aside(Turn& turn, instance::Instance& instance, std::int32_t pr
 }
 
 /// No lock is held.
-void Engine::match_set_aside(Turn& turn) {
-    for (match::Message* next = std::exchange(turn.thread.set_aside, nullptr); next != nullptr;) {
+void Engine::match_set_aside(ProgressCall& call) {
+    for (match::Message* next = std::exchange(call.thread.set_aside, nullptr); next != nullptr;) {
         match::Message& message = *std::exchange(next, next->next);
         instance::Instance& home = pool_.home(message.envelope.context, message.envelope.tag);
         lock(home, message.envelope);
-        match_in_sequence(turn, home, message);
+        match_in_sequence(call, home, message);
         home.lock.unlock();
     }
 }
 
 /// Also what another thread would look at next.
-void Engine::match_all_that_came(Turn& turn) {
-    answer_door(turn);
+void Engine::match_all_that_came(ProgressCall& call) {
+    answer_mailbox(call);
     for_each(used(), [&](instance::Instance& instance) {
         instance.lock.lock();
-        drain(turn, instance);
+        drain(call, instance);
         instance.lock.unlock();
     });
-    finish(turn);
+    finish(call);
 }
 
 /// The message, and those that have waited for it. Its home is locked.
-void Engine::match_in_sequence(Turn& turn, instance::Instance& home, match::Message& message) {
-    if (message.stamp == in_no_sequence) return match_at_home(turn, home, message);
+void Engine::match_in_sequence(ProgressCall& call, instance::Instance& home,
+                               match::Message& message) {
+    if (message.stamp == in_no_sequence) return match_at_home(call, home, message);
     Sequence& sequence = laboratory_->incoming(home.number, message.peer);
     if (message.stamp != sequence.next) {
         sequence.early.emplace(message.stamp, &message);
         return laboratory_->counters(home.number).out_of_sequence.add();
     }
-    match_at_home(turn, home, message);
+    match_at_home(call, home, message);
     auto& early = sequence.early;
     for (++sequence.next; !early.empty() && early.begin()->first == sequence.next; ++sequence.next)
-        match_at_home(turn, home, *early.extract(early.begin()).mapped());
+        match_at_home(call, home, *early.extract(early.begin()).mapped());
 }
 
-void Engine::match_at_home(Turn& turn, instance::Instance& home, match::Message& message) {
-    if (message.protocol == static_cast<std::uint8_t>(Kind::nothing))
-        return free_message(turn.thread, message);
+void Engine::match_at_home(ProgressCall& call, instance::Instance& home, match::Message& message) {
+    if (message.protocol == static_cast<std::uint8_t>(MessageKind::nothing))
+        return free_message(call.thread, message);
     message.instance = home.number;
     match::note_posted(home.matcher.counters());
-    match_taken_out(turn, home, message);
+    match_taken_out(call, home, message);
 }
 
 /// P1, algorithm 2: the thread's own instance first, then the others in turn until one has something.
@@ -291,8 +292,8 @@ bool Engine::poll_in_section(core::Thread& thread, std::size_t number) {
                                          Section::inbox, number);
         moved = poll(thread, Instances{1} << number);
     }
-    Turn turn(thread);
-    finish(turn);
+    ProgressCall call(thread);
+    finish(call);
     return moved;
 }
 

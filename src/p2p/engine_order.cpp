@@ -8,7 +8,7 @@
 
 #include "core/causality.hpp"
 #include "match/queue.hpp"
-#include "p2p/everything.hpp"
+#include "p2p/all_instances_lock.hpp"
 
 namespace heddle::p2p {
 
@@ -47,28 +47,29 @@ void Engine::mark_used(instance::Instance& instance) {
 }
 
 /// Lists the inlets that senders have announced, of instances not in use yet, too.
-void Engine::list_all_rung(const Everything& everything) {
-    auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
+void Engine::list_all_rung(const AllInstancesLock& all) {
+    auto& rung = node_.mailbox(static_cast<std::size_t>(rank_)).rung;
     // What was sent before anything that has been seen here has been announced, if it was to be.
     if (rung.load(seq_cst) == 0) [[likely]]
         return;
     for_each(rung.exchange(0, seq_cst), [&](instance::Instance& instance) {
-        everything.include(instance);
+        all.include(instance);
         list_rung(instance);
     });
 }
 
 /// Defers what is in the rings, as far as its stamps are at most `last_stamp`.
-void Engine::take_out_of_rings(Turn& turn, const Everything& everything, std::uint64_t last_stamp) {
-    list_all_rung(everything);
+void Engine::take_out_of_rings(ProgressCall& call, const AllInstancesLock& all,
+                               std::uint64_t last_stamp) {
+    list_all_rung(all);
     each_inlet([&](instance::Instance& instance, instance::Inlet& inlet) {
         bool moved = false;
         while (transport::shm::Cell* cell = inlet.ring.front()) {
-            if (is_control(static_cast<Kind>(cell->kind))) {
-                deliver_control(turn, instance, inlet.process, *cell);
+            if (is_control(static_cast<MessageKind>(cell->kind))) {
+                deliver_control(call, instance, inlet.process, *cell);
             } else if (cell->stamp <= last_stamp) {
                 deferred_.reserve();
-                deferred_.add(copy_of(turn.thread, *cell, inlet.process, instance.number));
+                deferred_.add(copy_of(call.thread, *cell, inlet.process, instance.number));
             } else {
                 break;
             }
@@ -80,8 +81,8 @@ void Engine::take_out_of_rings(Turn& turn, const Everything& everything, std::ui
 }
 
 /// A ring with something in it, besides this one; nullptr: there is none.
-Ready Engine::another_ready(const Everything& everything, const instance::Inlet* besides) {
-    list_all_rung(everything);
+Ready Engine::another_ready(const AllInstancesLock& all, const instance::Inlet* besides) {
+    list_all_rung(all);
     Ready found;
     each_inlet([&](instance::Instance& instance, instance::Inlet& inlet) {
         if (&inlet != besides && inlet.ring.ready()) found = {&instance, &inlet};
@@ -91,22 +92,22 @@ Ready Engine::another_ready(const Everything& everything, const instance::Inlet*
 
 /// If one message of the program is all that has come, delivers it out of its ring. False: there is more.
 /// As drain_in_order(), whose passes it makes: one finds the message, the next nothing else.
-bool Engine::drain_only(Turn& turn, const Everything& everything) {
-    const Ready only = turn.left.inlet != nullptr ? turn.left : another_ready(everything, nullptr);
+bool Engine::drain_only(ProgressCall& call, const AllInstancesLock& all) {
+    const Ready only = call.left.inlet != nullptr ? call.left : another_ready(all, nullptr);
     if (only.inlet == nullptr) return true;
     const transport::shm::Cell* cell = only.inlet->ring.front();
     settle_all();  // the message says by which instances others may come
-    if (cell == nullptr || is_control(static_cast<Kind>(cell->kind)) ||
+    if (cell == nullptr || is_control(static_cast<MessageKind>(cell->kind)) ||
         notice_from(only.inlet->process).may_precede(cell->context, cell->stamp) ||
-        another_ready(everything, only.inlet).inlet != nullptr)
+        another_ready(all, only.inlet).inlet != nullptr)
         return false;
-    deliver(turn, *only.instance, *only.inlet, *cell);
+    deliver(call, *only.instance, *only.inlet, *cell);
     only.inlet->ring.pop(*cell);
     after_draining(*only.instance, *only.inlet);
     return only.inlet->ring.front() == nullptr;
 }
 
-/// Whether the sender says that something earlier of the same context is blocked; it then rings at the door
+/// Whether the sender says that something earlier of the same context is blocked; it then rings the bell
 /// when that is not so any more.
 bool Engine::may_be_preceded(const match::Message& message) noexcept {
     if (is_far(message.peer)) return false;
@@ -118,60 +119,61 @@ bool Engine::may_be_preceded(const match::Message& message) noexcept {
     return ask();
 }
 
-/// Matches everything that has come in the order in which it was sent. Everything locked.
+/// Matches everything that has come in the order in which it was sent. All instances locked.
 ///
 /// Two messages of one thread, or of threads that synchronised, may lie in rings of different
 /// instances. When the later one is seen, the earlier one has been published, or its sender says that
 /// it is blocked. A pass may already have left the earlier one's ring: hence passes, up to the
 /// latest stamp of the first, until one finds nothing. Before each of them it is asked what is blocked, so
 /// that the last one finds what was published just before that.
-void Engine::drain_in_order(Turn& turn, const Everything& everything) {
+void Engine::drain_in_order(ProgressCall& call, const AllInstancesLock& all) {
     settle_all();
-    if (deferred_.empty() && drain_only(turn, everything)) [[likely]]
+    if (deferred_.empty() && drain_only(call, all)) [[likely]]
         return;
     const NoteOfDeferred note(*this);
-    take_out_of_rings(turn, everything, ~std::uint64_t{0});
+    take_out_of_rings(call, all, ~std::uint64_t{0});
     if (deferred_.empty()) return;
     const std::uint64_t latest = deferred_.latest_stamp();
     for (std::size_t before = 0; before != deferred_.size();) {
         before = deferred_.size();
         deferred_.mark([this](const match::Message& message) { return may_be_preceded(message); });
-        take_out_of_rings(turn, everything, latest);
+        take_out_of_rings(call, all, latest);
     }
     settle_all();
     wildcards_.counters.deferred.add(deferred_.release(
-        [&](match::Message& message) { match_taken_out(turn, pool_[message.instance], message); }));
+        [&](match::Message& message) { match_taken_out(call, pool_[message.instance], message); }));
 }
 
 /// A message that was taken out of its ring in turn. Instance locked.
-void Engine::match_taken_out(Turn& turn, instance::Instance& instance, match::Message& message) {
+void Engine::match_taken_out(ProgressCall& call, instance::Instance& instance,
+                             match::Message& message) {
     assert(is_sequenced() ||
            !deferred_.precede(message.peer, message.envelope.context, message.stamp));
-    make_room(turn.pulls);
+    make_room(call.pulls);
     if (!offers_.hold(message)) return drop(message);
     core::Request* receive = match(instance, message.envelope);
     offers_.decide(message, receive != nullptr);
     if (receive != nullptr)
-        consume(turn, *receive, message);
+        consume(call, *receive, message);
     else
-        keep_offered(turn, instance, message);
+        keep_offered(call, instance, message);
 }
 
-void Engine::restore_order(Turn& turn) {
-    if (is_sequenced()) return match_set_aside(turn);
+void Engine::restore_order(ProgressCall& call) {
+    if (is_sequenced()) return match_set_aside(call);
     const bool were_deferred = any_deferred_.load(relaxed);
     {
-        const Everything everything(*this);
-        node_.door(static_cast<std::size_t>(rank_))
+        const AllInstancesLock all(*this);
+        node_.mailbox(static_cast<std::size_t>(rank_))
             .withdrawn.store(0, seq_cst);  // before it is asked again
-        drain_in_order(turn, everything);
+        drain_in_order(call, all);
     }
     if (!were_deferred) return;
     // What was deferred was in no queue: those who probe have not heard of it.
-    watchers_.tell_all(turn);
+    watchers_.tell_all(call);
 }
 
-/// The message with the lowest stamp among those that each instance finds first. Everything locked.
+/// The message with the lowest stamp among those that each instance finds first. All instances locked.
 match::Message* Engine::lowest(const match::Pattern& pattern) {
     match::Message* first = nullptr;
     for_each(used(), [&](instance::Instance& instance) {
@@ -181,7 +183,7 @@ match::Message* Engine::lowest(const match::Pattern& pattern) {
     return first;
 }
 
-/// An accepted message that no receive waited for, the first of its sender. Everything locked.
+/// An accepted message that no receive waited for, the first of its sender. All instances locked.
 match::Message* Engine::earliest(const match::Pattern& pattern) {
     match::Message* first = lowest(pattern);
     // In an instance, what one sender sent first may have arrived after a message of another sender.
@@ -190,10 +192,10 @@ match::Message* Engine::earliest(const match::Pattern& pattern) {
 }
 
 /// The same, when all that was sent before it has come, too. What has not come in its turn is deferred.
-/// Everything locked.
-match::Message* Engine::earliest_in_order(Turn& turn, const Everything& everything,
+/// All instances locked.
+match::Message* Engine::earliest_in_order(ProgressCall& call, const AllInstancesLock& all,
                                           const match::Pattern& pattern) {
-    drain_in_order(turn, everything);
+    drain_in_order(call, all);
     for (match::Message* first = earliest(pattern); first != nullptr;) {
         const match::Envelope envelope = first->envelope;
         if (may_be_preceded(*first) ||
@@ -204,7 +206,7 @@ match::Message* Engine::earliest_in_order(Turn& turn, const Everything& everythi
         }
         // What was blocked until just before the question is in the rings now.
         const std::uint64_t sweeps = sweeps_.load(relaxed);
-        drain_in_order(turn, everything);
+        drain_in_order(call, all);
         match::Message* now = earliest(pattern);
         const bool same = now == first && sweeps == sweeps_.load(relaxed);  // not another one there
         if (same && !deferred_.precede(first->peer, envelope.context, first->stamp)) return first;
@@ -237,12 +239,12 @@ core::Request* Engine::post_slowly(core::Thread& thread, core::Request& receive,
 }
 
 core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive, bool in_order) {
-    Turn turn(thread);
+    ProgressCall call(thread);
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     match::Message* message = nullptr;
-    finish_after(turn, [&] {
+    finish_after(call, [&] {
         if (post_at_home(receive, in_order, message)) return;
-        const Everything everything(*this);
+        const AllInstancesLock all(*this);
         be_wild(receive.context);
         if (settle(receive.context)) {
             message = post_here(pool_[homes_.of(receive.context)], receive, in_order);
@@ -253,7 +255,7 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
             recording_->post(pattern);
         }
         do {
-            message = in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
+            message = in_order ? earliest_in_order(call, all, pattern) : earliest(pattern);
         } while (message != nullptr && !accept_or_discard(*message));
         if (message != nullptr) {
             take(pool_[message->instance], *message);
@@ -273,7 +275,7 @@ core::Request* Engine::post_any_tag(core::Thread& thread, core::Request& receive
     return &receive;
 }
 
-/// An order above all that was posted, and below all that will be. Everything locked.
+/// An order above all that was posted, and below all that will be. All instances locked.
 std::uint64_t Engine::next_order() noexcept {
     std::uint64_t order = wildcards_.latest_order;
     const auto raise = [&](instance::Instance& instance) {
@@ -293,7 +295,7 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
         poll_in_laboratory(thread);
         in_order = false;
     }
-    Turn turn(thread);
+    ProgressCall call(thread);
     match::Message* message = nullptr;
     const auto look = [&](const auto& find) {
         do {
@@ -313,23 +315,23 @@ match::Message* Engine::search(core::Thread& thread, const match::Pattern& patte
         lock(instance, pattern);
         const std::lock_guard held(instance.lock, std::adopt_lock);
         if (!may(instance)) return false;
-        drain(turn, instance);
+        drain(call, instance);
         if (!may(instance)) return false;
         look([&] { return find_kept(instance, pattern); });
         return true;
     };
-    finish_after(turn, [&] {
+    finish_after(call, [&] {
         if (pattern.tag == match::any_tag) {
             const std::uint8_t home = homes_.of(pattern.context);
             if (home != Homes::nowhere && look_in(pool_[home], [&](const auto& instance) {
                     return is_at_home(pattern.context, instance);
                 }))
                 return;
-            const Everything everything(*this);
+            const AllInstancesLock all(*this);
             be_wild(pattern.context);
             settle(pattern.context);
             return look([&] {
-                return in_order ? earliest_in_order(turn, everything, pattern) : earliest(pattern);
+                return in_order ? earliest_in_order(call, all, pattern) : earliest(pattern);
             });
         }
         look_in(pool_.home(pattern.context, pattern.tag), [](const auto&) { return true; });

@@ -43,9 +43,9 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
       at_once_below_(has_short_ways(settings) && !counts_stamps_ ? settings.eager_limit + 1 : 0),
       requests_(requests),
       pool_(node, rank_, numbers.size(), settings),
-      classes_(node.door(static_cast<std::size_t>(rank_)).use),
+      classes_(node.mailbox(static_cast<std::size_t>(rank_)).use),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
-                node.door(static_cast<std::size_t>(rank_)).under_pressure),
+                node.mailbox(static_cast<std::size_t>(rank_)).under_pressure),
       recording_(settings.record.empty() ? nullptr
                                          : std::make_unique<match::Recording>(
                                                settings.record, numbers.rank(), numbers.size())),
@@ -58,7 +58,7 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
       payload_rings_(node, rank_, settings),
       copies_(*this, node, rank_, settings.single_copy != tool::SingleCopy::never, pool_, backlog_,
               payload_rings_, announced_, node_cores_),
-      attention_(&node.door(static_cast<std::size_t>(rank_)).rung),
+      attention_(&node.mailbox(static_cast<std::size_t>(rank_)).rung),
       idle_rings_(pool_, node, rank_, std::chrono::nanoseconds{settings.idle_rings}),
       send_buffer_(settings.send_buffer == 0
                        ? nullptr
@@ -90,7 +90,7 @@ void Engine::agree_on_fences() {
     if (refusal == 0) return;
     node_.page(static_cast<std::size_t>(rank_)).fences_refused.store(refusal, relaxed);
     for (std::size_t process = 0; process < node_.processes(); ++process)
-        node_.door(process).bell.expect_missed_rings();
+        node_.mailbox(process).bell.expect_missed_rings();
 }
 
 void Engine::count_thread(int change) noexcept {
@@ -108,15 +108,15 @@ bool Engine::fence_before_sleep() noexcept {
     return fence_.pass_before_sleep();
 }
 
-/// What stands at the door, and what has come from other nodes; true if there was anything.
+/// What stands in the mailbox, and what has come from other nodes; true if there was anything.
 bool Engine::attend(core::Thread& thread) {
     bool moved = false;
-    if (node_.door(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) {
-        Turn turn(thread);
-        finish_after(turn, [&] { answer_door(turn); });
+    if (node_.mailbox(static_cast<std::size_t>(rank_)).rung.load(relaxed) != 0) {
+        ProgressCall call(thread);
+        finish_after(call, [&] { answer_mailbox(call); });
         moved = true;
     }
-    // After the door, which says that there is something.
+    // After the mailbox, which says that there is something.
     if (has_left_to_program() && !thread.of_library) [[unlikely]] {
         do_what_was_left(thread);
         moved = true;
@@ -124,7 +124,7 @@ bool Engine::attend(core::Thread& thread) {
     return poll_network(thread) || moved;
 }
 
-/// The door, the network, and the count.
+/// The mailbox, the network, and the count.
 [[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
     if (attention_->load(relaxed) != 0) [[unlikely]]
         moved = attend(thread) || moved;
@@ -160,15 +160,15 @@ void Engine::poll_all(core::Thread& thread) {
              [&](instance::Instance& instance) { moved |= visit(thread, instance); });
     end_poll(thread, moved);
     if (may_release_deferred()) [[unlikely]] {
-        Turn turn(thread);
-        turn.needs_order = true;
-        finish(turn);
+        ProgressCall call(thread);
+        call.needs_order = true;
+        finish(call);
     }
     endings_.reap(thread);
 }
 
 bool Engine::poll_for_program(core::Thread& thread) {
-    // First the program has to come by: whoever answers the door now keeps it from that.
+    // First the program has to come by: whoever answers the mailbox now keeps it from that.
     if (has_left_to_program()) return false;
     lone_thread_.arrive();
     const std::uint64_t before = thread.progress.progress_productive.value();
@@ -180,7 +180,7 @@ bool Engine::poll_for_program(core::Thread& thread) {
         // What came stays where it is, for the program's threads.
     }
     lone_thread_.leave();
-    if (has_left_to_program()) tell_program();  // this thread may have answered the door since
+    if (has_left_to_program()) tell_program();  // this thread may have answered the mailbox since
     return left || thread.progress.progress_productive.value() != before;
 }
 
@@ -199,41 +199,41 @@ void Engine::start_worker() noexcept {
 bool Engine::visit(core::Thread& thread, instance::Instance& instance) {
     const bool backlog = instance.backlog.load(relaxed) != 0;
     if (!instance.something_came() && !backlog) return false;
-    Turn turn(thread);
+    ProgressCall call(thread);
     bool moved = false;
-    finish_after(turn, [&] {
+    finish_after(call, [&] {
         if (const std::unique_lock held(instance.lock, std::try_to_lock); held.owns_lock())
-            moved = drain(turn, instance) || turn.needs_order;
-        if (backlog && backlog_.flush(turn, instance)) moved = true;
+            moved = drain(call, instance) || call.needs_order;
+        if (backlog && backlog_.flush(call, instance)) moved = true;
     });
     return moved;
 }
 
-bool Engine::drain(Turn& turn, instance::Instance& instance) {
+bool Engine::drain(ProgressCall& call, instance::Instance& instance) {
     const std::uint32_t count = instance.polled_count.load(relaxed);
     match::note_posted(instance.matcher.standard.counters);
     bool moved = false;
     for (std::uint32_t i = 0; i < count; ++i)
-        if (drain(turn, instance, *instance.polled[i].load(relaxed))) moved = true;
+        if (drain(call, instance, *instance.polled[i].load(relaxed))) moved = true;
     return moved;
 }
 
 /// Delivers what has come through one ring; true if that was anything. Instance locked.
-bool Engine::drain(Turn& turn, instance::Instance& instance, instance::Inlet& inlet) {
+bool Engine::drain(ProgressCall& call, instance::Instance& instance, instance::Inlet& inlet) {
     int delivered = 0;
     for (; delivered < batch; ++delivered) {
         transport::shm::Cell* cell = inlet.ring.front();
         if (cell == nullptr) break;
         if (platform::has_bit(instance.attention, cell->context) &&
-            !is_control(static_cast<Kind>(cell->kind)) && awaits_order(instance, cell->context))
-            [[unlikely]] {
-            turn.needs_order = true;
-            turn.left = {&instance, &inlet};
-            if (!set_aside(turn, instance, inlet.process, *cell)) break;
+            !is_control(static_cast<MessageKind>(cell->kind)) &&
+            awaits_order(instance, cell->context)) [[unlikely]] {
+            call.needs_order = true;
+            call.left = {&instance, &inlet};
+            if (!set_aside(call, instance, inlet.process, *cell)) break;
             inlet.ring.pop(*cell);
             continue;
         }
-        deliver(turn, instance, inlet, *cell);
+        deliver(call, instance, inlet, *cell);
         inlet.ring.pop(*cell);
     }
     if (delivered != 0) after_draining(instance, inlet);
@@ -272,20 +272,20 @@ void Engine::warm(instance::Instance& instance, instance::Inlet& inlet) noexcept
 }
 
 /// Looks at what senders have announced.
-void Engine::answer_door(Turn& turn) {
-    auto& rung = node_.door(static_cast<std::size_t>(rank_)).rung;
+void Engine::answer_mailbox(ProgressCall& call) {
+    auto& rung = node_.mailbox(static_cast<std::size_t>(rank_)).rung;
     for_each(rung.load(relaxed), [&](instance::Instance& instance) {
         const std::unique_lock held(instance.lock, std::try_to_lock);
         if (!held.owns_lock()) return;
         if (!instance.used) [[unlikely]]
             first_use(instance);
-        // The bit goes with the lock held: nobody may find the door quiet before the inlet is listed,
+        // The bit goes with the lock held: nobody may find the mailbox quiet before the inlet is listed,
         // neither the leader nor a thread that delivers in order.
         rung.fetch_and(~(Instances{1} << instance.number), seq_cst);
         list_rung(instance);
-        drain(turn, instance);
+        drain(call, instance);
     });
-    backlog_.flush_all(turn);
+    backlog_.flush_all(call);
 }
 
 /// Lists the inlets whose senders have rung. Instance locked.
@@ -300,24 +300,24 @@ void Engine::list_rung(instance::Instance& instance) {
 }
 
 /// What was put off while locks were held.
-void Engine::finish(Turn& turn) {
+void Engine::finish(ProgressCall& call) {
     for (;;) {
-        turn.wake_all();
-        if (turn.needs_order) [[unlikely]] {
-            turn.needs_order = false;
-            restore_order(turn);
-        } else if (turn.pulled != turn.pulls.size()) [[unlikely]] {
-            pull(turn, Pull(turn.pulls[turn.pulled++]));
-        } else if (!turn.shares.empty()) [[unlikely]] {
-            const Share next = turn.shares.back();
-            turn.shares.pop_back();
-            copies_.help(turn, next);
-        } else if (!turn.undone.empty()) [[unlikely]] {
-            const Undone next = turn.undone.back();
-            turn.undone.pop_back();
-            copies_.finish_sharing(turn, next);
-        } else if (turn.thread.put_off != nullptr && !turn.thread.working) [[unlikely]] {
-            run_put_off(turn.thread);
+        call.wake_all();
+        if (call.needs_order) [[unlikely]] {
+            call.needs_order = false;
+            restore_order(call);
+        } else if (call.pulled != call.pulls.size()) [[unlikely]] {
+            pull(call, Pull(call.pulls[call.pulled++]));
+        } else if (!call.shares.empty()) [[unlikely]] {
+            const Share next = call.shares.back();
+            call.shares.pop_back();
+            copies_.help(call, next);
+        } else if (!call.undone.empty()) [[unlikely]] {
+            const Undone next = call.undone.back();
+            call.undone.pop_back();
+            copies_.finish_sharing(call, next);
+        } else if (call.thread.put_off != nullptr && !call.thread.working) [[unlikely]] {
+            run_put_off(call.thread);
         } else {
             return;
         }
@@ -344,20 +344,20 @@ void Engine::leave_to_program(core::Work& work) noexcept {
     tell_program();
 }
 
-/// Something was left to it. Any instance's bit has polls come to the door.
+/// Something was left to it. Any instance's bit has polls come to the mailbox.
 void Engine::tell_program() noexcept {
-    node_.door(static_cast<std::size_t>(rank_)).rung.fetch_or(1, seq_cst);
+    node_.mailbox(static_cast<std::size_t>(rank_)).rung.fetch_or(1, seq_cst);
     bell().ring();
 }
 
 void Engine::do_what_was_left(core::Thread& thread) {
-    Turn turn(thread);
+    ProgressCall call(thread);
     for (core::Work* work = left_to_program_.exchange(nullptr, acquire); work != nullptr;) {
         core::Work* const next = work->next;
-        turn.put_off(*work);
+        call.put_off(*work);
         work = next;
     }
-    finish(turn);
+    finish(call);
 }
 
 void Engine::cool(Instances which) {
@@ -431,7 +431,7 @@ void Engine::add_parked(Instances which, int change) noexcept {
 }
 
 bool Engine::something_came() {
-    bool found = node_.door(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
+    bool found = node_.mailbox(static_cast<std::size_t>(rank_)).rung.load(seq_cst) != 0 ||
         may_release_deferred();
     for_each(used(),
              [&](instance::Instance& instance) { found = found || instance.something_came(); });
@@ -441,8 +441,8 @@ bool Engine::something_came() {
 bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     bool found = something_came();
     if (found || all_handed_over()) return found;
-    Turn turn(thread);
-    finish_after(turn, [&] { found = backlog_.flush_all(turn); });
+    ProgressCall call(thread);
+    finish_after(call, [&] { found = backlog_.flush_all(call); });
     return found || (backlog_.instances() & ~announced) != 0;
 }
 

@@ -15,9 +15,9 @@ namespace {
 
 /// Its payload is still with its sender.
 bool is_announced(const match::Message& message) noexcept {
-    const auto kind = static_cast<Kind>(message.protocol);
-    return kind == Kind::rendezvous || kind == Kind::local || kind == Kind::streamed ||
-        kind == Kind::readable;
+    const auto kind = static_cast<MessageKind>(message.protocol);
+    return kind == MessageKind::rendezvous || kind == MessageKind::local ||
+        kind == MessageKind::streamed || kind == MessageKind::readable;
 }
 
 /// Delivers a message that lies in the ring of payload, and frees its place.
@@ -30,12 +30,12 @@ void take_placed(core::Request& receive, const transport::shm::PayloadConsumer& 
 }  // namespace
 
 void Engine::consume_now(core::Thread& thread, core::Request& receive, match::Message& message) {
-    Turn turn(thread);
-    finish_after(turn, [&] {
+    ProgressCall call(thread);
+    finish_after(call, [&] {
         if (is_announced(message))
-            pull(turn, take_announced(thread, receive, message));
+            pull(call, take_announced(thread, receive, message));
         else
-            consume(turn, receive, message);
+            consume(call, receive, message);
     });
 }
 
@@ -71,7 +71,7 @@ void Engine::note_causality(core::Request& receive, const match::Message& messag
     receive.peer = rank_;
     // A send that is over may be another by now; it stands for what it was.
     const auto& send = *reinterpret_cast<const core::Request*>(message.sender);
-    const bool waits = message.protocol == static_cast<std::uint8_t>(Kind::local);
+    const bool waits = message.protocol == static_cast<std::uint8_t>(MessageKind::local);
     core::causality::matched(receive, send, waits && send.synchronous);
 }
 
@@ -98,141 +98,143 @@ core::Request* Engine::match_with_wildcards(instance::Instance& instance,
 }
 
 /// A message that is here as a whole. Instance locked.
-[[gnu::always_inline]] inline void Engine::deliver_eager(Turn& turn, instance::Instance& instance,
+[[gnu::always_inline]] inline void Engine::deliver_eager(ProgressCall& call,
+                                                         instance::Instance& instance,
                                                          std::int32_t process,
                                                          const transport::Header& header) {
     core::Request* receive = match(instance, {header.context, header.source, header.tag});
     if (receive == nullptr) [[unlikely]]
-        return keep(turn, instance, copy_of(turn.thread, header, process, instance.number));
+        return keep(call, instance, copy_of(call.thread, header, process, instance.number));
     count_received(instance, header.length);
     receive->peer = process;
     fill(*receive, header.payload(), header.length);
-    turn.complete(*receive);
+    call.complete(*receive);
 }
 
 /// Instance locked.
-void Engine::deliver(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
+void Engine::deliver(ProgressCall& call, instance::Instance& instance, instance::Inlet& inlet,
                      const transport::Header& header) {
-    const auto kind = static_cast<Kind>(header.kind);
+    const auto kind = static_cast<MessageKind>(header.kind);
     if (is_control(kind)) [[unlikely]]
-        return deliver_control(turn, instance, inlet.process, header);
+        return deliver_control(call, instance, inlet.process, header);
     assert(is_sequenced() || !deferred_.precede(inlet.process, header.context, header.stamp));
-    if (kind != Kind::eager) [[unlikely]]
-        return kind == Kind::placed ? deliver_placed(turn, instance, inlet, header)
-                                    : deliver_announced(turn, instance, inlet.process, header);
-    deliver_eager(turn, instance, inlet.process, header);
+    if (kind != MessageKind::eager) [[unlikely]]
+        return kind == MessageKind::placed
+            ? deliver_placed(call, instance, inlet, header)
+            : deliver_announced(call, instance, inlet.process, header);
+    deliver_eager(call, instance, inlet.process, header);
 }
 
 /// A message that has no payload in a ring of payload. Instance locked.
-void Engine::deliver_unplaced(Turn& turn, instance::Instance& instance, std::int32_t process,
-                              const transport::Header& header) {
-    switch (static_cast<Kind>(header.kind)) {
-        case Kind::eager: return deliver_eager(turn, instance, process, header);
-        case Kind::readable: return deliver_readable(turn, instance, process, header);
-        default: return deliver_announced(turn, instance, process, header);
+void Engine::deliver_unplaced(ProgressCall& call, instance::Instance& instance,
+                              std::int32_t process, const transport::Header& header) {
+    switch (static_cast<MessageKind>(header.kind)) {
+        case MessageKind::eager: return deliver_eager(call, instance, process, header);
+        case MessageKind::readable: return deliver_readable(call, instance, process, header);
+        default: return deliver_announced(call, instance, process, header);
     }
 }
 
 /// A message whose payload is to be read by the network. Instance locked.
-void Engine::deliver_readable(Turn& turn, instance::Instance& instance, std::int32_t process,
-                              const transport::Header& header) {
-    make_room(turn.pulls);  // before there is a receive to be lost
+void Engine::deliver_readable(ProgressCall& call, instance::Instance& instance,
+                              std::int32_t process, const transport::Header& header) {
+    make_room(call.pulls);  // before there is a receive to be lost
     core::Request* receive = match(instance, {header.context, header.source, header.tag});
     if (receive == nullptr)
-        return keep(turn, instance, copy_of(turn.thread, header, process, instance.number));
+        return keep(call, instance, copy_of(call.thread, header, process, instance.number));
     const auto fields = fields_of<ReadableFields>(header);
     count_received(instance, fields.length);
     Pull pull{receive, process, instance.number, fields.sender, fields.address, fields.length};
     pull.key = fields.key;
     pull.readable = true;
-    turn.pulls.push_back(pull);
+    call.pulls.push_back(pull);
 }
 
 /// A message whose payload lies in the ring of payload. Instance locked.
-void Engine::deliver_placed(Turn& turn, instance::Instance& instance, instance::Inlet& inlet,
-                            const transport::Header& header) {
+void Engine::deliver_placed(ProgressCall& call, instance::Instance& instance,
+                            instance::Inlet& inlet, const transport::Header& header) {
     core::Request* receive = match(instance, {header.context, header.source, header.tag});
     if (receive == nullptr)
-        return keep(turn, instance, copy_of(turn.thread, header, inlet.process, instance.number));
+        return keep(call, instance, copy_of(call.thread, header, inlet.process, instance.number));
     const auto fields = fields_of<PlacedFields>(header);
     count_received(instance, fields.length);
     receive->peer = inlet.process;
     take_placed(*receive, inlet.payload, {fields.place, fields.length});
-    turn.complete(*receive);
+    call.complete(*receive);
 }
 
 /// A message whose sender waits for an answer, or streams it. Instance locked.
-void Engine::deliver_announced(Turn& turn, instance::Instance& instance, std::int32_t process,
-                               const transport::Header& header) {
-    make_room(turn.pulls);  // before there is a receive to be lost
+void Engine::deliver_announced(ProgressCall& call, instance::Instance& instance,
+                               std::int32_t process, const transport::Header& header) {
+    make_room(call.pulls);  // before there is a receive to be lost
     offers_.reach(process, header);
     const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(header).offer);
     if (!offers_.hold(process, offer)) {
-        if (static_cast<Kind>(header.kind) == Kind::streamed)
-            drop(copy_of(turn.thread, header, process, instance.number));
+        if (static_cast<MessageKind>(header.kind) == MessageKind::streamed)
+            drop(copy_of(call.thread, header, process, instance.number));
         return;
     }
     core::Request* receive = match(instance, {header.context, header.source, header.tag});
     offers_.decide(process, offer, receive != nullptr);
     if (receive == nullptr)
-        return keep_offered(turn, instance, copy_of(turn.thread, header, process, instance.number));
+        return keep_offered(call, instance, copy_of(call.thread, header, process, instance.number));
     receive->peer = process;
-    if (static_cast<Kind>(header.kind) == Kind::eager_sync) {
+    if (static_cast<MessageKind>(header.kind) == MessageKind::eager_sync) {
         const auto fields = fields_of<OfferedFields>(header);
         count_received(instance, header.length - sizeof fields);
         fill(*receive, header.payload() + sizeof fields, header.length - sizeof fields);
         const SenderField field{fields.sender};
-        control(turn, instance.number, process, Kind::ack, &field, sizeof field);
-        return turn.complete(*receive);
+        control(call, instance.number, process, MessageKind::ack, &field, sizeof field);
+        return call.complete(*receive);
     }
-    if (static_cast<Kind>(header.kind) == Kind::streamed) {
+    if (static_cast<MessageKind>(header.kind) == MessageKind::streamed) {
         const auto fields = fields_of<StreamedFields>(header);
         count_received(instance, fields.length);
-        turn.pulls.push_back({receive, process, instance.number, fields.sender, fields.address,
+        call.pulls.push_back({receive, process, instance.number, fields.sender, fields.address,
                               fields.length, true, fields.synchronous != 0,
                               static_cast<std::uint8_t>(fields.manifest)});
         return;
     }
     const auto fields = fields_of<RendezvousFields>(header);
     count_received(instance, fields.length);
-    turn.pulls.push_back(
+    call.pulls.push_back(
         {receive, process, instance.number, fields.sender, fields.address, fields.length});
 }
 
-void Engine::deliver_control(Turn& turn, instance::Instance& instance, std::int32_t process,
+void Engine::deliver_control(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                              const transport::Header& header) {
-    switch (static_cast<Kind>(header.kind)) {
-        case Kind::fin: end_send(turn, instance, fields_of<SenderField>(header)); break;
-        case Kind::ack:
-            turn.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(header).sender));
+    switch (static_cast<MessageKind>(header.kind)) {
+        case MessageKind::fin: end_send(call, instance, fields_of<SenderField>(header)); break;
+        case MessageKind::ack:
+            call.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(header).sender));
             break;
-        case Kind::payload_ring:
+        case MessageKind::payload_ring:
             copies_.open_payload_ring(instance, process, fields_of<PayloadRingFields>(header));
             break;
-        case Kind::cts: stream(turn, instance, fields_of<CtsFields>(header)); break;
-        case Kind::share: {
+        case MessageKind::cts: stream(call, instance, fields_of<CtsFields>(header)); break;
+        case MessageKind::share: {
             const auto fields = fields_of<ShareFields>(header);
-            make_room(turn.shares);
-            turn.shares.push_back({process, instance.number, fields.sender, fields.number});
+            make_room(call.shares);
+            call.shares.push_back({process, instance.number, fields.sender, fields.number});
             break;
         }
-        case Kind::shared:
-            copies_.end_sharing(turn, instance, process, fields_of<SharedFields>(header));
+        case MessageKind::shared:
+            copies_.end_sharing(call, instance, process, fields_of<SharedFields>(header));
             break;
-        default: receive_data(turn, header); break;
+        default: receive_data(call, header); break;
     }
 }
 
 /// A fragment of a pipelined message.
-void Engine::receive_data(Turn& turn, const transport::Header& header) {
+void Engine::receive_data(ProgressCall& call, const transport::Header& header) {
     const auto fields = fields_of<DataFields>(header);
     auto& receive = *reinterpret_cast<core::Request*>(fields.receiver);
     const std::uint64_t bytes = header.length - sizeof fields;
     scatter(receive, fields.offset, header.payload() + sizeof fields, bytes);
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
-    turn.thread.copying.pipelined_bytes.add(receive.bytes);
-    turn.complete(receive);
+    call.thread.copying.pipelined_bytes.add(receive.bytes);
+    call.complete(receive);
 }
 
 match::Message& Engine::new_message(core::Thread& thread, std::uint8_t instance,
@@ -271,7 +273,7 @@ void Engine::keep_placed(core::Thread& thread, match::Message& message,
     const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
     keep_payload(thread, message, ring.at(piece.at), {piece.bytes});
     ring.free(piece);
-    message.protocol = static_cast<std::uint8_t>(Kind::eager);
+    message.protocol = static_cast<std::uint8_t>(MessageKind::eager);
 }
 
 void Engine::free_message(core::Thread& thread, match::Message& message) noexcept {
@@ -296,14 +298,16 @@ void Engine::empty_pools(core::Thread& thread) noexcept {
 
 match::Message& Engine::copy_of(core::Thread& thread, const transport::Header& header,
                                 std::int32_t process, std::uint8_t instance) {
-    if (is_offered(static_cast<Kind>(header.kind))) offers_.reach(process, header);
+    if (is_offered(static_cast<MessageKind>(header.kind))) offers_.reach(process, header);
     match::Message& message =
         new_message(thread, instance, process, {header.context, header.source, header.tag});
     message.stamp = header.stamp;
     message.protocol = header.kind;
-    switch (static_cast<Kind>(header.kind)) {
-        case Kind::eager: keep_payload(thread, message, header.payload(), {header.length}); break;
-        case Kind::eager_sync: {
+    switch (static_cast<MessageKind>(header.kind)) {
+        case MessageKind::eager:
+            keep_payload(thread, message, header.payload(), {header.length});
+            break;
+        case MessageKind::eager_sync: {
             const auto fields = fields_of<OfferedFields>(header);
             message.sender = fields.sender;
             message.offer() = fields.offer;
@@ -311,12 +315,12 @@ match::Message& Engine::copy_of(core::Thread& thread, const transport::Header& h
                          {header.length - sizeof fields}, match::Message::small_beside_offer);
             break;
         }
-        case Kind::placed: {
+        case MessageKind::placed: {
             const auto fields = fields_of<PlacedFields>(header);
             keep_placed(thread, message, {fields.place, fields.length});
             break;
         }
-        case Kind::streamed: {
+        case MessageKind::streamed: {
             const auto fields = fields_of<StreamedFields>(header);
             message.sender = fields.sender;
             message.offer() = fields.offer;
@@ -325,7 +329,7 @@ match::Message& Engine::copy_of(core::Thread& thread, const transport::Header& h
                            fields.synchronous != 0};
             break;
         }
-        case Kind::readable: {
+        case MessageKind::readable: {
             const auto fields = fields_of<ReadableFields>(header);
             message.sender = fields.sender;
             message.offer() = fields.key;
@@ -333,7 +337,7 @@ match::Message& Engine::copy_of(core::Thread& thread, const transport::Header& h
             message.far = {fields.address, 0, false};
             break;
         }
-        case Kind::nothing: message.length = 0; return message;
+        case MessageKind::nothing: message.length = 0; return message;
         default: {
             const auto fields = fields_of<RendezvousFields>(header);
             message.sender = fields.sender;
@@ -347,14 +351,14 @@ match::Message& Engine::copy_of(core::Thread& thread, const transport::Header& h
 }
 
 /// Instance locked.
-void Engine::keep(Turn& turn, instance::Instance& instance, match::Message& message) {
+void Engine::keep(ProgressCall& call, instance::Instance& instance, match::Message& message) {
     instance.matcher.keep(message);
     instance.receiving.unexpected_bytes.add(footprint(message));
     pressure_.note(instance.told_unexpected, instance.receiving.unexpected_bytes.value());
     tool::raise(
         tool::Event::unexpected_message,
         {message.envelope.source, message.envelope.tag, static_cast<std::int64_t>(message.length)});
-    watchers_.tell(turn, message.envelope);
+    watchers_.tell(call, message.envelope);
 }
 
 /// Takes an unexpected message out of its queue. Instance locked.
@@ -369,25 +373,25 @@ void Engine::note_taken(instance::Instance& instance, const match::Message& mess
     pressure_.note(instance.told_unexpected, instance.receiving.unexpected_bytes.value());
 }
 
-/// Gives the receive a message that is in no queue (any more), and frees the message. `turn.pulls` has room.
-void Engine::consume(Turn& turn, core::Request& receive, match::Message& message) {
+/// Gives the receive a message that is in no queue (any more), and frees the message. `call.pulls` has room.
+void Engine::consume(ProgressCall& call, core::Request& receive, match::Message& message) {
     if (is_announced(message))
-        return turn.pulls.push_back(take_announced(turn.thread, receive, message));
+        return call.pulls.push_back(take_announced(call.thread, receive, message));
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
     receive.peer = message.peer;
-    if (static_cast<Kind>(message.protocol) == Kind::eager_sync) {
+    if (static_cast<MessageKind>(message.protocol) == MessageKind::eager_sync) {
         const SenderField field{message.sender};
-        control(turn, message.instance, message.peer, Kind::ack, &field, sizeof field);
+        control(call, message.instance, message.peer, MessageKind::ack, &field, sizeof field);
     }
-    if (static_cast<Kind>(message.protocol) == Kind::placed) {
+    if (static_cast<MessageKind>(message.protocol) == MessageKind::placed) {
         const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
         take_placed(receive, ring, {message.far.address, message.length});
     } else {
         fill(receive, message.payload, message.length);
     }
-    turn.complete(receive);
-    free_message(turn.thread, message);
+    call.complete(receive);
+    free_message(call.thread, message);
 }
 
 /// Gives the receive a message whose payload is still with its sender, and frees the message.
@@ -396,7 +400,7 @@ Pull Engine::take_announced(core::Thread& thread, core::Request& receive,
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
     receive.peer = message.peer;
-    const bool streamed = static_cast<Kind>(message.protocol) == Kind::streamed;
+    const bool streamed = static_cast<MessageKind>(message.protocol) == MessageKind::streamed;
     Pull pull{&receive,
               message.peer,
               message.instance,
@@ -406,26 +410,26 @@ Pull Engine::take_announced(core::Thread& thread, core::Request& receive,
               streamed,
               message.far.synchronous,
               message.far.manifest};
-    pull.readable = static_cast<Kind>(message.protocol) == Kind::readable;
+    pull.readable = static_cast<MessageKind>(message.protocol) == MessageKind::readable;
     if (pull.readable) pull.key = message.offer();
     free_message(thread, message);
     return pull;
 }
 
 /// The payload of a matched message that did not come with its header. No lock is held.
-void Engine::pull(Turn& turn, const Pull& pull) {
+void Engine::pull(ProgressCall& call, const Pull& pull) {
     core::Request& receive = *pull.receive;
     const std::uint64_t bytes = fit(receive, pull.length);
     if (pull.process == rank_) {
         auto& send = *reinterpret_cast<core::Request*>(pull.sender);
         transfer(send, receive, bytes);
-        turn.complete(send);
-        return turn.complete(receive);
+        call.complete(send);
+        return call.complete(receive);
     }
     note_large_message();
-    if (pull.streamed) return copies_.take_stream(turn, pull, bytes);
-    if (pull.readable && read_far(turn, pull, bytes)) return;
-    copies_.fetch(turn, pull, bytes);
+    if (pull.streamed) return copies_.take_stream(call, pull, bytes);
+    if (pull.readable && read_far(call, pull, bytes)) return;
+    copies_.fetch(call, pull, bytes);
 }
 
 }  // namespace heddle::p2p

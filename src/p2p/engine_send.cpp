@@ -5,8 +5,8 @@
 
 #include "core/causality.hpp"
 #include "objects/communicator.hpp"
+#include "p2p/all_instances_lock.hpp"
 #include "p2p/buffered.hpp"
-#include "p2p/everything.hpp"
 #include "p2p/node_worker.hpp"
 
 namespace heddle::p2p {
@@ -39,7 +39,7 @@ core::Request* Engine::start_send_slowly(core::Thread& thread, std::uint32_t con
     if (shape.bytes >= payload_rings_.from() && process != rank_)
         if (core::Request* send = send_payload(thread, message, synchronous)) return send;
     if (!synchronous && shape.bytes < at_once_below_ && process != rank_ &&
-        post(thread, pool_.of(context, tag), message, Kind::eager, nullptr, 0) == Post::done)
+        post(thread, pool_.of(context, tag), message, MessageKind::eager, nullptr, 0) == Post::done)
         return &completed_send_;
     if (process != rank_) core::causality::before_other_processes();
     if (in_laboratory()) return send_in_laboratory(thread, message, how);
@@ -68,15 +68,15 @@ core::Request* Engine::start_send_by(core::Thread& thread, instance::Instance& i
                                      std::uint64_t number) {
     core::Request* send = new_send(thread, instance, message, synchronous);
     if (send == nullptr) return nullptr;
-    Turn turn(thread);
+    ProgressCall call(thread);
     try {
-        start_protocol(turn, instance, *send, message, number);
+        start_protocol(call, instance, *send, message, number);
     } catch (const std::bad_alloc&) {
         let_go_of_send(thread, *send);
-        finish(turn);
+        finish(call);
         return nullptr;
     }
-    finish(turn);
+    finish(call);
     return send;
 }
 
@@ -110,38 +110,38 @@ void Engine::let_go_of_send(core::Thread& thread, core::Request& send) noexcept 
 }
 
 /// Throws std::bad_alloc, and has sent nothing then.
-void Engine::start_protocol(Turn& turn, instance::Instance& instance, core::Request& send,
+void Engine::start_protocol(ProgressCall& call, instance::Instance& instance, core::Request& send,
                             const Outbound& message, std::uint64_t number) {
     const auto address = reinterpret_cast<std::uint64_t>(&send);
     if (message.process == rank_) {
         core::causality::before(&send);
-        send_to_self(turn.thread, send, message);
+        send_to_self(call.thread, send, message);
     } else if (is_far(message.process)) {
-        send_far(turn, send, message);
+        send_far(call, send, message);
     } else if (message.bytes > settings_.eager_limit) {
         announced_.begin(send);
         const RendezvousFields fields{
             {address, 0},
             send.laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
             message.bytes};
-        post_or_queue(instance, {message.envelope, message.process, nullptr, 0}, Kind::rendezvous,
-                      &fields, sizeof fields, nullptr, turn, number);
+        post_or_queue(instance, {message.envelope, message.process, nullptr, 0},
+                      MessageKind::rendezvous, &fields, sizeof fields, nullptr, call, number);
         wake_workers(node_, rank_, message.process);
         note_large_message();
     } else if (send.synchronous) {
         const OfferedFields fields{address, 0};
-        post_or_queue(instance, message, Kind::eager_sync, &fields, sizeof fields, nullptr, turn,
-                      number);
+        post_or_queue(instance, message, MessageKind::eager_sync, &fields, sizeof fields, nullptr,
+                      call, number);
     } else {
-        post_or_queue(instance, message, Kind::eager, nullptr, 0, &send, turn, number);
+        post_or_queue(instance, message, MessageKind::eager, nullptr, 0, &send, call, number);
     }
 }
 
-void Engine::post_or_queue(instance::Instance& instance, const Outbound& message, Kind kind,
+void Engine::post_or_queue(instance::Instance& instance, const Outbound& message, MessageKind kind,
                            const void* prefix, std::uint32_t prefix_bytes, core::Request* completes,
-                           Turn& turn, std::uint64_t number) {
+                           ProgressCall& call, std::uint64_t number) {
     {
-        const sync::BiasedHold held(instance.outbox, turn.thread.token);
+        const sync::BiasedHold held(instance.outbox, call.thread.token);
         const Numbered stamp = numbered(number);
         instance::Channel& channel = pool_.channel(instance, message.process);
         const std::size_t cells = transport::shm::cells_for(prefix_bytes + message.bytes);
@@ -150,14 +150,14 @@ void Engine::post_or_queue(instance::Instance& instance, const Outbound& message
             if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
             backlog_.hand_over(instance, channel, *cell, cells, message, kind, prefix, prefix_bytes,
                                stamp());
-            if (completes != nullptr) turn.complete(*completes);
+            if (completes != nullptr) call.complete(*completes);
             return;
         }
         backlog_.queue(instance, channel,
                        pending_of(message, kind, prefix, prefix_bytes, completes, stamp()));
         instance.backlog_counters.ring_full.add();
         if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
-        backlog_.flush_held(turn, instance);  // room may have come meanwhile
+        backlog_.flush_held(call, instance);  // room may have come meanwhile
     }
     after_queueing();
 }
@@ -170,12 +170,13 @@ void Engine::after_queueing() {
     if (lot_.leader() == progress::Lot::Leader::asleep) bell().ring();
 }
 
-void Engine::control(Turn& turn, std::uint8_t instance, std::int32_t process, Kind kind,
-                     const void* fields, std::uint32_t bytes) {
+void Engine::control(ProgressCall& call, std::uint8_t instance, std::int32_t process,
+                     MessageKind kind, const void* fields, std::uint32_t bytes) {
     if (is_far(process)) [[unlikely]]
-        return post_far(turn, {no_envelope, process, nullptr, 0}, kind, fields, bytes, nullptr);
+        return post_far(call, {no_envelope, process, nullptr, 0}, kind, fields, bytes, nullptr);
     post_or_queue(pool_[instance], {no_envelope, process, nullptr, 0}, kind, fields, bytes, nullptr,
-                  turn);
+                  call);
+    if (moves_large_payload(kind)) wake_workers(node_, rank_, process);
 }
 
 void Engine::open_channel(core::Thread& thread, instance::Instance& instance,
@@ -185,18 +186,18 @@ void Engine::open_channel(core::Thread& thread, instance::Instance& instance,
 }
 
 /// Starts to send the payload that the receiver asked for.
-void Engine::stream(Turn& turn, instance::Instance& instance, const CtsFields& fields) {
+void Engine::stream(ProgressCall& call, instance::Instance& instance, const CtsFields& fields) {
     auto& send = *reinterpret_cast<core::Request*>(fields.sender);
     const DataFields prefix{fields.receiver, fields.from};
     instance::Pending pending =
         pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
-                   Kind::data, &prefix, sizeof prefix, &send, 0);
+                   MessageKind::data, &prefix, sizeof prefix, &send, 0);
     pending.offset = fields.from;
     {
-        const sync::BiasedHold held(instance.outbox, turn.thread.token);
+        const sync::BiasedHold held(instance.outbox, call.thread.token);
         if (send.streamed) backlog_.streams().drop(pool_.channel(instance, send.peer), send);
         backlog_.queue(instance, pool_.channel(instance, send.peer), pending);
-        backlog_.flush_held(turn, instance);
+        backlog_.flush_held(call, instance);
     }
     after_queueing();
 }
@@ -205,29 +206,29 @@ void Engine::send_to_self(core::Thread& thread, core::Request& send, const Outbo
     const std::uint32_t context = message.envelope.context;
     instance::Instance& instance = pool_.home(context, message.envelope.tag);
     classes_.add(context, instance.number);
-    Turn turn(thread);
+    ProgressCall call(thread);
     lock(instance, message.envelope);
     const bool awaits = awaits_order(instance, context) && !is_sequenced();
     if (awaits) [[unlikely]] {
         instance.lock.unlock();
-        const Everything everything(*this);
-        everything.include(instance);
-        drain_in_order(turn, everything);
-        deliver_to_self(turn, instance, send, message);
+        const AllInstancesLock all(*this);
+        all.include(instance);
+        drain_in_order(call, all);
+        deliver_to_self(call, instance, send, message);
     } else {
         const std::lock_guard held(instance.lock, std::adopt_lock);
-        deliver_to_self(turn, instance, send, message);
+        deliver_to_self(call, instance, send, message);
     }
-    finish(turn);
+    finish(call);
 }
 
-/// Instance locked. A receive that waits gets the payload once the lock is free (Turn::pulls).
-void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Request& send,
+/// Instance locked. A receive that waits gets the payload once the lock is free (ProgressCall::pulls).
+void Engine::deliver_to_self(ProgressCall& call, instance::Instance& instance, core::Request& send,
                              const Outbound& message) {
-    make_room(turn.pulls);
-    match::Message& local = new_message(turn.thread, instance.number, rank_, message.envelope);
+    make_room(call.pulls);
+    match::Message& local = new_message(call.thread, instance.number, rank_, message.envelope);
     local.stamp = numbered()();
-    local.protocol = static_cast<std::uint8_t>(Kind::local);
+    local.protocol = static_cast<std::uint8_t>(MessageKind::local);
     local.length = message.bytes;
     local.far = {reinterpret_cast<std::uint64_t>(message.data), 0, false};
     local.sender = reinterpret_cast<std::uint64_t>(&send);
@@ -236,15 +237,15 @@ void Engine::deliver_to_self(Turn& turn, instance::Instance& instance, core::Req
     match::note_posted(instance.matcher.counters());
     if (core::Request* receive = match(instance, message.envelope)) {
         note_causality(*receive, local);
-        consume(turn, *receive, local);
+        consume(call, *receive, local);
         return;
     }
     if (!send.synchronous && message.bytes <= settings_.eager_limit && !is_under_pressure(rank_)) {
-        local.protocol = static_cast<std::uint8_t>(Kind::eager);
-        keep_payload(turn.thread, local, message.data, {message.bytes, message.layout});
-        turn.complete(send);
+        local.protocol = static_cast<std::uint8_t>(MessageKind::eager);
+        keep_payload(call.thread, local, message.data, {message.bytes, message.layout});
+        call.complete(send);
     }
-    keep(turn, instance, local);
+    keep(call, instance, local);
 }
 
 }  // namespace heddle::p2p

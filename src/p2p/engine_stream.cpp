@@ -35,16 +35,16 @@ Post Engine::place(core::Thread& thread, instance::Instance& instance, const Out
         gather(channel.payload->at(*place), message.data, message.layout, message.offset,
                message.bytes);
     const PlacedFields fields{*place, message.bytes};
-    count_sent(channel, Kind::placed, message.bytes, nullptr);
+    count_sent(channel, MessageKind::placed, message.bytes, nullptr);
     backlog_.hand_over(instance, channel, *cell, 1, {message.envelope, message.process, nullptr, 0},
-                       Kind::placed, &fields, sizeof fields, numbered()());
+                       MessageKind::placed, &fields, sizeof fields, numbered()());
     return Post::done;
 }
 
 /// nullptr: it is to be sent otherwise.
 core::Request* Engine::start_stream(core::Thread& thread, instance::Instance& instance,
                                     const Outbound& message, bool synchronous) {
-    Turn turn(thread);
+    ProgressCall call(thread);
     core::Request* send = nullptr;
     bool waits = false;
     {
@@ -70,19 +70,19 @@ core::Request* Engine::start_stream(core::Thread& thread, instance::Instance& in
             synchronous};
         // A short one has come when its header is seen; of a longer one the receiver reads while it comes.
         if (message.bytes <= transport::shm::PayloadSizes::block)
-            backlog_.streams().push(turn, channel);
-        count_sent(channel, Kind::streamed, message.bytes, nullptr);
+            backlog_.streams().push(call, channel);
+        count_sent(channel, MessageKind::streamed, message.bytes, nullptr);
         backlog_.hand_over(instance, channel, *cell, 1,
-                           {message.envelope, message.process, nullptr, 0}, Kind::streamed, &fields,
-                           sizeof fields, numbered()());
-        backlog_.streams().push(turn, instance);
+                           {message.envelope, message.process, nullptr, 0}, MessageKind::streamed,
+                           &fields, sizeof fields, numbered()());
+        backlog_.streams().push(call, instance);
         waits = instance.streaming != nullptr;
         if (waits) backlog_.note(instance);
     }
     if (waits) after_queueing();
     wake_workers(node_, rank_, message.process);
     if (waits) note_large_message();
-    finish(turn);
+    finish(call);
     return send;
 }
 
@@ -99,7 +99,7 @@ bool Engine::has_payload_ring(instance::Instance& instance, instance::Channel& c
     if (number < 0) return false;
     const PayloadRingFields fields{static_cast<std::uint64_t>(number)};
     backlog_.hand_over(instance, channel, *cell, 1, {{0, 0, 0}, channel.process, nullptr, 0},
-                       Kind::payload_ring, &fields, sizeof fields, 0);
+                       MessageKind::payload_ring, &fields, sizeof fields, 0);
     return false;
 }
 
@@ -120,13 +120,13 @@ bool Engine::bind_rings_again() {
 }
 
 /// The receiver has the payload. Instance locked.
-void Engine::end_send(Turn& turn, instance::Instance& instance, const SenderField& field) {
+void Engine::end_send(ProgressCall& call, instance::Instance& instance, const SenderField& field) {
     auto& send = *reinterpret_cast<core::Request*>(field.sender);
     if (send.streamed) {
-        const sync::BiasedHold held(instance.outbox, turn.thread.token);
+        const sync::BiasedHold held(instance.outbox, call.thread.token);
         backlog_.streams().drop(pool_.channel(instance, send.peer), send);
     }
-    complete_announced(turn, send);
+    complete_announced(call, send);
 }
 
 }  // namespace heddle::p2p

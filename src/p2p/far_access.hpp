@@ -14,13 +14,14 @@
 
 namespace heddle::p2p {
 
-struct Turn;
+struct ProgressCall;
 
 class FarListener {
 public:
     /// A message of kind `access`, in its place. The lane is locked: what may wait, or send within the node, is put off
-    /// (Turn::put_off()). Throws std::bad_alloc before anything has changed: then it comes again.
-    virtual void asked(Turn& turn, std::int32_t process, const transport::Header& header) = 0;
+    /// (ProgressCall::put_off()). Throws std::bad_alloc before anything has changed: then it comes again.
+    virtual void asked(ProgressCall& call, std::int32_t process,
+                       const transport::Header& header) = 0;
 
 protected:
     ~FarListener() = default;

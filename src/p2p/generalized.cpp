@@ -9,7 +9,7 @@
 #include "objects/callback.hpp"
 #include "objects/process.hpp"
 #include "objects/status.hpp"
-#include "p2p/turn.hpp"
+#include "p2p/progress_call.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -94,10 +94,10 @@ core::Request* start_generalized(Engine& engine, core::Thread& thread,
 }
 
 int complete_generalized(core::Thread& thread, core::Request& request) {
-    Turn turn(thread);
+    ProgressCall call(thread);
     core::causality::before(&request);
-    turn.complete(request);
-    thread.engine->finish(turn);
+    call.complete(request);
+    thread.engine->finish(call);
     // Acquire and release on both sides: the second sees all that the first did.
     const std::uint32_t before = functions_of(request).ended.fetch_or(completed, acq_rel);
     if (before == 0) return MPI_SUCCESS;

@@ -22,20 +22,20 @@ public:
           kept_(std::move(kept)),
           left_(static_cast<std::uint32_t>(parts.size())) {}
 
-    void start(Turn& turn) noexcept {
+    void start(ProgressCall& call) noexcept {
         for (core::Request* part : parts_) {
             if (part->immortal)
-                completed(turn, *part);
+                completed(call, *part);
             else
-                listen(turn, *part, *this);
+                listen(call, *part, *this);
         }
     }
-    void completed(Turn& turn, core::Request&) noexcept override {
+    void completed(ProgressCall& call, core::Request&) noexcept override {
         core::Request& whole = whole_;
         // Release for this part's outcome, acquire for the others'. Whoever takes the last one destroys.
-        if (left_.fetch_sub(1, acq_rel) != 1) return tell_of_part(turn, whole);
-        turn.complete(whole_);
-        end(turn.thread, by_completion);
+        if (left_.fetch_sub(1, acq_rel) != 1) return tell_of_part(call, whole);
+        call.complete(whole_);
+        end(call.thread, by_completion);
     }
     /// Called once for each of both ends; the second destroys.
     void end(core::Thread& thread, std::uint32_t which) noexcept {
@@ -55,9 +55,9 @@ public:
 private:
     /// Who waits for the end of sends (Endings::await()) has its slot in the whole, and perhaps is signalled
     /// once too often (core/request.hpp).
-    static void tell_of_part(Turn& turn, const core::Request& whole) noexcept {
+    static void tell_of_part(ProgressCall& call, const core::Request& whole) noexcept {
         sync::Slot* waiter = whole.waiter.load(relaxed);
-        if (waiter != nullptr && !Listener::is(waiter)) turn.wake(*waiter);
+        if (waiter != nullptr && !Listener::is(waiter)) call.wake(*waiter);
     }
 
     core::Request& whole_;
@@ -90,10 +90,10 @@ core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
     for (const core::Request* part : parts)
         if (part->operation == core::Operation::send && !part->immortal)
             owner->session = static_cast<const objects::Session*>(part->extra);
-    Turn turn(thread);
+    ProgressCall call(thread);
     // The owner's end is still to come: the join lives at least as long as this function.
-    owner.release()->start(turn);
-    engine.finish(turn);
+    owner.release()->start(call);
+    engine.finish(call);
     return whole;
 }
 

@@ -88,8 +88,8 @@ public:
 private:
     class Completions final : public Listener {
     public:
-        void completed(Turn& turn, core::Request&) noexcept override {
-            if (turn.thread.visitor != nullptr) turn.thread.visitor->productive(1);
+        void completed(ProgressCall& call, core::Request&) noexcept override {
+            if (call.thread.visitor != nullptr) call.thread.visitor->productive(1);
         }
     };
 

@@ -67,7 +67,7 @@ void LargeCopy::open_payload_ring(instance::Instance& instance, std::int32_t pro
     inlet.payload = rings_.open(process, inlet.payload_number);
 }
 
-void LargeCopy::take_stream(Turn& turn, Pull pull, std::uint64_t bytes) {
+void LargeCopy::take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes) {
     const auto& ring = pool_.inlet(pool_[pull.instance], pull.process).payload;
     IncomingStream stream(ring, pull.manifest, pull.receive, pull.length, bytes);
     Lull lull(node_cores_.are_short() ? little_patience : patience);
@@ -77,23 +77,23 @@ void LargeCopy::take_stream(Turn& turn, Pull pull, std::uint64_t bytes) {
             continue;
         }
         if (stream.has_enough() || lull.is_too_long()) break;
-        backlog_.flush_all(turn);  // else two that send to each other would both wait
+        backlog_.flush_all(call);  // else two that send to each other would both wait
         platform::pause();
     }
     const bool closed = !stream.has_all() && take_claimed(pull, stream) != pull.length;
     pull.from = stream.taken();
-    turn.thread.copying.pipelined_bytes.add(std::min(bytes, pull.from));
+    call.thread.copying.pipelined_bytes.add(std::min(bytes, pull.from));
     stream.leave();
-    if (closed) return fetch(turn, pull, bytes);
-    if (pull.synchronous) return settle(turn, pull);
-    turn.complete(*pull.receive);
+    if (closed) return fetch(call, pull, bytes);
+    if (pull.synchronous) return settle(call, pull);
+    call.complete(*pull.receive);
 }
 
 void LargeCopy::leave(const match::Message& message) noexcept {
-    const auto kind = static_cast<Kind>(message.protocol);
-    if (kind != Kind::placed && kind != Kind::streamed) return;
+    const auto kind = static_cast<MessageKind>(message.protocol);
+    if (kind != MessageKind::placed && kind != MessageKind::streamed) return;
     const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
-    if (kind == Kind::placed) return ring.free({message.far.address, message.length});
+    if (kind == MessageKind::placed) return ring.free({message.far.address, message.length});
     IncomingStream stream(ring, message.far.manifest, nullptr, message.length, 0);
     for (const std::uint64_t claimed = stream.close(); stream.taken() < claimed; stream.skip())
         (void)stream.unstored();
@@ -118,20 +118,20 @@ std::uint64_t LargeCopy::take_claimed(const Pull& pull, IncomingStream& stream) 
 
 // --- out of the sender's memory ---
 
-void LargeCopy::fetch(Turn& turn, const Pull& pull, std::uint64_t bytes) {
-    if (bytes <= pull.from) return settle(turn, pull);
-    if (may_read(pull) && read_payload(turn, pull, bytes)) return;
+void LargeCopy::fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
+    if (bytes <= pull.from) return settle(call, pull);
+    if (may_read(pull) && read_payload(call, pull, bytes)) return;
     core::Request& receive = *pull.receive;
     receive.remaining = bytes - pull.from;
     const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), pull.from,
                            bytes};
-    engine_.control(turn, pull.instance, pull.process, Kind::cts, &fields, sizeof fields);
+    engine_.control(call, pull.instance, pull.process, MessageKind::cts, &fields, sizeof fields);
 }
 
-void LargeCopy::settle(Turn& turn, const Pull& pull) {
+void LargeCopy::settle(ProgressCall& call, const Pull& pull) {
     const SenderField field{pull.sender};
-    engine_.control(turn, pull.instance, pull.process, Kind::fin, &field, sizeof field);
-    turn.complete(*pull.receive);
+    engine_.control(call, pull.instance, pull.process, MessageKind::fin, &field, sizeof field);
+    call.complete(*pull.receive);
 }
 
 /// False if the payload is to be pipelined.
@@ -145,17 +145,17 @@ bool LargeCopy::may_read(const Pull& pull) {
 bool LargeCopy::others_are_free() const noexcept { return !announced_.any(); }
 
 /// Reads the payload out of the sender's memory and completes the message. False if that is forbidden.
-bool LargeCopy::read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+bool LargeCopy::read_payload(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     core::Request& receive = *pull.receive;
     if (bytes >= share_from && pull.from == 0 && !receive.laid_out && others_are_free() &&
-        read_and_share(turn, pull, bytes))
+        read_and_share(call, pull, bytes))
         return true;
     if (!read(pull, pull.from, bytes - pull.from)) {
         peer_memory_.give_up(pull.process);
         return false;
     }
-    turn.thread.copying.single_copy_bytes.add(bytes - pull.from);
-    settle(turn, pull);
+    call.thread.copying.single_copy_bytes.add(bytes - pull.from);
+    settle(call, pull);
     return true;
 }
 
@@ -175,7 +175,7 @@ bool LargeCopy::read(const Pull& pull, std::uint64_t from, std::uint64_t bytes) 
 }
 
 /// False if nothing has been copied, and all is still to do.
-bool LargeCopy::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes) {
+bool LargeCopy::read_and_share(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     using transport::shm::SharedCopy;
     std::size_t number = 0;
     SharedCopy* copy = take_shared_copy(number);
@@ -194,7 +194,7 @@ bool LargeCopy::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes
     copy->next.store(SharedCopy::piece_bytes, relaxed);  // published by the message
     copy->left.store(bytes - SharedCopy::piece_bytes, relaxed);
     const ShareFields fields{pull.sender, number};
-    engine_.control(turn, pull.instance, pull.process, Kind::share, &fields, sizeof fields);
+    engine_.control(call, pull.instance, pull.process, MessageKind::share, &fields, sizeof fields);
 
     std::uint64_t copied = 0;
     for (SharedCopy::Piece piece = copy->take(); piece.bytes != 0; piece = copy->take()) {
@@ -206,8 +206,8 @@ bool LargeCopy::read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes
     const bool last = copy->done(copied);
     give_shared_copy(*copy, number);
     if (!last) return true;  // completed by end_sharing()
-    turn.thread.copying.single_copy_bytes.add(bytes);
-    settle(turn, pull);
+    call.thread.copying.single_copy_bytes.add(bytes);
+    settle(call, pull);
     return true;
 }
 
@@ -228,7 +228,7 @@ void LargeCopy::give_shared_copy(transport::shm::SharedCopy& copy, std::size_t n
     if (copy.users.fetch_sub(1, acq_rel) == 1) sharing_.fetch_and(~(1U << number), release);
 }
 
-void LargeCopy::help(Turn& turn, const Share& share) {
+void LargeCopy::help(ProgressCall& call, const Share& share) {
     auto& copy = node_.shared_copy(static_cast<std::size_t>(share.process), share.number);
     std::uint64_t copied = 0;
     std::uint64_t undone = no_piece;
@@ -243,28 +243,29 @@ void LargeCopy::help(Turn& turn, const Share& share) {
     }
     const bool last = copy.done(copied);
     const SharedFields fields{share.sender, share.number, last ? 1U : 0U, undone};
-    engine_.control(turn, share.instance, share.process, Kind::shared, &fields, sizeof fields);
+    engine_.control(call, share.instance, share.process, MessageKind::shared, &fields,
+                    sizeof fields);
     if (!last) return;
-    engine_.complete_announced(turn, *reinterpret_cast<core::Request*>(share.sender));
+    engine_.complete_announced(call, *reinterpret_cast<core::Request*>(share.sender));
 }
 
-void LargeCopy::end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
+void LargeCopy::end_sharing(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                             const SharedFields& fields) {
     auto& copy = node_.shared_copy(static_cast<std::size_t>(rank_), fields.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
     if (fields.undone != no_piece) {
-        make_room(turn.undone);
-        return turn.undone.push_back(
+        make_room(call.undone);
+        return call.undone.push_back(
             {process, instance.number, fields.sender, fields.number, fields.undone});
     }
     give_shared_copy(copy, fields.number);
     if (fields.last == 0) return;
-    turn.thread.copying.single_copy_bytes.add(bytes);
-    turn.complete(receive);
+    call.thread.copying.single_copy_bytes.add(bytes);
+    call.complete(receive);
 }
 
-void LargeCopy::finish_sharing(Turn& turn, const Undone& undone) {
+void LargeCopy::finish_sharing(ProgressCall& call, const Undone& undone) {
     auto& copy = node_.shared_copy(static_cast<std::size_t>(rank_), undone.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
@@ -275,8 +276,8 @@ void LargeCopy::finish_sharing(Turn& turn, const Undone& undone) {
     const bool last = copy.done(piece.bytes);
     give_shared_copy(copy, undone.number);
     if (!last) return;
-    turn.thread.copying.single_copy_bytes.add(bytes);
-    settle(turn, {&receive, undone.process, undone.instance, undone.sender, 0, bytes});
+    call.thread.copying.single_copy_bytes.add(bytes);
+    settle(call, {&receive, undone.process, undone.instance, undone.sender, 0, bytes});
 }
 
 }  // namespace heddle::p2p

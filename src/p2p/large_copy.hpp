@@ -17,8 +17,8 @@
 #include "instance/pool.hpp"
 #include "p2p/announced_sends.hpp"
 #include "p2p/peer_memory.hpp"
+#include "p2p/progress_call.hpp"
 #include "p2p/protocol.hpp"
-#include "p2p/turn.hpp"
 
 namespace heddle::p2p {
 
@@ -36,20 +36,20 @@ public:
               const AnnouncedSends& announced, const NodeCores& node_cores);
 
     /// The first `bytes` of a message that is streamed.
-    void take_stream(Turn& turn, Pull pull, std::uint64_t bytes);
+    void take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes);
     /// What is with the sender of the first `bytes` of the message.
-    void fetch(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    void fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
     /// The payload is here: the sender hears of it, and the receive is complete.
-    void settle(Turn& turn, const Pull& pull);
+    void settle(ProgressCall& call, const Pull& pull);
 
     /// The sender's part of a shared copy. It does nothing where this process cannot write into the receiver. The send
     /// itself may be complete and gone.
-    void help(Turn& turn, const Share& share);
+    void help(ProgressCall& call, const Share& share);
     /// The sender has answered. Instance locked.
-    void end_sharing(Turn& turn, instance::Instance& instance, std::int32_t process,
+    void end_sharing(ProgressCall& call, instance::Instance& instance, std::int32_t process,
                      const SharedFields& fields);
     /// The receiver reads what the sender could not write.
-    void finish_sharing(Turn& turn, const Undone& undone);
+    void finish_sharing(ProgressCall& call, const Undone& undone);
 
     /// The process will send by this ring. Instance locked.
     void open_payload_ring(instance::Instance& instance, std::int32_t process,
@@ -63,9 +63,9 @@ private:
     std::uint64_t take_claimed(const Pull& pull, IncomingStream& stream);
     bool may_read(const Pull& pull);
     bool others_are_free() const noexcept;
-    bool read_payload(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    bool read_payload(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
     bool read(const Pull& pull, std::uint64_t from, std::uint64_t bytes);
-    bool read_and_share(Turn& turn, const Pull& pull, std::uint64_t bytes);
+    bool read_and_share(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
     void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
 

@@ -13,29 +13,30 @@ bool claim(core::Request& request, sync::Slot* waiter) noexcept {
             return false;
         if (request.completed()) return true;
         request.waiter.store(waiter, release);  // R3
-        sync::ProcessFence::heavy();            // F2: pairs with F1 in Turn::complete()
+        sync::ProcessFence::heavy();            // F2: pairs with F1 in ProgressCall::complete()
         if (!request.completed()) return false;
     }
 }
 
 }  // namespace
 
-void Turn::tell(core::Request& request, sync::Slot* waiter) noexcept {
+void ProgressCall::tell(core::Request& request, sync::Slot* waiter) noexcept {
     if (!Listener::is(waiter)) return wake(*waiter);
     if (claim(request, waiter)) Listener::from(waiter).completed(*this, request);
 }
 
-void listen(Turn& turn, core::Request& request, Listener& listener) noexcept {
+void listen(ProgressCall& call, core::Request& request, Listener& listener) noexcept {
     core::Request* const one[] = {&request};
-    listen(turn, one, listener);
+    listen(call, one, listener);
 }
 
-void listen(Turn& turn, std::span<core::Request* const> requests, Listener& listener) noexcept {
+void listen(ProgressCall& call, std::span<core::Request* const> requests,
+            Listener& listener) noexcept {
     sync::Slot* waiter = listener.as_waiter();
     for (core::Request* request : requests) request->waiter.store(waiter, release);  // R3
-    sync::ProcessFence::heavy();  // F2: pairs with F1 in Turn::complete()
+    sync::ProcessFence::heavy();  // F2: pairs with F1 in ProgressCall::complete()
     for (core::Request* request : requests)
-        if (request->completed() && claim(*request, waiter)) listener.completed(turn, *request);
+        if (request->completed() && claim(*request, waiter)) listener.completed(call, *request);
 }
 
 }  // namespace heddle::p2p

@@ -12,7 +12,7 @@
 ///
 /// Contract       completed() is called once, by listen() itself if the request was complete before.
 ///                Locks of instances may be held: it takes leaf locks only, starts no operation,
-///                completes others through `turn`. What needs more is put off (Turn::put_off()).
+///                completes others through `call`. What needs more is put off (ProgressCall::put_off()).
 ///                The request is the listener's to free.
 /// Thread safety  the slot's place is claimed by compare-and-swap. A completer that comes late, after
 ///                the request was freed and used again (core/request.hpp), may claim a listener that
@@ -23,13 +23,13 @@
 #include <span>
 
 #include "core/request.hpp"
-#include "p2p/turn.hpp"
+#include "p2p/progress_call.hpp"
 
 namespace heddle::p2p {
 
 class Listener {
 public:
-    virtual void completed(Turn& turn, core::Request& request) noexcept = 0;
+    virtual void completed(ProgressCall& call, core::Request& request) noexcept = 0;
 
     static bool is(const sync::Slot* waiter) noexcept {
         return (reinterpret_cast<std::uintptr_t>(waiter) & 1) != 0;
@@ -46,8 +46,9 @@ protected:
 };
 
 /// From now on `listener` hears of the request, which no thread waits for and no handle names.
-void listen(Turn& turn, core::Request& request, Listener& listener) noexcept;
+void listen(ProgressCall& call, core::Request& request, Listener& listener) noexcept;
 /// The same for several, at the price of one: it hears of each of them once.
-void listen(Turn& turn, std::span<core::Request* const> requests, Listener& listener) noexcept;
+void listen(ProgressCall& call, std::span<core::Request* const> requests,
+            Listener& listener) noexcept;
 
 }  // namespace heddle::p2p

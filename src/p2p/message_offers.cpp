@@ -25,7 +25,8 @@ struct OfferBlocks {
 
 /// Of a message that nobody can take back: no number.
 MessageOffer offer_of(const match::Message& message) noexcept {
-    return MessageOffer::of(is_offered(static_cast<Kind>(message.protocol)) ? message.offer() : 0);
+    return MessageOffer::of(is_offered(static_cast<MessageKind>(message.protocol)) ? message.offer()
+                                                                                   : 0);
 }
 
 }  // namespace

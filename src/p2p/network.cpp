@@ -9,6 +9,7 @@
 
 #include "p2p/payload.hpp"
 #include "p2p/protocol.hpp"
+#include "platform/cpu.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -20,28 +21,30 @@ constexpr std::uint32_t most_pieces = 16;
 
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 
-/// A lane does not tell of parts of a payload: a poll that takes so long has moved some, and who waits goes on spinning.
-constexpr std::chrono::microseconds longer_than_nothing{5};
+/// A lane does not tell of parts of a payload: a poll that takes so many ticks (4 to 8 us, where they are of some
+/// gigahertz) has moved some, and who waits goes on spinning.
+constexpr std::uint64_t longer_than_nothing = 16384;
 
 /// Its prefix says what was where before it was cut: DataFields, or what begins like them.
 bool may_be_cut(const instance::Pending& pending) noexcept {
-    return is_data(pending) || pending.kind == static_cast<std::uint8_t>(Kind::access);
+    return is_data(pending) || pending.kind == static_cast<std::uint8_t>(MessageKind::access);
 }
 /// Somebody waits for it. Accesses gather, but for those whose answer is waited for.
 bool is_urgent(const instance::Pending& pending) noexcept {
-    const auto kind = static_cast<Kind>(pending.kind);
-    return is_control(kind) && (kind != Kind::access || pending.envelope.tag == awaited_access);
+    const auto kind = static_cast<MessageKind>(pending.kind);
+    return is_control(kind) &&
+        (kind != MessageKind::access || pending.envelope.tag == awaited_access);
 }
 
 }  // namespace
 
 /// What a lane tells, to the receiver.
 struct Network::Adapter final : transport::Arrivals {
-    Adapter(Network& network, Turn& turn, Receiver& receiver) noexcept
-        : network(network), turn(turn), receiver(receiver) {}
+    Adapter(Network& network, ProgressCall& call, Receiver& receiver) noexcept
+        : network(network), call(call), receiver(receiver) {}
 
     bool arrived(transport::Peer peer, transport::Header& header) noexcept override {
-        const bool taken = receiver.arrived(turn, process(peer), header);
+        const bool taken = receiver.arrived(call, process(peer), header);
         if (taken) {
             network.counters_.network_received_messages.add();
             network.counters_.network_received_bytes.add(header.length);
@@ -49,7 +52,7 @@ struct Network::Adapter final : transport::Arrivals {
         return taken;
     }
     void read_over(std::uint64_t token, bool fine) noexcept override {
-        network.end_piece(turn, receiver, *reinterpret_cast<Reading*>(token), fine);
+        network.end_piece(call, receiver, *reinterpret_cast<Reading*>(token), fine);
     }
     void lost(transport::Peer peer, std::string_view why) noexcept override {
         if (!network.is_closing()) receiver.lost(process(peer), why);
@@ -61,7 +64,7 @@ private:
     }
 
     Network& network;
-    Turn& turn;
+    ProgressCall& call;
     Receiver& receiver;
 };
 
@@ -71,7 +74,9 @@ Network::Network(const launch::Numbering& numbers, std::unique_ptr<transport::An
       addresses_(std::move(addresses)),
       lane_(std::move(lane)),
       pending_(most_pending),
-      packed_(lane_->most_payload()) {}
+      packed_(lane_->most_payload()),
+      queue_of_(std::make_unique<std::atomic<Queue*>[]>(
+          static_cast<std::size_t>(numbers.size() - numbers.here()))) {}
 
 Network::~Network() {
     while (to_read_ != nullptr)
@@ -80,51 +85,81 @@ Network::~Network() {
 
 // --- sending ---
 
-/// queues_lock_ held.
 Network::Queue& Network::queue_of(std::int32_t process) {
-    std::unique_ptr<Queue>& queue = queues_[process];
-    if (queue == nullptr)
-        queue = std::make_unique<Queue>(
-            Queue{process, static_cast<transport::Peer>(numbers_.rank_of(process))});
-    return *queue;
+    Queue* const queue =
+        queue_of_[static_cast<std::size_t>(process - numbers_.here())].load(acquire);  // A3
+    return queue != nullptr ? *queue : make_queue(process);
 }
 
-void Network::send(Turn& turn, Receiver& receiver, std::int32_t process,
+Network::Queue& Network::make_queue(std::int32_t process) {
+    const std::lock_guard guard(queues_lock_);
+    std::atomic<Queue*>& known = queue_of_[static_cast<std::size_t>(process - numbers_.here())];
+    if (known.load(relaxed) == nullptr)
+        known.store(
+            &queues_.emplace_back(process, static_cast<transport::Peer>(numbers_.rank_of(process))),
+            release);  // R3: pairs with A3
+    return *known.load(relaxed);
+}
+
+void Network::send(ProgressCall& call, Receiver& receiver, std::int32_t process,
                    const instance::Pending& message) {
-    instance::Pending* const pending = pending_.take();
+    Queue& queue = queue_of(process);
+    if (lane_lock_.try_lock()) {
+        const std::lock_guard lane(lane_lock_, std::adopt_lock);
+        gather_sent();  // this thread may have sent something before while the lane was locked
+        append(queue, message);
+        (void)hand_over_held(call, receiver);
+        tell_worker_what_is_owed();
+    } else {
+        leave_in_queue(queue, message);
+    }
+    hand_over(call, receiver);
+}
+
+/// Lane held. Throws std::bad_alloc, and has done nothing then.
+void Network::append(Queue& queue, const instance::Pending& message) {
+    instance::Pending* const pending = free_.take(pending_);
     if (pending == nullptr) throw std::bad_alloc();
     *pending = message;
-    try {
-        const std::lock_guard guard(queues_lock_);
-        Queue& queue = queue_of(process);
-        if (queue.sent.empty()) queue.next_fresh = std::exchange(fresh_, &queue);
-        queue.sent.append(*pending);
-    } catch (...) {
-        pending_.give(pending);
-        throw;
-    }
-    waiting_.fetch_add(1, relaxed);
+    waiting_.store(waiting_.load(relaxed) + 1, relaxed);
+    queue.waiting.append(*pending);
+    activate(queue);
+}
+
+/// Likewise, for whoever has the lane.
+void Network::leave_in_queue(Queue& queue, const instance::Pending& message) {
+    const std::lock_guard guard(queues_lock_);
+    instance::Pending* const pending = free_for_fresh_.take(pending_);
+    if (pending == nullptr) throw std::bad_alloc();
+    *pending = message;
+    if (queue.sent.empty()) queue.next_fresh = std::exchange(fresh_, &queue);
+    queue.sent.append(*pending);
+    ++fresh_count_;
     any_fresh_.store(true, relaxed);
-    hand_over(turn, receiver);
+}
+
+/// Lane held.
+void Network::activate(Queue& queue) noexcept {
+    if (!std::exchange(queue.active, true)) queue.next_active = std::exchange(active_, &queue);
 }
 
 /// Unless somebody else does. Whoever has the lane comes here after letting it go: either his look below finds
 /// what was sent meanwhile, or its sender finds the lane free.
-void Network::hand_over(Turn& turn, Receiver& receiver) noexcept {
+void Network::hand_over(ProgressCall& call, Receiver& receiver) noexcept {
     for (;;) {
         std::atomic_thread_fence(
             seq_cst);  // between what was sent, or the unlocking, and the looks
         if (!any_fresh_.load(relaxed) || !lane_lock_.try_lock()) return;
         {
             const std::lock_guard lane(lane_lock_, std::adopt_lock);
-            (void)hand_over_held(turn, receiver);
+            (void)hand_over_held(call, receiver);
             tell_worker_what_is_owed();
         }
     }
 }
 
 /// True if anything was handed over. Lane held.
-bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
+bool Network::hand_over_held(ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
     gather_sent();
     for (Queue** at = &active_; *at != nullptr;) {
@@ -139,7 +174,7 @@ bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
     }
     if (ask_for_pieces(receiver)) moved = true;
     if (std::exchange(urgent_, false)) lane_->flush();
-    if (!lane_->owes()) complete_gathered(turn, receiver);
+    if (!lane_->owes()) complete_gathered(call, receiver);
     return moved;
 }
 
@@ -147,12 +182,12 @@ bool Network::hand_over_held(Turn& turn, Receiver& receiver) noexcept {
 void Network::gather_sent() noexcept {
     if (!any_fresh_.load(relaxed)) return;
     const std::lock_guard guard(queues_lock_);
-    any_fresh_.store(false, relaxed);
+    waiting_.store(waiting_.load(relaxed) + std::exchange(fresh_count_, 0), relaxed);
+    any_fresh_.store(false, release);  // R1: pairs with A1; who reads this reads that count, too
     while (fresh_ != nullptr) {
         Queue& queue = *std::exchange(fresh_, fresh_->next_fresh);
         queue.waiting.append(std::exchange(queue.sent, {}));
-        if (std::exchange(queue.active, true)) continue;
-        queue.next_active = std::exchange(active_, &queue);
+        activate(queue);
     }
 }
 
@@ -197,10 +232,7 @@ transport::Post Network::post(Queue& queue, const instance::Pending& pending,
     return lane_->post(queue.peer, header, {pending.prefix, pending.prefix_bytes}, {data, bytes});
 }
 
-void Network::withhold(std::int32_t process, bool on) {
-    const std::lock_guard queues(queues_lock_);
-    queue_of(process).withholds = on;
-}
+void Network::withhold(std::int32_t process, bool on) { queue_of(process).withholds = on; }
 
 /// False: it cannot be reached.
 bool Network::connect(Receiver& receiver, std::int32_t process) noexcept try {
@@ -231,7 +263,7 @@ transport::RemoteMemory Network::expose(const core::Request& send, transport::By
     return remote;
 }
 
-void Network::read(Turn& turn, Receiver& receiver, const Pull& pull, std::uint64_t bytes) {
+void Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes) {
     auto reading = std::make_unique<Reading>(Reading{pull, bytes});
     {
         const std::lock_guard lane(lane_lock_);
@@ -240,7 +272,7 @@ void Network::read(Turn& turn, Receiver& receiver, const Pull& pull, std::uint64
         *last = reading.release();
         (void)ask_for_pieces(receiver);
     }
-    hand_over(turn, receiver);
+    hand_over(call, receiver);
 }
 
 /// True if any was. Lane held.
@@ -270,7 +302,8 @@ bool Network::ask_for_piece(Receiver& receiver, Reading& reading) noexcept {
 }
 
 /// In a call of the lane.
-void Network::end_piece(Turn& turn, Receiver& receiver, Reading& reading, bool fine) noexcept {
+void Network::end_piece(ProgressCall& call, Receiver& receiver, Reading& reading,
+                        bool fine) noexcept {
     --pieces_;
     --reading.pieces;
     reading.failed = reading.failed || !fine;  // the lane tells that the peer is lost
@@ -278,62 +311,63 @@ void Network::end_piece(Turn& turn, Receiver& receiver, Reading& reading, bool f
     const std::unique_ptr<Reading> over(&reading);
     if (over->failed) return;
     counters_.network_received_bytes.add(over->bytes);
-    receiver.has_read(turn, over->pull);
+    receiver.has_read(call, over->pull);
 }
 
 // --- completing ---
 
 /// Lane held.
-void Network::complete_gathered(Turn& turn, Receiver& receiver) noexcept {
+void Network::complete_gathered(ProgressCall& call, Receiver& receiver) noexcept {
     while (!gathered_.empty()) {
         instance::Pending& pending = gathered_.take_front();
         if (is_data(pending)) receiver.streamed();
-        if (pending.completes != nullptr) turn.complete(*pending.completes);
+        if (pending.completes != nullptr) call.complete(*pending.completes);
         free(pending);
     }
 }
 
+/// Lane held.
 void Network::free(instance::Pending& pending) noexcept {
-    waiting_.fetch_sub(1, release);
-    pending_.give(&pending);
+    waiting_.store(waiting_.load(relaxed) - 1, release);  // R2: pairs with A2
+    free_.give(pending, pending_);
 }
 
 // --- progress ---
 
-bool Network::poll(Turn& turn, Receiver& receiver) noexcept {
+bool Network::poll(ProgressCall& call, Receiver& receiver) noexcept {
     if (!lane_lock_.try_lock()) return false;
     bool moved = false;
     {
         const std::lock_guard lane(lane_lock_, std::adopt_lock);
-        const auto begin = std::chrono::steady_clock::now();
-        moved = poll_held(turn, receiver);
-        if (std::chrono::steady_clock::now() - begin > longer_than_nothing) moved = true;
+        const std::uint64_t begin = platform::ticks();
+        moved = poll_held(call, receiver);
+        if (platform::ticks() - begin > longer_than_nothing) moved = true;
         polls_.store(polls_.load(relaxed) + 1, relaxed);
         tell_worker_what_is_owed();
     }
-    hand_over(turn, receiver);
+    hand_over(call, receiver);
     return moved;
 }
 
-bool Network::poll_surely(Turn& turn, Receiver& receiver) noexcept {
+bool Network::poll_surely(ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
     {
         const std::lock_guard lane(lane_lock_);
-        moved = poll_held(turn, receiver);
+        moved = poll_held(call, receiver);
     }
-    hand_over(turn, receiver);
+    hand_over(call, receiver);
     return moved;
 }
 
 /// Lane held.
-bool Network::poll_held(Turn& turn, Receiver& receiver) noexcept {
-    Adapter adapter(*this, turn, receiver);
+bool Network::poll_held(ProgressCall& call, Receiver& receiver) noexcept {
+    Adapter adapter(*this, call, receiver);
     const bool came = lane_->poll(adapter) != 0;
-    const bool moved = hand_over_held(turn, receiver) || came;
+    const bool moved = hand_over_held(call, receiver) || came;
     // The lane has tried to let all of them leave. What the network does not take now is copied, and leaves later.
     lane_->flush();
-    complete_gathered(turn, receiver);
-    receiver.polled(turn);
+    complete_gathered(call, receiver);
+    receiver.polled(call);
     return moved;
 }
 
@@ -374,6 +408,11 @@ void Network::rest() noexcept {
         }
     }
     lane_->rest();
+    free_.drain(pending_);
+    {
+        const std::lock_guard queues(queues_lock_);
+        free_for_fresh_.drain(pending_);
+    }
     pending_.trim();
 }
 

@@ -3,8 +3,8 @@
 /// What a process exchanges with processes of other nodes: one lane (transport/transport.hpp), in which everything from
 /// one sender is in order, whichever threads have sent it.
 ///
-/// Sending        send() puts a message at the end of its receiver's queue. Whoever gets the lane's lock hands over what
-///                has gathered there: so nobody waits for that lock, and what several threads send leaves together.
+/// Sending        a thread that gets the lane's lock hands its message over. One that does not leaves it in a queue for
+///                whoever has the lock: so nobody waits for that lock, and what several threads send leaves together.
 /// Completing     a send is complete when the lane has tried to let its batch leave: a thread that waits for it polls,
 ///                which does that.
 /// Receiving      poll() hands what has come to the receiver, with the lane locked.
@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -30,9 +31,10 @@
 #include <vector>
 
 #include "core/arena.hpp"
+#include "core/free_list.hpp"
 #include "instance/pending.hpp"
 #include "launch/numbering.hpp"
-#include "p2p/turn.hpp"
+#include "p2p/progress_call.hpp"
 #include "platform/alarm.hpp"
 #include "sync/mutex.hpp"
 #include "tool/counters.hpp"
@@ -46,18 +48,18 @@ public:
     class Receiver {
     public:
         /// False: not now; it comes again.
-        virtual bool arrived(Turn& turn, std::int32_t process,
+        virtual bool arrived(ProgressCall& call, std::int32_t process,
                              transport::Header& header) noexcept = 0;
         virtual void lost(std::int32_t process, std::string_view why) noexcept = 0;
         /// The message is about to leave, to a process that has asked to withhold payloads.
         /// False: there is nothing to withhold.
         virtual bool withhold(instance::Pending& message) noexcept = 0;
         /// At the end of each poll.
-        virtual void polled(Turn& turn) noexcept = 0;
+        virtual void polled(ProgressCall& call) noexcept = 0;
         /// The last piece of a payload has left.
         virtual void streamed() noexcept = 0;
         /// A payload has been read.
-        virtual void has_read(Turn& turn, const Pull& pull) noexcept = 0;
+        virtual void has_read(ProgressCall& call, const Pull& pull) noexcept = 0;
 
     protected:
         ~Receiver() = default;
@@ -71,7 +73,7 @@ public:
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    void send(Turn& turn, Receiver& receiver, std::int32_t process,
+    void send(ProgressCall& call, Receiver& receiver, std::int32_t process,
               const instance::Pending& message);
     /// Takes out the first message to that process that waits for room, and for which `is_it` says so. It is of `send`.
     template <class IsIt>
@@ -96,13 +98,15 @@ public:
         exposed_.erase(&send);
     }
     /// Reads the first `bytes` of a message; has_read() tells. Throws std::bad_alloc, and has done nothing then.
-    void read(Turn& turn, Receiver& receiver, const Pull& pull, std::uint64_t bytes);
+    void read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes);
 
     /// Progress, unless another thread makes it; true if there was any.
-    bool poll(Turn& turn, Receiver& receiver) noexcept;
+    bool poll(ProgressCall& call, Receiver& receiver) noexcept;
 
     /// Nothing of this process waits for room.
-    bool all_handed_over() const noexcept { return waiting_.load(acquire) == 0; }
+    bool all_handed_over() const noexcept {
+        return !any_fresh_.load(acquire) && waiting_.load(acquire) == 0;  // A1, A2
+    }
     /// Everything has been taken over by whom it was for. To be asked again and again, with polls between.
     bool is_drained() noexcept;
     /// Remembers what has been sent, and is complete; is_past_mark() answers whether it has been taken over. Likewise.
@@ -127,7 +131,7 @@ public:
     /// was asked.
     bool needs_worker() noexcept;
     /// Progress; waits for a thread that makes it.
-    bool poll_surely(Turn& turn, Receiver& receiver) noexcept;
+    bool poll_surely(ProgressCall& call, Receiver& receiver) noexcept;
     /// Until something comes, at most for `at_most`. Ended by ring().
     void sleep(std::chrono::milliseconds at_most) noexcept;
     /// So long, whatever comes. Likewise.
@@ -141,7 +145,7 @@ private:
     struct Queue {
         std::int32_t process;
         transport::Peer peer;             ///< its rank
-        instance::PendingList sent{};     ///< by threads; guarded by queues_lock_
+        instance::PendingList sent{};     ///< while the lane was locked; guarded by queues_lock_
         Queue* next_fresh = nullptr;      ///< of those with any; likewise
         instance::PendingList waiting{};  ///< for room; guarded by the lane's lock
         Queue* next_active = nullptr;     ///< of those with any; likewise
@@ -159,9 +163,14 @@ private:
     };
     struct Adapter;
 
+    /// Throws std::bad_alloc.
     Queue& queue_of(std::int32_t process);
-    void hand_over(Turn& turn, Receiver& receiver) noexcept;
-    bool hand_over_held(Turn& turn, Receiver& receiver) noexcept;
+    Queue& make_queue(std::int32_t process);
+    void leave_in_queue(Queue& queue, const instance::Pending& message);
+    void append(Queue& queue, const instance::Pending& message);
+    void activate(Queue& queue) noexcept;
+    void hand_over(ProgressCall& call, Receiver& receiver) noexcept;
+    bool hand_over_held(ProgressCall& call, Receiver& receiver) noexcept;
     void gather_sent() noexcept;
     bool post_front(Receiver& receiver, Queue& queue) noexcept;
     transport::Post post(Queue& queue, const instance::Pending& pending,
@@ -169,9 +178,9 @@ private:
     bool connect(Receiver& receiver, std::int32_t process) noexcept;
     bool ask_for_pieces(Receiver& receiver) noexcept;
     bool ask_for_piece(Receiver& receiver, Reading& reading) noexcept;
-    void end_piece(Turn& turn, Receiver& receiver, Reading& reading, bool fine) noexcept;
-    void complete_gathered(Turn& turn, Receiver& receiver) noexcept;
-    bool poll_held(Turn& turn, Receiver& receiver) noexcept;
+    void end_piece(ProgressCall& call, Receiver& receiver, Reading& reading, bool fine) noexcept;
+    void complete_gathered(ProgressCall& call, Receiver& receiver) noexcept;
+    bool poll_held(ProgressCall& call, Receiver& receiver) noexcept;
     void free(instance::Pending& pending) noexcept;
     bool is_owed() const noexcept {
         return lane_->owes() || active_ != nullptr || to_read_ != nullptr;
@@ -186,6 +195,7 @@ private:
     sync::Mutex lane_lock_;
     // Guarded by it:
     Queue* active_ = nullptr;
+    core::FreeList<instance::Pending> free_;
     std::vector<std::byte> packed_;  ///< one payload, out of data with gaps; its size never changes
     instance::PendingList gathered_;  ///< handed over, and perhaps not gone
     std::unordered_map<const core::Request*, std::unique_ptr<transport::AnyExposed>> exposed_;
@@ -195,12 +205,18 @@ private:
     tool::counters::Network counters_;
     std::atomic<std::uint64_t> polls_{0};  ///< of threads of the program
 
-    std::mutex queues_lock_;
-    std::unordered_map<std::int32_t, std::unique_ptr<Queue>> queues_;
+    const std::unique_ptr<std::atomic<Queue*>[]> queue_of_;  ///< by number, from here() on
+
+    sync::Mutex queues_lock_;
+    // Guarded by it:
+    std::deque<Queue> queues_;
     Queue* fresh_ = nullptr;
+    std::uint64_t fresh_count_ = 0;  ///< of messages
+    core::FreeList<instance::Pending> free_for_fresh_;
     std::atomic<bool> any_fresh_{false};
 
-    std::atomic<std::uint64_t> waiting_{0};  ///< messages that are not complete
+    std::atomic<std::uint64_t> waiting_{
+        0};  ///< messages that are not complete, the fresh ones left out
     std::atomic<bool> closing_{false};
 
     platform::Alarm alarm_;  ///< of the worker
@@ -213,7 +229,6 @@ template <class IsIt>
 bool Network::take_out(std::int32_t process, const core::Request& send, IsIt&& is_it) {
     const std::lock_guard lane(lane_lock_);
     gather_sent();
-    const std::lock_guard queues(queues_lock_);
     instance::Pending* const taken = queue_of(process).waiting.take_if(is_it);
     if (taken == nullptr) return false;
     free(*taken);

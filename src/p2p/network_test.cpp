@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "match/message.hpp"
@@ -198,6 +200,40 @@ TEST(Network, WhoIsShortOfMemoryLeavesPayloadsWithTheirSender) {
         MPI_Recv(data.data(), ints, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     });
     unsetenv("HEDDLE_UNEXPECTED_LIMIT");
+}
+
+TEST(Network, ReceivesOutliveTheirCommunicators) {
+    std::array<std::atomic<MPI_Comm>, 4> waits_on{};
+    for (auto& none_yet : waits_on) none_yet.store(MPI_COMM_NULL);
+    on_all_nodes(2, [&](int rank, int thread) {
+        const int peer = rank ^ 1;
+        std::atomic<MPI_Comm>& shared = waits_on[static_cast<std::size_t>(rank)];
+        for (int i = 0; i < 20; ++i) {
+            if (thread == 1) {
+                if (rank % 2 == 0) continue;
+                MPI_Comm freed;
+                while ((freed = shared.exchange(MPI_COMM_NULL)) == MPI_COMM_NULL)
+                    std::this_thread::yield();
+                MPI_Comm_free(&freed);
+                MPI_Send(&i, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);
+                continue;
+            }
+            MPI_Comm made;
+            MPI_Comm_dup(MPI_COMM_WORLD, &made);
+            int got = -1;
+            if (rank % 2 != 0) {
+                MPI_Request receive;
+                MPI_Irecv(&got, 1, MPI_INT, peer, 2, made, &receive);
+                shared.store(made);
+                MPI_Wait(&receive, MPI_STATUS_IGNORE);
+            } else {
+                MPI_Recv(&got, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                MPI_Send(&i, 1, MPI_INT, peer, 2, made);
+                MPI_Comm_free(&made);
+            }
+            EXPECT_EQ(got, i);
+        }
+    });
 }
 
 TEST(Network, CollectivesAndCommunicatorsSpanNodes) {

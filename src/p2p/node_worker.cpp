@@ -37,8 +37,8 @@ std::uint64_t polls_of_others(const objects::Process& process, const core::Threa
 void wake_workers(const transport::shm::Node& node, std::int32_t rank,
                   std::int32_t process) noexcept {
     std::atomic_thread_fence(seq_cst);  // the message before the look at the bell
-    node.door(static_cast<std::size_t>(process)).worker.ring();
-    node.door(static_cast<std::size_t>(rank)).worker.ring();
+    node.mailbox(static_cast<std::size_t>(process)).worker.ring();
+    node.mailbox(static_cast<std::size_t>(rank)).worker.ring();
 }
 
 void say_no_worker(const objects::Process& process, const char* why) noexcept {
@@ -81,7 +81,7 @@ void NodeWorker::work() noexcept try {
         if (!nap(microseconds{0})) break;  // the destructor has rung before
         // What came before the bell was prepared has not rung.
         const bool anything = process_.engine->poll_for_program(thread);
-        if (!anything && !process_.engine->has_announced()) (void)bell.sleep(naps);
+        if (!anything) (void)bell.sleep(naps);
         bell.cancel();
         stay_awake(thread);
     }
@@ -95,7 +95,7 @@ void NodeWorker::stay_awake(core::Thread& thread) {
     std::uint64_t polls = polls_of_others(process_, thread);
     microseconds idle{0}, time = while_they_compute;
     while (idle < until_sleep && nap(time)) {
-        idle = engine.has_announced() ? microseconds{0} : idle + time;
+        idle += time;
         const std::uint64_t now = polls_of_others(process_, thread);
         if (std::exchange(polls, now) != now) {
             time = while_they_poll;

@@ -2,7 +2,7 @@
 #pragma once
 /// The thread of the library that carries messages of the node while no thread of the program does: the worker of P5.
 ///
-/// Asleep         until a large message is announced: by this process, or to it.
+/// Asleep         until a large message is announced, by this process or to it, or the receiver of one answers.
 /// Awake          it naps, and looks whether threads of the program have made progress meanwhile. If none has, it makes
 ///                what there is to be made. When that has been nothing for a while, it falls asleep again. Nobody rings
 ///                while it naps, so that messages in a row cost those who announce them nothing.

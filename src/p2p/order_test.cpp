@@ -387,11 +387,11 @@ TEST(Order, of_many_threads_with_wildcards_on_two_communicators) {
     many_wildcards(4, 2, 20'000 / slower, "wildcards on two communicators");
 }
 
-TEST(Order, of_wildcards_while_other_threads_answer_the_door) {
+TEST(Order, of_wildcards_while_other_threads_answer_the_mailbox) {
     // Rings that nobody has used for a while are announced by their senders; threads with exact
     // receives answer while another one looks with MPI_ANY_TAG.
     constexpr int count = 200'000 / slower;
-    Watchdog watchdog("wildcards and the door");
+    Watchdog watchdog("wildcards and the mailbox");
     std::atomic<bool> over{false};
     run_job(2, 3, [&](int rank, int thread) {
         if (thread == 0) {
@@ -458,12 +458,12 @@ TEST(Order, of_wildcards_while_other_threads_come_and_go) {
                 if (value != static_cast<int>(i)) wrong_order(value, static_cast<int>(i));
             }
         };
-        std::thread door([&] {
+        std::thread other([&] {
             for (unsigned number = 0; !over.load(); ++number) std::thread(visit, number).join();
         });
         exchange();
         over.store(true);
-        door.join();
+        other.join();
     });
 }
 

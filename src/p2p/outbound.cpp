@@ -3,7 +3,7 @@
 
 namespace heddle::p2p {
 
-instance::Pending pending_of(const Outbound& message, Kind kind, const void* prefix,
+instance::Pending pending_of(const Outbound& message, MessageKind kind, const void* prefix,
                              std::uint32_t prefix_bytes, core::Request* completes,
                              std::uint64_t stamp) noexcept {
     instance::Pending pending;
@@ -20,9 +20,9 @@ instance::Pending pending_of(const Outbound& message, Kind kind, const void* pre
 }
 
 bool is_of(const instance::Pending& pending, const core::Request& send) noexcept {
-    const auto kind = static_cast<Kind>(pending.kind);
-    if (kind == Kind::eager) return pending.completes == &send;
-    if (!is_offered(kind) && kind != Kind::readable) return false;
+    const auto kind = static_cast<MessageKind>(pending.kind);
+    if (kind == MessageKind::eager) return pending.completes == &send;
+    if (!is_offered(kind) && kind != MessageKind::readable) return false;
     OfferedFields fields;  // or ReadableFields, which begin with the sender, too
     std::memcpy(&fields, pending.prefix, sizeof fields);
     return fields.sender == reinterpret_cast<std::uint64_t>(&send);

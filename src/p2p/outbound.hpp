@@ -34,7 +34,7 @@ struct Outbound {
 
 /// Writes the message with its protocol's own fields. The cells are reserved, and not published yet.
 [[gnu::always_inline]] inline void write_cells(transport::shm::Cell& cell, const Outbound& message,
-                                               Kind kind, const void* prefix,
+                                               MessageKind kind, const void* prefix,
                                                std::uint32_t prefix_bytes,
                                                std::uint64_t stamp) noexcept {
     cell.context = message.envelope.context;
@@ -56,14 +56,15 @@ inline std::uint64_t announced_bytes(const void* prefix) noexcept {
 }
 
 /// A message of the program that is in the ring, or queued for it. Outbox held.
-[[gnu::always_inline]] inline void count_sent(instance::Channel& channel, Kind kind,
+[[gnu::always_inline]] inline void count_sent(instance::Channel& channel, MessageKind kind,
                                               std::uint64_t bytes, const void* prefix) noexcept {
     channel.sending.sent_messages.add();
-    channel.sending.sent_bytes.add(kind == Kind::rendezvous ? announced_bytes(prefix) : bytes);
+    channel.sending.sent_bytes.add(kind == MessageKind::rendezvous ? announced_bytes(prefix)
+                                                                   : bytes);
 }
 
 /// The message as one that waits. `completes` is done once it has left.
-instance::Pending pending_of(const Outbound& message, Kind kind, const void* prefix,
+instance::Pending pending_of(const Outbound& message, MessageKind kind, const void* prefix,
                              std::uint32_t prefix_bytes, core::Request* completes,
                              std::uint64_t stamp) noexcept;
 

@@ -31,11 +31,11 @@ instance::Pending* OutgoingStreams::add(instance::Instance& instance, instance::
     return stream;
 }
 
-bool OutgoingStreams::push(Turn& turn, instance::Instance& instance) {
+bool OutgoingStreams::push(ProgressCall& call, instance::Instance& instance) {
     bool moved = false;
     for (instance::Channel** at = &instance.streaming; *at != nullptr;) {
         instance::Channel& channel = **at;
-        if (push(turn, channel)) moved = true;
+        if (push(call, channel)) moved = true;
         if (channel.streams.empty()) {
             *at = channel.next_streaming;
             channel.streaming = false;
@@ -46,15 +46,15 @@ bool OutgoingStreams::push(Turn& turn, instance::Instance& instance) {
     return moved;
 }
 
-bool OutgoingStreams::push(Turn& turn, instance::Channel& channel) {
+bool OutgoingStreams::push(ProgressCall& call, instance::Channel& channel) {
     bool moved = false;
-    while (!channel.streams.empty() && push_pieces(turn, channel, channel.streams.front()))
+    while (!channel.streams.empty() && push_pieces(call, channel, channel.streams.front()))
         moved = true;
     return moved;
 }
 
 /// False if there is no room.
-bool OutgoingStreams::push_pieces(Turn& turn, instance::Channel& channel,
+bool OutgoingStreams::push_pieces(ProgressCall& call, instance::Channel& channel,
                                   instance::Pending& stream) {
     PayloadProducer& ring = *channel.payload;
     const transport::shm::Room room = ring.claim(stream.manifest, stream.offset, stream.bytes);
@@ -69,7 +69,7 @@ bool OutgoingStreams::push_pieces(Turn& turn, instance::Channel& channel,
     give(channel, channel.streams.take_front());
     if (send.synchronous) return true;  // it ends with the receiver's answer
     announced_.end();
-    turn.complete(send);
+    call.complete(send);
     return true;
 }
 

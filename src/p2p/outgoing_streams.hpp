@@ -13,7 +13,7 @@
 #include "core/arena.hpp"
 #include "instance/instance.hpp"
 #include "p2p/announced_sends.hpp"
-#include "p2p/turn.hpp"
+#include "p2p/progress_call.hpp"
 
 namespace heddle::p2p {
 
@@ -27,13 +27,13 @@ public:
     instance::Pending* add(instance::Instance& instance, instance::Channel& channel,
                            core::Request& send);
     /// Stores what there is room for; true if that was anything.
-    bool push(Turn& turn, instance::Channel& channel);
-    bool push(Turn& turn, instance::Instance& instance);
+    bool push(ProgressCall& call, instance::Channel& channel);
+    bool push(ProgressCall& call, instance::Instance& instance);
     /// The receiver has closed the message of this send, or its sender has taken it back.
     void drop(instance::Channel& channel, const core::Request& send) noexcept;
 
 private:
-    bool push_pieces(Turn& turn, instance::Channel& channel, instance::Pending& stream);
+    bool push_pieces(ProgressCall& call, instance::Channel& channel, instance::Pending& stream);
     static void store(transport::shm::PayloadProducer& ring, const transport::shm::Room& room,
                       instance::Pending& stream) noexcept;
     void give(instance::Channel& channel, instance::Pending& stream) noexcept;

@@ -53,7 +53,7 @@ private:
     bool find_out(std::int32_t process) noexcept;
     bool has_its_token(std::int32_t process) const noexcept;
     bool is_there(std::int32_t process) const noexcept {
-        return page(process).stage.load(relaxed) == launch::Stage::initialized;
+        return page(process).phase.load(relaxed) == launch::Phase::initialized;
     }
     void note(std::int32_t process, Known what) noexcept {
         known_[static_cast<std::size_t>(process)].store(what, relaxed);

@@ -11,7 +11,7 @@
 namespace heddle::p2p {
 namespace {
 
-using launch::Stage;
+using launch::Phase;
 
 /// Three processes, all of them this one, as far as process ids say.
 struct PeerMemoryTest : ::testing::Test {
@@ -25,7 +25,7 @@ struct PeerMemoryTest : ::testing::Test {
     void SetUp() override {
         for (std::size_t process = 0; process < 3; ++process) {
             node.page(process).pid.store(static_cast<std::uint32_t>(getpid()));
-            node.page(process).stage.store(Stage::initialized);
+            node.page(process).phase.store(Phase::initialized);
         }
     }
 
@@ -84,9 +84,9 @@ TEST_F(PeerMemoryTest, a_process_that_refuses_is_one_of_several) {
 
 TEST_F(PeerMemoryTest, a_process_that_has_finalized_may_be_gone) {
     ASSERT_TRUE(memory.reachable(1));
-    node.page(1).stage.store(Stage::finalized);
+    node.page(1).phase.store(Phase::finalized);
     EXPECT_FALSE(memory.reachable(1));
-    node.page(1).stage.store(Stage::initialized);  // by another session
+    node.page(1).phase.store(Phase::initialized);  // by another session
     EXPECT_TRUE(memory.reachable(1));
 }
 

@@ -5,7 +5,7 @@
 /// The limit is found out about when there is something that counts: programs without such messages do not ask.
 ///
 /// Each instance counts what its messages hold, and tells of it here when that has changed by a step. Above
-/// the limit the process is under pressure, until half of it is free again: its door and the heads of its
+/// the limit the process is under pressure, until half of it is free again: its mailbox and the heads of its
 /// rings say so, and senders keep payloads to themselves until they are matched (docs/adr/0011).
 ///
 /// Thread safety  note() with the lock of the instance that `told` belongs to.

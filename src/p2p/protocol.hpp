@@ -33,7 +33,7 @@
 
 namespace heddle::p2p {
 
-enum class Kind : std::uint8_t {
+enum class MessageKind : std::uint8_t {
     eager = 1,
     eager_sync,
     rendezvous,
@@ -56,11 +56,18 @@ enum class Kind : std::uint8_t {
     refused,       ///< its answer, where it is not to be done
 };
 
-constexpr bool is_control(Kind kind) noexcept { return kind >= Kind::ack; }
+constexpr bool is_control(MessageKind kind) noexcept { return kind >= MessageKind::ack; }
+
+/// With it a large payload begins, or goes on: also while the program of its receiver computes (p2p/node_worker.hpp).
+constexpr bool moves_large_payload(MessageKind kind) noexcept {
+    return kind == MessageKind::rendezvous || kind == MessageKind::streamed ||
+        kind == MessageKind::cts || kind == MessageKind::data || kind == MessageKind::share;
+}
 
 /// Whether its sender may take it back until it is matched, or the send is complete.
-constexpr bool is_offered(Kind kind) noexcept {
-    return kind == Kind::eager_sync || kind == Kind::rendezvous || kind == Kind::streamed;
+constexpr bool is_offered(MessageKind kind) noexcept {
+    return kind == MessageKind::eager_sync || kind == MessageKind::rendezvous ||
+        kind == MessageKind::streamed;
 }
 
 /// Payload of ack, fin, cancel and cancelled. `cancel` has the envelope of the message, too.
@@ -133,7 +140,7 @@ struct DataFields {
 };
 
 inline bool is_data(const instance::Pending& pending) noexcept {
-    return pending.kind == static_cast<std::uint8_t>(Kind::data);
+    return pending.kind == static_cast<std::uint8_t>(MessageKind::data);
 }
 /// The first `bytes` of the data have left.
 inline void pass_piece(instance::Pending& data, std::uint64_t bytes) noexcept {

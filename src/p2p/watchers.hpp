@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "match/message.hpp"
-#include "p2p/turn.hpp"
+#include "p2p/progress_call.hpp"
 #include "sync/orders.hpp"
 
 namespace heddle::p2p {
@@ -31,13 +31,13 @@ public:
         count_.store(static_cast<std::uint32_t>(all_.size()), relaxed);
     }
     /// A message with this envelope has been kept.
-    void tell(Turn& turn, const match::Envelope& envelope) {
-        tell_if(turn,
+    void tell(ProgressCall& call, const match::Envelope& envelope) {
+        tell_if(call,
                 [&](const Watcher& watcher) { return match::accepts(watcher.pattern, envelope); });
     }
     /// Anything may have been kept.
-    void tell_all(Turn& turn) {
-        tell_if(turn, [](const Watcher&) { return true; });
+    void tell_all(ProgressCall& call) {
+        tell_if(call, [](const Watcher&) { return true; });
     }
 
 private:
@@ -46,12 +46,12 @@ private:
         sync::Slot* slot;
     };
     template <class Concerns>
-    void tell_if(Turn& turn, Concerns&& concerns) {
+    void tell_if(ProgressCall& call, Concerns&& concerns) {
         if (count_.load(relaxed) == 0) [[likely]]
             return;
         const std::lock_guard guard(lock_);
         for (const Watcher& watcher : all_)
-            if (concerns(watcher)) turn.wake(*watcher.slot);
+            if (concerns(watcher)) call.wake(*watcher.slot);
     }
 
     std::atomic<std::uint32_t> count_{0};

@@ -3,7 +3,7 @@
 /// Receives with MPI_ANY_TAG whose messages come by several instances: one matcher of their own for the
 /// process. (Of others: p2p/homes.hpp.)
 ///
-/// Order          a wildcard is posted with everything locked (Engine::Everything) and gets an order above
+/// Order          a wildcard is posted with everything locked (Engine::AllInstancesLock) and gets an order above
 ///                every receive posted before it; every receive posted later gets one above its own. So
 ///                comparing orders tells who was first, and exact receives pay nothing for it.
 ///                Messages that a wildcard could get are taken from the rings in the order of their
@@ -80,7 +80,7 @@ public:
     void demand_order(std::uint32_t context, int change) noexcept;
 
     /// Has messages of these contexts, bit i for those of contexts i modulo 64, delivered in order, since
-    /// some are deferred. Everything locked.
+    /// some are deferred. All instances locked.
     void order_deferred(std::uint64_t contexts) noexcept;
 
     /// Takes `receive` out; false if it is not there. With `lock` held.
@@ -92,7 +92,7 @@ public:
         std::lock_guard guard(list_lock_);
         posted_.each_posted(visit);
     }
-    /// Gives all of the context's class another place, or takes them from there. Everything locked. Throws
+    /// Gives all of the context's class another place, or takes them from there. All instances locked. Throws
     /// std::bad_alloc, and has changed nothing then.
     void move_to(PostedWildcards& place, std::uint32_t context);
     void move_from(PostedWildcards& place, std::uint32_t context);

@@ -15,11 +15,18 @@
 namespace heddle::platform {
 
 enum class Copy : std::uint8_t {
-    by_vectors,  ///< aligned stores of whole lines
     by_library,  ///< memcpy(): from some kilobytes on the processor's own instruction, mostly
+    by_vectors,  ///< aligned stores of whole lines
     around_cache,  ///< stores that go to memory: what another core has of a line need not come here first
 };
 inline constexpr std::size_t copy_ways = 3;
+/// Of shorter blocks vectors copy at least as fast.
+inline constexpr std::size_t least_by_library = 8192;
+
+/// `way`, as it is best followed for so many bytes.
+constexpr Copy suited(Copy way, std::size_t bytes) noexcept {
+    return way == Copy::by_library && bytes < least_by_library ? Copy::by_vectors : way;
+}
 
 #if defined(__x86_64__)
 inline constexpr bool has_copy_ways = true;

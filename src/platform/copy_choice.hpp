@@ -45,7 +45,7 @@ private:
 
     static constexpr std::uint8_t enough = 4;
 
-    Copy now_ = Copy::by_vectors;
+    Copy now_ = Copy::by_library;
     std::array<std::uint8_t, platform::copy_ways> in_favour_{};  ///< trials, the last ones
     std::array<std::uint64_t, platform::copy_ways> cost_{};      ///< 0: not known
 };
@@ -81,8 +81,8 @@ public:
 
     void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
         const Copy usual = now();
-        if (bytes < least || !is_due()) [[likely]]
-            return platform::copy(usual, to, from, bytes);
+        if (bytes < least_by_library || !is_due()) [[likely]]
+            return platform::copy(suited(usual, bytes), to, from, bytes);
         const Copy tried = after(usual, ways);
         const Halves ticks = copy_halves(tried, usual, to, from, bytes);
         learn(usual, tried, ticks, bytes);
@@ -90,7 +90,6 @@ public:
 
 private:
     static constexpr std::size_t ways = 2;  ///< what is copied is wanted in the cache
-    static constexpr std::size_t least = 8192;
     static constexpr std::uint32_t few = 8, often = 8, seldom = 64;
 
     /// At first one copy in eight, later one in 64.

@@ -21,7 +21,7 @@
 ///                looks after them every `watch_period` until they are idle. It also gets up to see which rings
 ///                to other processes are idle (p2p/idle_rings.hpp).
 /// Contract       the condition becomes true by progress of this engine or by a thread that signals
-///                the slot that was announced, after making it true (Turn::complete()).
+///                the slot that was announced, after making it true (ProgressCall::complete()).
 
 #include <algorithm>
 #include <chrono>
@@ -75,7 +75,7 @@ Peer peer_of(const Engine& engine, const core::Patience& patience, C& condition)
 inline constexpr std::uint32_t burst = 64;                ///< polls between two offers of the core
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
 inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
-inline constexpr std::uint32_t turn = 2048;  ///< answers within bursts, on a crowded core
+inline constexpr std::uint32_t call = 2048;  ///< answers within bursts, on a crowded core
 inline constexpr std::uint8_t most_vain_bursts = 4;
 inline constexpr std::uint32_t most_polls = 256;  ///< before sleeping, on a crowded core
 inline constexpr std::uint32_t fewest_polls = 16;
@@ -176,7 +176,7 @@ private:
 template <class Engine>
 bool is_brief(Engine& engine, core::Patience& patience, const Peer& peer) noexcept {
     // After a turn of answers the others on this core have theirs.
-    if (patience.answers % turn == turn - 1) return true;
+    if (patience.answers % call == call - 1) return true;
     if (!peer.is_known()) return !engine.company().expected();
     if (peer.waits()) return true;
     if (patience.bursts_to_skip == 0) return false;
@@ -278,7 +278,8 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps,
         engine.lot().set_leader_asleep(true);
         const bool watching = engine.cool_idle();
         const auto announced = engine.announce_backlog(thread);
-        engine.fence_before_sleep();  // F2: pairs with F1 in Producer::cold() and Turn::complete()
+        engine
+            .fence_before_sleep();  // F2: pairs with F1 in Producer::cold() and ProgressCall::complete()
         bool rang = true;
         if (!engine.something_to_do(thread, announced) && !condition.holds()) {
             const std::chrono::nanoseconds limit = engine.tend_idle_rings(thread);

@@ -24,14 +24,14 @@ using p2p::AccessFields;
 
 /// A message, as it is found.
 struct FarService::Question {
-    p2p::Turn& turn;
+    p2p::ProgressCall& call;
     std::int32_t process;
     std::int32_t rank;  ///< in the window
     AccessFields fields;
     const std::byte* data;
     std::uint64_t bytes;  ///< of data
 
-    p2p::Engine& engine() const noexcept { return *turn.thread.engine; }
+    p2p::Engine& engine() const noexcept { return *call.thread.engine; }
 };
 
 /// Old values, until they have left.
@@ -39,8 +39,8 @@ class FarService::Result final : public p2p::Listener {
 public:
     explicit Result(std::unique_ptr<std::byte[]> data) noexcept : data_(std::move(data)) {}
     const std::byte* data() const noexcept { return data_.get(); }
-    void completed(p2p::Turn& turn, core::Request& request) noexcept override {
-        turn.thread.engine->free_request(turn.thread, request);
+    void completed(p2p::ProgressCall& call, core::Request& request) noexcept override {
+        call.thread.engine->free_request(call.thread, request);
         delete this;
     }
 
@@ -59,17 +59,17 @@ public:
 
     void run(Thread& thread) noexcept override {
         const std::unique_ptr<LockQuestion> self(this);
-        p2p::Turn turn(thread);
+        p2p::ProgressCall call(thread);
         try {
-            deal_with(thread, turn);
+            deal_with(thread, call);
         } catch (const std::bad_alloc&) {
             objects::end_job(*thread.process, 1, "no memory to serve a window");
         }
-        thread.engine->finish(turn);
+        thread.engine->finish(call);
     }
 
 private:
-    void deal_with(Thread& thread, p2p::Turn& turn) {
+    void deal_with(Thread& thread, p2p::ProgressCall& call) {
         const auto kind = static_cast<FarKind>(fields_.kind);
         const auto ticket = static_cast<std::uint32_t>(fields_.address);
         const bool locks = kind == FarKind::lock_shared || kind == FarKind::lock_exclusive;
@@ -77,11 +77,11 @@ private:
         if (locks) {
             const LockAnswer answer =
                 service_->lock(thread, rank_, exclusive, fields_.length != 0 ? &ticket : nullptr);
-            return thread.engine->answer_briefly(turn, process_, fields_.receiver, &answer,
+            return thread.engine->answer_briefly(call, process_, fields_.receiver, &answer,
                                                  sizeof answer);
         }
         service_->unlock(thread, exclusive, ticket);
-        thread.engine->acknowledge_far(turn, process_, fields_.receiver);
+        thread.engine->acknowledge_far(call, process_, fields_.receiver);
     }
 
     const std::shared_ptr<FarService> service_;
@@ -96,8 +96,9 @@ FarService::FarService(objects::Window& window)
       rank_(window.communicator->rank),
       refused_(static_cast<std::size_t>(window.ranks)) {}
 
-void FarService::asked(p2p::Turn& turn, std::int32_t process, const transport::Header& header) {
-    const Question question{turn,
+void FarService::asked(p2p::ProgressCall& call, std::int32_t process,
+                       const transport::Header& header) {
+    const Question question{call,
                             process,
                             header.source,
                             p2p::fields_of<AccessFields>(header),
@@ -111,7 +112,7 @@ void FarService::asked(p2p::Turn& turn, std::int32_t process, const transport::H
         case FarKind::flush: return flush(question);
         case FarKind::find_region: return find_region(question);
         default:
-            return turn.put_off(
+            return call.put_off(
                 *std::make_unique<LockQuestion>(shared_from_this(), question).release());
     }
 }
@@ -129,7 +130,7 @@ std::byte* FarService::find(std::uint64_t address, std::uint64_t bytes) const no
 /// With the data that it does not get, or to be told at the next flush.
 void FarService::refuse(const Question& question, std::uint64_t bytes) {
     if (question.fields.receiver != 0)
-        question.engine().refuse_far(question.turn, question.process,
+        question.engine().refuse_far(question.call, question.process,
                                      {question.fields.receiver, bytes});
     else
         ++refused_[static_cast<std::size_t>(question.rank)];
@@ -148,9 +149,9 @@ void FarService::get(const Question& question) const {
     const AccessFields& fields = question.fields;
     const std::byte* place = find(fields.address + fields.offset, fields.length);
     if (place == nullptr)
-        return question.engine().refuse_far(question.turn, question.process,
+        return question.engine().refuse_far(question.call, question.process,
                                             {fields.receiver, fields.length});
-    question.engine().answer_far(question.turn, question.process, {fields.receiver, fields.offset},
+    question.engine().answer_far(question.call, question.process, {fields.receiver, fields.offset},
                                  fields.length, place - fields.offset, nullptr);
 }
 
@@ -159,23 +160,23 @@ void FarService::answer(const Question& question, std::unique_ptr<std::byte[]> d
                         std::uint64_t bytes) noexcept try {
     p2p::Engine& engine = question.engine();
     if (bytes <= p2p::Engine::brief)
-        return engine.answer_briefly(question.turn, question.process, question.fields.receiver,
+        return engine.answer_briefly(question.call, question.process, question.fields.receiver,
                                      data.get(), bytes);
-    Thread& thread = question.turn.thread;
+    Thread& thread = question.call.thread;
     auto result = std::make_unique<Result>(std::move(data));
     core::Request* left = engine.take_request(thread, result->as_waiter());
     if (left == nullptr) throw std::bad_alloc();
-    engine.answer_far(question.turn, question.process, {question.fields.receiver, 0}, bytes,
+    engine.answer_far(question.call, question.process, {question.fields.receiver, 0}, bytes,
                       result->data(), left);
     (void)result.release();  // its own, and perhaps gone
 } catch (const std::bad_alloc&) {
-    objects::end_job(*question.turn.thread.process, 1, "no memory to serve a window");
+    objects::end_job(*question.call.thread.process, 1, "no memory to serve a window");
 }
 
 void FarService::accumulate(const Question& question) {
     const AccessFields& fields = question.fields;
     const objects::Datatype& element =
-        *question.turn.thread.process->datatype(FarElement::handle(fields.element));
+        *question.call.thread.process->datatype(FarElement::handle(fields.element));
     const ElementOperation operation =
         operation_on(static_cast<objects::Builtin>(fields.operation), element);
     const std::uint64_t bytes = bytes_of(operation, fields.length);
@@ -223,15 +224,15 @@ void FarService::flush(const Question& question) {
     const std::uint64_t receiver = question.fields.receiver;
     std::uint32_t& refused = refused_[static_cast<std::size_t>(question.rank)];
     if (refused == 0)
-        return question.engine().acknowledge_far(question.turn, question.process, receiver);
-    question.engine().refuse_far(question.turn, question.process, {receiver, 0});
+        return question.engine().acknowledge_far(question.call, question.process, receiver);
+    question.engine().refuse_far(question.call, question.process, {receiver, 0});
     refused = 0;
 }
 
 void FarService::find_region(const Question& question) const {
     const AccessFields& fields = question.fields;
     const FoundRegion found = attached_region(window_, rank_, fields.address, fields.offset);
-    question.engine().answer_briefly(question.turn, question.process, fields.receiver, &found,
+    question.engine().answer_briefly(question.call, question.process, fields.receiver, &found,
                                      sizeof found);
 }
 

@@ -30,7 +30,8 @@ public:
     /// Of a window that is asked for as long as it lives.
     explicit FarService(objects::Window& window);
 
-    void asked(p2p::Turn& turn, std::int32_t process, const transport::Header& header) override;
+    void asked(p2p::ProgressCall& call, std::int32_t process,
+               const transport::Header& header) override;
 
 private:
     struct Question;

@@ -64,8 +64,8 @@ public:
     Copy& operator=(const Copy&) = delete;
 
     const std::byte* data() const noexcept { return data_.get(); }
-    void completed(p2p::Turn& turn, Request& request) noexcept override {
-        turn.thread.engine->free_request(turn.thread, request);
+    void completed(p2p::ProgressCall& call, Request& request) noexcept override {
+        call.thread.engine->free_request(call.thread, request);
         delete this;
     }
 
@@ -124,9 +124,9 @@ Request& FarTargets::new_request(Thread& thread, p2p::Listener* listener, void* 
     return *request;
 }
 
-void FarTargets::completed(p2p::Turn& turn, Request& request) noexcept {
+void FarTargets::completed(p2p::ProgressCall& call, Request& request) noexcept {
     if (request.error != MPI_SUCCESS) account(request.peer).refused.store(true, relaxed);
-    turn.thread.engine->free_request(turn.thread, request);
+    call.thread.engine->free_request(call.thread, request);
 }
 
 /// Data that come by themselves, and that only flushes wait for.
@@ -140,9 +140,9 @@ Request& FarTargets::expect(Thread& thread, std::int32_t rank, void* buffer, std
 
 void FarTargets::post(Thread& thread, const Outbound& message, const AccessFields& fields,
                       Request* completes) {
-    p2p::Turn turn(thread);
-    thread.engine->finish_after(turn,
-                                [&] { thread.engine->ask_far(turn, message, fields, completes); });
+    p2p::ProgressCall call(thread);
+    thread.engine->finish_after(call,
+                                [&] { thread.engine->ask_far(call, message, fields, completes); });
 }
 
 /// Data that begin at message.offset, as fields.offset says.

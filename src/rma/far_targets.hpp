@@ -74,7 +74,7 @@ public:
     void unlock_all(core::Thread& thread);
 
     /// Data have come, or been refused.
-    void completed(p2p::Turn& turn, core::Request& request) noexcept override;
+    void completed(p2p::ProgressCall& call, core::Request& request) noexcept override;
 
 private:
     struct Account;

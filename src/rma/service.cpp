@@ -66,9 +66,9 @@ std::shared_ptr<Service> Service::begin(Thread& thread, objects::Window& window,
     std::shared_ptr<Service> service(new Service(thread, window, std::move(to_be_asked)));
     service->self_ = service;
     // It begins as if it had just answered.
-    p2p::Turn turn(thread);
-    turn.put_off(*service);
-    thread.engine->finish(turn);
+    p2p::ProgressCall call(thread);
+    call.put_off(*service);
+    thread.engine->finish(call);
     return service;
 }
 
@@ -85,9 +85,9 @@ void Service::end(Thread& thread) {
 
 // --- the process that serves ---
 
-void Service::completed(p2p::Turn& turn, core::Request& request) noexcept {
+void Service::completed(p2p::ProgressCall& call, core::Request& request) noexcept {
     complete_ = &request;
-    turn.put_off(*this);
+    call.put_off(*this);
 }
 
 void Service::run(Thread& thread) noexcept {
@@ -143,9 +143,9 @@ void Service::answer(Thread& thread, std::int32_t asking) noexcept {
                                           answer_.get(), bytes, asking, question.answer_tag);
     if (sent == nullptr) objects::end_job(process_, 1, "no memory to serve a window");
     if (sent->immortal) return listen_for_question(thread);
-    p2p::Turn turn(thread);
-    p2p::listen(turn, *sent, *this);
-    thread.engine->finish(turn);
+    p2p::ProgressCall call(thread);
+    p2p::listen(call, *sent, *this);
+    thread.engine->finish(call);
 }
 
 /// Does what is asked, with a result into the answer. False: it is not to be done.

@@ -54,7 +54,7 @@ public:
                           const std::byte* origin, const std::byte* compare, std::byte* result,
                           std::uint64_t bytes);
 
-    void completed(p2p::Turn& turn, core::Request& request) noexcept override;
+    void completed(p2p::ProgressCall& call, core::Request& request) noexcept override;
     void run(core::Thread& thread) noexcept override;
 
 private:

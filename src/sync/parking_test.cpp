@@ -23,7 +23,7 @@ using heddle::testing::try_seeds;
 using Slot = heddle::sync::BasicSlot<SimulatedWorld, SimulatedWorld>;
 using Bell = heddle::sync::BasicDoorbell<SimulatedWorld>;
 
-/// A request and its waiter (p2p/turn.hpp and progress/wait.hpp), rid of everything else.
+/// A request and its waiter (p2p/progress_call.hpp and progress/wait.hpp), rid of everything else.
 struct Request {
     SimulatedWorld::Atom<std::uint32_t> done{0};
     SimulatedWorld::Atom<Slot*> waiter{nullptr};
@@ -111,7 +111,7 @@ TEST(Slot, without_the_fence_a_completion_is_slept_through) {
 }
 
 /// Several ringers with work of their own, one sleeper; and the frequent side that only looks at `hot`.
-struct Door {
+struct Mailbox {
     Bell bell;
     SimulatedWorld::Atom<std::uint32_t> rung{0};
     SimulatedWorld::Atom<std::uint32_t> hot{1};
@@ -127,12 +127,13 @@ struct Door {
 };
 
 /// Senders may come as processes that fences do not reach: they say so before they send anything.
-std::string sleep_at_the_door(std::uint64_t seeds, SimulationOptions options, bool say_so = false) {
+std::string sleep_beside_the_mailbox(std::uint64_t seeds, SimulationOptions options,
+                                     bool say_so = false) {
     return try_seeds(seeds, options, [&](Simulation& simulation) {
-        auto door = std::make_unique<Door>();
+        auto mailbox = std::make_unique<Mailbox>();
         constexpr std::uint32_t each = 4;
         for (std::size_t sender = 0; sender < 2; ++sender)
-            simulation.thread([d = door.get(), sender, say_so, &simulation] {
+            simulation.thread([d = mailbox.get(), sender, say_so, &simulation] {
                 if (say_so) d->bell.expect_missed_rings();
                 for (std::uint32_t i = 0; i < each; ++i) {
                     d->send(sender);
@@ -140,7 +141,7 @@ std::string sleep_at_the_door(std::uint64_t seeds, SimulationOptions options, bo
                         SimulatedWorld::pause();
                 }
             });
-        simulation.thread([d = door.get()] {
+        simulation.thread([d = mailbox.get()] {
             std::uint32_t seen = 0;
             Naps naps;
             const auto came = [&] { return d->rings[0].load(acquire) + d->rings[1].load(acquire); };
@@ -157,21 +158,22 @@ std::string sleep_at_the_door(std::uint64_t seeds, SimulationOptions options, bo
                 d->bell.cancel();
             }
         });
-        return door;
+        return mailbox;
     });
 }
 
-TEST(Doorbell, no_message_is_slept_through) { EXPECT_EQ(sleep_at_the_door(5000, {}), ""); }
+TEST(Doorbell, no_message_is_slept_through) { EXPECT_EQ(sleep_beside_the_mailbox(5000, {}), ""); }
 TEST(Doorbell, no_message_is_slept_through_for_ever_where_there_is_no_heavy_fence) {
-    EXPECT_EQ(sleep_at_the_door(1000, {.heavy_fences = false, .fences_available = false}), "");
+    EXPECT_EQ(sleep_beside_the_mailbox(1000, {.heavy_fences = false, .fences_available = false}),
+              "");
 }
 TEST(Doorbell, without_the_fence_a_message_is_slept_through) {
-    EXPECT_NE(sleep_at_the_door(5000, {.heavy_fences = false}).find("everybody sleeps"),
+    EXPECT_NE(sleep_beside_the_mailbox(5000, {.heavy_fences = false}).find("everybody sleeps"),
               std::string::npos);
 }
 
 TEST(Doorbell, no_message_of_senders_is_slept_through_for_ever_who_come_without_fences) {
-    EXPECT_EQ(sleep_at_the_door(2000, {.heavy_fences = false}, true), "");
+    EXPECT_EQ(sleep_beside_the_mailbox(2000, {.heavy_fences = false}, true), "");
 }
 
 TEST(Naps, grow_while_nothing_comes) {
@@ -186,7 +188,7 @@ TEST(Naps, grow_while_nothing_comes) {
 }
 
 TEST(Simulation, is_the_same_for_the_same_seed) {
-    const auto once = [] { return sleep_at_the_door(5000, {.heavy_fences = false}); };
+    const auto once = [] { return sleep_beside_the_mailbox(5000, {.heavy_fences = false}); };
     EXPECT_EQ(once().substr(0, 60), once().substr(0, 60));
 }
 

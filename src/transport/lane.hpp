@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/cpu.hpp"
 #include "transport/peer_state.hpp"
 
 namespace heddle::transport {
@@ -168,6 +169,9 @@ private:
     std::vector<std::unique_ptr<Read>> reads_;
     Read* free_reads_ = nullptr;
     std::size_t reading_ = 0;  ///< how many are under way
+    /// A fraction of a millisecond where ticks are of some gigahertz. To read the clock costs more than to read them.
+    static constexpr std::uint64_t ticks_between_looks = std::uint64_t{1} << 18;
+    std::uint64_t looked_at_tick_ = 0;
     Clock::time_point looked_;
     W wire_;  ///< last: what is under way there refers to the above
 };

@@ -166,6 +166,9 @@ std::chrono::milliseconds Lane<W>::nap() const noexcept {
 
 template <Wire W>
 void Lane<W>::look_at_clock() noexcept {
+    const std::uint64_t tick = platform::ticks();
+    if (tick - looked_at_tick_ < ticks_between_looks) return;
+    looked_at_tick_ = tick;
     const Clock::time_point now = Clock::now();
     const auto since = now - looked_;
     if (since < std::chrono::milliseconds{5}) return;

@@ -2,6 +2,7 @@
 """Running things on hosts that are made for them (tools/hosts.py), and launchers that span such hosts."""
 
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -12,6 +13,8 @@ WATCHDOG = 60.0
 # Whoever starts Hydra or PRRTE without saying how they reach other hosts.
 START_BY_AGENT = f"""export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$HOSTS_AGENT
 export PRTE_MCA_plm_ssh_agent=$HOSTS_AGENT PRTE_MCA_prte_launch_agent={PLACE}/prted"""
+# What Hydra says of ranks that end by a signal: its proxy the first part, itself the second, unless it has been ended by then.
+HYDRAS_OWN = re.compile(r"\A\n=+\n=   BAD TERMINATION .*?\n=+\n(YOUR APPLICATION TERMINATED .*?debugging suggestions\n)?", re.DOTALL)
 SKIPPED = 77
 
 

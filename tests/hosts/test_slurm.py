@@ -3,7 +3,9 @@
 
 import os
 import pathlib
+import re
 import shutil
+import signal
 import sys
 import unittest
 
@@ -39,13 +41,21 @@ class Slurm(unittest.TestCase):
             self.assertEqual(ended.lines(), [f"rank {rank} of 4" for rank in range(4)])
 
     def test_the_end_of_a_job(self):
-        # Slurm ends all ranks by a signal as soon as one has asked for the end (pmi2) or has died, and may tell of that.
-        codes = {"abort 7": {"pmix": [7], "pmi2": [7, 137]}, "die": {"pmix": [137, 143], "pmi2": [137, 143]},
-                 "exit 3": {"pmix": [3], "pmi2": [3]}}
+        # Slurm ends all ranks by a signal as soon as one has asked for the end (pmi2), and may tell of that.
+        codes = {"abort 7": {"pmix": [7], "pmi2": [7, 137]}, "exit 3": {"pmix": [3], "pmi2": [3]}}
         for words, expected in codes.items():
             for plugin, ended in zip(PLUGINS, self.for_each(f"{PROGRAM} {words}")):
                 self.assertIn(ended.code, expected[plugin], ended)
                 self.assertNotIn("left behind", ended.err)
+
+    def test_the_death_of_a_rank(self):
+        """srun answers the highest code of all tasks: 137 is that of the rank that died, 143 of those that it ends then."""
+        codes = {"Killed": 128 + signal.SIGKILL, "Terminated": 128 + signal.SIGTERM}
+        for ended in self.for_each(f"{PROGRAM} die"):
+            self.assertRegex(ended.err, r"srun: error: node2: tasks? (2-)?3: Killed\n")
+            ends = re.findall(r"(?m)^srun: error: node[12]: tasks? [\d,-]+: (?:Exited with exit code )?(\w+)$", ended.err)
+            self.assertEqual(ended.code, max(codes[end] if end in codes else int(end) for end in ends), ended)
+            self.assertNotIn("left behind", ended.err)
 
     def test_mpiexec_in_an_allocation(self):
         ended = under_slurm(f"salloc -Q -N 2 {MPIEXEC} -n 4 -l hostname")

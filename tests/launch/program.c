@@ -3,6 +3,7 @@
      hello        all threads' level, a sum, "rank R of N", with MPI_Init_thread
      sessions     the same with a session
      abort CODE   the last rank calls MPI_Abort
+     told CODE    every rank says "waiting", and calls MPI_Abort when it gets SIGUSR1
      die          the last rank is killed
      exit CODE    all end with MPI_Finalize, the last one answers CODE
      wait         every rank says "waiting", and waits for ever */
@@ -46,6 +47,11 @@ int main(int argc, char** argv) {
     int level = 0, rank = -1, size = -1;
     const char* what = argc > 1 ? argv[1] : "hello";
     const int code = argc > 2 ? atoi(argv[2]) : 0;
+    sigset_t told;
+    sigemptyset(&told);
+    sigaddset(&told, SIGUSR1);
+    if (strcmp(what, "told") == 0)
+        sigprocmask(SIG_BLOCK, &told, NULL); /* threads of the library inherit it */
     if (strcmp(what, "sessions") == 0) return with_session();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     if (level != MPI_THREAD_MULTIPLE) return 1;
@@ -56,6 +62,13 @@ int main(int argc, char** argv) {
     if (strcmp(what, "abort") == 0) {
         if (last) MPI_Abort(MPI_COMM_WORLD, code);
         wait_in_vain(size - 1);
+    }
+    if (strcmp(what, "told") == 0) {
+        int signal = 0;
+        printf("waiting\n");
+        fflush(stdout);
+        sigwait(&told, &signal);
+        MPI_Abort(MPI_COMM_WORLD, code);
     }
     if (strcmp(what, "die") == 0) {
         MPI_Barrier(MPI_COMM_WORLD);

@@ -5,6 +5,7 @@ A launcher is a command in the list below; all of them have to pass the same tes
 """
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -60,6 +61,11 @@ class Prterun(Launcher):
 
 LAUNCHERS = {"mpiexec": Mpiexec, "hydra": Hydra, "hydra_port": HydraPort, "prterun": Prterun}
 launcher = LAUNCHERS[sys.argv[1]]()
+
+
+def launcher_of(rank):
+    """Its parent, also when it has ended and is not reaped."""
+    return int(pathlib.Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 class Job:
@@ -128,6 +134,19 @@ class Launchers(unittest.TestCase):
             code, _, err = self.run_job(ranks, PROGRAM, "abort", 7)
             self.assertEqual(code, 7, err)
             self.assertIn("MPI_Abort", err)
+
+    def test_an_abort_does_not_wait_for_a_launcher_that_is_stopped(self):
+        job = self.start(*launcher.command(1), PROGRAM, "told", 7)
+        self.assertEqual(job.process.stdout.readline(), "waiting\n")
+        ranks = [pid for pid in marked(job.mark) if os.readlink(f"/proc/{pid}/exe") == PROGRAM]
+        self.assertEqual(len(ranks), 1)
+        os.kill(launcher_of(ranks[0]), signal.SIGSTOP)
+        os.kill(ranks[0], signal.SIGUSR1)
+        wait_until(lambda: ranks[0] not in marked(job.mark), "the rank to end")
+        os.kill(launcher_of(ranks[0]), signal.SIGCONT)
+        code, _, err = job.end()
+        self.assertEqual(code, 7, err)
+        self.assertIn("MPI_Abort", err)
 
     def test_the_death_of_a_rank_ends_all(self):
         for ranks in COUNTS:

@@ -15,7 +15,7 @@
    Each of these takes something out of the protocol, and must make the check fail:
      NO_FENCE        heavy fences do nothing
      EARLY_UNLIST    a ring leaves the polled ones when it is cold, without a fence since it became so
-     CARELESS_HELPER the door's bit is cleared before the ring is listed, and without the lock, and who
+     CARELESS_HELPER the mailbox's bit is cleared before the ring is listed, and without the lock, and who
                      leaves messages behind in a cold ring does not tell the leader
      NO_HANDOVER     a leader that goes away does not ask another thread to lead                      */
 
@@ -187,8 +187,8 @@ inline answer(t, q) {
     fi
 }
 
-inline answer_door(t) { answer(t, 0); answer(t, 1) }
-inline poll_all(t) { visit(t, 0); visit(t, 1); answer_door(t) }
+inline answer_mailbox(t) { answer(t, 0); answer(t, 1) }
+inline poll_all(t) { visit(t, 0); visit(t, 1); answer_mailbox(t) }
 
 inline cool(t, q) {
     d_step {
@@ -297,7 +297,7 @@ proctype Waiter(byte self) {
         waiter_buffer[self] = 1;
         heavy();
         visit(self, self);
-        answer_door(self);
+        answer_mailbox(self);
         if
         :: SEES_DONE(self, self) ->
             d_step { drain_own(self); waiter[self] = 0; parked[self]-- };

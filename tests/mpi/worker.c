@@ -271,6 +271,64 @@ static void spare(void) {
     CHECK(threads_that_may_run_on(CPU_COUNT(&allowed)) == (rank == 0 ? 1 : 0));
 }
 
+/* --- a send that nobody receives for long --- */
+
+/* How often threads other than this one have gone to sleep. */
+static long sleeps_of_others(void) {
+    long sum = 0;
+    DIR* tasks = opendir("/proc/self/task");
+    CHECK(tasks != NULL);
+    for (struct dirent* task; (task = readdir(tasks)) != NULL;) {
+        char name[300], line[200];
+        if (atoi(task->d_name) == 0 || atoi(task->d_name) == getpid()) continue;
+        snprintf(name, sizeof name, "/proc/self/task/%s/status", task->d_name);
+        FILE* status = fopen(name, "r");
+        CHECK(status != NULL);
+        while (fgets(line, sizeof line, status) != NULL) {
+            long sleeps = 0;
+            if (sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps) == 1) sum += sleeps;
+        }
+        fclose(status);
+    }
+    closedir(tasks);
+    return sum;
+}
+
+static void compute_for(double seconds) {
+    const double end = MPI_Wtime() + seconds;
+    while (MPI_Wtime() < end) sched_yield();
+}
+
+static volatile sig_atomic_t heard;
+static void hear(int number) { heard = number; }
+static void compute_until_heard(void) {
+    while (!heard) sched_yield();
+}
+
+/* Its worker goes to sleep, and is there again when the receiver asks for the payload. */
+static void unanswered(void) {
+    int mine = getpid(), other = 0;
+    MPI_Request send;
+    signal(SIGUSR1, hear);
+    begin(MPI_THREAD_MULTIPLE);
+    OK(MPI_Sendrecv(&mine, 1, MPI_INT, 1 - rank, 6, &other, 1, MPI_INT, 1 - rank, 6, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
+    memset(out, 9, most);
+    if (rank == 0) {
+        OK(MPI_Isend(out, most, MPI_BYTE, 1, 7, MPI_COMM_WORLD, &send));
+        for (long before = -1, now; (now = sleeps_of_others()) != before; before = now)
+            compute_for(0.2);
+        CHECK(kill(other, SIGUSR1) == 0);
+        compute_until_heard();
+        OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    } else {
+        compute_until_heard();
+        OK(MPI_Recv(in, most, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK(memcmp(in, out, most) == 0);
+        CHECK(kill(other, SIGUSR1) == 0);
+    }
+}
+
 /* Rounds of few bytes: there are many ranks, and each has a worker. */
 static void many(void) {
     begin(MPI_THREAD_MULTIPLE);
@@ -343,10 +401,11 @@ static const struct {
     void (*run)(void);
     int carries, ends;
 } cases[] = {
-    {"limit", limit, 0, 0},     {"without", without, 0, 0},   {"forks", forks, 1, 0},
-    {"signals", signals, 1, 0}, {"one_core", one_core, 1, 0}, {"idle", idle, 1, 0},
-    {"fifo", fifo, 1, 0},       {"single", single, 1, 0},     {"many", many, 0, 1},
-    {"spare", spare, 0, 0},     {"sessions", sessions, 0, 1}, {"finalize", finalize, 0, 1}};
+    {"limit", limit, 0, 0},      {"without", without, 0, 0},       {"forks", forks, 1, 0},
+    {"signals", signals, 1, 0},  {"one_core", one_core, 1, 0},     {"idle", idle, 1, 0},
+    {"fifo", fifo, 1, 0},        {"single", single, 1, 0},         {"many", many, 0, 1},
+    {"spare", spare, 0, 0},      {"unanswered", unanswered, 1, 0}, {"sessions", sessions, 0, 1},
+    {"finalize", finalize, 0, 1}};
 
 int main(int argc, char** argv) {
     if (argc != 2) return 2;

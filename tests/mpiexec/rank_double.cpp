@@ -121,17 +121,17 @@ void wait_for_signal(int signal) {
     say("got signal " + std::to_string(got));
 }
 
-void set_stage(const std::string& name) {
-    page().stage = name == "initialized" ? launch::Stage::initialized
-        : name == "finalized"            ? launch::Stage::finalized
-                                         : launch::Stage::started;
+void set_phase(const std::string& name) {
+    page().phase = name == "initialized" ? launch::Phase::initialized
+        : name == "finalized"            ? launch::Phase::finalized
+                                         : launch::Phase::started;
 }
 
 void board_abort(const std::string& value) {
     const std::size_t colon = value.find(':');
     page().abort_code = std::atoi(value.c_str());
     std::strncpy(page().abort_reason, value.c_str() + colon + 1, sizeof page().abort_reason - 1);
-    page().stage = launch::Stage::aborted;
+    page().phase = launch::Phase::aborted;
 }
 
 void put(const std::string& pair) {
@@ -168,7 +168,7 @@ void carry_out(const std::string& word, const std::string& value) {
         (void)ask("cmd=abort exitcode=" + value);
         wait_for_ever();
     } else if (word == "board")
-        set_stage(value);
+        set_phase(value);
     else if (word == "board-abort")
         board_abort(value);
     else if (word == "block")

@@ -11,7 +11,7 @@
 ///                may_precede() for it learns of every blocked message that was sent before M. Where the
 ///                answer is no, everything earlier lies in the rings, for a look that begins later.
 /// Waking         a receiver that has been told yes says watch(), asks once more, and is told at its
-///                door when a message is withdrawn.
+///                mailbox when a message is withdrawn.
 
 #include <array>
 #include <atomic>

@@ -270,13 +270,13 @@ std::shared_ptr<const platform::Mapping> Node::map_segment(const Segment& segmen
 
 void Node::notify(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
     rung_sources(to, instance, from / 64).fetch_or(std::uint64_t{1} << (from % 64), seq_cst);
-    Door& there = door(to);
+    Mailbox& there = mailbox(to);
     there.rung.fetch_or(std::uint64_t{1} << instance, seq_cst);
     there.bell.ring();
 }
 
 void Node::notify_withdrawn(std::size_t to) const noexcept {
-    Door& there = door(to);
+    Mailbox& there = mailbox(to);
     there.withdrawn.store(1, seq_cst);
     there.bell.ring();
 }

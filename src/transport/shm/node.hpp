@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The shared memory of a node: the board, a front door for each process, the rings, stages, rings of payload,
+/// The shared memory of a node: the board, a mailbox for each process, the rings, stages, rings of payload,
 /// and segments.
 ///
 /// Everything stands at a place computed from the number of processes, so that nothing needs to be
 /// exchanged and a process may be written to before it has started. All memory starts as zeroes,
 /// which is a valid state of everything in it; pages that nobody touches do not exist.
 ///
-/// Address space  grows with what a process uses: everybody maps the head (board, doors, and so on) and the
+/// Address space  grows with what a process uses: everybody maps the head (board, mailboxes, and so on) and the
 ///                rings to itself, rings to another process when it first sends there, and a stage or a ring
 ///                of payload when it takes part in it. Where addresses are limited, all rings are mapped at once, so that what
 ///                does not fit is known when MPI is initialized.
@@ -43,7 +43,7 @@
 
 namespace heddle::transport::shm {
 
-inline constexpr std::size_t most_instances = 64;  ///< one bit each in Door::rung
+inline constexpr std::size_t most_instances = 64;  ///< one bit each in Mailbox::rung
 inline constexpr std::size_t shared_copies = 8;    ///< to one process at a time
 inline constexpr std::size_t most_processes = 4096;
 inline constexpr std::size_t stages = 64;  ///< one bit each in StageBoard::used
@@ -56,7 +56,7 @@ inline constexpr std::size_t most_payload_rings_each = 64;
 inline constexpr std::size_t segments_bytes = std::size_t{1} << 60;
 
 /// Where other processes announce what is not polled.
-struct Door {
+struct Mailbox {
     alignas(cache_line) sync::Doorbell bell;
     /// Instances with something to look at in a cold ring, or with room for a starving producer.
     alignas(cache_line) std::atomic<std::uint64_t> rung;
@@ -103,8 +103,8 @@ struct Stage {
 
 /// Where everything stands in the memory of so many processes.
 struct Layout {
-    std::size_t instances, source_words, door_bytes;
-    std::size_t doors, shared_copies, stage_board,
+    std::size_t instances, source_words, mailbox_bytes;
+    std::size_t mailboxes, shared_copies, stage_board,
         segment_board;  ///< where they begin, in the head
     std::size_t rings;  ///< where a block for each pair of processes begins, those to one in a row
     std::size_t
@@ -163,16 +163,16 @@ public:
     }
     /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
     bool is_under_pressure(std::int32_t process) const noexcept {
-        return door(static_cast<std::size_t>(process)).under_pressure.load(relaxed) != 0;
+        return mailbox(static_cast<std::size_t>(process)).under_pressure.load(relaxed) != 0;
     }
-    Door& door(std::size_t process) const noexcept {
-        return *reinterpret_cast<Door*>(at(layout_.doors) + process * layout_.door_bytes);
+    Mailbox& mailbox(std::size_t process) const noexcept {
+        return *reinterpret_cast<Mailbox*>(at(layout_.mailboxes) + process * layout_.mailbox_bytes);
     }
     /// Processes whose ring into `instance` of `process` is worth a look, 64 in a word.
     std::atomic<std::uint64_t>& rung_sources(std::size_t process, std::size_t instance,
                                              std::size_t word) const noexcept {
         auto* words = reinterpret_cast<std::atomic<std::uint64_t>*>(
-            at(layout_.doors) + process * layout_.door_bytes + sizeof(Door));
+            at(layout_.mailboxes) + process * layout_.mailbox_bytes + sizeof(Mailbox));
         return words[instance * layout_.source_words + word];
     }
     std::size_t source_words() const noexcept { return layout_.source_words; }
@@ -241,7 +241,7 @@ public:
     void bind(Consumer& consumer, std::size_t from, std::size_t to,
               std::size_t instance) const noexcept {
         std::byte* pair = rings(from, to);
-        consumer.bind(control(pair, instance), cells(pair, instance), door(to).under_pressure);
+        consumer.bind(control(pair, instance), cells(pair, instance), mailbox(to).under_pressure);
     }
 
     /// These pages of a ring, whose producer says that they are idle, go back; zeroes come in their place. False:
@@ -330,9 +330,9 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
     while (layout.instances > 1 && processes * processes * layout.instances > std::size_t{1} << 21)
         layout.instances /= 2;
     layout.source_words = (processes + 63) / 64;
-    layout.doors = launch::board_bytes(processes);
-    layout.door_bytes = rounded(sizeof(Door) + layout.instances * layout.source_words * 8);
-    layout.shared_copies = layout.doors + processes * layout.door_bytes;
+    layout.mailboxes = launch::board_bytes(processes);
+    layout.mailbox_bytes = rounded(sizeof(Mailbox) + layout.instances * layout.source_words * 8);
+    layout.shared_copies = layout.mailboxes + processes * layout.mailbox_bytes;
     layout.stage_board =
         layout.shared_copies + rounded(processes * shm::shared_copies * sizeof(SharedCopy));
     layout.segment_board = layout.stage_board + rounded(sizeof(StageBoard));

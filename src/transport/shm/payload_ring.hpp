@@ -16,8 +16,8 @@
 ///                comes, and it is told how much was.
 /// Extent         how much of the ring is walked: little at first, since each page of it costs microseconds
 ///                once. It grows with the length of the messages that go through it, when it is full, and when
-///                it has been walked for long: lines are stored fastest when a walk is longer than the caches
-///                of a core.
+///                messages of half a block or more have walked it for long: their lines are stored fastest when a
+///                walk is longer than the caches of a core. Those of shorter ones are nearer in a short ring.
 ///
 /// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by any
 ///                thread, one for each message.
@@ -151,7 +151,8 @@ public:
     void store(const Piece& piece, const std::byte* from) noexcept {
         if (Ring::is_block(piece) && trials_.is_due(block_of(piece.at))) [[unlikely]]
             return store_trial(piece, from);
-        platform::copy(trials_.now(), at(piece.at), from, piece.bytes);
+        platform::copy(platform::suited(trials_.now(), piece.bytes), at(piece.at), from,
+                       piece.bytes);
     }
 
     // --- messages of several pieces ---
@@ -270,7 +271,7 @@ private:
     bool is_too_short_for(std::uint64_t bytes) const noexcept {
         return bytes > extent_ / 2 || (was_full_ && rounds_ != 0) ||
             (bytes > extent_ / messages_in_a_round && rounds_ >= rounds_before_more) ||
-            rounds_ >= rounds_before_more_in_any_case;
+            (bytes >= Sizes::block / 2 && rounds_ >= rounds_before_more_in_any_case);
     }
 
     void store_trial(const Piece& piece, const std::byte* from) noexcept {

@@ -63,11 +63,11 @@ void make_room(std::vector<T>& list) {
     if (list.size() == list.capacity()) list.reserve(2 * list.size() + 4);
 }
 
-struct Turn {
-    explicit Turn(core::Thread& thread) noexcept : thread(thread) {}
-    ~Turn() { wake_all(); }  // where memory ran out; else finish() has
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+struct ProgressCall {
+    explicit ProgressCall(core::Thread& thread) noexcept : thread(thread) {}
+    ~ProgressCall() { wake_all(); }  // where memory ran out; else finish() has
+    ProgressCall(const ProgressCall&) = delete;
+    ProgressCall& operator=(const ProgressCall&) = delete;
 
     /// Marks the request complete. Its thread is woken by finish().
     void complete(core::Request& request) noexcept {

@@ -24,7 +24,7 @@
 #include "p2p/listener.hpp"
 #include "p2p/payload.hpp"
 
-namespace heddle::part {
+namespace heddle::partitioned {
 
 /// The memory of one side.
 struct Side {
@@ -62,7 +62,7 @@ protected:
     }
     core::Request* begin(core::Thread& thread, std::uint64_t parts);
     /// `parts` are over, and maybe all of them.
-    void over(p2p::Turn& turn, std::uint64_t parts) noexcept;
+    void over(p2p::ProgressCall& call, std::uint64_t parts) noexcept;
     void leave() noexcept;
 
     objects::Process& process_;
@@ -87,7 +87,7 @@ public:
     /// Sends a partition; MPI_ERR_ARG if it was sent before.
     int ready(core::Thread& thread, std::int64_t partition);
 
-    void completed(p2p::Turn& turn, core::Request& message) noexcept override;
+    void completed(p2p::ProgressCall& call, core::Request& message) noexcept override;
 
 private:
     /// On a line of its own: threads write different ones at once.
@@ -111,7 +111,7 @@ public:
     /// Whether all of a partition is here.
     bool arrived(std::int64_t partition) const noexcept;
 
-    void completed(p2p::Turn& turn, core::Request& message) noexcept override;
+    void completed(p2p::ProgressCall& call, core::Request& message) noexcept override;
 
 private:
     void run(core::Thread& thread) noexcept override;
@@ -131,4 +131,4 @@ private:
     std::vector<std::byte> packed_;              ///< where the sender's cuts fall into elements
 };
 
-}  // namespace heddle::part
+}  // namespace heddle::partitioned

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "part/partitioned.hpp"
+#include "partitioned/partitioned.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,7 +12,7 @@
 #include "p2p/message_requests.hpp"
 #include "p2p/operations.hpp"
 
-namespace heddle::part {
+namespace heddle::partitioned {
 namespace {
 
 using objects::partitioned_context;
@@ -88,14 +88,14 @@ core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
     return request;
 }
 
-void End::over(p2p::Turn& turn, std::uint64_t parts) noexcept {
+void End::over(p2p::ProgressCall& call, std::uint64_t parts) noexcept {
     // Release for these parts, acquire for the others.
     if (parts == 0) return;
     core::causality::before(whole_);
     if (left_.fetch_sub(parts, acq_rel) != parts) return;
     core::Request& request = *whole_;
     request.error = error_.load(relaxed);
-    turn.complete(request);
+    call.complete(request);
     leave();
 }
 
@@ -143,20 +143,20 @@ int Sender::ready(core::Thread& thread, std::int64_t partition) {
         p2p::start_send(thread, communicator_, context_of_parts(communicator_), data, shape, peer_,
                         first_tag_ + static_cast<std::int32_t>(partition));
     p2p::Engine& engine = *thread.engine;
-    p2p::Turn turn(thread);
+    p2p::ProgressCall call(thread);
     if (message != nullptr && !message->immortal) {
-        p2p::listen(turn, *message, *this);
+        p2p::listen(call, *message, *this);
     } else {
         if (message == nullptr) error_.store(MPI_ERR_NO_MEM, relaxed);
-        over(turn, 1);
+        over(call, 1);
     }
-    engine.finish(turn);
+    engine.finish(call);
     return MPI_SUCCESS;
 }
 
-void Sender::completed(p2p::Turn& turn, core::Request& message) noexcept {
-    turn.thread.engine->free_request(turn.thread, message);
-    over(turn, 1);
+void Sender::completed(p2p::ProgressCall& call, core::Request& message) noexcept {
+    call.thread.engine->free_request(call.thread, message);
+    over(call, 1);
 }
 
 // --- the receiver ---
@@ -175,26 +175,26 @@ bool Receiver::pair(core::Thread& thread) {
 }
 
 /// Of the terms, or of a part. Locks may be held.
-void Receiver::completed(p2p::Turn& turn, core::Request& message) noexcept {
-    p2p::Engine& engine = *turn.thread.engine;
+void Receiver::completed(p2p::ProgressCall& call, core::Request& message) noexcept {
+    p2p::Engine& engine = *call.thread.engine;
     if ((message.context & 1) == 0) {
-        engine.free_request(turn.thread, message);
+        engine.free_request(call.thread, message);
         if ((state_.fetch_or(terms_here, acq_rel) & wanted) != 0)
-            turn.put_off(*this);
+            call.put_off(*this);
         else
             leave();
         return;
     }
     const auto part = static_cast<std::size_t>(message.tag - terms_.first_tag);
     if (message.error != MPI_SUCCESS) error_.store(message.error, relaxed);
-    engine.free_request(turn.thread, message);
+    engine.free_request(call.thread, message);
     if (!packed_.empty()) {
         const std::uint64_t from = part * terms_.bytes;
         objects::unpack(*side_.type, side_.data, from, packed_.data() + from, terms_.bytes);
     }
     core::causality::before(&here_[part]);
     here_[part].store(true, release);
-    over(turn, 1);
+    over(call, 1);
 }
 
 /// The terms have come after a transfer was started.
@@ -257,9 +257,9 @@ void Receiver::post(core::Thread& thread) noexcept {
         }
     }
     state_.fetch_and(~wanted, relaxed);
-    p2p::Turn turn(thread);
-    over(turn, over_at_once);
-    engine.finish(turn);
+    p2p::ProgressCall call(thread);
+    over(call, over_at_once);
+    engine.finish(call);
 }
 
 bool Receiver::arrived(std::int64_t partition) const noexcept {
@@ -276,4 +276,4 @@ bool Receiver::arrived(std::int64_t partition) const noexcept {
     return true;
 }
 
-}  // namespace heddle::part
+}  // namespace heddle::partitioned

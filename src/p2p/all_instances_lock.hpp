@@ -9,16 +9,17 @@
 
 namespace heddle::p2p {
 
-class Engine::Everything {
+class Engine::AllInstancesLock {
 public:
-    explicit Everything(Engine& engine) : engine_(engine), alone_(engine.lone_thread_.enter()) {
+    explicit AllInstancesLock(Engine& engine)
+        : engine_(engine), alone_(engine.lone_thread_.enter()) {
         if (alone_) [[likely]]
             return;
         engine_.wildcards_.lock.lock();  // so that no instance comes into use meanwhile
         engine_.for_each(engine_.used(),
                          [](instance::Instance& instance) { instance.lock.lock(); });
     }
-    ~Everything() {
+    ~AllInstancesLock() {
         if (alone_) [[likely]] {
             engine_.lone_thread_.exit();
             return;
@@ -27,8 +28,8 @@ public:
                          [](instance::Instance& instance) { instance.lock.unlock(); });
         engine_.wildcards_.lock.unlock();
     }
-    Everything(const Everything&) = delete;
-    Everything& operator=(const Everything&) = delete;
+    AllInstancesLock(const AllInstancesLock&) = delete;
+    AllInstancesLock& operator=(const AllInstancesLock&) = delete;
 
     /// An instance that may not have been in use yet.
     void include(instance::Instance& instance) const {
