@@ -17,7 +17,7 @@
 /// Extent         how much of the ring is walked: little at first, since each page of it costs microseconds
 ///                once. It grows with the length of the messages that go through it, when it is full, and when
 ///                messages of half a block or more have walked it for long: their lines are stored fastest when a
-///                walk is longer than the caches of a core. Those of shorter ones are nearer in a short ring.
+///                walk is longer than the caches of a core. For shorter ones both are tried (walk_trials.hpp).
 ///
 /// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by any
 ///                thread, one for each message.
@@ -38,6 +38,7 @@
 #include "sync/native.hpp"
 #include "sync/orders.hpp"
 #include "transport/shm/store_trials.hpp"
+#include "transport/shm/walk_trials.hpp"
 
 namespace heddle::transport::shm {
 
@@ -88,7 +89,7 @@ struct BasicPayloadRing {
     struct Block {
         alignas(cache_line) Atom<std::uint64_t> freed;  ///< bytes, ever
     };
-    /// What the consumer has timed of one block.
+    /// What the consumer has timed of one block; of a shorter piece at its beginning, `first` only.
     struct Times {
         Atom<std::uint64_t> first, second;
         Atom<std::uint64_t> number;  ///< of times; written last
@@ -110,7 +111,20 @@ struct BasicPayloadRing {
         return end == extent ? 0 : end;
     }
     static bool is_block(const Piece& piece) noexcept { return piece.bytes == Sizes::block; }
+    /// Whether both sides time this piece, which is shorter than a block.
+    static bool is_timed(const Piece& piece) noexcept {
+        return piece.at % Sizes::block == 0 && piece.bytes >= Sizes::block / 8 &&
+            StoreTrials<Sizes::blocks>::may_be(piece.at / Sizes::block);
+    }
 };
+
+/// A copy of some lines, and its ticks for each of them.
+inline std::uint64_t timed_copy(Copy way, std::byte* to, const std::byte* from,
+                                std::uint64_t bytes) noexcept {
+    const std::uint64_t start = platform::ticks_after_stores();
+    platform::copy(way, to, from, bytes);
+    return (platform::ticks_after_stores() - start) * cache_line / bytes;
+}
 
 template <class World, class Sizes>
 class BasicPayloadProducer {
@@ -121,7 +135,8 @@ public:
     BasicPayloadProducer(Ring& ring, std::uint64_t most) noexcept
         : ring_(&ring),
           most_(std::clamp(most / Sizes::block, std::uint64_t{1}, Sizes::blocks) * Sizes::block),
-          extent_(std::min(Sizes::first_blocks * Sizes::block, most_)) {}
+          needed_(std::min(Sizes::first_blocks * Sizes::block, most_)),
+          extent_(needed_) {}
 
     /// Where the ring is mapped. It may have been somewhere else.
     void bind(Ring& ring) noexcept { ring_ = &ring; }
@@ -140,6 +155,7 @@ public:
         if (streaming_ != 0) return std::nullopt;
         extend(bytes);
         if (tail_ % Sizes::block + bytes > Sizes::block) skip_block();
+        if (tail_ == 0) begin_walk();
         if (!is_entered()) return std::nullopt;
         const std::uint64_t at = tail_;
         advance({at, bytes});
@@ -151,6 +167,8 @@ public:
     void store(const Piece& piece, const std::byte* from) noexcept {
         if (Ring::is_block(piece) && trials_.is_due(block_of(piece.at))) [[unlikely]]
             return store_trial(piece, from);
+        if (Ring::is_timed(piece) && needed_ != most_) [[unlikely]]
+            return store_timed(piece, from);
         platform::copy(platform::suited(trials_.now(), piece.bytes), at(piece.at), from,
                        piece.bytes);
     }
@@ -173,7 +191,10 @@ public:
     /// Room for some of the `left` bytes that follow the first `stored` ones of a message. It is the
     /// message's when this returns, and all of it is to be stored.
     Room claim(unsigned number, std::uint64_t stored, std::uint64_t left) noexcept {
-        if (stored == 0) extend(left);
+        if (stored == 0) {
+            extend(left);
+            if (tail_ == 0) begin_walk();
+        }
         if (!is_entered()) return {};
         const Piece first = Ring::piece(tail_, left);
         const std::uint64_t bytes = room_from(first, left);
@@ -231,6 +252,8 @@ private:
             end_trial(block);
         else
             trials_.forget(block);
+        if (timed_[block].is_open) [[unlikely]]
+            end_timed(block);
         return true;
     }
     /// How much of `left` bytes there is room for from `first` on, which is at the tail.
@@ -255,22 +278,28 @@ private:
     }
     void go_to(std::uint64_t place) noexcept {
         tail_ = place;
-        if (place == 0) ++rounds_;
+        if (place == 0) {
+            ++rounds_;
+            walks_.walked(extent_);
+        }
         if (place % Sizes::block != 0) return;
         entered_ = false;
         platform::prefetch(&ring_->blocks[block_of(place)]);  // the consumer wrote it
     }
     /// Only between messages: the consumer of one that is streamed goes by its extent.
     void extend(std::uint64_t bytes) noexcept {
-        while (extent_ != most_ && is_too_short_for(bytes)) {
-            extent_ = std::min(2 * extent_, most_);
+        while (needed_ != most_ && is_too_short_for(bytes)) {
+            needed_ = std::min(2 * needed_, most_);
             rounds_ = 0;
             was_full_ = false;
         }
+        extent_ = std::max(extent_, needed_);
     }
+    /// Likewise. The tail is at the beginning.
+    void begin_walk() noexcept { extent_ = walks_.now() == Walk::whole ? most_ : needed_; }
     bool is_too_short_for(std::uint64_t bytes) const noexcept {
-        return bytes > extent_ / 2 || (was_full_ && rounds_ != 0) ||
-            (bytes > extent_ / messages_in_a_round && rounds_ >= rounds_before_more) ||
+        return bytes > needed_ / 2 || (was_full_ && rounds_ != 0) ||
+            (bytes > needed_ / messages_in_a_round && rounds_ >= rounds_before_more) ||
             (bytes >= Sizes::block / 2 && rounds_ >= rounds_before_more_in_any_case);
     }
 
@@ -286,10 +315,35 @@ private:
         trials_.end(block, {times.first.load(relaxed), times.second.load(relaxed)}, told);
     }
 
+    void store_timed(const Piece& piece, const std::byte* from) noexcept {
+        const std::uint64_t block = block_of(piece.at);
+        const std::uint64_t told = ring_->times[block].number.load(relaxed);
+        const Copy way = platform::suited(trials_.now(), piece.bytes);
+        timed_[block] = {true, told, walks_.number(),
+                         timed_copy(way, at(piece.at), from, piece.bytes)};
+    }
+    void end_timed(std::uint64_t block) noexcept {
+        Timed& timed = timed_[block];
+        timed.is_open = false;
+        const auto& times = ring_->times[block];
+        const std::uint64_t told = times.number.load(acquire);  // A6: pairs with R6
+        if (told == timed.told) return;                         // it was read in another way
+        walks_.timed(timed.walk, timed.stored + times.first.load(relaxed));
+    }
+
+    /// A piece that both sides time.
+    struct Timed {
+        bool is_open = false;      ///< the consumer's time is still to be read
+        std::uint64_t told = 0;    ///< so often had the consumer timed before
+        std::uint64_t walk = 0;    ///< in which it was stored
+        std::uint64_t stored = 0;  ///< ticks for a line
+    };
+
     Ring* ring_;
     bool ready_ = false;
     const std::uint64_t most_;
-    std::uint64_t extent_;
+    std::uint64_t needed_;  ///< by the messages that have come
+    std::uint64_t extent_;  ///< at least that
     std::uint64_t tail_ = 0;
     bool entered_ = false;   ///< the block at the tail
     bool was_full_ = false;  ///< since the extent has grown
@@ -298,6 +352,8 @@ private:
     std::uint64_t streaming_ = 0;  ///< by these manifests something is (still to be) streamed
     std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes, ever
     Trials trials_;
+    WalkTrials walks_;
+    std::array<Timed, Sizes::blocks> timed_{};
 };
 
 template <class World, class Sizes>
@@ -346,9 +402,16 @@ public:
     void load(const Piece& piece, std::byte* to) const noexcept {
         const std::uint64_t block = piece.at / Sizes::block;
         auto& loads = ring_->loads;
-        if (!Ring::is_block(piece) || !Trials::may_be(block)) [[likely]]
-            return loads.copy(to, at(piece.at), piece.bytes);
-        tell(block, platform::copy_halves(loads.now(), loads.now(), to, at(piece.at), piece.bytes));
+        if (Ring::is_block(piece) && Trials::may_be(block)) [[unlikely]]
+            return tell(
+                block,
+                platform::copy_halves(loads.now(), loads.now(), to, at(piece.at), piece.bytes));
+        if (Ring::is_timed(piece)) [[unlikely]]
+            return tell(block,
+                        {timed_copy(platform::suited(loads.now(), piece.bytes), to, at(piece.at),
+                                    piece.bytes),
+                         0});
+        loads.copy(to, at(piece.at), piece.bytes);
     }
     /// Nothing of the message is looked at any more.
     void leave(unsigned number) const noexcept {

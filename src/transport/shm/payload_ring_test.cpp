@@ -253,6 +253,27 @@ TEST(PayloadRing, is_walked_farther_when_it_was_full) {
     EXPECT_EQ(alone.producer.extent(), PayloadSizes::blocks * PayloadSizes::block);
 }
 
+TEST(PayloadRing, carries_short_messages_in_walks_of_both_lengths) {
+    constexpr std::uint64_t whole = PayloadSizes::blocks * PayloadSizes::block;
+    for (const std::uint64_t bytes : {std::uint64_t{3072}, std::uint64_t{4096}}) {
+        Alone alone;
+        std::vector<std::byte> data(bytes + 63), got(bytes);
+        int in_whole_walks = 0, in_short_ones = 0;
+        for (std::size_t i = 0; i < 20'000; ++i) {
+            for (std::uint64_t at = 0; at < data.size(); ++at) data[at] = byte_of(i % 64, at);
+            const auto place = alone.producer.reserve(bytes);
+            ASSERT_TRUE(place);
+            alone.producer.store({*place, bytes}, data.data() + i % 64);
+            alone.consumer.load({*place, bytes}, got.data());
+            ASSERT_TRUE(std::equal(got.begin(), got.end(), data.data() + i % 64)) << i;
+            alone.consumer.free({*place, bytes});
+            ++(alone.producer.extent() == whole ? in_whole_walks : in_short_ones);
+        }
+        EXPECT_GT(in_whole_walks, 0) << bytes;  // whichever costs less, the other one was tried
+        EXPECT_GT(in_short_ones, 0) << bytes;
+    }
+}
+
 TEST(PayloadRing, has_no_room_for_single_pieces_while_it_streams) {
     Alone alone;
     const auto manifest = alone.producer.take_manifest();
