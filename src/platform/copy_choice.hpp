@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Which way to copy costs least here (platform/copy.hpp). The machine is not asked, since processes move:
-/// now and then half of a copy is made another way, and both halves are timed.
+/// now and then copies, or half of one, are made another way, and timed.
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,7 @@
 
 #include "platform/copy.hpp"
 #include "platform/cpu.hpp"
+#include "platform/trials_of_two.hpp"
 
 namespace heddle::platform {
 
@@ -72,44 +73,55 @@ inline Halves copy_halves(Copy first, Copy second, std::byte* to, const std::byt
     return {middle - start, ticks_after_stores() - middle};
 }
 
-/// Copies by vectors or by the library's memcpy(), whichever costs less. Zeroes are a valid new one.
+/// Copies by the library's memcpy() or by vectors, whichever costs less. Zeroes are a valid new one.
 ///
-/// Thread safety  any threads; who tries has what is learned alone.
+/// Copies are timed without fences: stores that go on behind one count for the next, as they do where nobody
+/// looks. So it takes stretches of copies to compare, not halves of one.
+///
+/// Thread safety  any threads; one that learns has what is learned alone.
 class CopyTrials {
 public:
     Copy now() const noexcept { return now_.load(std::memory_order_relaxed); }
 
     void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-        const Copy usual = now();
+        const Copy way = now();
         if (bytes < least_by_library || !is_due()) [[likely]]
-            return platform::copy(suited(usual, bytes), to, from, bytes);
-        const Copy tried = after(usual, ways);
-        const Halves ticks = copy_halves(tried, usual, to, from, bytes);
-        learn(usual, tried, ticks, bytes);
+            return platform::copy(suited(way, bytes), to, from, bytes);
+        const std::uint64_t start = ordered_ticks();
+        platform::copy(way, to, from, bytes);
+        learn(way, ordered_ticks() - start, bytes);
     }
 
 private:
-    static constexpr std::size_t ways = 2;  ///< what is copied is wanted in the cache
-    static constexpr std::uint32_t few = 8, often = 8, seldom = 64;
+    static constexpr std::uint32_t often = 4;  ///< one copy in so many is timed
+    static constexpr unsigned timed_in_stretch = 8;
 
-    /// At first one copy in eight, later one in 64.
     bool is_due() noexcept {
         const std::uint32_t copies = copies_.load(std::memory_order_relaxed);
         copies_.store(copies + 1, std::memory_order_relaxed);  // some may be lost
-        return has_copy_ways && copies % (copies < few * often ? often : seldom) == 0;
+        return has_copy_ways && copies % often == 0;
     }
-    void learn(Copy usual, Copy tried, Halves ticks, std::size_t bytes) noexcept {
+    void learn(Copy way, std::uint64_t ticks, std::size_t bytes) noexcept {
         if (taken_.exchange(true, std::memory_order_acquire)) return;
-        const auto of_64_kib = [&](std::uint64_t half) { return half * 65536 / (bytes / 2); };
-        choice_.learn(usual, of_64_kib(ticks.second), tried, of_64_kib(ticks.first));
-        now_.store(choice_.now(), std::memory_order_relaxed);
+        if (static_cast<unsigned>(way) == ways_.now()) {
+            ways_.timed(ways_.stretch(), ticks * 65536 / bytes);
+            bytes_ += often * bytes;
+            if (++timed_ % timed_in_stretch == 0) end_stretch();
+        }
         taken_.store(false, std::memory_order_release);
     }
+    void end_stretch() noexcept {
+        ways_.ended(bytes_);
+        bytes_ = 0;
+        now_.store(static_cast<Copy>(ways_.now()), std::memory_order_relaxed);
+    }
 
-    std::atomic<Copy> now_;
-    std::atomic<bool> taken_;
-    std::atomic<std::uint32_t> copies_;
-    CopyChoice choice_;
+    std::atomic<Copy> now_{};
+    std::atomic<bool> taken_{};
+    std::atomic<std::uint32_t> copies_{};
+    unsigned timed_ = 0;
+    std::uint64_t bytes_ = 0;  ///< in this stretch
+    TrialsOfTwo ways_;         ///< by_library and by_vectors
 };
 
 }  // namespace heddle::platform

@@ -17,7 +17,8 @@
 /// Extent         how much of the ring is walked: little at first, since each page of it costs microseconds
 ///                once. It grows with the length of the messages that go through it, when it is full, and when
 ///                messages of half a block or more have walked it for long: their lines are stored fastest when a
-///                walk is longer than the caches of a core. For shorter ones both are tried (walk_trials.hpp).
+///                walk is longer than the caches of a core. For shorter ones both are tried, by whole walks: in a
+///                short one the consumer's cache still has the lines that are stored anew.
 ///
 /// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by any
 ///                thread, one for each message.
@@ -35,10 +36,10 @@
 #include <optional>
 
 #include "platform/cpu.hpp"
+#include "platform/trials_of_two.hpp"
 #include "sync/native.hpp"
 #include "sync/orders.hpp"
 #include "transport/shm/store_trials.hpp"
-#include "transport/shm/walk_trials.hpp"
 
 namespace heddle::transport::shm {
 
@@ -231,6 +232,7 @@ private:
     static constexpr std::uint64_t rounds_before_more = 4;
     static constexpr std::uint64_t rounds_before_more_in_any_case = 16;
     static constexpr std::uint64_t messages_in_a_round = 32;
+    static constexpr unsigned whole = 1;  ///< of the ways to walk
 
     static std::uint64_t bit(unsigned number) noexcept { return std::uint64_t{1} << number; }
     static std::uint64_t block_of(std::uint64_t place) noexcept { return place / Sizes::block; }
@@ -280,7 +282,7 @@ private:
         tail_ = place;
         if (place == 0) {
             ++rounds_;
-            walks_.walked(extent_);
+            walks_.ended(extent_);
         }
         if (place % Sizes::block != 0) return;
         entered_ = false;
@@ -296,7 +298,7 @@ private:
         extent_ = std::max(extent_, needed_);
     }
     /// Likewise. The tail is at the beginning.
-    void begin_walk() noexcept { extent_ = walks_.now() == Walk::whole ? most_ : needed_; }
+    void begin_walk() noexcept { extent_ = walks_.now() == whole ? most_ : needed_; }
     bool is_too_short_for(std::uint64_t bytes) const noexcept {
         return bytes > needed_ / 2 || (was_full_ && rounds_ != 0) ||
             (bytes > needed_ / messages_in_a_round && rounds_ >= rounds_before_more) ||
@@ -319,7 +321,7 @@ private:
         const std::uint64_t block = block_of(piece.at);
         const std::uint64_t told = ring_->times[block].number.load(relaxed);
         const Copy way = platform::suited(trials_.now(), piece.bytes);
-        timed_[block] = {true, told, walks_.number(),
+        timed_[block] = {true, told, walks_.stretch(),
                          timed_copy(way, at(piece.at), from, piece.bytes)};
     }
     void end_timed(std::uint64_t block) noexcept {
@@ -352,7 +354,7 @@ private:
     std::uint64_t streaming_ = 0;  ///< by these manifests something is (still to be) streamed
     std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes, ever
     Trials trials_;
-    WalkTrials walks_;
+    platform::TrialsOfTwo walks_{};  ///< of the extent that is needed and, second, the whole one
     std::array<Timed, Sizes::blocks> timed_{};
 };
 

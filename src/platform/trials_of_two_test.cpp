@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/shm/walk_trials.hpp"
+#include "platform/trials_of_two.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,7 @@
 
 namespace {
 
-using heddle::transport::shm::Walk;
-using heddle::transport::shm::WalkTrials;
+using heddle::platform::TrialsOfTwo;
 
 constexpr std::uint64_t mib = 1 << 20;
 
@@ -17,9 +16,9 @@ class Ring {
 public:
     void walk(std::uint64_t bytes, std::uint64_t needed_ticks, std::uint64_t whole_ticks) {
         for (const std::uint64_t end = walked_ + bytes; walked_ < end;) {
-            const bool is_whole = trials.now() == Walk::whole;
-            const std::uint64_t number = trials.number(), extent = is_whole ? 2 * mib : mib / 8;
-            trials.walked(extent);  // the times are known when the blocks are entered again
+            const bool is_whole = trials.now() == 1U;
+            const std::uint64_t number = trials.stretch(), extent = is_whole ? 2 * mib : mib / 8;
+            trials.ended(extent);  // the times are known when the blocks are entered again
             for (std::uint64_t i = 0; i < extent / (mib / 8); ++i)
                 trials.timed(number, is_whole ? whole_ticks : needed_ticks);
             walked_ += extent;
@@ -27,21 +26,21 @@ public:
         }
     }
 
-    WalkTrials trials;
+    TrialsOfTwo trials{};
     std::uint64_t in_whole = 0, in_needed = 0;  ///< bytes
 
 private:
     std::uint64_t walked_ = 0;
 };
 
-TEST(WalkTrials, begin_with_what_is_needed) {
+TEST(TrialsOfTwo, begin_with_what_is_needed) {
     Ring ring;
     ring.walk(mib / 2, 50, 10);
-    EXPECT_EQ(ring.trials.now(), Walk::needed);
+    EXPECT_EQ(ring.trials.now(), 0U);
     EXPECT_EQ(ring.in_whole, 0U);
 }
 
-TEST(WalkTrials, find_that_whole_walks_cost_less) {
+TEST(TrialsOfTwo, find_that_whole_walks_cost_less) {
     Ring ring;
     ring.walk(16 * mib, 50, 20);
     ring.in_needed = 0;
@@ -50,7 +49,7 @@ TEST(WalkTrials, find_that_whole_walks_cost_less) {
     EXPECT_GT(ring.in_needed, 0U);  // what has won is still doubted
 }
 
-TEST(WalkTrials, stay_with_what_is_needed_where_it_costs_less_or_the_same) {
+TEST(TrialsOfTwo, stay_with_what_is_needed_where_it_costs_less_or_the_same) {
     for (const std::uint64_t whole_ticks :
          {std::uint64_t{30}, std::uint64_t{20}, std::uint64_t{19}}) {
         Ring ring;
@@ -60,7 +59,7 @@ TEST(WalkTrials, stay_with_what_is_needed_where_it_costs_less_or_the_same) {
     }
 }
 
-TEST(WalkTrials, follow_a_process_that_moves) {
+TEST(TrialsOfTwo, follow_a_process_that_moves) {
     Ring ring;
     ring.walk(1000 * mib, 20, 50);
     ring.walk(1000 * mib, 50, 20);
@@ -73,13 +72,13 @@ TEST(WalkTrials, follow_a_process_that_moves) {
     EXPECT_LT(ring.in_whole, 10 * mib);
 }
 
-TEST(WalkTrials, end_when_nothing_can_be_timed) {
-    WalkTrials trials;
-    for (int i = 0; i < 16; ++i) trials.timed(trials.number() + 1, 20);
-    trials.walked(2 * mib);
-    ASSERT_EQ(trials.now(), Walk::whole);
-    for (int i = 0; i < 100; ++i) trials.walked(2 * mib);  // laid out by a datatype, say
-    EXPECT_EQ(trials.now(), Walk::needed);
+TEST(TrialsOfTwo, end_when_nothing_can_be_timed) {
+    TrialsOfTwo trials{};
+    for (int i = 0; i < 16; ++i) trials.timed(trials.stretch() + 1, 20);
+    trials.ended(2 * mib);
+    ASSERT_EQ(trials.now(), 1U);
+    for (int i = 0; i < 100; ++i) trials.ended(2 * mib);  // laid out by a datatype, say
+    EXPECT_EQ(trials.now(), 0U);
 }
 
 }  // namespace
