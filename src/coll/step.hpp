@@ -41,7 +41,7 @@ core::Request* start_receive(core::Thread& thread, const Schedule& schedule, con
 
 /// Much of what collectives copy another process has written or will read.
 inline void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    static constinit platform::CopyTrials trials;
+    static constinit platform::CopyTrials<> trials;
     constexpr std::uint64_t least = 2048;  // less is copied by vectors in any case
     if (bytes < least)
         std::memmove(to, from, bytes);

@@ -23,7 +23,7 @@ bool is_announced(const match::Message& message) noexcept {
 /// Delivers a message that lies in the ring of payload, and frees its place.
 void take_placed(core::Request& receive, const transport::shm::PayloadConsumer& ring,
                  const transport::shm::Piece& piece) noexcept {
-    load(ring, piece, receive, 0, fit(receive, piece.bytes));
+    load(ring, piece, receive, piece.bytes, 0, fit(receive, piece.bytes));
     ring.free(piece);
 }
 

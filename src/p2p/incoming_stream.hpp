@@ -18,13 +18,15 @@
 
 namespace heddle::p2p {
 
-/// Puts what lies in the ring to where the message has come `from` bytes of; `bytes` of the piece are wanted.
+/// Puts what lies in the ring to where the message of `length` bytes has come `from` bytes of; `bytes` of the piece are
+/// wanted.
 inline void load(const transport::shm::PayloadConsumer& ring, const transport::shm::Piece& piece,
-                 core::Request& receive, std::uint64_t from, std::uint64_t bytes) noexcept {
+                 core::Request& receive, std::uint64_t length, std::uint64_t from,
+                 std::uint64_t bytes) noexcept {
     if (receive.laid_out || bytes != piece.bytes)
         scatter(receive, from, ring.at(piece.at), bytes);
     else
-        ring.load(piece, receive.buffer + from);
+        ring.load(piece, receive.buffer + from, length);
 }
 
 class IncomingStream {
@@ -45,7 +47,8 @@ public:
         while (taken_ < stored) {
             step();
             if (taken_ < wanted_)
-                load(ring_, piece_, *receive_, taken_, std::min(piece_.bytes, wanted_ - taken_));
+                load(ring_, piece_, *receive_, length_, taken_,
+                     std::min(piece_.bytes, wanted_ - taken_));
             finish_piece();
         }
         return true;

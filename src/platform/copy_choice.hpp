@@ -73,15 +73,18 @@ inline Halves copy_halves(Copy first, Copy second, std::byte* to, const std::byt
     return {middle - start, ticks_after_stores() - middle};
 }
 
-/// Copies by the library's memcpy() or by vectors, whichever costs less. Zeroes are a valid new one.
+/// Copies one way or another, whichever costs less. Zeroes are a valid new one.
 ///
 /// Copies are timed without fences: stores that go on behind one count for the next, as they do where nobody
 /// looks. So it takes stretches of copies to compare, not halves of one.
 ///
 /// Thread safety  any threads; one that learns has what is learned alone.
+template <Copy First = Copy::by_library, Copy Second = Copy::by_vectors>
 class CopyTrials {
 public:
-    Copy now() const noexcept { return now_.load(std::memory_order_relaxed); }
+    Copy now() const noexcept {
+        return is_second_.load(std::memory_order_relaxed) ? Second : First;
+    }
 
     void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
         const Copy way = now();
@@ -103,7 +106,7 @@ private:
     }
     void learn(Copy way, std::uint64_t ticks, std::size_t bytes) noexcept {
         if (taken_.exchange(true, std::memory_order_acquire)) return;
-        if (static_cast<unsigned>(way) == ways_.now()) {
+        if (way == now()) {  // another thread may have ended the stretch
             ways_.timed(ways_.stretch(), ticks * 65536 / bytes);
             bytes_ += often * bytes;
             if (++timed_ % timed_in_stretch == 0) end_stretch();
@@ -113,15 +116,15 @@ private:
     void end_stretch() noexcept {
         ways_.ended(bytes_);
         bytes_ = 0;
-        now_.store(static_cast<Copy>(ways_.now()), std::memory_order_relaxed);
+        is_second_.store(ways_.now() != 0, std::memory_order_relaxed);
     }
 
-    std::atomic<Copy> now_{};
+    std::atomic<bool> is_second_{};
     std::atomic<bool> taken_{};
     std::atomic<std::uint32_t> copies_{};
     unsigned timed_ = 0;
     std::uint64_t bytes_ = 0;  ///< in this stretch
-    TrialsOfTwo ways_;         ///< by_library and by_vectors
+    TrialsOfTwo ways_;
 };
 
 }  // namespace heddle::platform

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace {
@@ -71,12 +72,16 @@ TEST(CopyChoice, is_not_changed_by_a_small_gain_or_one_disturbance) {
 }
 
 TEST(CopyTrials, copy_whatever_way_is_tried) {
-    CopyTrials trials{};
+    CopyTrials<> trials{};
+    CopyTrials<Copy::by_vectors, Copy::around_cache> long_ones{};
     std::vector<std::byte> from(20'001), to(from.size());
     for (int round = 0; round < 300; ++round) {
         for (std::size_t i = 0; i < from.size(); ++i)
             from[i] = static_cast<std::byte>(i + static_cast<std::size_t>(round));
         trials.copy(to.data(), from.data(), from.size());
+        ASSERT_EQ(from, to);
+        std::fill(to.begin(), to.end(), std::byte{0});
+        long_ones.copy(to.data(), from.data(), from.size());
         ASSERT_EQ(from, to);
     }
 }

@@ -96,9 +96,11 @@ struct BasicPayloadRing {
         Atom<std::uint64_t> number;  ///< of times; written last
     };
 
-    alignas(cache_line) Atom<std::uint32_t> ready;   ///< consumer: 1 when it has mapped the ring
-    alignas(cache_line) Atom<std::uint64_t> left;    ///< consumer: bit of each manifest it has left
-    alignas(cache_line) platform::CopyTrials loads;  ///< the consumer's
+    alignas(cache_line) Atom<std::uint32_t> ready;  ///< consumer: 1 when it has mapped the ring
+    alignas(cache_line) Atom<std::uint64_t> left;   ///< consumer: bit of each manifest it has left
+    alignas(cache_line) platform::CopyTrials<> loads;  ///< the consumer's
+    /// Likewise, of messages that are too long to stay in a cache.
+    alignas(cache_line) platform::CopyTrials<Copy::by_vectors, Copy::around_cache> long_loads;
     alignas(cache_line) Manifest manifests[Sizes::manifests];
     Block blocks[Sizes::blocks];
     alignas(cache_line) Times times[Sizes::blocks];
@@ -400,20 +402,10 @@ public:
     Piece next_piece(unsigned number, const Piece& piece, std::uint64_t left) const noexcept {
         return Ring::piece(Ring::behind(piece, ring_->manifests[number].extent), left);
     }
-    /// Reads a dense piece. Now and then it learns from that, or tells the producer how long it took.
-    void load(const Piece& piece, std::byte* to) const noexcept {
-        const std::uint64_t block = piece.at / Sizes::block;
-        auto& loads = ring_->loads;
-        if (Ring::is_block(piece) && Trials::may_be(block)) [[unlikely]]
-            return tell(
-                block,
-                platform::copy_halves(loads.now(), loads.now(), to, at(piece.at), piece.bytes));
-        if (Ring::is_timed(piece)) [[unlikely]]
-            return tell(block,
-                        {timed_copy(platform::suited(loads.now(), piece.bytes), to, at(piece.at),
-                                    piece.bytes),
-                         0});
-        loads.copy(to, at(piece.at), piece.bytes);
+    /// Reads a dense piece of a message of so many bytes. Now and then it learns from that, or tells the producer how
+    /// long it took.
+    void load(const Piece& piece, std::byte* to, std::uint64_t length) const noexcept {
+        length < least_long ? load(piece, to, ring_->loads) : load(piece, to, ring_->long_loads);
     }
     /// Nothing of the message is looked at any more.
     void leave(unsigned number) const noexcept {
@@ -421,6 +413,18 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t least_long = std::uint64_t{8} << 20;
+
+    template <class Loads>
+    void load(const Piece& piece, std::byte* to, Loads& loads) const noexcept {
+        const std::uint64_t block = piece.at / Sizes::block;
+        const Copy way = platform::suited(loads.now(), piece.bytes);
+        if (Ring::is_block(piece) && Trials::may_be(block)) [[unlikely]]
+            return tell(block, platform::copy_halves(way, way, to, at(piece.at), piece.bytes));
+        if (Ring::is_timed(piece)) [[unlikely]]
+            return tell(block, {timed_copy(way, to, at(piece.at), piece.bytes), 0});
+        loads.copy(to, at(piece.at), piece.bytes);
+    }
     void tell(std::uint64_t block, Halves loaded) const noexcept {
         auto& times = ring_->times[block];
         times.first.store(loaded.first, relaxed);

@@ -137,7 +137,7 @@ struct Stream {
                 ? consumer.first_piece(message.manifest, message.length)
                 : consumer.next_piece(message.manifest, piece, message.length - taken);
             std::vector<std::byte> got(piece.bytes);
-            consumer.load(piece, got.data());
+            consumer.load(piece, got.data(), piece.bytes);
             for (std::uint64_t at = 0; at < piece.bytes; ++at)
                 if (got[at] != byte_of(number, taken + at)) Simulation::fail("wrong data");
             consumer.free(piece);
@@ -264,7 +264,7 @@ TEST(PayloadRing, carries_short_messages_in_walks_of_both_lengths) {
             const auto place = alone.producer.reserve(bytes);
             ASSERT_TRUE(place);
             alone.producer.store({*place, bytes}, data.data() + i % 64);
-            alone.consumer.load({*place, bytes}, got.data());
+            alone.consumer.load({*place, bytes}, got.data(), bytes);
             ASSERT_TRUE(std::equal(got.begin(), got.end(), data.data() + i % 64)) << i;
             alone.consumer.free({*place, bytes});
             ++(alone.producer.extent() == whole ? in_whole_walks : in_short_ones);
@@ -309,7 +309,7 @@ TEST(PayloadRing, carries_messages_between_real_threads) {
                 while (alone.consumer.stored(manifests[i]) == taken) std::this_thread::yield();
                 piece = taken == 0 ? alone.consumer.first_piece(manifests[i], length)
                                    : alone.consumer.next_piece(manifests[i], piece, length - taken);
-                alone.consumer.load(piece, got.data() + taken);
+                alone.consumer.load(piece, got.data() + taken, length);
                 alone.consumer.free(piece);
             }
             alone.consumer.leave(manifests[i]);
