@@ -15,13 +15,17 @@ START_BY_AGENT = f"""export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$HOSTS_AGENT
 export PRTE_MCA_plm_ssh_agent=$HOSTS_AGENT PRTE_MCA_prte_launch_agent={PLACE}/prted"""
 # What Hydra says of ranks that end by a signal: its proxy the first part, itself the second, unless it has been ended by then.
 HYDRAS_OWN = re.compile(r"\A\n=+\n=   BAD TERMINATION .*?\n=+\n(YOUR APPLICATION TERMINATED .*?debugging suggestions\n)?", re.DOTALL)
+# What PRRTE says when a child of its has begun its program before it comes to put that in a group of its own.
+PRRTES_OWN = re.compile(r"^\[\S+\] plm:ssh: Warning: setpgid\(\d+,\d+\) failed in parent with errno=Permission denied\(13\)\n",
+                        re.MULTILINE)
 SKIPPED = 77
 
 
 class Ended:
     def __init__(self, done):
         self.script = done.args[-1]
-        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+        self.code, self.out = done.returncode, done.stdout
+        self.err = PRRTES_OWN.sub("", done.stderr)
 
     def lines(self):
         return sorted(self.out.splitlines())
