@@ -90,7 +90,7 @@ struct BasicPayloadRing {
     struct Block {
         alignas(cache_line) Atom<std::uint64_t> freed;  ///< bytes, ever
     };
-    /// What the consumer has timed of one block; of a shorter piece at its beginning, `first` only.
+    /// What the consumer has timed of one block, or of a shorter piece at its beginning.
     struct Times {
         Atom<std::uint64_t> first, second;
         Atom<std::uint64_t> number;  ///< of times; written last
@@ -114,20 +114,12 @@ struct BasicPayloadRing {
         return end == extent ? 0 : end;
     }
     static bool is_block(const Piece& piece) noexcept { return piece.bytes == Sizes::block; }
-    /// Whether both sides time this piece, which is shorter than a block.
+    /// Whether the consumer times this piece: a block that may be a trial, or what begins one.
     static bool is_timed(const Piece& piece) noexcept {
         return piece.at % Sizes::block == 0 && piece.bytes >= Sizes::block / 8 &&
             StoreTrials<Sizes::blocks>::may_be(piece.at / Sizes::block);
     }
 };
-
-/// A copy of some lines, and its ticks for each of them.
-inline std::uint64_t timed_copy(Copy way, std::byte* to, const std::byte* from,
-                                std::uint64_t bytes) noexcept {
-    const std::uint64_t start = platform::ticks_after_stores();
-    platform::copy(way, to, from, bytes);
-    return (platform::ticks_after_stores() - start) * cache_line / bytes;
-}
 
 template <class World, class Sizes>
 class BasicPayloadProducer {
@@ -158,7 +150,7 @@ public:
         if (streaming_ != 0) return std::nullopt;
         extend(bytes);
         if (tail_ % Sizes::block + bytes > Sizes::block) skip_block();
-        if (tail_ == 0) begin_walk();
+        begin_walk();
         if (!is_entered()) return std::nullopt;
         const std::uint64_t at = tail_;
         advance({at, bytes});
@@ -170,7 +162,7 @@ public:
     void store(const Piece& piece, const std::byte* from) noexcept {
         if (Ring::is_block(piece) && trials_.is_due(block_of(piece.at))) [[unlikely]]
             return store_trial(piece, from);
-        if (Ring::is_timed(piece) && needed_ != most_) [[unlikely]]
+        if (needed_ != most_ && Ring::is_timed(piece)) [[unlikely]]
             return store_timed(piece, from);
         platform::copy(platform::suited(trials_.now(), piece.bytes), at(piece.at), from,
                        piece.bytes);
@@ -196,7 +188,7 @@ public:
     Room claim(unsigned number, std::uint64_t stored, std::uint64_t left) noexcept {
         if (stored == 0) {
             extend(left);
-            if (tail_ == 0) begin_walk();
+            begin_walk();
         }
         if (!is_entered()) return {};
         const Piece first = Ring::piece(tail_, left);
@@ -284,7 +276,7 @@ private:
         tail_ = place;
         if (place == 0) {
             ++rounds_;
-            walks_.ended(extent_);
+            if (needed_ != most_) walks_.ended(extent_);  // else there is nothing to choose
         }
         if (place % Sizes::block != 0) return;
         entered_ = false;
@@ -299,8 +291,10 @@ private:
         }
         extent_ = std::max(extent_, needed_);
     }
-    /// Likewise. The tail is at the beginning.
-    void begin_walk() noexcept { extent_ = walks_.now() == whole ? most_ : needed_; }
+    /// Likewise, if the tail is at the beginning.
+    void begin_walk() noexcept {
+        if (tail_ == 0) extent_ = walks_.now() == whole ? most_ : needed_;
+    }
     bool is_too_short_for(std::uint64_t bytes) const noexcept {
         return bytes > needed_ / 2 || (was_full_ && rounds_ != 0) ||
             (bytes > needed_ / messages_in_a_round && rounds_ >= rounds_before_more) ||
@@ -323,8 +317,8 @@ private:
         const std::uint64_t block = block_of(piece.at);
         const std::uint64_t told = ring_->times[block].number.load(relaxed);
         const Copy way = platform::suited(trials_.now(), piece.bytes);
-        timed_[block] = {true, told, walks_.stretch(),
-                         timed_copy(way, at(piece.at), from, piece.bytes)};
+        const Halves stored = platform::copy_halves(way, way, at(piece.at), from, piece.bytes);
+        timed_[block] = {true, told, walks_.stretch(), piece.bytes, stored.first + stored.second};
     }
     void end_timed(std::uint64_t block) noexcept {
         Timed& timed = timed_[block];
@@ -332,15 +326,17 @@ private:
         const auto& times = ring_->times[block];
         const std::uint64_t told = times.number.load(acquire);  // A6: pairs with R6
         if (told == timed.told) return;                         // it was read in another way
-        walks_.timed(timed.walk, timed.stored + times.first.load(relaxed));
+        const std::uint64_t loaded = times.first.load(relaxed) + times.second.load(relaxed);
+        walks_.timed(timed.walk, (timed.stored + loaded) * cache_line / timed.bytes);
     }
 
     /// A piece that both sides time.
     struct Timed {
-        bool is_open = false;      ///< the consumer's time is still to be read
-        std::uint64_t told = 0;    ///< so often had the consumer timed before
-        std::uint64_t walk = 0;    ///< in which it was stored
-        std::uint64_t stored = 0;  ///< ticks for a line
+        bool is_open = false;    ///< the consumer's time is still to be read
+        std::uint64_t told = 0;  ///< so often had the consumer timed before
+        std::uint64_t walk = 0;  ///< in which it was stored
+        std::uint64_t bytes = 0;
+        std::uint64_t stored = 0;  ///< ticks
     };
 
     Ring* ring_;
@@ -364,7 +360,6 @@ template <class World, class Sizes>
 class BasicPayloadConsumer {
 public:
     using Ring = BasicPayloadRing<World, Sizes>;
-    using Trials = StoreTrials<Sizes::blocks>;
 
     BasicPayloadConsumer() = default;
     explicit BasicPayloadConsumer(Ring& ring) noexcept : ring_(&ring) {}
@@ -417,13 +412,11 @@ private:
 
     template <class Loads>
     void load(const Piece& piece, std::byte* to, Loads& loads) const noexcept {
-        const std::uint64_t block = piece.at / Sizes::block;
+        if (!Ring::is_timed(piece)) [[likely]]
+            return loads.copy(to, at(piece.at), piece.bytes);
         const Copy way = platform::suited(loads.now(), piece.bytes);
-        if (Ring::is_block(piece) && Trials::may_be(block)) [[unlikely]]
-            return tell(block, platform::copy_halves(way, way, to, at(piece.at), piece.bytes));
-        if (Ring::is_timed(piece)) [[unlikely]]
-            return tell(block, {timed_copy(way, to, at(piece.at), piece.bytes), 0});
-        loads.copy(to, at(piece.at), piece.bytes);
+        tell(piece.at / Sizes::block,
+             platform::copy_halves(way, way, to, at(piece.at), piece.bytes));
     }
     void tell(std::uint64_t block, Halves loaded) const noexcept {
         auto& times = ring_->times[block];
