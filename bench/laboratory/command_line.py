@@ -12,6 +12,7 @@ import sys
 from typing import NoReturn, Optional, Sequence
 
 from . import catalogue, contestants, jobs, plots, tables
+from .arguments import positive, positive_real
 from .campaign import Campaign, Plan, Settings, configuration, xs_of
 from .figure import HEDDLE, Figure, Paper
 from .machine import Machine
@@ -59,22 +60,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--heddle", type=pathlib.Path, metavar="PREFIX", required=True,
                       help=argparse.SUPPRESS)  # given by the command heddle
     return made
-
-
-def positive(text: str) -> int:
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
-    return int(text)
-
-
-def positive_real(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
-    return value
 
 
 def settings_of(args: argparse.Namespace) -> Settings:

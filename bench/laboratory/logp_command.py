@@ -14,13 +14,16 @@ import os
 import pathlib
 import signal
 import sys
+import time
 from typing import Iterator, Mapping, NoReturn, Sequence
 
 from . import contestants, jobs, logp, logp_rows, regime
+from .arguments import positive, positive_real
 from .contestants import Contestant, without_knobs
 from .figure import HEDDLE
 from .logp_rows import Cell, Comparison, Row
 from .machine import Machine, hardware
+from .progress import Progress
 from .readings import results_of
 from .tables import aligned
 
@@ -33,6 +36,7 @@ FITTED = (1, 30, 70, 300, 700, 1500, 2400,  # 2400 touches what these need, and 
           1_200_000, 2_000_000, 3_000_000, 5_000_000, 7_000_000, 10_000_000)
 PREDICTED = (10, 100, 1 << 10, 10 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 8 << 20)
 LIMIT_S = 300
+FIRST_GUESS_S = 20  # of a turn
 TRIES = 1  # of a run beside which other programs took part of the machine: it does not count, and turns are short
 
 
@@ -108,10 +112,15 @@ class Bench:
         for program in {run.program for run in runs(settings)}:
             self.contestant.program(program)  # built before anything is measured
         samples: dict[Cell, list[regime.Sample]] = collections.defaultdict(list)
-        for _ in range(settings.turns):
+        progress = Progress(range(settings.turns), FIRST_GUESS_S)
+        for turn in range(settings.turns):
+            progress.begin(f"turn of {self.contestant.name}")
+            start = time.monotonic()
             for run in runs(settings):
                 for at, sample in self.sampled(run):
                     samples[at].append(sample)
+            progress.done(turn, time.monotonic() - start)
+        progress.end()
         return samples
 
 
@@ -164,16 +173,23 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--hosts", type=int, choices=(1, 2), default=1,
                       help="2: over TCP between two hosts that are made of namespaces, as root (default: one node)")
     made.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX", help="another MPI, as of heddle bench")
-    made.add_argument("--milliseconds", type=float, default=5, help="of computing (default %(default)s)")
-    made.add_argument("--turns", type=int, default=23, help="of all programs (default %(default)s)")
-    made.add_argument("--seconds", type=float, default=0.01, help="of one repetition of a turn (default %(default)s)")
-    made.add_argument("--repetitions", type=int, default=3, help="in each turn (default %(default)s)")
+    made.add_argument("--milliseconds", type=positive_real, default=5, help="of computing (default %(default)s)")
+    made.add_argument("--turns", type=positive, default=23, help="of all programs (default %(default)s)")
+    made.add_argument("--seconds", type=positive_real, default=0.01, help="of one repetition of a turn (default %(default)s)")
+    made.add_argument("--repetitions", type=positive, default=3, help="in each turn (default %(default)s)")
     made.add_argument("--out", type=pathlib.Path, default=pathlib.Path("heddle-bench"), metavar="DIR",
                       help="where programs are built (default %(default)s)")
     made.add_argument("--heddle", type=pathlib.Path, metavar="PREFIX", required=True, help=argparse.SUPPRESS)
     made.add_argument("launcher", nargs="*", metavar="-- LAUNCHER",
-                      help="how Heddle's ranks are started, if not on this machine, as in `-- mpiexec --host a,b`")
+                      help="how Heddle's ranks are started, if not on this machine, as in `-- mpiexec --host a,b`; not with --hosts 2")
     return made
+
+
+def checked(made: argparse.ArgumentParser) -> argparse.Namespace:
+    args = made.parse_args()
+    if args.launcher and args.hosts != 1:
+        made.error(f"--hosts {args.hosts} and the launcher {' '.join(args.launcher)} both say where ranks run; give one of them")
+    return args
 
 
 def leave(problem: object) -> NoReturn:
@@ -201,7 +217,7 @@ def interrupt(number_: int, frame: object) -> NoReturn:
 
 def main() -> None:
     signal.signal(signal.SIGTERM, interrupt)
-    args = parser().parse_args()
+    args = checked(parser())
     jobs.adopt_orphans()
     try:
         run(args)

@@ -57,6 +57,7 @@ class Logp(unittest.TestCase):
 
     def test_wrong_arguments(self):
         for words, why in ((("--peer", "lam=/usr"), "unknown peer lam"), (("--hosts", "3"), "invalid choice: 3"),
+                           (("--hosts", "2", "--", "mpiexec", "--host", "a,b"), "both say where ranks run"),
                            ((*QUICK, "--", "false"), "heddle logp: pingpong --sizes ")):
             done = logp(*words)
             self.assertEqual(done.returncode, 2, done)
