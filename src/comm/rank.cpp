@@ -79,6 +79,7 @@ void Rank::stays_open() noexcept {
 
 bool Rank::welcome(core::Thread& thread) {
     thread.engine = &engine_;
+    thread.sent_last = {};
     thread.exact_tags_from = engine_.exact_tags_from();
     engine_.claims().enter(thread.claims);
     engine_.count_thread(+1);

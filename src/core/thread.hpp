@@ -153,7 +153,12 @@ struct alignas(cache_line) Thread {
     /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
     /// since the thread is at hand where it is asked.
     std::int32_t exact_tags_from = 0;
-    std::uint8_t visits_from = 0;       ///< the instance to look at first, of several
+    std::uint8_t visits_from = 0;  ///< the instance to look at first, of several
+    /// Through whose ring of payload it sent last, as long as lines of that ring are to be taken ahead.
+    struct {
+        std::int32_t process = -1;  ///< -1: there are none
+        std::uint8_t instance = 0;
+    } sent_last;
     std::uint32_t tests = 0;            ///< of MPI_Test and its like in a row in which nothing came
     std::uint32_t system_id = 0;        ///< the kernel's thread id
     launch::Page* page = nullptr;       ///< of its process on the board; nullptr: there is none

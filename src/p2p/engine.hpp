@@ -211,6 +211,7 @@ public:
     /// the memory of arenas. It is opened again with the node's rings mapped, perhaps elsewhere; false if a ring to
     /// another process cannot be (errno).
     void give_memory_back(core::Thread& thread);
+    void take_lines_ahead(core::Thread& thread) noexcept;
     bool bind_rings_again();
 
     /// Ends what HEDDLE_RECORD has asked for. Empty, or what is wrong with the file, as a sentence.

@@ -128,8 +128,14 @@ bool Engine::attend(core::Thread& thread) {
 [[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
     if (attention_->load(relaxed) != 0) [[unlikely]]
         moved = attend(thread) || moved;
-    (moved ? thread.progress.progress_productive : thread.progress.progress_empty).add();
-    return moved;
+    if (moved) {
+        thread.progress.progress_productive.add();
+        return true;
+    }
+    thread.progress.progress_empty.add();
+    if (thread.sent_last.process >= 0) [[unlikely]]
+        take_lines_ahead(thread);
+    return false;
 }
 
 bool Engine::poll(core::Thread& thread, Instances which) {

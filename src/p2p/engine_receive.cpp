@@ -153,10 +153,11 @@ void Engine::deliver_readable(ProgressCall& call, instance::Instance& instance,
 /// A message whose payload lies in the ring of payload. Instance locked.
 void Engine::deliver_placed(ProgressCall& call, instance::Instance& instance,
                             instance::Inlet& inlet, const transport::Header& header) {
+    const auto fields = fields_of<PlacedFields>(header);
+    inlet.payload.ask_for({fields.place, fields.length});
     core::Request* receive = match(instance, {header.context, header.source, header.tag});
     if (receive == nullptr)
         return keep(call, instance, copy_of(call.thread, header, inlet.process, instance.number));
-    const auto fields = fields_of<PlacedFields>(header);
     count_received(instance, fields.length);
     receive->peer = inlet.process;
     take_placed(*receive, inlet.payload, {fields.place, fields.length});

@@ -38,7 +38,19 @@ Post Engine::place(core::Thread& thread, instance::Instance& instance, const Out
     count_sent(channel, MessageKind::placed, message.bytes, nullptr);
     backlog_.hand_over(instance, channel, *cell, 1, {message.envelope, message.process, nullptr, 0},
                        MessageKind::placed, &fields, sizeof fields, numbered()());
+    thread.sent_last = {message.process, instance.number};
     return Post::done;
+}
+
+/// For the thread's next message, while it has nothing better to do.
+void Engine::take_lines_ahead(core::Thread& thread) noexcept {
+    instance::Instance& instance = pool_[thread.sent_last.instance];
+    bool is_more = false;
+    if (instance.outbox.is_biased_to(thread.token)) {  // else it would be in the way of others
+        const sync::BiasedHold held(instance.outbox, thread.token);
+        is_more = instance.channels[thread.sent_last.process].payload->take_lines_ahead();
+    }
+    if (!is_more) thread.sent_last.process = -1;
 }
 
 /// nullptr: it is to be sent otherwise.
@@ -79,6 +91,7 @@ core::Request* Engine::start_stream(core::Thread& thread, instance::Instance& in
         waits = instance.streaming != nullptr;
         if (waits) backlog_.note(instance);
     }
+    thread.sent_last = {message.process, instance.number};
     if (waits) after_queueing();
     wake_workers(node_, rank_, message.process);
     if (waits) note_large_message();

@@ -51,15 +51,26 @@ inline void copy_lines(std::byte* to, const std::byte* from, std::size_t bytes) 
 }
 
 /// With half as many instructions, where the processor can.
+[[gnu::target("avx"), gnu::always_inline]] inline void copy_line_by_avx(
+    std::byte* to, const std::byte* from) noexcept {
+    const auto* source = reinterpret_cast<const __m256i*>(from);
+    auto* target = reinterpret_cast<__m256i*>(to);
+    const __m256i half = _mm256_loadu_si256(source), other = _mm256_loadu_si256(source + 1);
+    _mm256_store_si256(target, half);
+    _mm256_store_si256(target + 1, other);
+}
+/// A core waits for fewer lines at once than its second cache, which is told what is coming in a long copy: also what
+/// lies behind it, since long messages are copied in such pieces, one behind the other. Behind a short one nothing
+/// is asked for: another core may just be about to write there.
 [[gnu::target("avx")]] inline void copy_lines_by_avx(std::byte* to, const std::byte* from,
                                                      std::size_t bytes) noexcept {
-    for (std::size_t at = 0; at < bytes; at += 64) {
-        const auto* source = reinterpret_cast<const __m256i*>(from + at);
-        auto* target = reinterpret_cast<__m256i*>(to + at);
-        const __m256i half = _mm256_loadu_si256(source), other = _mm256_loadu_si256(source + 1);
-        _mm256_store_si256(target, half);
-        _mm256_store_si256(target + 1, other);
+    constexpr std::size_t least_long = 16384 - 64, ahead = 2048;
+    std::size_t at = 0;
+    for (; bytes >= least_long && at < bytes; at += 64) {
+        __builtin_prefetch(from + at + ahead, 0, 2);
+        copy_line_by_avx(to + at, from + at);
     }
+    for (; at < bytes; at += 64) copy_line_by_avx(to + at, from + at);
 }
 
 template <bool AroundCache>

@@ -74,6 +74,9 @@ public:
         mutex_.unlock();
     }
 
+    /// Whether it costs this thread no locked instruction, and no other thread its bias: a hint.
+    bool is_biased_to(const Token& me) const noexcept { return owner_.load(relaxed) == &me; }
+
 private:
     [[gnu::noinline]] void lock_slowly(Token& me) noexcept {
         if (me.contended != nullptr) me.contended->add();

@@ -158,6 +158,25 @@ public:
     }
     std::byte* at(std::uint64_t place) noexcept { return ring_->data + place; }
 
+    /// Writes to some of the free lines in which a message as long as the last one would be stored. So they are
+    /// here when it is stored: else each has to come from the core that read it last. False: nothing is left
+    /// to be taken before the next message.
+    bool take_lines_ahead() noexcept {
+        if (last_ < least_ahead) return false;
+        const std::uint64_t bytes = whole_lines(std::min(last_, most_ahead));
+        const bool fits = tail_ % Sizes::block + std::min(last_, Sizes::block) <= Sizes::block;
+        const std::uint64_t first = fits ? tail_ : behind_block(tail_);
+        // Many at once would keep what the thread waits for waiting.
+        for (unsigned n = last_ < Sizes::block ? 8 : 16; n != 0; --n) {
+            const std::uint64_t place = (first + ahead_) % extent_;
+            if (ahead_ >= bytes || !is_free_at(place)) return false;
+            // A line in which nothing lies that anybody will read.
+            std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at(place))).store(0, relaxed);
+            ahead_ += cache_line;
+        }
+        return true;
+    }
+
     /// Stores a dense piece, and learns from it now and then.
     void store(const Piece& piece, const std::byte* from) noexcept {
         if (Ring::is_block(piece) && trials_.is_due(block_of(piece.at))) [[unlikely]]
@@ -227,6 +246,8 @@ private:
     static constexpr std::uint64_t rounds_before_more_in_any_case = 16;
     static constexpr std::uint64_t messages_in_a_round = 32;
     static constexpr unsigned whole = 1;  ///< of the ways to walk
+    static constexpr std::uint64_t least_ahead = Sizes::block / 16;
+    static constexpr std::uint64_t most_ahead = 16 * Sizes::block;
 
     static std::uint64_t bit(unsigned number) noexcept { return std::uint64_t{1} << number; }
     static std::uint64_t block_of(std::uint64_t place) noexcept { return place / Sizes::block; }
@@ -234,6 +255,11 @@ private:
     /// Whether all that was stored in the block has been read. (1)
     bool is_free(std::uint64_t block) const noexcept {
         return ring_->blocks[block].freed.load(acquire) == stored_[block];  // A5: pairs with R5
+    }
+    /// Whether all that was stored in the line has been read.
+    bool is_free_at(std::uint64_t place) const noexcept {
+        const std::uint64_t block = block_of(place);
+        return entered_ && block == block_of(tail_) ? place >= tail_ : is_free(block);
     }
     /// Whether the block at the tail may be stored to.
     bool is_entered() noexcept {
@@ -268,10 +294,11 @@ private:
         stored_[block_of(piece.at)] += whole_lines(piece.bytes);
         go_to(Ring::behind(piece, extent_));
     }
-    void skip_block() noexcept {
-        const std::uint64_t end = (block_of(tail_) + 1) * Sizes::block;
-        go_to(end == extent_ ? 0 : end);
+    std::uint64_t behind_block(std::uint64_t place) const noexcept {
+        const std::uint64_t end = (block_of(place) + 1) * Sizes::block;
+        return end == extent_ ? 0 : end;
     }
+    void skip_block() noexcept { go_to(behind_block(tail_)); }
     void go_to(std::uint64_t place) noexcept {
         tail_ = place;
         if (place == 0) {
@@ -284,6 +311,8 @@ private:
     }
     /// Only between messages: the consumer of one that is streamed goes by its extent.
     void extend(std::uint64_t bytes) noexcept {
+        last_ = bytes;
+        ahead_ = 0;
         while (needed_ != most_ && is_too_short_for(bytes)) {
             needed_ = std::min(2 * needed_, most_);
             rounds_ = 0;
@@ -345,8 +374,10 @@ private:
     std::uint64_t needed_;  ///< by the messages that have come
     std::uint64_t extent_;  ///< at least that
     std::uint64_t tail_ = 0;
-    bool entered_ = false;   ///< the block at the tail
-    bool was_full_ = false;  ///< since the extent has grown
+    std::uint64_t last_ = 0;   ///< length of the last message
+    std::uint64_t ahead_ = 0;  ///< of what follows the tail or begins the next block, taken ahead
+    bool entered_ = false;     ///< the block at the tail
+    bool was_full_ = false;    ///< since the extent has grown
     std::uint64_t rounds_ = 0;
     std::uint64_t free_ = Sizes::manifests == 64 ? ~std::uint64_t{0} : bit(Sizes::manifests) - 1;
     std::uint64_t streaming_ = 0;  ///< by these manifests something is (still to be) streamed
@@ -371,6 +402,12 @@ public:
     }
 
     const std::byte* at(std::uint64_t place) const noexcept { return ring_->data + place; }
+    /// Asks for the first lines of a piece, which come while its reader does something else.
+    void ask_for(const Piece& piece) const noexcept {
+        const std::uint64_t bytes = std::min(piece.bytes, most_asked_for);
+        for (std::uint64_t line = 0; line < bytes; line += cache_line)
+            platform::prefetch(at(piece.at + line));
+    }
     /// What lies there has been read, or is not wanted.
     void free(const Piece& piece) const noexcept {
         auto& freed = ring_->blocks[piece.at / Sizes::block].freed;
@@ -408,6 +445,8 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t most_asked_for =
+        16 * cache_line;  ///< what a core waits for at once
     static constexpr std::uint64_t least_long = std::uint64_t{8} << 20;
 
     template <class Loads>

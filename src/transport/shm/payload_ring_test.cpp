@@ -71,6 +71,7 @@ struct Stream {
     std::unique_ptr<Ring> ring = std::make_unique<Ring>();
     std::vector<Message> messages;
     SimulatedWorld::Atom<std::size_t> headers{0};
+    std::vector<bool> takes_ahead;  ///< lines, after each message and while there is no room for it
     std::vector<std::uint64_t> stored;  ///< by the producer, of each message, when it stopped
     const std::uint64_t most;           ///< bytes of the ring that are walked
 
@@ -79,6 +80,7 @@ struct Stream {
           most((simulation.random(2) == 0 ? 1 : FewBlocks::blocks) * FewBlocks::block) {
         for (std::size_t i = 0; i < count; ++i)
             messages.push_back({1 + simulation.random(700), 0, simulation.random(2) == 0});
+        for (std::size_t i = 0; i < count; ++i) takes_ahead.push_back(simulation.random(2) == 0);
     }
 
     void produce() {
@@ -91,6 +93,7 @@ struct Stream {
             headers.store(i + 1, release);
             store_message(producer, i);
             producer.end_stream(*manifest);
+            while (takes_ahead[i] && producer.take_lines_ahead()) SimulatedWorld::yield();
         }
     }
     void store_message(Producer& producer, std::size_t number) {
@@ -102,6 +105,7 @@ struct Stream {
             if (room.is_closed) return;
             if (room.bytes == 0) {
                 SimulatedWorld::yield();
+                if (takes_ahead[number]) producer.take_lines_ahead();
                 // A closed message that finds no room would wait for ever: only the answer ends it.
                 if (messages[number].closes && closed_.load(acquire) > number) return;
                 continue;
@@ -272,6 +276,55 @@ TEST(PayloadRing, carries_short_messages_in_walks_of_both_lengths) {
         EXPECT_GT(in_whole_walks, 0) << bytes;  // whichever costs less, the other one was tried
         EXPECT_GT(in_short_ones, 0) << bytes;
     }
+}
+
+/// Where a line is of no message any more, and has been taken.
+bool was_taken(Alone& alone, std::uint64_t place) {
+    return *alone.producer.at(place) == std::byte{0};
+}
+void fill(Alone& alone) {
+    std::memset(alone.ring->data, 1, PayloadSizes::blocks * PayloadSizes::block);
+}
+
+TEST(PayloadRing, takes_the_lines_of_the_next_message_ahead) {
+    for (const std::uint64_t bytes : {1024U, 4096U, 5000U, 16384U}) {
+        Alone alone;
+        fill(alone);
+        for (int i = 0; i < 50; ++i) {
+            const auto place = alone.producer.reserve(bytes);
+            ASSERT_TRUE(place);
+            if (i != 0)
+                for (std::uint64_t line = 0; line < bytes; line += 64)
+                    ASSERT_TRUE(was_taken(alone, *place + line)) << bytes << " " << i;
+            alone.consumer.free({*place, bytes});
+            std::uint64_t steps = 1;
+            while (alone.producer.take_lines_ahead()) ++steps;
+            EXPECT_LE(steps, 1 + bytes / 64 / 8);  // it does not go on for ever
+        }
+    }
+}
+
+TEST(PayloadRing, takes_no_line_ahead_of_a_message_that_has_not_been_read) {
+    for (const std::uint64_t bytes : {1024U, 5000U, 16384U}) {
+        Alone alone;
+        std::vector<Piece> placed;
+        fill(alone);
+        while (const auto place = alone.producer.reserve(bytes)) {
+            placed.push_back({*place, bytes});
+            std::memset(alone.producer.at(*place), 2, bytes);
+            while (alone.producer.take_lines_ahead()) {}
+        }
+        for (const Piece& piece : placed)
+            for (std::uint64_t at = 0; at < piece.bytes; ++at)
+                ASSERT_EQ(alone.ring->data[piece.at + at], std::byte{2}) << bytes;
+    }
+}
+
+TEST(PayloadRing, takes_no_line_ahead_for_short_messages) {
+    Alone alone;
+    EXPECT_FALSE(alone.producer.take_lines_ahead());
+    ASSERT_TRUE(alone.producer.reserve(960));
+    EXPECT_FALSE(alone.producer.take_lines_ahead());
 }
 
 TEST(PayloadRing, has_no_room_for_single_pieces_while_it_streams) {
