@@ -37,6 +37,7 @@ PayloadRings::PayloadRings(const transport::shm::Node& node, std::int32_t rank,
 
 std::int32_t PayloadRings::give(instance::Channel& channel) {
     std::lock_guard guard(lock_);
+    channel.sent_without = refused;  // those that are taken are never given back
     if (taken_.size() == node_.payload_rings_each()) return -1;
     const std::size_t number = taken_.size();
     transport::shm::PayloadRing* ring = node_.payload_ring(static_cast<std::size_t>(rank_), number);

@@ -35,11 +35,11 @@ public:
     }
     /// Counts payload that the channel sends without a ring: true if it should have one. Outbox held.
     static bool is_wanted(instance::Channel& channel, std::uint64_t bytes) noexcept {
-        if (channel.payload != nullptr) return false;
+        if (channel.payload != nullptr || channel.sent_without == refused) return false;
         channel.sent_without += bytes;
         return channel.sent_without >= worth_a_ring;
     }
-    /// Gives the channel a ring, whose number is the answer; negative: there is none. Outbox held.
+    /// Gives the channel a ring, whose number is the answer; negative: there is none, nor will there be. Outbox held.
     std::int32_t give(instance::Channel& channel);
 
     /// On the other side: a ring that process `from` sends by. Empty if it cannot be mapped.
@@ -51,6 +51,7 @@ public:
 private:
     static constexpr std::uint64_t worth_a_ring = 64 * 1024;
     static constexpr std::uint64_t never = ~std::uint64_t{0};
+    static constexpr std::uint64_t refused = never;  ///< in place of what a channel has sent
 
     const transport::shm::Node& node_;
     const std::int32_t rank_;
