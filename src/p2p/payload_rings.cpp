@@ -11,7 +11,7 @@ namespace heddle::p2p {
 namespace {
 
 /// Fewer lines take less time through the ring of cells than header and payload apart.
-constexpr std::uint64_t shortest = 512;
+constexpr std::uint64_t shortest = 352;
 
 /// In a ring of twice the second cache, a line has left the sender's for the one that both share before it
 /// is written again (docs/adr/0029-payload-rings.md).
