@@ -211,7 +211,6 @@ public:
     /// the memory of arenas. It is opened again with the node's rings mapped, perhaps elsewhere; false if a ring to
     /// another process cannot be (errno).
     void give_memory_back(core::Thread& thread);
-    void take_lines_ahead(core::Thread& thread) noexcept;
     bool bind_rings_again();
 
     /// Ends what HEDDLE_RECORD has asked for. Empty, or what is wrong with the file, as a sentence.
@@ -522,6 +521,7 @@ private:
     // engine_stream.cpp
     core::Request* send_payload(core::Thread& thread, const Outbound& message, bool synchronous);
     Post place(core::Thread& thread, instance::Instance& instance, const Outbound& message);
+    void take_lines_ahead(core::Thread& thread) noexcept;
     core::Request* start_stream(core::Thread& thread, instance::Instance& instance,
                                 const Outbound& message, bool synchronous);
     bool has_payload_ring(instance::Instance& instance, instance::Channel& channel,

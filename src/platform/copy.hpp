@@ -64,8 +64,8 @@ inline void copy_lines(std::byte* to, const std::byte* from, std::size_t bytes) 
 /// is asked for: another core may just be about to write there.
 [[gnu::target("avx")]] inline void copy_lines_by_avx(std::byte* to, const std::byte* from,
                                                      std::size_t bytes) noexcept {
-    constexpr std::size_t least_long =
-        16384 - 64;  // a block, less what is before its first whole line
+    // A block, less what is before its first whole line.
+    constexpr std::size_t least_long = 16384 - 64;
     constexpr std::size_t ahead = 2048;
     std::size_t at = 0;
     for (; bytes >= least_long && at < bytes; at += 64) {

@@ -295,8 +295,7 @@ private:
         go_to(Ring::behind(piece, extent_));
     }
     std::uint64_t behind_block(std::uint64_t place) const noexcept {
-        const std::uint64_t end = (block_of(place) + 1) * Sizes::block;
-        return end == extent_ ? 0 : end;
+        return Ring::behind(Ring::piece(place, Sizes::block), extent_);
     }
     void skip_block() noexcept { go_to(behind_block(tail_)); }
     void go_to(std::uint64_t place) noexcept {
@@ -445,8 +444,8 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t most_asked_for =
-        16 * cache_line;  ///< what a core waits for at once
+    /// What a core waits for at once.
+    static constexpr std::uint64_t most_asked_for = 16 * cache_line;
     static constexpr std::uint64_t least_long = std::uint64_t{8} << 20;
 
     template <class Loads>
