@@ -34,8 +34,20 @@ build/%/build.ninja:
 demo: demonstration  ## a multithreaded MPI program, then threads against processes
 	@bench/demo.sh $(BUILD)
 
+# Tests that measure, repeat or take a minute have the label `long` (tests/CMakeLists.txt). Those that wait sleep, so that
+# more run at once than there are cores.
+QUICK     := -LE 'long|stress'
+TEST_JOBS ?= $(shell echo $$(($(JOBS) * 2)))
+RUN_TESTS  = tests/run.py $(1) --parallel $(TEST_JOBS)
+
 .PHONY: check
-check:  ## all tests, and the unit tests under the sanitizers
+check:  ## the tests, and the unit tests under ThreadSanitizer
+	@tools/dependencies.sh demo check bench
+	@$(MAKE) --no-print-directory check-release LIST="$(QUICK)"
+	@$(MAKE) --no-print-directory check-tsan
+
+.PHONY: check-all
+check-all:  ## all tests, also long ones, and the unit tests under both sanitizers
 	@tools/dependencies.sh demo check bench
 	@$(MAKE) --no-print-directory check-release
 	@$(MAKE) --no-print-directory check-tsan
@@ -48,19 +60,18 @@ fresh:  ## try what the README says in a Debian made anew (as root)
 
 .PHONY: check-release
 check-release: release
-	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+	$(call RUN_TESTS,$(BUILD)) $(LIST)
 
 .PHONY: check-tsan
 check-tsan: build/tsan/build.ninja  ## the unit tests under ThreadSanitizer
 	cmake --build --preset tsan --parallel $(JOBS) --target unit_tests
-	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 $$TSAN_OPTIONS" \
-	  $(FIXED_ADDRESSES) ctest --test-dir build/tsan --parallel $(JOBS) --output-on-failure -L unit
+	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 $$TSAN_OPTIONS" HEDDLE_TEST_LIMIT=900 \
+	  $(FIXED_ADDRESSES) $(call RUN_TESTS,build/tsan) -L unit
 
 .PHONY: check-asan
 check-asan: build/asan-ubsan/build.ninja  ## the unit tests under AddressSanitizer and UBSan
 	cmake --build --preset asan-ubsan --parallel $(JOBS) --target unit_tests
-	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" \
-	  ctest --test-dir build/asan-ubsan --parallel $(JOBS) --output-on-failure -L unit
+	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" HEDDLE_TEST_LIMIT=900 $(call RUN_TESTS,build/asan-ubsan) -L unit
 
 .PHONY: install
 install: product  ## install to PREFIX (default /usr/local)

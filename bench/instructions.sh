@@ -10,7 +10,7 @@
 set -eu
 
 [ $# -ge 2 ] || { sed -n '3,9p' "$0" >&2; exit 2; }
-command -v valgrind >/dev/null || { echo "instructions.sh: valgrind is not installed" >&2; exit 3; }
+command -v valgrind >/dev/null || { echo "instructions.sh: valgrind is not installed" >&2; exit 77; }
 program=$1
 shift
 work=$(mktemp -d)

@@ -9,7 +9,7 @@
 set -eu
 
 [ $# -ge 1 ] && [ $# -le 2 ] || { sed -n '3,9p' "$0" >&2; exit 2; }
-command -v valgrind >/dev/null || { echo "instructions_fortran.sh: valgrind is not installed" >&2; exit 3; }
+command -v valgrind >/dev/null || { echo "instructions_fortran.sh: valgrind is not installed" >&2; exit 77; }
 source=$(cd "$(dirname "$0")" && pwd)/instructions.f90
 prefix=$(cd "$1" && pwd)
 most=${2:-1000}

