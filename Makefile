@@ -65,13 +65,13 @@ check-release: release
 .PHONY: check-tsan
 check-tsan: build/tsan/build.ninja  ## the unit tests under ThreadSanitizer
 	cmake --build --preset tsan --parallel $(JOBS) --target unit_tests
-	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 $$TSAN_OPTIONS" HEDDLE_TEST_LIMIT=900 \
+	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 $$TSAN_OPTIONS" UNIT_TEST_LIMIT=900 \
 	  $(FIXED_ADDRESSES) $(call RUN_TESTS,build/tsan) -L unit
 
 .PHONY: check-asan
 check-asan: build/asan-ubsan/build.ninja  ## the unit tests under AddressSanitizer and UBSan
 	cmake --build --preset asan-ubsan --parallel $(JOBS) --target unit_tests
-	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" HEDDLE_TEST_LIMIT=900 $(call RUN_TESTS,build/asan-ubsan) -L unit
+	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" UNIT_TEST_LIMIT=900 $(call RUN_TESTS,build/asan-ubsan) -L unit
 
 .PHONY: install
 install: product  ## install to PREFIX (default /usr/local)

@@ -127,8 +127,10 @@ def logicals(body, f, p):
     body.actuals.append(f"c_{p.name}")
     if p.intent == "in":
         body.conversions.append(for_each(p, f"c_{p.name}[i] = logical_in({p.name}[i]);"))
-    else:
-        body.on_success.append(for_each(p, f"{p.name}[i] = logical_out(c_{p.name}[i]);"))
+    else:  # what the function does not write stays what it is
+        body.conversions.append(for_each(p, f"c_{p.name}[i] = -1;"))
+        body.on_success.append(
+            for_each(p, f"if (c_{p.name}[i] >= 0) {p.name}[i] = logical_out(c_{p.name}[i]);"))
 
 
 def index(body, f, p):
@@ -234,6 +236,7 @@ def pointer(body, f, p):
 def detached(body, f, p):
     if body.f08:
         pointer(body, f, p)
+        body.on_success[-1] = f"*{p.name} = (MPI_Aint)automatic_out(c_{p.name});"
         return
     # In mpif.h and mpi the address cannot be returned (MPI 5.0, 3.6).
     body.formals.append(f"void* {p.name}")

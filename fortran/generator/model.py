@@ -231,7 +231,7 @@ def intent_of_pointer(function, name):
 
 
 INOUT_HANDLES = {
-    "MPI_Wait": "request", "MPI_Test": "request", "MPI_Start": "request", "MPI_Cancel": "request",
+    "MPI_Wait": "request", "MPI_Test": "request", "MPI_Start": "request",
     "MPI_Comm_disconnect": "comm", "MPI_File_close": "fh", "MPI_Session_finalize": "session",
     "MPI_Type_commit": "datatype",
 }

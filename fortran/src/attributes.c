@@ -146,10 +146,11 @@ static Key* make_key(Procedure* copy, Procedure* delete, MPI_Aint extra_state) {
         Key* key = make_key(copy, delete, *extra_state);                                           \
         int outcome = key == NULL ? no_memory(#create) : MPI_SUCCESS;                              \
         if (key != NULL)                                                                           \
-            outcome = create(copy == null_copy_ ? NULL_COPY                                        \
-                                 : copy == dup_ ? DUP                                              \
-                                                : copy_of_##x,                                     \
-                             delete == null_delete_ ? NULL_DELETE : delete_of_##x, keyval, key);   \
+            outcome = create(copy == (Procedure*)null_copy_ ? NULL_COPY                            \
+                                 : copy == (Procedure*)dup_ ? DUP                                  \
+                                                            : copy_of_##x,                         \
+                             delete == (Procedure*)null_delete_ ? NULL_DELETE : delete_of_##x,     \
+                             keyval, key);                                                         \
         if (outcome != MPI_SUCCESS) free(key);                                                     \
         answer(ierror, outcome);                                                                   \
     }
@@ -169,10 +170,11 @@ EXPORTED void mpi_keyval_create_(Procedure* copy, Procedure* delete, MPI_Fint* k
     int outcome = key == NULL ? no_memory("MPI_Keyval_create") : MPI_SUCCESS;
     if (key != NULL)
         outcome = MPI_Keyval_create(
-            copy == mpi_null_copy_fn_ ? MPI_NULL_COPY_FN
-                : copy == mpi_dup_fn_ ? MPI_DUP_FN
-                                      : call_old_copy,
-            delete == mpi_null_delete_fn_ ? MPI_NULL_DELETE_FN : call_old_delete, keyval, key);
+            copy == (Procedure*)mpi_null_copy_fn_ ? MPI_NULL_COPY_FN
+                : copy == (Procedure*)mpi_dup_fn_ ? MPI_DUP_FN
+                                                  : call_old_copy,
+            delete == (Procedure*)mpi_null_delete_fn_ ? MPI_NULL_DELETE_FN : call_old_delete,
+            keyval, key);
     if (outcome != MPI_SUCCESS) free(key);
     answer(ierror, outcome);
 }

@@ -65,6 +65,9 @@ static inline void* or_in_place(const void* buffer) {
 static inline void* or_automatic(const void* buffer) {
     return LIKELY(buffer != &mpi_fortran_buffer_automatic_) ? (void*)buffer : MPI_BUFFER_AUTOMATIC;
 }
+static inline const void* automatic_out(const void* buffer) {
+    return LIKELY(buffer != MPI_BUFFER_AUTOMATIC) ? buffer : &mpi_fortran_buffer_automatic_;
+}
 static inline int* or_unweighted(const MPI_Fint* weights) {
     if (weights == &mpi_fortran_unweighted_) return MPI_UNWEIGHTED;
     return LIKELY(weights != &mpi_fortran_weights_empty_) ? (int*)weights : MPI_WEIGHTS_EMPTY;
@@ -313,10 +316,22 @@ INTERNAL MPI_Aint attribute_out(const void* attribute);
 
 /* ---- Predefined callbacks, known by address ---- */
 
-void mpi_null_copy_fn_(void), mpi_dup_fn_(void), mpi_null_delete_fn_(void);
-void mpi_comm_null_copy_fn_(void), mpi_comm_dup_fn_(void), mpi_comm_null_delete_fn_(void);
-void mpi_type_null_copy_fn_(void), mpi_type_dup_fn_(void), mpi_type_null_delete_fn_(void);
-void mpi_win_null_copy_fn_(void), mpi_win_dup_fn_(void), mpi_win_null_delete_fn_(void);
+/* Procedures that copy and delete attributes. The first are deprecated: their values are integers. */
+typedef void Copy_attribute(const MPI_Fint* object, const MPI_Fint* keyval,
+                            const MPI_Aint* extra_state, const MPI_Aint* value_in,
+                            MPI_Aint* value_out, MPI_Fint* flag, MPI_Fint* ierror);
+typedef void Delete_attribute(const MPI_Fint* object, const MPI_Fint* keyval, const MPI_Aint* value,
+                              const MPI_Aint* extra_state, MPI_Fint* ierror);
+void mpi_null_copy_fn_(const MPI_Fint* comm, const MPI_Fint* keyval, const MPI_Fint* extra_state,
+                       const MPI_Fint* value_in, MPI_Fint* value_out, MPI_Fint* flag,
+                       MPI_Fint* ierror);
+void mpi_dup_fn_(const MPI_Fint* comm, const MPI_Fint* keyval, const MPI_Fint* extra_state,
+                 const MPI_Fint* value_in, MPI_Fint* value_out, MPI_Fint* flag, MPI_Fint* ierror);
+void mpi_null_delete_fn_(const MPI_Fint* comm, const MPI_Fint* keyval, const MPI_Fint* value,
+                         const MPI_Fint* extra_state, MPI_Fint* ierror);
+Copy_attribute mpi_comm_null_copy_fn_, mpi_comm_dup_fn_, mpi_type_null_copy_fn_, mpi_type_dup_fn_,
+    mpi_win_null_copy_fn_, mpi_win_dup_fn_;
+Delete_attribute mpi_comm_null_delete_fn_, mpi_type_null_delete_fn_, mpi_win_null_delete_fn_;
 void mpi_conversion_fn_null_(void), mpi_conversion_fn_null_c_(void);
 
 typedef void Procedure(void); /* of Fortran, before its arguments are known */

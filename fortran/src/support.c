@@ -20,24 +20,41 @@ EXPORTED MPI_Fint* MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 EXPORTED MPI_F08_status* MPI_F08_STATUS_IGNORE = &mpi_f08_status_ignore_;
 EXPORTED MPI_F08_status* MPI_F08_STATUSES_IGNORE = &mpi_f08_statuses_ignore_;
 
-/* ---- Predefined callbacks: never called, the ABI has constants for them ---- */
+/* ---- Predefined callbacks: the ABI has constants for them, and calls none; programs may (MPI 5.0, 7.7.2) ---- */
 
-#define PREDEFINED(name) \
-    EXPORTED void name(void) {}
-PREDEFINED(mpi_null_copy_fn_)
-PREDEFINED(mpi_dup_fn_)
-PREDEFINED(mpi_null_delete_fn_)
-PREDEFINED(mpi_comm_null_copy_fn_)
-PREDEFINED(mpi_comm_dup_fn_)
-PREDEFINED(mpi_comm_null_delete_fn_)
-PREDEFINED(mpi_type_null_copy_fn_)
-PREDEFINED(mpi_type_dup_fn_)
-PREDEFINED(mpi_type_null_delete_fn_)
-PREDEFINED(mpi_win_null_copy_fn_)
-PREDEFINED(mpi_win_dup_fn_)
-PREDEFINED(mpi_win_null_delete_fn_)
-PREDEFINED(mpi_conversion_fn_null_)
-PREDEFINED(mpi_conversion_fn_null_c_)
+#define COPY(name, flag_, copied, ...)                                                             \
+    EXPORTED void name(const MPI_Fint* object, const MPI_Fint* keyval, __VA_ARGS__ MPI_Fint* flag, \
+                       MPI_Fint* ierror) {                                                         \
+        (void)object, (void)keyval, (void)extra_state, (void)value_in, (void)value_out;            \
+        copied;                                                                                    \
+        *flag = logical_out(flag_);                                                                \
+        *ierror = MPI_SUCCESS;                                                                     \
+    }
+#define VALUES(Integer) const Integer *extra_state, const Integer *value_in, Integer *value_out,
+#define NULL_COPY(name, Integer) COPY(name, 0, (void)0, VALUES(Integer))
+#define DUP(name, Integer) COPY(name, 1, *value_out = *value_in, VALUES(Integer))
+#define NULL_DELETE(name, Integer)                                                           \
+    EXPORTED void name(const MPI_Fint* object, const MPI_Fint* keyval, const Integer* value, \
+                       const Integer* extra_state, MPI_Fint* ierror) {                       \
+        (void)object, (void)keyval, (void)value, (void)extra_state;                          \
+        *ierror = MPI_SUCCESS;                                                               \
+    }
+NULL_COPY(mpi_null_copy_fn_, MPI_Fint)
+DUP(mpi_dup_fn_, MPI_Fint)
+NULL_DELETE(mpi_null_delete_fn_, MPI_Fint)
+NULL_COPY(mpi_comm_null_copy_fn_, MPI_Aint)
+DUP(mpi_comm_dup_fn_, MPI_Aint)
+NULL_DELETE(mpi_comm_null_delete_fn_, MPI_Aint)
+NULL_COPY(mpi_type_null_copy_fn_, MPI_Aint)
+DUP(mpi_type_dup_fn_, MPI_Aint)
+NULL_DELETE(mpi_type_null_delete_fn_, MPI_Aint)
+NULL_COPY(mpi_win_null_copy_fn_, MPI_Aint)
+DUP(mpi_win_dup_fn_, MPI_Aint)
+NULL_DELETE(mpi_win_null_delete_fn_, MPI_Aint)
+
+/* These are never called. */
+EXPORTED void mpi_conversion_fn_null_(void) {}
+EXPORTED void mpi_conversion_fn_null_c_(void) {}
 
 /* ---- Handles of mpi_f08 ---- */
 

@@ -19,12 +19,12 @@ constexpr const char* token_key = "job";
 constexpr const char* card_key = "card";
 
 /// By which strangers are told from ranks: rank 0 chooses it.
-std::uint32_t agree_on_token(const launch::Job& job) {
+transport::JobToken agree_on_token(const launch::Job& job) {
     if (job.rank == 0) job.launcher->put(token_key, launch::Token::fresh().text());
     job.launcher->fence();
     const auto token = launch::Token::from(job.launcher->get(0, token_key));
     if (!token) throw std::runtime_error("rank 0 has published no token of the job");
-    return static_cast<std::uint32_t>(token->words[0]);
+    return token->words;
 }
 
 /// Cards of others, from any thread: a launcher is asked by one at a time.
@@ -52,11 +52,12 @@ std::unique_ptr<p2p::Network> meet_other_nodes(const launch::Job& job,
         throw std::runtime_error(
             "recipes other than the default one are for ranks of one host, and these are on "
             "several");
-    const std::uint32_t token = agree_on_token(job);
+    const transport::JobToken token = agree_on_token(job);
     if (job.between_nodes.valid()) job.between_nodes.wait();
     auto [lane, fabric] = transport::open_lane(
         settings,
-        {static_cast<transport::Peer>(job.rank), static_cast<transport::Peer>(job.size), token});
+        {static_cast<transport::Peer>(job.rank), static_cast<transport::Peer>(job.size), token,
+         settings.network_checksum == tool::Switch::on});
     const transport::BusinessCard own{fabric, lane->address(), token, tool::agreement(settings)};
     job.launcher->put(card_key, transport::to_bytes(own));
     job.launcher->fence();

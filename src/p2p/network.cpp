@@ -57,6 +57,7 @@ struct Network::Adapter final : transport::Arrivals {
     void lost(transport::Peer peer, std::string_view why) noexcept override {
         if (!network.is_closing()) receiver.lost(process(peer), why);
     }
+    void stranger() noexcept override { network.counters_.network_strangers.add(); }
 
 private:
     std::int32_t process(transport::Peer peer) const noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// main() of the unit tests.
 ///
-/// Limit    a test that takes more than HEDDLE_TEST_LIMIT seconds (300) ends the program, which names it. Tests that wait
+/// Limit    a test that takes more than UNIT_TEST_LIMIT seconds (300) ends the program, which names it. Tests that wait
 ///          have a watchdog of their own, which says more (testing/watchdog.hpp).
 /// Skips    each is a line "skipped: NAME: reason", for tests/run.py.
 /// Filter   a pattern of --gtest_filter that no test fits is an error: nothing would be tested, and all would be well.
@@ -93,7 +93,7 @@ bool is_filter_of_tests(const std::string& filter) {
 int main(int count, char** arguments) {
     testing::InitGoogleTest(&count, arguments);
     if (!is_filter_of_tests(testing::GTEST_FLAG(filter))) return 2;
-    const char* const limit = std::getenv("HEDDLE_TEST_LIMIT");
+    const char* const limit = std::getenv("UNIT_TEST_LIMIT");
     testing::UnitTest::GetInstance()->listeners().Append(
         new Limit(limit != nullptr ? static_cast<unsigned>(std::atoi(limit)) : 300U));
     return RUN_ALL_TESTS();

@@ -31,6 +31,11 @@ void Network::vanish(const std::string& address) {
     vanished_.insert(station_at(address));
 }
 
+void Network::spoil(const std::string& address) {
+    std::lock_guard guard(mutex_);
+    spoilt_.insert(station_at(address));
+}
+
 NetworkWire::NetworkWire(Network& network)
     : network_(network),
       station_([&] {
@@ -80,6 +85,7 @@ Sent NetworkWire::deliver(Station to, Bytes bytes, Operation* operation) noexcep
         queue.push_back(std::make_unique<Datagram>());
         queue.back()->what = Operation::What::receive;
         queue.back()->bytes.assign(bytes.begin(), bytes.end());
+        if (network_.spoilt_.contains(to)) queue.back()->bytes.back() ^= std::byte{4};
         other.wake();
     }
     if (operation != nullptr) done_.push_back({operation, 0});
@@ -124,6 +130,13 @@ bool NetworkWire::diagnose(const std::string& address, std::string& why) {
     std::lock_guard guard(network_.mutex_);
     if (!network_.wires_.contains(Network::station_at(address))) why = std::strerror(ECONNREFUSED);
     return !why.empty();
+}
+
+bool NetworkWire::is_acknowledged(const std::string& address, std::chrono::milliseconds) noexcept {
+    std::lock_guard guard(network_.mutex_);
+    const Station there = Network::station_at(address);
+    return network_.wires_.contains(there) && !network_.vanished_.contains(there) &&
+        !network_.vanished_.contains(station_);
 }
 
 bool NetworkWire::may_sleep() noexcept {

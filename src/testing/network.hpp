@@ -7,7 +7,7 @@
 /// Refusal        a send is answered `again` by chance, and when `most_under_way` are under way between two wires; so
 ///                messages gather in batches that are cut in other places with each seed.
 /// Faults         cut(): what is sent to a wire, or from it, fails. vanish(): it is lost without a word. A wire that has
-///                gone refuses connections.
+///                gone refuses connections. spoil(): one byte of each datagram to a wire is another.
 /// Thread safety  any thread; each wire one at a time.
 
 #include <array>
@@ -38,6 +38,7 @@ public:
 
     void cut(const std::string& address);
     void vanish(const std::string& address);
+    void spoil(const std::string& address);
 
 private:
     friend NetworkWire;
@@ -55,6 +56,7 @@ private:
     std::map<Station, NetworkWire*> wires_;
     std::set<Station> cut_;
     std::set<Station> vanished_;
+    std::set<Station> spoilt_;
     std::map<std::uint64_t, Region> exposed_;
     std::uint64_t next_key_ = 1;
 };
@@ -97,7 +99,9 @@ public:
     void release(transport::Operation& operation) noexcept;
     int failure() const noexcept { return failure_; }
     bool diagnose(const std::string& address, std::string& why);
+    bool is_acknowledged(const std::string& address, std::chrono::milliseconds) noexcept;
     void end_diagnosis(const std::string&) noexcept {}
+    std::string last_error() const noexcept { return {}; }
 
     int descriptor() const noexcept { return descriptor_; }
     bool may_sleep() noexcept;

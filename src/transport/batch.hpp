@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Several messages as the bytes of one: who sends them, then each with its header, at multiples of 8 bytes.
+/// Several messages as the bytes of one: who sends them, then each with its header, at multiples of 8 bytes, then their
+/// checksum where it is asked for. What else two sides must agree on their business cards say (business_card.hpp).
 ///
 /// What comes from a network is not trusted: a reader never looks beyond the bytes that it was given, and says
 /// whether they were a batch.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "platform/crc32c.hpp"
 #include "transport/transport.hpp"
 
 namespace heddle::transport {
 
 struct BatchHeader {
-    std::uint32_t process;   ///< of the sender
-    std::uint32_t token;     ///< of the job: strangers do not have it
-    std::uint32_t sequence;  ///< of the batch, among those of the sender's lane to this one
-    std::uint32_t format;    ///< batch_format
+    std::array<std::uint64_t, 2> token;  ///< of the job: strangers do not have it
+    std::uint32_t process : 31;          ///< of the sender
+    std::uint32_t checked : 1;  ///< a checksum of all that is before it is the last 8 bytes
+    std::uint32_t sequence;     ///< of the batch, among those of the sender's lane to this one
 };
-inline constexpr std::uint32_t batch_format = 0x48644c31;  // "HdL1"
-static_assert(sizeof(BatchHeader) == 16);
+static_assert(sizeof(BatchHeader) == 24);
+using BatchChecksum = std::uint64_t;  ///< CRC32C; 8 bytes, as everything is a multiple of them
 
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 constexpr std::size_t room_for(std::size_t payload) noexcept {
@@ -37,7 +40,9 @@ public:
     }
     bool is_open() const noexcept { return begin_ != nullptr; }
     bool empty() const noexcept { return used_ == sizeof(BatchHeader); }
-    bool fits(std::size_t payload) const noexcept { return room_for(payload) <= capacity_ - used_; }
+    bool fits(std::size_t payload) const noexcept {
+        return room_for(payload) + sizeof(BatchChecksum) <= capacity_ - used_;
+    }
     std::size_t used() const noexcept { return used_; }
     std::byte* begin() const noexcept { return begin_; }
 
@@ -53,7 +58,14 @@ public:
         std::memset(at + bytes, 0, padded(bytes) - bytes);
         used_ += room_for(bytes);
     }
-    void seal(const BatchHeader& header) noexcept { std::memcpy(begin_, &header, sizeof header); }
+    /// Returns how many bytes there are to send. The batch may grow afterwards, and be sealed again.
+    std::size_t seal(const BatchHeader& header) noexcept {
+        std::memcpy(begin_, &header, sizeof header);
+        if (header.checked == 0) return used_;
+        const BatchChecksum sum = platform::crc32c({begin_, used_});
+        std::memcpy(begin_ + used_, &sum, sizeof sum);
+        return used_ + sizeof sum;
+    }
     void close() noexcept { begin_ = nullptr; }
 
 private:
@@ -68,12 +80,22 @@ public:
     BatchReader() = default;
     explicit BatchReader(std::span<std::byte> bytes) noexcept : rest_(bytes) {}
 
-    /// False: these are no batch.
+    /// Returns false if these are no batch.
     bool read_header(BatchHeader& header) noexcept {
         if (rest_.size() < sizeof header) return false;
         std::memcpy(&header, rest_.data(), sizeof header);
+        whole_ = rest_;
         rest_ = rest_.subspan(sizeof header);
-        return header.format == batch_format;
+        return true;
+    }
+    /// Takes the checksum off a batch that has one. Returns false if other bytes have come than were sent.
+    bool check() noexcept {
+        BatchChecksum sum = 0;
+        if (rest_.size() < sizeof sum) return false;
+        rest_ = rest_.first(rest_.size() - sizeof sum);
+        const auto before = whole_.first(whole_.size() - sizeof sum);
+        std::memcpy(&sum, before.data() + before.size(), sizeof sum);
+        return sum == platform::crc32c(before);
     }
     bool at_end() const noexcept { return rest_.empty(); }
     /// The next message, in its place, which stays the next; nullptr: what is left is none.
@@ -86,6 +108,7 @@ public:
 
 private:
     std::span<std::byte> rest_;
+    std::span<std::byte> whole_;
 };
 
 }  // namespace heddle::transport

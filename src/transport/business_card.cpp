@@ -11,7 +11,7 @@ namespace heddle::transport {
 namespace {
 
 /// Changes with the protocol between lanes.
-constexpr std::string_view format = "heddle-lane-2";
+constexpr std::string_view format = "heddle-lane-3";
 
 /// Takes a text off the front of the bytes; false: there is none.
 bool take_text(std::string_view& bytes, std::string_view& text) {
@@ -57,7 +57,7 @@ BusinessCard read_card(const std::string& bytes, const BusinessCard& own) {
     if (fabric != own.fabric)
         throw std::runtime_error("it uses the fabric " + std::string(fabric) + ", this process " +
                                  own.fabric + "; HEDDLE_FABRIC chooses one for all");
-    const auto token = take_number<std::uint32_t>(rest);
+    const auto token = take_number<JobToken>(rest);
     const auto recipe = take_number<std::uint64_t>(rest);
     if (token != own.token) throw std::runtime_error("it belongs to another job");
     if (recipe != own.recipe)

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <string>
 
+#include "transport/transport.hpp"
+
 namespace heddle::transport {
 
 struct BusinessCard {
-    std::string fabric;     ///< all processes of a job use the same
-    std::string address;    ///< of the first lane; any bytes
-    std::uint32_t token{};  ///< of the job, as this process has been told it
+    std::string fabric;   ///< all processes of a job use the same
+    std::string address;  ///< of the first lane; any bytes
+    JobToken token{};     ///< of the job, as this process has been told it
     std::uint64_t
         recipe{};  ///< what all processes must have in common (tool/recipe.hpp, agreement)
 

@@ -64,7 +64,7 @@ public:
     template <Consumer C>
     std::size_t poll(C& consumer) noexcept;
     std::size_t most_payload() const noexcept {
-        return wire_.batch_bytes() - sizeof(BatchHeader) - sizeof(Header);
+        return wire_.batch_bytes() - sizeof(BatchHeader) - sizeof(Header) - sizeof(BatchChecksum);
     }
 
     int descriptor() const noexcept { return wire_.descriptor(); }
@@ -112,7 +112,7 @@ private:
     Post append(State& state, const Header& header, Bytes prefix, Bytes payload) noexcept;
     bool open_batch(State& state) noexcept;
     bool send_batch(State& state) noexcept;
-    Sent hand_to_wire(State& state) noexcept;
+    Sent hand_to_wire(State& state, std::size_t bytes) noexcept;
     void list(State& state) noexcept {
         if (!std::exchange(state.listed, true)) listed_.push_back(&state);
     }
@@ -138,7 +138,9 @@ private:
     void handle_sent(SendBuffer& buffer, int error) noexcept;
     template <Consumer C>
     void handle_read(C& consumer, Read& read, int error) noexcept;
+    State* member_of_the_job(const BatchHeader& batch) noexcept;
     State* sender_of(Arrival& arrival) noexcept;
+    std::string interruption() const;
     template <Consumer C>
     bool take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcept;
     template <Consumer C>
@@ -152,6 +154,10 @@ private:
     void forget_silence(Clock::time_point now) noexcept;
     void look_after(State& state, Clock::time_point now) noexcept;
     void diagnose(State& state) noexcept;
+    void end_diagnosis(State& state) noexcept {
+        if (std::exchange(state.diagnosed, false)) wire_.end_diagnosis(state.address);
+    }
+    void look_at_silence(State& state, std::chrono::milliseconds silent) noexcept;
 
     const Identity identity_;
     const Patience patience_;
@@ -164,6 +170,7 @@ private:
     std::vector<std::unique_ptr<SendBuffer>> buffers_;
     SendBuffer* free_ = nullptr;
     std::uint64_t turn_ = 1;
+    std::uint64_t strangers_ = 0;  ///< batches of theirs, of which the consumer is to hear
     std::uint32_t watched_ = 0;
     bool leaving_ = false;  ///< peers have been told farewell
     std::vector<std::unique_ptr<Read>> reads_;

@@ -19,6 +19,7 @@ std::size_t Lane<W>::poll(C& consumer) noexcept {
     if (!owing_.empty()) answer_calls();
     if (watches_clock()) look_at_clock();
     if (!failing_.empty() && held_.empty()) happened += tell_of_lost(consumer);
+    for (; strangers_ != 0; --strangers_) consumer.stranger();
     // What the consumer has posted leaves with the end of the turn.
     if (!listed_.empty()) flush();
     ++turn_;
@@ -49,7 +50,7 @@ void Lane<W>::handle_sent(SendBuffer& buffer, int error) noexcept {
     --state.in_flight;
     free(&buffer);
     if (error != 0) return fail(state, std::strerror(error));
-    if (std::exchange(state.diagnosed, false)) wire_.end_diagnosis(state.address);
+    if (!state.stuck) end_diagnosis(state);
 }
 
 template <Wire W>
@@ -61,24 +62,43 @@ void Lane<W>::handle_read(C& consumer, Read& read, int error) noexcept {
     consumer.read_over(read.token, error == 0);
 }
 
-/// Who has sent it; nullptr: nobody whom this lane listens to.
+/// Returns nullptr for a stranger.
+template <Wire W>
+auto Lane<W>::member_of_the_job(const BatchHeader& batch) noexcept -> State* {
+    if (batch.token == identity_.token && batch.process < identity_.processes)
+        return &state_of(batch.process);
+    ++strangers_;
+    return nullptr;
+}
+
+/// Returns who has sent it, or nullptr if this lane does not listen to them.
 template <Wire W>
 auto Lane<W>::sender_of(Arrival& arrival) noexcept -> State* {
     BatchHeader batch{};
-    if (!arrival.reader.read_header(batch) || batch.token != identity_.token ||
-        batch.process >= identity_.processes)
-        return nullptr;
-    State& state = state_of(batch.process);
-    if (!state.usable()) return nullptr;
-    state.rests = false;
-    if (batch.sequence != state.next_in) {
-        fail(state, "what it has sent has not all arrived: the connection was interrupted");
+    State* const state = arrival.reader.read_header(batch) ? member_of_the_job(batch) : nullptr;
+    if (state == nullptr || !state->usable()) return nullptr;
+    state->rests = false;
+    if (batch.checked != 0 && !arrival.reader.check()) {
+        fail(*state, "it has come with other bytes than were sent: the network has changed them");
         return nullptr;
     }
-    ++state.next_in;
-    state.reached = true;
-    if (state.watchers != 0) state.last_heard = Clock::now();
-    return &state;
+    if (batch.sequence != state->next_in) {
+        fail(*state, interruption());
+        return nullptr;
+    }
+    ++state->next_in;
+    state->reached = true;
+    if (state->watchers != 0) state->last_heard = Clock::now();
+    if (!state->stuck) end_diagnosis(*state);
+    return state;
+}
+
+template <Wire W>
+std::string Lane<W>::interruption() const {
+    const std::string error(wire_.last_error());
+    return "what it has sent has not all arrived: the connection was interrupted" +
+        (error.empty() ? std::string("; the network has told no error")
+                       : "; the last error of the network: " + error);
 }
 
 /// False: the consumer does not take the next message now.
@@ -173,7 +193,7 @@ void Lane<W>::look_at_clock() noexcept {
     const auto since = now - looked_;
     if (since < std::chrono::milliseconds{5}) return;
     looked_ = now;
-    if (since > patience_.silence / 4) forget_silence(now);
+    if (patience_.silence.count() != 0 && since > patience_.silence / 4) forget_silence(now);
     for (State* state : in_use_)
         if (state->usable()) look_after(*state, now);
 }
@@ -188,14 +208,25 @@ template <Wire W>
 void Lane<W>::look_after(State& state, Clock::time_point now) noexcept {
     if (state.stuck && now - state.stuck_since > patience_.before_diagnosis) diagnose(state);
     if (state.watchers == 0 || !state.usable() || state.rests) return;
-    const auto silent = now - state.last_heard;
-    if (silent > patience_.silence)
-        return fail(state,
-                    "it has not answered for " + std::to_string(patience_.silence.count()) + " ms");
-    if (silent <= patience_.before_call || !state.known) return;
+    const auto silent =
+        std::chrono::duration_cast<std::chrono::milliseconds>(now - state.last_heard);
+    look_at_silence(state, silent);
+    if (silent <= patience_.before_call || !state.known || !state.usable()) return;
     // Again and again: what goes to a process that has ended comes to light when more is sent there.
     if (state.called == state.answered || now - state.called_at > patience_.before_call)
         call_peer(state);
+}
+
+/// Half of the time the network has to find out whether the peer's host acknowledges anything.
+template <Wire W>
+void Lane<W>::look_at_silence(State& state, std::chrono::milliseconds silent) noexcept {
+    if (patience_.silence.count() == 0 || silent <= patience_.silence / 2 || !state.known) return;
+    diagnose(state);
+    if (silent <= patience_.silence || !state.usable()) return;
+    if (wire_.is_acknowledged(state.address, patience_.silence / 2)) return;
+    fail(state,
+         "it has not answered for " + std::to_string(patience_.silence.count()) +
+             " ms, nor has its host acknowledged anything");
 }
 
 template <Wire W>

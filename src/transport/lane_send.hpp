@@ -65,8 +65,9 @@ bool Lane<W>::open_batch(State& state) noexcept {
 template <Wire W>
 bool Lane<W>::send_batch(State& state) noexcept {
     if (!state.batch.is_open()) return true;
-    state.batch.seal({identity_.process, identity_.token, state.next_out, batch_format});
-    switch (hand_to_wire(state)) {
+    const std::size_t bytes =
+        state.batch.seal({identity_.token, identity_.process, identity_.checked, state.next_out});
+    switch (hand_to_wire(state, bytes)) {
         case Sent::again:
             if (!std::exchange(state.stuck, true)) state.stuck_since = Clock::now();
             return false;
@@ -84,15 +85,14 @@ bool Lane<W>::send_batch(State& state) noexcept {
 }
 
 template <Wire W>
-Sent Lane<W>::hand_to_wire(State& state) noexcept {
+Sent Lane<W>::hand_to_wire(State& state, std::size_t bytes) noexcept {
     SendBuffer* const buffer = state.buffer;
-    if (state.batch.used() <= wire_.inject_limit()) {
-        const Sent sent =
-            wire_.inject(state.destination, {buffer->bytes.get(), state.batch.used()});
+    if (bytes <= wire_.inject_limit()) {
+        const Sent sent = wire_.inject(state.destination, {buffer->bytes.get(), bytes});
         if (sent == Sent::accepted) free(buffer);
         return sent;
     }
-    const Sent sent = wire_.send(state.destination, *buffer, state.batch.used());
+    const Sent sent = wire_.send(state.destination, *buffer, bytes);
     if (sent == Sent::accepted) ++state.in_flight;
     return sent;
 }
@@ -266,7 +266,7 @@ void Lane<W>::stop(State& state, Condition condition) noexcept {
         free(std::exchange(state.buffer, nullptr));
         state.batch.close();
     }
-    if (std::exchange(state.diagnosed, false)) wire_.end_diagnosis(state.address);
+    end_diagnosis(state);
 }
 
 template <Wire W>

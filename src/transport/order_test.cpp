@@ -34,8 +34,8 @@ struct Lanes4 {
 
     Lanes4(Network& network, Peer process, Peer processes) {
         for (auto& one : lane)
-            one =
-                std::make_unique<NetworkLane>(Identity{process, processes, 1}, Patience{}, network);
+            one = std::make_unique<NetworkLane>(Identity{process, processes, {1, 2}}, Patience{},
+                                                network);
     }
     void connect(Peer peer, Lanes4& other) {
         for (unsigned i = 0; i < lanes; ++i) lane[i]->connect(peer, other.lane[i]->address());
@@ -103,6 +103,7 @@ private:
         }
         void read_over(std::uint64_t, bool) noexcept {}
         void lost(Peer, std::string_view why) noexcept { ADD_FAILURE() << why; }
+        void stranger() noexcept { ADD_FAILURE() << "a stranger"; }
     };
 
     static Header header(std::uint8_t kind, std::uint32_t context, std::uint64_t stamp) {
@@ -185,6 +186,7 @@ private:
         }
         void read_over(std::uint64_t, bool) noexcept {}
         void lost(Peer, std::string_view why) noexcept { ADD_FAILURE() << why; }
+        void stranger() noexcept { ADD_FAILURE() << "a stranger"; }
     };
 
     void arrived(Peer peer, unsigned lane, const Header& header) {

@@ -26,7 +26,8 @@
 /// Faults         of one peer never touch another. The consumer is told once for each: lost(peer, why), by poll().
 ///                Messages from a faulty peer that have come before it was found faulty are still delivered first.
 ///                A peer is found faulty when something for it cannot be delivered, when its messages have a gap, and
-///                if it is watched when it has been silent for too long. A word of farewell is not a fault.
+///                if it is watched when it has been silent for too long and its host is silent, too: a process that is
+///                stopped, or has much to do, is none. A word of farewell is not a fault.
 /// drain()        true when every peer has taken over what was handed over, or is faulty, or has taken its leave and
 ///                the network has what is for it. To be called again after poll() until then; the peers must poll. A
 ///                lane that is destroyed earlier may lose what is under way.
@@ -38,6 +39,7 @@
 /// Errors         set-up throws std::runtime_error with a sentence for users. Afterwards nothing throws.
 /// Thread safety  a lane is used by one thread at a time: the lock is outside. Lanes are independent of each other.
 
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -55,18 +57,23 @@ using Bytes = std::span<const std::byte>;
 
 enum class [[nodiscard]] Post : std::uint8_t { done, retry, faulty };
 
+/// 128 random bits that only the processes of a job have.
+using JobToken = std::array<std::uint64_t, 2>;
+
 /// Who a lane is.
 struct Identity {
-    Peer process;         ///< its own number
-    Peer processes;       ///< of the job: numbers are below
-    std::uint32_t token;  ///< the job's: what comes without it is ignored
+    Peer process;          ///< its own number
+    Peer processes;        ///< of the job: numbers are below
+    JobToken token;        ///< what comes without it is ignored, and counted
+    bool checked = false;  ///< what is sent has a checksum
 };
 
 /// How long silence may last.
 struct Patience {
     std::chrono::milliseconds before_call{
         1000};  ///< a watched peer is called after so long a silence
-    std::chrono::milliseconds silence{10'000};        ///< a watched peer is faulty after it
+    /// A watched peer that is silent for longer, and whose host acknowledges nothing either, is faulty. 0: it never is.
+    std::chrono::milliseconds silence{10'000};
     std::chrono::milliseconds before_diagnosis{200};  ///< of a peer to which nothing goes
 };
 
@@ -85,6 +92,8 @@ concept Consumer =
         /// A read() with this token is over; false: the peer is faulty.
         { consumer.read_over(token, bool{}) } noexcept -> std::same_as<void>;
         { consumer.lost(peer, why) } noexcept -> std::same_as<void>;
+        /// Something has come from somebody who does not belong to the job, and was ignored.
+        { consumer.stranger() } noexcept -> std::same_as<void>;
     };
 
 /// A consumer for the requirements below.
@@ -92,6 +101,7 @@ struct AnyConsumer {
     bool arrived(Peer, Header&) noexcept { return true; }
     void read_over(std::uint64_t, bool) noexcept {}
     void lost(Peer, std::string_view) noexcept {}
+    void stranger() noexcept {}
 };
 static_assert(Consumer<AnyConsumer>);
 

@@ -11,6 +11,7 @@
 ///                has room for a limited number of them; senders get `again` then.
 /// Thread safety  one thread at a time.
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,8 @@ template <class W>
 concept Wire =
     requires(W wire, const W& asked, typename W::Destination to, const std::string& address,
              SendBuffer& buffer, Operation& operation, Bytes bytes, std::span<WireEvent> events,
-             RemoteMemory remote, std::span<std::byte> local, std::string& why) {
+             RemoteMemory remote, std::span<std::byte> local, std::string& why,
+             std::chrono::milliseconds within) {
         { W::name } -> std::convertible_to<std::string_view>;
         { asked.address() } -> std::same_as<std::string>;
         /// Throws std::runtime_error if that is no address.
@@ -65,10 +67,14 @@ concept Wire =
         { wire.events(events) } noexcept -> std::same_as<std::size_t>;
         { wire.release(operation) } noexcept -> std::same_as<void>;
         { asked.failure() } noexcept -> std::same_as<int>;
-        /// Nothing has gone to this address for a while. Looks for the reason, without waiting, as often as it is asked; true
+        /// Nothing has gone to this address for a while, or come from there. Looks for the reason, without waiting, as often as it is asked; true
         /// when it has one, which then is in `why`.
         { wire.diagnose(address, why) } -> std::same_as<bool>;
+        /// While there is a diagnosis: whether the host at this address has acknowledged something within that time.
+        { wire.is_acknowledged(address, within) } noexcept -> std::same_as<bool>;
         { wire.end_diagnosis(address) } noexcept -> std::same_as<void>;
+        /// What the network has said last of something that went wrong; empty if it never did.
+        { asked.last_error() } noexcept -> std::convertible_to<std::string>;
 
         { asked.descriptor() } noexcept -> std::same_as<int>;
         { wire.may_sleep() } noexcept -> std::same_as<bool>;

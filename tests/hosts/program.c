@@ -2,6 +2,7 @@
 /* What ranks on several hosts do with each other, as the first argument says; a wrong value ends the job.
      ring        a token goes around, in messages of 0 to 4 MiB
      all         every rank sends to every rank, and collectives
+     many        all ranks send to the first at once, 0 bytes to 64 KiB; then collectives in which some receive from many
      threads     four threads of each rank exchange messages with the next rank, each with a tag of its own
      dups        thousands of communicators are made and freed, with a message around each
      large       every rank says "under way", and exchanges large messages with one of another host for ever
@@ -77,6 +78,73 @@ static void all_to_all(void) {
     free(in);
 }
 
+enum { window = 16, most = 60000 };
+static const int lengths[] = {0, 8, 500, 3000, 16000, 30000, most};
+static const int count_of_lengths = sizeof lengths / sizeof lengths[0];
+
+static int length_of(int message) { return lengths[message * 5 % count_of_lengths]; }
+
+static void receive_from_many(int each) {
+    unsigned char* in = malloc(most);
+    int* next = calloc((size_t)size, sizeof *next);
+    for (long left = (long)(size - 1) * each; left > 0; --left) {
+        MPI_Status status;
+        int count = -1;
+        MPI_Recv(in, most, MPI_BYTE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        const int from = status.MPI_SOURCE, message = next[from]++;
+        demand(count == length_of(message), "a message is shorter or longer");
+        check(in, count, from * 37 + message);
+    }
+    free(next);
+    free(in);
+}
+
+static void send_to_one(int each) {
+    unsigned char* out = malloc((size_t)window * most);
+    MPI_Request requests[window];
+    for (int sent = 0; sent < each; sent += window) {
+        const int now = each - sent < window ? each - sent : window;
+        for (int i = 0; i < now; ++i) {
+            unsigned char* begin = out + (size_t)i * most;
+            fill(begin, length_of(sent + i), rank * 37 + sent + i);
+            MPI_Isend(begin, length_of(sent + i), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[i]);
+        }
+        MPI_Waitall(now, requests, MPI_STATUSES_IGNORE);
+    }
+    free(out);
+}
+
+/* Everybody receives from everybody, and one from all. */
+static void collect(int bytes, int round) {
+    unsigned char* out = malloc((size_t)size * bytes + 1);
+    unsigned char* in = malloc((size_t)size * bytes + 1);
+    for (int to = 0; to < size; ++to) fill(out + (size_t)to * bytes, bytes, rank * 7 + to + round);
+    MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    for (int from = 0; from < size; ++from)
+        check(in + (size_t)from * bytes, bytes, from * 7 + rank + round);
+    const int root = round % size;
+    fill(out, bytes, rank * 11 + round);
+    MPI_Gather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+    for (int from = 0; from < size && rank == root; ++from)
+        check(in + (size_t)from * bytes, bytes, from * 11 + round);
+    MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    for (int from = 0; from < size; ++from)
+        check(in + (size_t)from * bytes, bytes, from * 11 + round);
+    free(out);
+    free(in);
+}
+
+static void many_to_one(void) {
+    const int each = 2000 / size;
+    if (rank == 0)
+        receive_from_many(each);
+    else
+        send_to_one(each);
+    for (int round = 0; round < 12; ++round) collect(lengths[round % count_of_lengths], round);
+    collect(1 << 20, size);
+}
+
 static void* exchange(void* argument) {
     const int tag = *(int*)argument;
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
@@ -141,6 +209,7 @@ int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "ring") == 0) go_around();
     if (strcmp(what, "all") == 0) all_to_all();
+    if (strcmp(what, "many") == 0) many_to_one();
     if (strcmp(what, "threads") == 0) with_threads();
     if (strcmp(what, "dups") == 0) make_and_free();
     if (strcmp(what, "large") == 0) exchange_large();

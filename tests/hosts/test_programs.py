@@ -26,6 +26,15 @@ class Programs(unittest.TestCase):
     def test_all_with_all(self):
         self.assert_done("all")
 
+    def test_many_to_one(self):
+        """Also with a checksum of what goes between hosts, which another provider of the network need not keep."""
+        for count, each in ((2, 3), (2, 8), (3, 6)):
+            for fabric in ("auto", "tcp;ofi_rxm"):
+                ended = hosts.run(count, f"{hosts.hydra(count, each)} {MESSAGES} many", HEDDLE_FABRIC=fabric,
+                                  HEDDLE_NETWORK_CHECKSUM="on")
+                self.assertEqual(ended.lines(), sorted(f"rank {rank} has done many" for rank in range(count * each)),
+                                 f"{count} x {each}, {fabric}: {ended}")
+
     def test_threads(self):
         self.assert_done("threads")
 

@@ -151,8 +151,7 @@ std::string reason_for(const Wanted& wanted, const std::string& provider) {
 Info with_all_it_can(const fi_info& chosen) {
     constexpr std::uint64_t basic = FI_MSG | FI_SEND | FI_RECV;
     constexpr std::uint64_t reading = FI_RMA | FI_READ | FI_REMOTE_READ;
-    constexpr std::uint64_t many = FI_MULTI_RECV;
-    for (const std::uint64_t more : {reading | many, reading, many, std::uint64_t{0}}) {
+    for (const std::uint64_t more : {reading, std::uint64_t{0}}) {
         const Info asked = hints(basic | more);
         asked->fabric_attr->prov_name = strdup(chosen.fabric_attr->prov_name);
         asked->domain_attr->name = strdup(chosen.domain_attr->name);

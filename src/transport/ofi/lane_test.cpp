@@ -57,14 +57,14 @@ struct OfiJob {
     }
     /// A port of this machine that was free just now.
     std::string nowhere() {
-        std::string address = lane({0, 1, 1}, {})->address();
+        std::string address = lane(member(0, 1, 1), {})->address();
         return address;
     }
 };
 
 // --- two processes ---
 
-constexpr std::uint32_t token = 99;
+constexpr transport::JobToken token{99, 100};
 
 std::string received(int socket) {
     char bytes[512];

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/network.hpp"
 
+#include <chrono>
+
 #include "transport/ofi/wire.hpp"
 
 namespace heddle::transport {
+namespace {
+
+Patience patience_of(const tool::Settings& settings) {
+    Patience patience;
+    patience.silence = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::nanoseconds{settings.network_silence});
+    return patience;
+}
+
+}  // namespace
 
 std::string describe_network(const tool::Settings& settings) try {
     const ofi::Choice choice = ofi::choose({settings.fabric, settings.interface});
@@ -22,7 +34,8 @@ void prepare() noexcept try { (void)ofi::offers(); } catch (const std::exception
 
 OpenLane open_lane(const tool::Settings& settings, Identity identity) {
     const ofi::Choice choice = ofi::choose({settings.fabric, settings.interface});
-    return {std::make_unique<LaneOf<ofi::Lane>>(identity, Patience{}, choice, ofi::Sleeps::yes),
+    return {std::make_unique<LaneOf<ofi::Lane>>(identity, patience_of(settings), choice,
+                                                ofi::Sleeps::yes),
             choice.offer.provider};
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +16,18 @@ namespace {
 constexpr std::chrono::seconds until_next{1};
 constexpr std::chrono::seconds until_unreachable{15};
 
+void set_option(int socket, int level, int option, int value) noexcept {
+    (void)setsockopt(socket, level, option, &value, sizeof value);
+}
+
+/// Has the kernel ask the peer's each second, and never give up by itself.
+void ask_for_signs_of_life(int socket) noexcept {
+    set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 127);
+}
+
 }  // namespace
 
 Probe::Probe(const std::string& address) noexcept : address_(address) { begin(); }
@@ -23,15 +37,16 @@ void Probe::begin() noexcept {
     sockaddr_storage to{};
     std::memcpy(&to, address_.data(), std::min(address_.size(), sizeof to));
     begun_ = Clock::now();
-    listening_ = false;
-    refused_ = 0;
+    connected_ = false;
+    error_ = 0;
     if (to.ss_family != AF_INET && to.ss_family != AF_INET6) return;
     socket_ = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket_ < 0) return;
+    ask_for_signs_of_life(socket_);
     const auto bytes = static_cast<socklen_t>(address_.size());
     if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to), bytes) != 0 &&
         errno != EINPROGRESS)
-        refused_ = errno;
+        error_ = errno;
 }
 
 void Probe::end() noexcept {
@@ -39,28 +54,40 @@ void Probe::end() noexcept {
     socket_ = -1;
 }
 
-int Probe::error() noexcept {
-    if (refused_ != 0 || socket_ < 0) return refused_;
-    pollfd ready{socket_, POLLOUT, 0};
-    if (::poll(&ready, 1, 0) <= 0) return 0;
+/// A connection that the peer has closed is made anew after a while: it is alive, and slow.
+void Probe::look() noexcept {
+    if (socket_ < 0 && connected_ && Clock::now() - begun_ > until_next) begin();
+    if (socket_ < 0 || error_ != 0) return;
+    pollfd state{socket_, POLLIN | POLLOUT | POLLRDHUP, 0};
+    if (::poll(&state, 1, 0) <= 0) return;
+    socklen_t bytes = sizeof error_;
     int error = 0;
-    socklen_t bytes = sizeof error;
     getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes);
-    if (error == 0) {
-        listening_ = true;
-        end();
+    if (!connected_ && error != 0) {
+        error_ = error;
+        return;
     }
-    return error;
+    connected_ = true;
+    look_at_acknowledgement();
+    if ((state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) end();
+}
+
+void Probe::look_at_acknowledgement() noexcept {
+    tcp_info info{};
+    socklen_t bytes = sizeof info;
+    if (getsockopt(socket_, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return;
+    acknowledged_ =
+        std::max(acknowledged_, Clock::now() - std::chrono::milliseconds{info.tcpi_last_ack_recv});
+}
+
+bool Probe::is_acknowledged(std::chrono::milliseconds within) noexcept {
+    return acknowledged_ != Clock::time_point{} && Clock::now() - acknowledged_ <= within;
 }
 
 std::string Probe::finding() noexcept {
-    const auto passed = Clock::now() - begun_;
-    if (listening_) {
-        if (passed > until_next) begin();
-        return {};
-    }
-    if (const int error = this->error(); error != 0) return std::strerror(error);
-    if (socket_ >= 0 && passed > until_unreachable)
+    look();
+    if (error_ != 0) return std::strerror(error_);
+    if (socket_ >= 0 && !connected_ && Clock::now() - begun_ > until_unreachable)
         return "no answer for " + std::to_string(until_unreachable.count()) + " s";
     return {};
 }

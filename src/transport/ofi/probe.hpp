@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Why nothing goes to an address of the internet: libfabric only says "not now", whether the connection is being made or
-/// refused again and again. The kernel says more when it is asked for a connection of our own.
+/// What the kernel knows of an address of the internet to which nothing goes, or from which nothing comes: libfabric only
+/// says "not now". The kernel says more when it is asked for a connection of our own, which is kept and asked for signs of
+/// life each second. A host answers them also for a process that is stopped.
 
 #include <chrono>
 #include <string>
@@ -15,23 +16,25 @@ public:
     Probe(const Probe&) = delete;
     Probe& operator=(const Probe&) = delete;
 
-    /// Without waiting: empty if nothing is known against the address yet, else why nothing goes there. Somebody who
-    /// listens and is slow to answer is asked again later.
+    /// Returns why nothing goes to the address, or nothing while that is not known. Does not wait.
     std::string finding() noexcept;
+    /// Whether the host of the address has acknowledged something within that time, as far as finding() has seen.
+    bool is_acknowledged(std::chrono::milliseconds within) noexcept;
 
 private:
     using Clock = std::chrono::steady_clock;
 
     void begin() noexcept;
     void end() noexcept;
-    /// Of the connection in the making; 0: none so far, or it has been made.
-    int error() noexcept;
+    void look() noexcept;
+    void look_at_acknowledgement() noexcept;
 
     const std::string address_;
     int socket_ = -1;
-    int refused_ = 0;  ///< errno of a connection that failed at once
-    bool listening_ = false;
+    int error_ = 0;  ///< errno of a connection that failed
+    bool connected_ = false;
     Clock::time_point begun_;
+    Clock::time_point acknowledged_{};  ///< the latest sign of life
 };
 
 }  // namespace heddle::transport::ofi

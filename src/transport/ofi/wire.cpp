@@ -9,14 +9,14 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "platform/random.hpp"
+
 namespace heddle::transport::ofi {
 namespace {
 
 constexpr std::size_t short_batch = std::size_t{16} << 10;
 constexpr std::size_t long_batch = (std::size_t{64} << 10) + 256;  ///< a message of 64 KiB
-constexpr std::size_t large_buffers = 4;
-constexpr std::size_t batches_of_large_buffer = 4;
-constexpr std::size_t single_buffers = 32;
+constexpr std::size_t receive_buffers = 32;
 
 /// Whether a receiver is asked before more than a short batch is sent to it.
 bool asks_before_long_ones(const fi_info& info) {
@@ -73,12 +73,6 @@ void Wire::open_endpoint(Sleeps sleeps) {
     endpoint_.reset(endpoint);
     check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
     check(fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-    if (takes_many()) {
-        std::size_t least = batch_bytes();
-        check(
-            fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
-            "fi_setopt");
-    }
     check(fi_enable(endpoint), "fi_enable");
     if (sleeps == Sleeps::no) return;
     check(fi_control(&completions->fid, FI_GETWAIT, &descriptor_), "fi_control");
@@ -88,36 +82,19 @@ void Wire::open_endpoint(Sleeps sleeps) {
 }
 
 void Wire::post_receives() {
-    const std::size_t count = takes_many() ? large_buffers : single_buffers;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < receive_buffers; ++i) {
         auto& buffer = *receives_.emplace_back(std::make_unique<ReceiveBuffer>());
         buffer.what = Operation::What::receive;
-        buffer.bytes = std::make_unique_for_overwrite<std::byte[]>(receive_bytes());
-        post_if_free(buffer);
+        buffer.bytes = std::make_unique_for_overwrite<std::byte[]>(batch_bytes_);
+        post_receive(buffer);
     }
 }
 
-std::size_t Wire::receive_bytes() const noexcept {
-    return takes_many() ? batches_of_large_buffer * batch_bytes_ : batch_bytes_;
-}
-
-bool Wire::post_receive(ReceiveBuffer& buffer) noexcept {
-    iovec place{buffer.bytes.get(), receive_bytes()};
-    void* descriptor = descriptor_of(place.iov_base, place.iov_len, FI_RECV);
-    fi_msg message{};
-    message.msg_iov = &place;
-    message.desc = &descriptor;
-    message.iov_count = 1;
-    message.addr = FI_ADDR_UNSPEC;
-    message.context = &buffer;
-    return fi_recvmsg(endpoint_.get(), &message, takes_many() ? FI_MULTI_RECV : 0) == 0;
-}
-
-void Wire::post_if_free(ReceiveBuffer& buffer) noexcept {
-    if (!buffer.filled || buffer.unread != 0) return;
-    if (post_receive(buffer))
-        buffer.filled = false;
-    else
+/// Later, if the provider does not take it now.
+void Wire::post_receive(ReceiveBuffer& buffer) noexcept {
+    void* const descriptor = descriptor_of(buffer.bytes.get(), batch_bytes_, FI_RECV);
+    if (fi_recv(endpoint_.get(), buffer.bytes.get(), batch_bytes_, descriptor, FI_ADDR_UNSPEC,
+                &buffer) != 0)
         unposted_.push_back(&buffer);
 }
 
@@ -159,7 +136,7 @@ std::size_t Wire::events(std::span<WireEvent> events) noexcept {
     for (std::size_t left = unposted_.size(); left > 0; --left) {
         ReceiveBuffer& buffer = *unposted_.front();
         unposted_.erase(unposted_.begin());
-        post_if_free(buffer);
+        post_receive(buffer);
     }
     std::array<fi_cq_data_entry, 16> entries;
     const ssize_t count =
@@ -179,29 +156,22 @@ bool Wire::understand(const fi_cq_data_entry& entry, WireEvent& event) noexcept 
     if (operation->what == Operation::What::read) registered_.erase(operation);
     if (operation->what != Operation::What::receive) return true;
     auto& buffer = static_cast<ReceiveBuffer&>(*operation);
-    if (!takes_many() || (entry.flags & FI_MULTI_RECV) != 0) buffer.filled = true;
     if (entry.len == 0) {
-        post_if_free(buffer);
+        post_receive(buffer);
         return false;
     }
-    ++buffer.unread;
-    auto* begin = takes_many() ? static_cast<std::byte*>(entry.buf) : buffer.bytes.get();
-    // Batches are multiples of 8 bytes long: what came before this one is a stranger's, or has been moved, too.
-    if (const auto odd = reinterpret_cast<std::uintptr_t>(begin) % alignof(Header); odd != 0)
-        begin = static_cast<std::byte*>(std::memmove(begin - odd, begin, entry.len));
-    event.received = {begin, entry.len};
+    event.received = {buffer.bytes.get(), entry.len};
     return true;
 }
 
 bool Wire::understand_failure(WireEvent& event) noexcept {
     fi_cq_err_entry entry{};
     if (fi_cq_readerr(completions_.get(), &entry, 0) != 1) return false;
+    remember(entry);
     auto* const operation = static_cast<Operation*>(entry.op_context);
     if (operation == nullptr) return false;
     if (operation->what == Operation::What::receive) {
-        auto& buffer = static_cast<ReceiveBuffer&>(*operation);
-        buffer.filled = !takes_many() || (entry.flags & FI_MULTI_RECV) != 0;
-        post_if_free(buffer);
+        post_receive(static_cast<ReceiveBuffer&>(*operation));
         return false;
     }
     if (operation->what == Operation::What::read) registered_.erase(operation);
@@ -209,15 +179,27 @@ bool Wire::understand_failure(WireEvent& event) noexcept {
     return true;
 }
 
+void Wire::remember(const fi_cq_err_entry& entry) noexcept try {
+    const char* const detail =
+        fi_cq_strerror(completions_.get(), entry.prov_errno, entry.err_data, nullptr, 0);
+    last_error_ = library().strerror(entry.err);
+    if (detail != nullptr && last_error_ != detail) last_error_ += std::string(" (") + detail + ")";
+} catch (const std::bad_alloc&) {
+    // It is only told.
+}
+
 void Wire::release(Operation& operation) noexcept {
-    auto& buffer = static_cast<ReceiveBuffer&>(operation);
-    --buffer.unread;
-    post_if_free(buffer);
+    post_receive(static_cast<ReceiveBuffer&>(operation));
 }
 
 bool Wire::diagnose(const std::string& address, std::string& why) {
     why = probes_.try_emplace(address, address).first->second.finding();
     return !why.empty();
+}
+
+bool Wire::is_acknowledged(const std::string& address, std::chrono::milliseconds within) noexcept {
+    const auto probe = probes_.find(address);
+    return probe != probes_.end() && probe->second.is_acknowledged(within);
 }
 
 bool Wire::may_sleep() noexcept {
@@ -227,8 +209,9 @@ bool Wire::may_sleep() noexcept {
 
 Owned<fid_mr> Wire::register_memory(const void* begin, std::size_t bytes, std::uint64_t access) {
     fid_mr* made = nullptr;
-    check(fi_mr_reg(domain_.get(), begin, bytes, access, 0, next_key_++, 0, &made, nullptr),
-          "fi_mr_reg");
+    std::uint64_t key = 0;  // whoever guesses it could read the memory
+    platform::random_bytes(&key, std::min(sizeof key, info_->domain_attr->mr_key_size));
+    check(fi_mr_reg(domain_.get(), begin, bytes, access, 0, key, 0, &made, nullptr), "fi_mr_reg");
     Owned<fid_mr> registration(made);
     if (has_mode(FI_MR_ENDPOINT)) {
         check(fi_mr_bind(made, &endpoint_->fid, 0), "fi_mr_bind");

@@ -3,8 +3,10 @@
 /// A wire (transport/wire.hpp) over libfabric: a domain, an endpoint, a completion queue and an address vector of its own,
 /// so that wires of one process share no lock (FI_THREAD_DOMAIN).
 ///
-/// Receives       a few large buffers, filled by many messages, where the provider does that (FI_MULTI_RECV); else one
-///                buffer for each batch. A buffer is posted again when all that came in it was released.
+/// Receives       one buffer for each batch. It is the provider's until the event that says what came in it, and is posted
+///                again when that was released. Buffers for several messages (FI_MULTI_RECV) are not asked for: `net` of
+///                version 1.17 says that it has done with one while messages of other connections still come into it.
+/// Keys           of memory that others may read are 64 random bits, where the provider leaves the choice.
 /// Sleeping       a wire that may sleep has a completion queue with a descriptor, which is slower to poll.
 
 #include <map>
@@ -56,8 +58,10 @@ public:
     std::size_t events(std::span<WireEvent> events) noexcept;
     void release(Operation& operation) noexcept;
     int failure() const noexcept { return failure_; }
+    const std::string& last_error() const noexcept { return last_error_; }
 
     bool diagnose(const std::string& address, std::string& why);
+    bool is_acknowledged(const std::string& address, std::chrono::milliseconds within) noexcept;
     void end_diagnosis(const std::string& address) noexcept { probes_.erase(address); }
 
     int descriptor() const noexcept { return descriptor_; }
@@ -71,20 +75,16 @@ public:
 private:
     struct ReceiveBuffer : Operation {
         std::unique_ptr<std::byte[]> bytes;
-        std::size_t unread = 0;  ///< events that were not released
-        bool filled = true;      ///< the provider has done with it
     };
 
     void open_endpoint(Sleeps sleeps);
-    std::size_t receive_bytes() const noexcept;
     void post_receives();
-    bool post_receive(ReceiveBuffer& buffer) noexcept;
-    void post_if_free(ReceiveBuffer& buffer) noexcept;
+    void post_receive(ReceiveBuffer& buffer) noexcept;
     Sent judge(ssize_t code) noexcept;
     bool understand(const fi_cq_data_entry& entry, WireEvent& event) noexcept;
     bool understand_failure(WireEvent& event) noexcept;
+    void remember(const fi_cq_err_entry& entry) noexcept;
 
-    bool takes_many() const noexcept { return (info_->caps & FI_MULTI_RECV) != 0; }
     bool has_mode(int bit) const noexcept { return (info_->domain_attr->mr_mode & bit) != 0; }
     Owned<fid_mr> register_memory(const void* begin, std::size_t bytes, std::uint64_t access);
     void* descriptor_of(const void* begin, std::size_t bytes, std::uint64_t access);
@@ -100,9 +100,9 @@ private:
     std::vector<std::unique_ptr<ReceiveBuffer>> receives_;
     std::vector<ReceiveBuffer*> unposted_;
     std::map<std::string, Probe> probes_;
-    std::uint64_t next_key_ = 1;
     int descriptor_ = -1;
     int failure_ = 0;
+    std::string last_error_;
 };
 static_assert(transport::Wire<Wire>);
 
