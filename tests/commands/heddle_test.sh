@@ -8,6 +8,11 @@ prefix=$(cd "$1" && pwd -P)
 unset LD_LIBRARY_PATH
 info=$("$prefix/bin/heddle" info)
 echo "$info"
+# The last line says whether something was left out, as the installation's own last line has.
+case $(echo "$info" | tail -n 1) in
+"  build          "*"left out: "* | "  build          nothing is left out"*) ;;
+*) echo "FAILED: what was left out is not said" >&2; exit 1 ;;
+esac
 case $info in *"MPI 5.0, ABI 1.0"*) ;; *) echo "FAILED: no version" >&2; exit 1 ;; esac
 case $info in *"$prefix"/*) ;; *) echo "FAILED: another library was loaded" >&2; exit 1 ;; esac
 
