@@ -2,11 +2,11 @@
 #include "config_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
+#include <sstream>
 
 #include "options.hpp"
 #include "say.hpp"
+#include "small_file.hpp"
 
 namespace heddle::mpiexec {
 
@@ -69,9 +69,7 @@ private:
 };
 
 std::vector<std::string> read(const std::string& path) {
-    std::ifstream file(path);
-    if (!file)
-        throw Failure(exit_usage, fmt::format("-configfile {}: {}", path, error_text(errno)));
+    std::istringstream file(read_small_file("-configfile", path));
     std::vector<std::string> all;
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {

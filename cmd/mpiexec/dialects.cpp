@@ -58,6 +58,7 @@ void hydra_placement(Words& words, const Placement& placement) {
     constexpr std::string_view hydra = "mpiexec.hydra";
     if (placement.report) refuse(hydra, "--report-bindings");
     switch (placement.bind) {
+        case Bind::unset:
         case Bind::share:
             if (placement.cores_per_rank > 0)
                 add(words, {"-bind-to", with_count("core", placement.cores_per_rank)});
@@ -136,6 +137,7 @@ std::string prterun_bind(const Placement& placement) {
         case Bind::hwthread: return "hwthread";
         case Bind::socket: return "package";
         case Bind::numa: return "numa";
+        case Bind::unset:
         case Bind::share: return placement.cores_per_rank > 0 ? "core" : "none";
         case Bind::none: break;
     }
@@ -164,6 +166,7 @@ Words prterun_program(const Job&, const Program& program) {
 void srun_placement(Words& words, const Placement& placement) {
     std::string bind;
     switch (placement.bind) {
+        case Bind::unset:
         case Bind::share: break;
         case Bind::none: bind = "none"; break;
         case Bind::core: bind = "cores"; break;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <climits>
 #include <cstdlib>
 #include <fstream>
@@ -54,6 +55,16 @@ void add(std::vector<Host>& hosts, Host host) {
     same->ranks = std::max(same->ranks, 1) + std::max(host.ranks, 1);
 }
 
+/// A name of DNS or an address, which may have a user before it, as ssh has it.
+bool can_be_host(std::string_view name) {
+    constexpr std::size_t longest = 253;
+    const auto can_be_in_it = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == '@';
+    };
+    return !name.empty() && name.size() <= longest && name.front() != '-' && name.front() != '.' &&
+        std::all_of(name.begin(), name.end(), can_be_in_it);
+}
+
 int ranks_of(std::string_view text) {
     return whole_number("ranks of a host", text, 1, INT_MAX / 2);
 }
@@ -69,13 +80,14 @@ std::string own_host_name() {
 void add_host(std::vector<Host>& hosts, std::string_view entry) {
     const std::size_t colon = entry.find(':');
     Host host{std::string(entry.substr(0, colon)), 0};
-    if (host.name.empty() || host.name.starts_with('-'))
-        throw Failure(exit_usage, fmt::format("'{}' is not the name of a host", entry));
+    if (!can_be_host(host.name))
+        throw Failure(exit_usage, fmt::format("'{}' is not the name of a host", printable(entry)));
     if (colon != std::string_view::npos) host.ranks = ranks_of(entry.substr(colon + 1));
     add(hosts, std::move(host));
 }
 
-void read_hostfile(std::vector<Host>& hosts, std::istream& file) {
+int read_hostfile(std::vector<Host>& hosts, std::istream& file) {
+    int lines = 0;
     constexpr std::string_view slots = "slots=";
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line.substr(0, line.find('#')));
@@ -84,7 +96,9 @@ void read_hostfile(std::vector<Host>& hosts, std::istream& file) {
         for (std::string word; words >> word;)
             if (word.starts_with(slots)) host.append(":").append(word.substr(slots.size()));
         add_host(hosts, host);
+        ++lines;
     }
+    return lines;
 }
 
 bool in_slurm_allocation() { return std::getenv("SLURM_JOB_ID") != nullptr; }

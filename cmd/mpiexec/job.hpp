@@ -26,12 +26,13 @@ struct Program {
     EnvironmentRule environment;
 };
 
-enum class Bind { share, none, core, hwthread, socket, numa };
+/// unset: an equal share of the cores, where ranks have them for themselves.
+enum class Bind { unset, share, none, core, hwthread, socket, numa };
 enum class Map { unset, core, socket, numa, node };
 
 /// Where ranks run, see binding.hpp.
 struct Placement {
-    Bind bind = Bind::share;
+    Bind bind = Bind::unset;
     Map map = Map::unset;
     int cores_per_rank = 0;  ///< --map-by x:PE=n, 0: not given
     bool report = false;
@@ -67,7 +68,8 @@ struct Job {
     int ranks_per_host = 0;   ///< 0: not said
     std::string via;          ///< which launcher starts ranks on other hosts; empty: any
     Children children = Children::ranks;
-    int first_rank = 0;  ///< not 0: of another launcher's job
+    bool crowded = false;  ///< threads outnumber cores (crowding.hpp)
+    int first_rank = 0;    ///< not 0: of another launcher's job
     bool verbose = false;
 
     /// Number of ranks; valid once every program's is known.

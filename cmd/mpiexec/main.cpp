@@ -3,7 +3,7 @@
 ///
 ///   options  → job       what the command line says          options.hpp, config_file.hpp, job.hpp
 ///   settle               what can be started                  settle.hpp, variables.hpp
-///   topology → binding   where the ranks run                  topology.hpp, binding.hpp
+///   topology → binding   where the ranks run                  topology.hpp, surroundings.hpp, binding.hpp
 ///   guard                the process that the user sees       guard.hpp
 ///   └ sentry             waits, and ends what others leave    watcher.hpp
 ///     └ watcher          the same, in mpiexec's session       watcher.hpp
@@ -20,10 +20,12 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "binding.hpp"
+#include "crowding.hpp"
 #include "event_loop.hpp"
 #include "guard.hpp"
 #include "hand_over.hpp"
@@ -34,6 +36,7 @@
 #include "say.hpp"
 #include "settle.hpp"
 #include "spawn.hpp"
+#include "surroundings.hpp"
 #include "topology.hpp"
 #include "variables.hpp"
 
@@ -70,10 +73,20 @@ void warn(const Job& job, const std::vector<Core>& cores) {
     if (!impossible.empty()) say(impossible);
 }
 
+/// Hydra's variable, where the command line has no --timeout. Not a positive number: none.
+void hear_timeout(Job& job) {
+    constexpr const char* variable = "MPIEXEC_TIMEOUT";
+    const char* text = std::getenv(variable);
+    if (job.timeout_seconds > 0 || text == nullptr || *text == '\0') return;
+    const std::string_view value = text;
+    if (value != "0" && value != "-1") job.timeout_seconds = seconds(variable, value);
+}
+
 int run(const std::vector<std::string>& arguments) {
     Job job = parse_command_line(arguments);
     if (job.programs.empty()) return 0;
     if (job.children == Children::rank) return run_inner(job);
+    hear_timeout(job);
     if (takes_other_machines(job)) return hand_over(job);
     const std::vector<Core> cores = allowed_cores();
     settle(job, static_cast<int>(cores.size()));
@@ -81,9 +94,11 @@ int run(const std::vector<std::string>& arguments) {
     if (!descriptors_suffice(job.size(), descriptors_per_rank(job))) job.raw_output = true;
     check_limits(job.size(), descriptors_per_rank(job));
     warn(job, cores);
-    const std::vector<std::vector<int>> bindings = place(job.placement, cores, job.size());
+    const std::vector<int> threads = openmp_threads(job);
+    const Bindings bindings = place(job.placement, cores, threads, look_around(cores));
+    job.crowded = crowded(threads, bindings.threads, cores);
     if (job.placement.report) report_bindings(bindings);
-    return run_job(job, bindings);
+    return run_job(job, bindings.threads);
 }
 
 }  // namespace

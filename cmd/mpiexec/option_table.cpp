@@ -2,17 +2,17 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
+#include <sstream>
 
 #include "hosts.hpp"
 #include "nearest.hpp"
 #include "options.hpp"
 #include "say.hpp"
+#include "small_file.hpp"
 
 namespace heddle::mpiexec {
 
@@ -40,8 +40,11 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 void check_variable(const Parsing& at, std::string_view name) {
-    if (name.empty() || name.find('=') != std::string_view::npos)
-        wrong(at, fmt::format("'{}' is not the name of an environment variable", name));
+    const auto cannot_stand_there = [](unsigned char c) {
+        return c == '=' || std::isspace(c) != 0 || std::iscntrl(c) != 0;
+    };
+    if (name.empty() || std::any_of(name.begin(), name.end(), cannot_stand_there))
+        wrong(at, fmt::format("'{}' is not the name of an environment variable", printable(name)));
 }
 
 void set_ranks(const Parsing& at) {
@@ -91,6 +94,8 @@ void set_bind(const Parsing& at) {
     Bind& bind = at.job.placement.bind;
     if (what == "none")
         bind = Bind::none;
+    else if (what == "share")
+        bind = Bind::share;
     else if (what == "core")
         bind = Bind::core;
     else if (what == "hwthread")
@@ -101,7 +106,8 @@ void set_bind(const Parsing& at) {
         bind = Bind::numa;
     else
         wrong(at,
-              fmt::format("'{}' is not one of none, core, hwthread, socket, numa", at.values[0]));
+              fmt::format("'{}' is not one of none, share, core, hwthread, socket, numa",
+                          at.values[0]));
 }
 
 void set_map_qualifier(const Parsing& at, const std::string& text) {
@@ -145,14 +151,7 @@ void set_input(const Parsing& at) {
 void tag_output(const Parsing& at) { at.job.tag_output = true; }
 void raw_output(const Parsing& at) { at.job.raw_output = true; }
 
-void set_timeout(const Parsing& at) {
-    const std::string& text = at.values[0];
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > 1e8)
-        wrong(at, fmt::format("'{}' is not a number of seconds above 0", text));
-    at.job.timeout_seconds = seconds;
-}
+void set_timeout(const Parsing& at) { at.job.timeout_seconds = seconds(at.option, at.values[0]); }
 
 void set_universe(const Parsing& at) {
     at.job.universe_size = whole_number(at.option, at.values[0], 1, INT_MAX);
@@ -184,9 +183,9 @@ void add_hosts(const Parsing& at) {
 }
 
 void add_hosts_of_file(const Parsing& at) {
-    std::ifstream file(at.values[0]);
-    if (!file) wrong(at, fmt::format("cannot read {}: {}", at.values[0], error_text(errno)));
-    read_hostfile(at.job.hosts, file);
+    std::istringstream file(read_small_file(at.option, at.values[0]));
+    if (read_hostfile(at.job.hosts, file) == 0)
+        wrong(at, fmt::format("{} names no host", at.values[0]));
 }
 
 void set_ranks_per_host(const Parsing& at) {
@@ -238,11 +237,13 @@ constexpr std::array table{
     Option{hidden, "envall", "", "", own_everything},
     Option{hidden, "envnone", "", "", own_nothing},
 
-    Option{
-        placement, "bind-to", "WHAT",
-        "bind each rank to a core, hwthread, socket or numa node, or "
-        "none; default: an equal share of the cores for each rank, none if ranks outnumber cores",
-        set_bind},
+    Option{placement, "bind-to", "WHAT",
+           "bind each rank to a core (several where OMP_NUM_THREADS says so), hwthread, socket or "
+           "numa "
+           "node, a share of all cores, or none; default: share, where the cores are the job's own "
+           "(an "
+           "allocation, a cpuset) or idle and ranks do not outnumber them, else none",
+           set_bind},
     Option{placement, "map-by", "WHAT[:PE=N]",
            "where consecutive ranks go: core, slot (next to each "
            "other, default), socket, numa (to these in turn), node; PE=N: N cores for each rank",
@@ -272,7 +273,7 @@ constexpr std::array table{
 
     Option{other, "timeout", "SECONDS",
            "end the job then, say where each rank is blocked, exit with "
-           "124",
+           "124; default: MPIEXEC_TIMEOUT, or none",
            set_timeout},
     Option{other, "counters", "",
            "each rank says what it has counted when it calls MPI_Finalize; "
@@ -334,6 +335,15 @@ std::string nearest_option(std::string_view name) {
     }
     if (best.empty()) return best;
     return fmt::format("{}{}", best.size() > 1 ? "--" : "-", best);
+}
+
+double seconds(std::string_view option, std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) || value > 1e8)
+        throw Failure(exit_usage,
+                      fmt::format("{}: '{}' is not a number of seconds above 0", option, text));
+    return value;
 }
 
 int whole_number(std::string_view option, std::string_view text, int low, int high) {

@@ -45,6 +45,9 @@ std::string nearest_option(std::string_view name);
 /// A whole number in [low, high], or Failure naming `option`.
 int whole_number(std::string_view option, std::string_view text, int low, int high);
 
+/// A number of seconds above 0, or Failure naming `option`.
+double seconds(std::string_view option, std::string_view text);
+
 /// The job that a command line (without argv[0]) describes, or Failure. Prints and answers no job
 /// (empty programs) for --help and --version.
 Job parse_command_line(const std::vector<std::string>& arguments);

@@ -110,7 +110,7 @@ void Output::watch_if_due(Stream& stream) {
 
 /// False when there is nothing to read at present.
 bool Output::read(Stream& stream) {
-    std::array<char, 65536> buffer;
+    static std::array<char, 65536> buffer;  // the stack may be smaller
     const ssize_t size = ::read(stream.pipe.get(), buffer.data(), buffer.size());
     if (size < 0) return errno == EINTR;
     if (size == 0) {

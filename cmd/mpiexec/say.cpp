@@ -32,6 +32,14 @@ bool write_all(int fd, std::string_view text) noexcept {
 
 void say(std::string_view text) { write_all(STDERR_FILENO, fmt::format("mpiexec: {}\n", text)); }
 
+std::string printable(std::string_view text) {
+    constexpr std::size_t longest = 60;
+    std::string shown(text.substr(0, longest));
+    for (char& c : shown)
+        if (c < ' ' || c > '~') c = '?';
+    return text.size() > longest ? shown + "..." : shown;
+}
+
 std::string signal_name(int signal) {
     const char* name = sigabbrev_np(signal);
     const char* meaning = sigdescr_np(signal);

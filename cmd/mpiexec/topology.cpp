@@ -102,6 +102,12 @@ std::string format_cpu_list(const std::vector<int>& numbers) {
     return text;
 }
 
+int hardware_threads(const std::vector<Core>& cores) {
+    std::size_t count = 0;
+    for (const Core& core : cores) count += core.threads.size();
+    return static_cast<int>(count);
+}
+
 std::vector<Core> allowed_cores() {
     const std::vector<int> allowed = allowed_threads();
     const std::vector<int> nodes = numa_nodes();

@@ -20,6 +20,9 @@ struct Core {
 /// /sys tells nothing, every hardware thread counts as a core of one package. Never empty.
 std::vector<Core> allowed_cores();
 
+/// How many hardware threads they have.
+int hardware_threads(const std::vector<Core>& cores);
+
 /// The numbers in a list as the kernel writes it: "0-2,5" is 0, 1, 2, 5.
 std::vector<int> parse_cpu_list(const std::string& text);
 
