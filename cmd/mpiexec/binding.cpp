@@ -19,11 +19,17 @@ Map effective_map(const Placement& placement) {
     if (placement.map != Map::unset) return placement.map;
     if (placement.bind == Bind::socket) return Map::socket;
     if (placement.bind == Bind::numa) return Map::numa;
+    if (placement.bind == Bind::l3cache) return Map::l3cache;
     return Map::core;
 }
 
 int object_of(const Core& core, Map map) {
-    return map == Map::socket ? core.package : map == Map::numa ? core.numa : 0;
+    switch (map) {
+        case Map::socket: return core.package;
+        case Map::numa: return core.numa;
+        case Map::l3cache: return core.l3cache;
+        default: return 0;
+    }
 }
 
 /// The cores, split by what ranks are dealt out to.
@@ -157,6 +163,7 @@ Bindings place(const Placement& placement, const std::vector<Core>& cores,
             case Bind::core: own = some_cores(group, part.before, part.width); break;
             case Bind::socket: own = around(cores, home, Map::socket); break;
             case Bind::numa: own = around(cores, home, Map::numa); break;
+            case Bind::l3cache: own = around(cores, home, Map::l3cache); break;
             case Bind::hwthread: {
                 const Threads all = all_threads(group);
                 own = {all[rank / groups.size() % all.size()]};

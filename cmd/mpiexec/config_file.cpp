@@ -94,7 +94,8 @@ std::size_t find_option(const std::vector<std::string>& words) {
             (name.starts_with(option_name) && name[option_name.size()] == '='))
             return i;
         const Option* option = mpiexec::find_option(name);
-        i += 1 + (option == nullptr ? 0 : number_of_values(*option));
+        const std::string_view first = i + 1 < words.size() ? words[i + 1] : std::string_view();
+        i += 1 + (option == nullptr ? 0 : number_of_values(*option, first));
     }
     return words.size();
 }

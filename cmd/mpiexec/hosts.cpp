@@ -42,12 +42,6 @@ bool is_task_of_srun() {
     return step >= 0 && step < last_step;
 }
 
-/// A rank of some job starts jobs of its own where it is.
-bool is_rank() {
-    return std::getenv("PMI_RANK") != nullptr || std::getenv("PMIX_RANK") != nullptr ||
-        is_task_of_srun();
-}
-
 void add(std::vector<Host>& hosts, Host host) {
     const auto same = std::find_if(hosts.begin(), hosts.end(),
                                    [&](const Host& one) { return one.name == host.name; });
@@ -99,6 +93,11 @@ int read_hostfile(std::vector<Host>& hosts, std::istream& file) {
         ++lines;
     }
     return lines;
+}
+
+bool is_rank() {
+    return std::getenv("PMI_RANK") != nullptr || std::getenv("PMIX_RANK") != nullptr ||
+        is_task_of_srun();
 }
 
 bool in_slurm_allocation() { return std::getenv("SLURM_JOB_ID") != nullptr; }

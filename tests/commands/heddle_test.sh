@@ -20,6 +20,12 @@ case $info in *"$prefix"/*) ;; *) echo "FAILED: another library was loaded" >&2;
 listed=$("$prefix/bin/heddle" info --unsupported | wc -l)
 case $info in *" $((listed)) unsupported"*) ;; *) echo "FAILED: $listed are listed" >&2; exit 1 ;; esac
 
+# Alone it says what there is.
+said=$("$prefix/bin/heddle") || { echo "FAILED: heddle alone is an error" >&2; exit 1; }
+[ "$said" = "$("$prefix/bin/heddle" --help)" ] || { echo "FAILED: heddle alone: $said" >&2; exit 1; }
+case $said in *"info "*"locks "*) ;; *) echo "FAILED: heddle alone: $said" >&2; exit 1 ;; esac
+"$prefix/bin/heddle" --version | grep -Eqx 'Heddle [0-9]+\.[0-9]+\.[0-9]+' || { echo "FAILED: the version" >&2; exit 1; }
+
 # The knobs, with who has set them.
 fail() { echo "FAILED: $*" >&2; exit 1; }
 unset HEDDLE_EAGER_LIMIT HEDDLE_SINGLE_COPY HEDDLE_COUNTERS

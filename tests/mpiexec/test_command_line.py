@@ -191,8 +191,6 @@ class Refused(LaunchTest):
         self.assert_refused(2, "how many ranks?", "--host", "a,b", "true")
         self.assert_refused(2, "not one of srun, prterun", "--host", "a,b", "--via", "ssh", "-n", "1", "true")
         self.assert_refused(1, "it is not there", "--host", "a,b", "--via", "/nowhere/srun", "-n", "1", "true")
-        self.assert_refused(2, "--via says which launcher", "--rankfile", "r", "-n", "1", "true")
-        self.assert_refused(2, "HEDDLE_", "--mca", "btl", "self", "true")
 
     def test_files_of_hosts_that_are_none(self):
         with tempfile.TemporaryDirectory() as folder:
