@@ -20,12 +20,17 @@ release:  ## build everything, tests and benchmarks too (default)
 	cmake --preset release -DHEDDLE_TESTS=ON
 	cmake --build --preset release --parallel $(JOBS)
 
-# What the demonstration runs; what is installed. A build that is configured already stays as it is.
+# A build that was configured keeps its settings, and sees what has been installed or removed since.
+.PHONY: configured
+configured:
+	@if [ -f $(BUILD)/build.ninja ]; then cmake $(BUILD); else cmake --preset release -B $(BUILD) -DHEDDLE_TESTS=OFF; fi
+
+# What the demonstration runs; what is installed.
 .PHONY: demonstration product
 demonstration product:
 	@tools/dependencies.sh demo
-	@[ -f $(BUILD)/build.ninja ] || cmake --preset release -DHEDDLE_TESTS=OFF
-	cmake --build --preset release --parallel $(JOBS) --target $@
+	@$(MAKE) --no-print-directory configured
+	cmake --build $(BUILD) --parallel $(JOBS) --target $@
 
 build/%/build.ninja:
 	cmake --preset $*

@@ -91,6 +91,11 @@ int main(int argc, char** argv) {
     free(expected);
     MPI_Win_unlock_all(table.win);
     MPI_Win_free(&table.win);
+    int any = 0;
+    MPI_Reduce(&wrong, &any, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("hash_table: %d words of %d ranks counted, %s\n", WORDS * table.ranks, table.ranks,
+               any != 0 ? "WRONG" : "correct");
     MPI_Finalize();
     return wrong != 0;
 }

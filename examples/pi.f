@@ -18,8 +18,10 @@
       call MPI_REDUCE(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 0,
      &                MPI_COMM_WORLD, ierr)
       if (rank .eq. 0) then
-         print *, 'pi is nearly', all
-         if (abs(all - acos(-1d0)) .gt. 1d-9) then
+         if (abs(all - acos(-1d0)) .le. 1d-9) then
+            print *, 'pi is nearly', all, ', correct'
+         else
+            print *, 'pi is nearly', all, ', WRONG'
             call MPI_ABORT(MPI_COMM_WORLD, 1, ierr)
          end if
       end if

@@ -63,7 +63,7 @@ contains
 
   subroutine report(total)
     integer, intent(in) :: total
-    print *, total, 'primes below', limit
+    print '(a, i0, a, i0, a)', 'primes: ', total, ' below ', limit, merge(', correct', ', WRONG  ', total == known)
     if (total /= known) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 end program

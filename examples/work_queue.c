@@ -54,7 +54,8 @@ int main(int argc, char** argv) {
         long long expected[LONGEST] = {0};
         count(1, LIMIT, expected);
         for (int steps = 0; steps < LONGEST; ++steps) wrong += numbers[steps] != expected[steps];
-        if (wrong != 0) fprintf(stderr, "%d counts are wrong\n", wrong);
+        printf("work_queue: numbers up to %d counted, %s\n", LIMIT - 1,
+               wrong != 0 ? "WRONG" : "correct");
     }
     MPI_Bcast(&wrong, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Win_free(&results);

@@ -78,7 +78,7 @@ mount -t tmpfs tmpfs "$root/dev/shm"
 # The lines that stand indented in these sections.
 awk '/^## / { wanted = ($0 == "## Try it" || $0 == "## Your own program") }
      wanted && sub(/^    /, "")' "$root/root/heddle-source/README.md" >"$root/root/newcomer"
-grep -q '^make demo' "$root/root/newcomer" || { echo "fresh.sh: the README has no lines to try" >&2; exit 1; }
+grep -q '^make install' "$root/root/newcomer" || { echo "fresh.sh: the README has no lines to try" >&2; exit 1; }
 
 cat >"$root/root/try" <<'END'
 set -eu
@@ -98,6 +98,11 @@ while IFS= read -r line <&3; do
     start=$(date +%s)
     eval "$line" </dev/null
     echo "($(($(date +%s) - start)) s)"
+    case $line in
+        "make install"*)
+            grep -q 'nothing is left out' build/release/left_out/left_out.txt ||
+                { echo "fresh.sh: what make install installs is not the whole product" >&2; exit 1; } ;;
+    esac
     echo $number >/root/worked
 done 3</root/newcomer
 echo "packages installed on the way: $(($(packages) - $(cat /root/before)))"

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "collectives.hpp"
+#include "left_out.hpp"
 #include "subcommands.hpp"
 #include "sync/asymmetric_fence.hpp"
 #include "tables.hpp"
@@ -91,8 +92,8 @@ void info(const InfoOptions& options) {
                function_count, missing);
     if (missing != 0) fmt::print("                 heddle info --unsupported lists those\n");
     fmt::print("  membarrier     {}\n", membarrier());
-    fmt::print("  network        {}; no message goes there yet\n",
-               transport::describe_network(tool::settings_now()));
+    fmt::print("  network        {}\n", transport::describe_network(tool::settings_now()));
+    fmt::print("  build          {}\n", HEDDLE_LEFT_OUT);
 }
 
 }  // namespace heddle::cmd

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <iostream>
+
 #include "subcommands.hpp"
 
 namespace heddle::cmd {
@@ -103,7 +105,9 @@ struct Options {
 int run(int argc, char** argv) {
     CLI::App application{"Heddle: MPI for programs with threads", "heddle"};
     application.set_version_flag("--version", "Heddle " HEDDLE_VERSION);
-    application.require_subcommand(1);
+    application.require_subcommand(0, 1);
+    application.footer(
+        "heddle COMMAND --help says more of each. MPI programs are started by mpiexec.");
     Options options;
     add_info(application, options.info);
     add_script(application, "bench",
@@ -117,6 +121,7 @@ int run(int argc, char** argv) {
     add_stencil(application, options.stencil);
     try {
         CLI11_PARSE(application, argc, argv);
+        if (application.get_subcommands().empty()) std::cout << application.help();
         return 0;
     } catch (const Failed& failed) {
         return failed.code;

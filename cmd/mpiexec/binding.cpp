@@ -19,11 +19,17 @@ Map effective_map(const Placement& placement) {
     if (placement.map != Map::unset) return placement.map;
     if (placement.bind == Bind::socket) return Map::socket;
     if (placement.bind == Bind::numa) return Map::numa;
+    if (placement.bind == Bind::l3cache) return Map::l3cache;
     return Map::core;
 }
 
 int object_of(const Core& core, Map map) {
-    return map == Map::socket ? core.package : map == Map::numa ? core.numa : 0;
+    switch (map) {
+        case Map::socket: return core.package;
+        case Map::numa: return core.numa;
+        case Map::l3cache: return core.l3cache;
+        default: return 0;
+    }
 }
 
 /// The cores, split by what ranks are dealt out to.
@@ -50,11 +56,17 @@ Threads all_threads(const Group& group) {
     return threads;
 }
 
-/// Part `index` of `count` nearly equal parts; all of it when there are too few cores.
-Threads share(const Group& group, std::size_t index, std::size_t count) {
-    if (count > group.size()) return all_threads(group);
+/// The cores of one rank among those of its group, by the widths of the ranks before it and of all.
+struct Part {
+    std::size_t before = 0, width = 1, all = 1;
+};
+
+/// As many of the cores as the part is of all; all of them when there are too few.
+Threads share(const Group& group, const Part& part) {
+    if (part.all > group.size()) return all_threads(group);
     Threads threads;
-    for (std::size_t i = index * group.size() / count; i < (index + 1) * group.size() / count; ++i)
+    const std::size_t end = (part.before + part.width) * group.size() / part.all;
+    for (std::size_t i = part.before * group.size() / part.all; i < end; ++i)
         append(threads, *group[i]);
     return threads;
 }
@@ -75,38 +87,90 @@ Threads around(const std::vector<Core>& cores, const Core& home, Map map) {
     return threads;
 }
 
+std::size_t width_of(const Placement& placement, int threads) {
+    return static_cast<std::size_t>(
+        std::max(1, placement.cores_per_rank > 0 ? placement.cores_per_rank : threads));
+}
+
+/// For each rank its part of the group that it is dealt out to.
+std::vector<Part> parts(const Placement& placement, const std::vector<int>& threads,
+                        std::size_t groups) {
+    std::vector<std::size_t> all(groups, 0);
+    std::vector<Part> result;
+    for (std::size_t rank = 0; rank < threads.size(); ++rank) {
+        const std::size_t width = width_of(placement, threads[rank]);
+        result.push_back({all[rank % groups], width, 0});
+        all[rank % groups] += width;
+    }
+    for (std::size_t rank = 0; rank < result.size(); ++rank) result[rank].all = all[rank % groups];
+    return result;
+}
+
+/// Parts that exceed their group, where every rank still gets a core, become equal.
+void make_room(std::vector<Part>& parts, const std::vector<Group>& groups) {
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+        const std::size_t turn = rank % groups.size();
+        const std::size_t ranks = (parts.size() - turn + groups.size() - 1) / groups.size();
+        if (parts[rank].all > groups[turn].size()) parts[rank] = {rank / groups.size(), 1, ranks};
+    }
+}
+
+/// Why ranks are better left to the kernel; empty: they are not.
+std::string why_not(const std::vector<Core>& cores, const std::vector<int>& threads,
+                    const Surroundings& surroundings) {
+    if (threads.size() > cores.size())
+        return fmt::format("{} ranks outnumber {} cores", threads.size(), cores.size());
+    if (surroundings.own || surroundings.busy == 0) return {};
+    std::size_t wanted = static_cast<std::size_t>(surroundings.busy);
+    for (const int own : threads) wanted += static_cast<std::size_t>(std::max(own, 1));
+    if (wanted <= cores.size()) return {};
+    return fmt::format("{} other {} on the {} cores; --bind-to share binds all the same",
+                       surroundings.busy, surroundings.busy == 1 ? "thread runs" : "threads run",
+                       cores.size());
+}
+
+/// What is not said is decided here.
+Bind effective_bind(const Placement& placement) {
+    if (placement.bind != Bind::unset) return placement.bind;
+    return placement.cores_per_rank > 0 ? Bind::core : Bind::share;
+}
+
 }  // namespace
 
-std::vector<std::vector<int>> place(const Placement& placement, const std::vector<Core>& cores,
-                                    int ranks) {
-    const auto count = static_cast<std::size_t>(ranks);
-    std::vector<Threads> result(count);
-    Bind bind = placement.bind;
-    if (bind == Bind::share && placement.cores_per_rank > 0) bind = Bind::core;
-    if (bind == Bind::none || (bind == Bind::share && count > cores.size())) return result;
+Bindings place(const Placement& placement, const std::vector<Core>& cores,
+               const std::vector<int>& threads, const Surroundings& surroundings) {
+    Bindings result;
+    result.threads.resize(threads.size());
+    const Bind bind = effective_bind(placement);
+    if (bind == Bind::none) return result;
+    const bool asked = placement.bind != Bind::unset || placement.map != Map::unset;
+    if (bind == Bind::share)
+        result.why_not = why_not(cores, threads, asked ? Surroundings{true, 0} : surroundings);
+    if (!result.why_not.empty()) return result;
 
     const std::vector<Group> groups = split(cores, effective_map(placement));
-    const std::size_t width = static_cast<std::size_t>(std::max(1, placement.cores_per_rank));
-    for (std::size_t rank = 0; rank < count; ++rank) {
-        const std::size_t turn = rank % groups.size();
-        const Group& group = groups[turn];
-        const std::size_t index = rank / groups.size();
-        const std::size_t neighbours = (count - turn + groups.size() - 1) / groups.size();
-        const Core& home = *group[index * width % group.size()];
-        Threads& threads = result[rank];
+    std::vector<Part> taken = parts(placement, threads, groups.size());
+    if (bind == Bind::share) make_room(taken, groups);
+    for (std::size_t rank = 0; rank < threads.size(); ++rank) {
+        const Group& group = groups[rank % groups.size()];
+        const Part& part = taken[rank];
+        const Core& home = *group[part.before % group.size()];
+        Threads& own = result.threads[rank];
         switch (bind) {
+            case Bind::unset:
             case Bind::none: break;
-            case Bind::share: threads = share(group, index, neighbours); break;
-            case Bind::core: threads = some_cores(group, index * width, width); break;
-            case Bind::socket: threads = around(cores, home, Map::socket); break;
-            case Bind::numa: threads = around(cores, home, Map::numa); break;
+            case Bind::share: own = share(group, part); break;
+            case Bind::core: own = some_cores(group, part.before, part.width); break;
+            case Bind::socket: own = around(cores, home, Map::socket); break;
+            case Bind::numa: own = around(cores, home, Map::numa); break;
+            case Bind::l3cache: own = around(cores, home, Map::l3cache); break;
             case Bind::hwthread: {
                 const Threads all = all_threads(group);
-                threads = {all[index % all.size()]};
+                own = {all[rank / groups.size() % all.size()]};
                 break;
             }
         }
-        std::sort(threads.begin(), threads.end());
+        std::sort(own.begin(), own.end());
     }
     return result;
 }
@@ -140,12 +204,14 @@ bool bind_here(const std::vector<int>& threads) noexcept {
     return done;
 }
 
-void report_bindings(const std::vector<std::vector<int>>& bindings) {
-    for (std::size_t rank = 0; rank < bindings.size(); ++rank) {
-        if (bindings[rank].empty())
-            say(fmt::format("rank {} is not bound", rank));
+void report_bindings(const Bindings& bindings) {
+    const std::string why = bindings.why_not.empty() ? "" : ": " + bindings.why_not;
+    for (std::size_t rank = 0; rank < bindings.threads.size(); ++rank) {
+        const std::vector<int>& threads = bindings.threads[rank];
+        if (threads.empty())
+            say(fmt::format("rank {} is not bound{}", rank, why));
         else
-            say(fmt::format("rank {} is bound to cpu {}", rank, format_cpu_list(bindings[rank])));
+            say(fmt::format("rank {} is bound to cpu {}", rank, format_cpu_list(threads)));
     }
 }
 

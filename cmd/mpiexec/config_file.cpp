@@ -2,11 +2,11 @@
 #include "config_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
+#include <sstream>
 
 #include "options.hpp"
 #include "say.hpp"
+#include "small_file.hpp"
 
 namespace heddle::mpiexec {
 
@@ -69,9 +69,7 @@ private:
 };
 
 std::vector<std::string> read(const std::string& path) {
-    std::ifstream file(path);
-    if (!file)
-        throw Failure(exit_usage, fmt::format("-configfile {}: {}", path, error_text(errno)));
+    std::istringstream file(read_small_file("-configfile", path));
     std::vector<std::string> all;
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
@@ -96,7 +94,8 @@ std::size_t find_option(const std::vector<std::string>& words) {
             (name.starts_with(option_name) && name[option_name.size()] == '='))
             return i;
         const Option* option = mpiexec::find_option(name);
-        i += 1 + (option == nullptr ? 0 : number_of_values(*option));
+        const std::string_view first = i + 1 < words.size() ? words[i + 1] : std::string_view();
+        i += 1 + (option == nullptr ? 0 : number_of_values(*option, first));
     }
     return words.size();
 }

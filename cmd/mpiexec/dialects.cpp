@@ -58,6 +58,7 @@ void hydra_placement(Words& words, const Placement& placement) {
     constexpr std::string_view hydra = "mpiexec.hydra";
     if (placement.report) refuse(hydra, "--report-bindings");
     switch (placement.bind) {
+        case Bind::unset:
         case Bind::share:
             if (placement.cores_per_rank > 0)
                 add(words, {"-bind-to", with_count("core", placement.cores_per_rank)});
@@ -69,8 +70,10 @@ void hydra_placement(Words& words, const Placement& placement) {
         case Bind::hwthread: add(words, {"-bind-to", "hwthread"}); break;
         case Bind::socket: add(words, {"-bind-to", "socket"}); break;
         case Bind::numa: add(words, {"-bind-to", "numa"}); break;
+        case Bind::l3cache: add(words, {"-bind-to", "l3cache"}); break;
     }
     if (placement.map == Map::socket) add(words, {"-map-by", "socket"});
+    if (placement.map == Map::l3cache) add(words, {"-map-by", "l3cache"});
     if (placement.map == Map::numa) add(words, {"-map-by", "numa"});
 }
 
@@ -122,6 +125,7 @@ std::string prterun_map(const Job& job) {
     if (job.placement.map == Map::node) map = "node";
     if (job.placement.map == Map::socket) map = "package";
     if (job.placement.map == Map::numa) map = "numa";
+    if (job.placement.map == Map::l3cache) map = "l3cache";
     if (job.hosts.empty() && job.ranks_per_host > 0)
         map = fmt::format("ppr:{}:node", job.ranks_per_host);
     if (job.placement.cores_per_rank > 0)
@@ -136,6 +140,8 @@ std::string prterun_bind(const Placement& placement) {
         case Bind::hwthread: return "hwthread";
         case Bind::socket: return "package";
         case Bind::numa: return "numa";
+        case Bind::l3cache: return "l3cache";
+        case Bind::unset:
         case Bind::share: return placement.cores_per_rank > 0 ? "core" : "none";
         case Bind::none: break;
     }
@@ -164,12 +170,14 @@ Words prterun_program(const Job&, const Program& program) {
 void srun_placement(Words& words, const Placement& placement) {
     std::string bind;
     switch (placement.bind) {
+        case Bind::unset:
         case Bind::share: break;
         case Bind::none: bind = "none"; break;
         case Bind::core: bind = "cores"; break;
         case Bind::hwthread: bind = "threads"; break;
         case Bind::socket: bind = "sockets"; break;
         case Bind::numa: bind = "ldoms"; break;
+        case Bind::l3cache: refuse("srun", "--bind-to l3cache");
     }
     if (placement.report) bind = bind.empty() ? "verbose" : "verbose," + bind;
     if (!bind.empty()) words.push_back("--cpu-bind=" + bind);
@@ -178,6 +186,7 @@ void srun_placement(Words& words, const Placement& placement) {
     if (placement.map == Map::node) words.emplace_back("--distribution=cyclic");
     if (placement.map == Map::socket) words.emplace_back("--distribution=block:cyclic");
     if (placement.map == Map::numa) refuse("srun", "--map-by numa");
+    if (placement.map == Map::l3cache) refuse("srun", "--map-by l3cache");
 }
 
 /// A site says by SLURM_MPI_TYPE what its ranks speak. pmi2 is there wherever Slurm is.

@@ -3,6 +3,7 @@
 /// The environment of a rank: the launcher's as the rules have it, and what names the rank.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "job.hpp"
@@ -20,6 +21,9 @@ public:
 
     /// The same, unless the variable is there.
     void set_default(const std::string& name, const std::string& value);
+
+    /// What the variable is set to; empty if it is not.
+    [[nodiscard]] std::string_view value(std::string_view name) const;
 
     /// For execve(); valid until the next set().
     [[nodiscard]] std::vector<char*> pointers();

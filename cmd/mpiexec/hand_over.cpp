@@ -112,6 +112,10 @@ void add_inheritance(std::vector<std::string>& words, const Job& job, const Prog
 std::vector<std::string> inner_command(const Job& job, const Program& program) {
     std::vector<std::string> words{own_path(), "--inner", "-n", "1"};
     if (job.tag_output) words.emplace_back("-l");
+    if (job.time_output) words.emplace_back("--timestamp-output");
+    if (job.merge_output) words.emplace_back("--merge-stderr-to-stdout");
+    if (!job.output_file.empty()) words.insert(words.end(), {"-outfile-pattern", job.output_file});
+    if (!job.error_file.empty()) words.insert(words.end(), {"-errfile-pattern", job.error_file});
     if (job.raw_output) words.emplace_back("--raw-output");
     if (job.quiet) words.emplace_back("-q");
     if (job.timeout_seconds > 0)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <climits>
 #include <cstdlib>
 #include <fstream>
@@ -41,17 +42,21 @@ bool is_task_of_srun() {
     return step >= 0 && step < last_step;
 }
 
-/// A rank of some job starts jobs of its own where it is.
-bool is_rank() {
-    return std::getenv("PMI_RANK") != nullptr || std::getenv("PMIX_RANK") != nullptr ||
-        is_task_of_srun();
-}
-
 void add(std::vector<Host>& hosts, Host host) {
     const auto same = std::find_if(hosts.begin(), hosts.end(),
                                    [&](const Host& one) { return one.name == host.name; });
     if (same == hosts.end()) return hosts.push_back(std::move(host));
     same->ranks = std::max(same->ranks, 1) + std::max(host.ranks, 1);
+}
+
+/// A name of DNS or an address, which may have a user before it, as ssh has it.
+bool can_be_host(std::string_view name) {
+    constexpr std::size_t longest = 253;
+    const auto can_be_in_it = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == '@';
+    };
+    return !name.empty() && name.size() <= longest && name.front() != '-' && name.front() != '.' &&
+        std::all_of(name.begin(), name.end(), can_be_in_it);
 }
 
 int ranks_of(std::string_view text) {
@@ -69,13 +74,14 @@ std::string own_host_name() {
 void add_host(std::vector<Host>& hosts, std::string_view entry) {
     const std::size_t colon = entry.find(':');
     Host host{std::string(entry.substr(0, colon)), 0};
-    if (host.name.empty() || host.name.starts_with('-'))
-        throw Failure(exit_usage, fmt::format("'{}' is not the name of a host", entry));
+    if (!can_be_host(host.name))
+        throw Failure(exit_usage, fmt::format("'{}' is not the name of a host", printable(entry)));
     if (colon != std::string_view::npos) host.ranks = ranks_of(entry.substr(colon + 1));
     add(hosts, std::move(host));
 }
 
-void read_hostfile(std::vector<Host>& hosts, std::istream& file) {
+int read_hostfile(std::vector<Host>& hosts, std::istream& file) {
+    int lines = 0;
     constexpr std::string_view slots = "slots=";
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line.substr(0, line.find('#')));
@@ -84,7 +90,14 @@ void read_hostfile(std::vector<Host>& hosts, std::istream& file) {
         for (std::string word; words >> word;)
             if (word.starts_with(slots)) host.append(":").append(word.substr(slots.size()));
         add_host(hosts, host);
+        ++lines;
     }
+    return lines;
+}
+
+bool is_rank() {
+    return std::getenv("PMI_RANK") != nullptr || std::getenv("PMIX_RANK") != nullptr ||
+        is_task_of_srun();
 }
 
 bool in_slurm_allocation() { return std::getenv("SLURM_JOB_ID") != nullptr; }

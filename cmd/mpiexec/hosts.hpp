@@ -17,8 +17,11 @@ std::string own_host_name();
 /// Failure if it is no such text.
 void add_host(std::vector<Host>& hosts, std::string_view entry);
 
-/// Adds one for each line, as Hydra and PRRTE read it: "HOST", "HOST:RANKS", "HOST slots=RANKS"; '#' begins a comment.
-void read_hostfile(std::vector<Host>& hosts, std::istream& file);
+/// Adds one for each line, and returns their number. They stand there as Hydra and PRRTE read them: "HOST", "HOST:RANKS", "HOST slots=RANKS"; '#' begins a comment.
+int read_hostfile(std::vector<Host>& hosts, std::istream& file);
+
+/// Whether this process is a rank of some job, which starts jobs of its own where it is.
+bool is_rank();
 
 /// Whether a job with these hosts, or in this allocation of a batch system, takes other machines than this one.
 bool takes_other_machines(const Job& job);

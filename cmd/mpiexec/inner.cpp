@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -15,12 +16,15 @@
 #include <utility>
 #include <vector>
 
+#include "crowding.hpp"
 #include "input.hpp"
 #include "keeper.hpp"
 #include "platform/printing.hpp"
 #include "process_tree.hpp"
 #include "say.hpp"
 #include "settle.hpp"
+#include "surroundings.hpp"
+#include "topology.hpp"
 
 namespace heddle::mpiexec {
 
@@ -93,6 +97,21 @@ void see_daemon_end(const UniqueFd& daemon) {
     ::_exit(0);
 }
 
+/// How many ranks of the job the launcher has started on this machine; 1 if it does not say.
+int ranks_here() {
+    for (const char* variable : {"MPI_LOCALNRANKS", "SLURM_TASKS_PER_NODE"})
+        if (const char* text = std::getenv(variable)) return std::max(std::atoi(text), 1);
+    return 1;
+}
+
+/// As far as this rank sees it, which the launcher has bound or not: other ranks here are taken to be like it.
+bool is_crowded(const Job& job) {
+    const int allowed = hardware_threads(allowed_cores());
+    const int said = openmp_threads(job).front();
+    const int own = said > 0 ? said : allowed;
+    return own > allowed || own > online_threads() / ranks_here();
+}
+
 /// Launchers give other ranks than the one that is meant something to read from that never ends.
 void settle_input(Job& job) {
     if (job.input == InputTo::one_rank && job.input_rank != job.first_rank)
@@ -109,6 +128,7 @@ int run_inner(Job& job) {
     job.first_rank = rank_of_launcher();
     settle_input(job);
     settle(job, 1);
+    job.crowded = is_crowded(job);
     become_subreaper();
     Input input(job, 1);
     UniqueFd signals = signals_to_keeper();

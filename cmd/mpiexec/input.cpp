@@ -76,7 +76,7 @@ void Input::watch_source() {
 }
 
 void Input::read_source() {
-    std::array<char, 65536> buffer;
+    static std::array<char, 65536> buffer;  // the stack may be smaller
     const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
     if (size < 0 && errno == EINTR) return;
     loop_->unwatch(STDIN_FILENO);

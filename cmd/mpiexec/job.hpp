@@ -26,15 +26,17 @@ struct Program {
     EnvironmentRule environment;
 };
 
-enum class Bind { share, none, core, hwthread, socket, numa };
-enum class Map { unset, core, socket, numa, node };
+/// unset: an equal share of the cores, where ranks have them for themselves.
+enum class Bind { unset, share, none, core, hwthread, socket, numa, l3cache };
+enum class Map { unset, core, socket, numa, l3cache, node };
 
 /// Where ranks run, see binding.hpp.
 struct Placement {
-    Bind bind = Bind::share;
+    Bind bind = Bind::unset;
     Map map = Map::unset;
     int cores_per_rank = 0;  ///< --map-by x:PE=n, 0: not given
     bool report = false;
+    std::vector<int> cpus;  ///< hardware threads to use; empty: all that may be used
 };
 
 enum class InputTo { one_rank, all_ranks, nobody };
@@ -61,14 +63,22 @@ struct Job {
     int universe_size = 0;       ///< 0: the number of ranks
     double timeout_seconds = 0;  ///< 0: none
     bool tag_output = false;
+    bool time_output = false;   ///< each line begins with the time
+    bool merge_output = false;  ///< standard error goes where standard output goes
+    std::string
+        output_file;  ///< pattern of a name for each rank (output_file.hpp); empty: passed on
+    std::string error_file;   ///< likewise
     bool raw_output = false;  ///< ranks write to the launcher's own descriptors
     bool quiet = false;
     std::vector<Host> hosts;  ///< empty: none was named
     int ranks_per_host = 0;   ///< 0: not said
     std::string via;          ///< which launcher starts ranks on other hosts; empty: any
     Children children = Children::ranks;
-    int first_rank = 0;  ///< not 0: of another launcher's job
+    bool crowded = false;  ///< threads outnumber cores (crowding.hpp)
+    int first_rank = 0;    ///< not 0: of another launcher's job
     bool verbose = false;
+    bool dry = false;                  ///< nothing is started
+    std::vector<std::string> ignored;  ///< sentences on what was asked for and has no effect
 
     /// Number of ranks; valid once every program's is known.
     [[nodiscard]] int size() const {

@@ -130,6 +130,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
         environment.set(launch::keeper_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)
         for (const auto& [variable, value] : line_by_line) environment.set_default(variable, value);
+    if (job_.crowded) environment.set_default("OMP_WAIT_POLICY", "passive");
     if (output.pages) environment.set(platform::print_pipe_variable, name_of_pipe(output.pages));
     return RankStart{program(rank),
                      rank,

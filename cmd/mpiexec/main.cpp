@@ -3,7 +3,7 @@
 ///
 ///   options  → job       what the command line says          options.hpp, config_file.hpp, job.hpp
 ///   settle               what can be started                  settle.hpp, variables.hpp
-///   topology → binding   where the ranks run                  topology.hpp, binding.hpp
+///   topology → binding   where the ranks run                  topology.hpp, surroundings.hpp, binding.hpp
 ///   guard                the process that the user sees       guard.hpp
 ///   └ sentry             waits, and ends what others leave    watcher.hpp
 ///     └ watcher          the same, in mpiexec's session       watcher.hpp
@@ -20,11 +20,14 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "binding.hpp"
+#include "crowding.hpp"
 #include "event_loop.hpp"
+#include "foreign.hpp"
 #include "guard.hpp"
 #include "hand_over.hpp"
 #include "hosts.hpp"
@@ -34,6 +37,7 @@
 #include "say.hpp"
 #include "settle.hpp"
 #include "spawn.hpp"
+#include "surroundings.hpp"
 #include "topology.hpp"
 #include "variables.hpp"
 
@@ -62,7 +66,13 @@ int descriptors_per_rank(const Job& job) {
     return 1 + PassedOn(job).pipes() + (job.input == InputTo::all_ranks ? 2 : 0);
 }
 
-/// Of what was asked for and will not be.
+/// Warns about options and variables that have no effect.
+void warn_of_ignored(const Job& job) {
+    if (job.quiet) return;
+    for (const std::string& sentence : job.ignored) say(sentence);
+}
+
+/// Warns about what cannot be as it was asked for.
 void warn(const Job& job, const std::vector<Core>& cores) {
     if (job.quiet) return;
     for (const std::string& sentence : unknown_variables(job)) say(sentence);
@@ -70,20 +80,42 @@ void warn(const Job& job, const std::vector<Core>& cores) {
     if (!impossible.empty()) say(impossible);
 }
 
+/// Hydra's variable, where the command line has no --timeout. Not a positive number: none.
+void hear_timeout(Job& job) {
+    constexpr const char* variable = "MPIEXEC_TIMEOUT";
+    const char* text = std::getenv(variable);
+    if (job.timeout_seconds > 0 || text == nullptr || *text == '\0') return;
+    const std::string_view value = text;
+    if (value != "0" && value != "-1") job.timeout_seconds = seconds(variable, value);
+}
+
 int run(const std::vector<std::string>& arguments) {
     Job job = parse_command_line(arguments);
     if (job.programs.empty()) return 0;
     if (job.children == Children::rank) return run_inner(job);
+    hear_timeout(job);
+    hear_variables(job);
+    warn_of_ignored(job);
     if (takes_other_machines(job)) return hand_over(job);
-    const std::vector<Core> cores = allowed_cores();
+    if (!bind_here(job.placement.cpus))
+        throw Failure(exit_usage,
+                      fmt::format("--cpu-set {}: none of these may be used",
+                                  format_cpu_list(job.placement.cpus)));
+    std::vector<Core> cores = allowed_cores();
+    if (job.placement.bind == Bind::l3cache || job.placement.map == Map::l3cache)
+        find_caches(cores);
+    if (job.ranks_per_host > 0 && job.programs.size() == 1 && !job.programs.front().ranks)
+        job.programs.front().ranks = job.ranks_per_host;
     settle(job, static_cast<int>(cores.size()));
     // Whole lines are worth less than a job that starts.
     if (!descriptors_suffice(job.size(), descriptors_per_rank(job))) job.raw_output = true;
     check_limits(job.size(), descriptors_per_rank(job));
     warn(job, cores);
-    const std::vector<std::vector<int>> bindings = place(job.placement, cores, job.size());
+    const std::vector<int> threads = openmp_threads(job);
+    const Bindings bindings = place(job.placement, cores, threads, look_around(cores));
+    job.crowded = crowded(threads, bindings.threads, cores);
     if (job.placement.report) report_bindings(bindings);
-    return run_job(job, bindings);
+    return job.dry ? 0 : run_job(job, bindings.threads);
 }
 
 }  // namespace

@@ -2,17 +2,20 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
+#include <sstream>
 
 #include "hosts.hpp"
 #include "nearest.hpp"
 #include "options.hpp"
+#include "placement_options.hpp"
 #include "say.hpp"
+#include "small_file.hpp"
+#include "text.hpp"
+#include "topology.hpp"
 
 namespace heddle::mpiexec {
 
@@ -22,26 +25,12 @@ namespace {
     throw Failure(exit_usage, fmt::format("{}: {}", at.option, reason));
 }
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> parts;
-    while (true) {
-        const std::size_t end = text.find(separator);
-        parts.emplace_back(text.substr(0, end));
-        if (end == std::string_view::npos) return parts;
-        text.remove_prefix(end + 1);
-    }
-}
-
 void check_variable(const Parsing& at, std::string_view name) {
-    if (name.empty() || name.find('=') != std::string_view::npos)
-        wrong(at, fmt::format("'{}' is not the name of an environment variable", name));
+    const auto cannot_stand_there = [](unsigned char c) {
+        return c == '=' || std::isspace(c) != 0 || std::iscntrl(c) != 0;
+    };
+    if (name.empty() || std::any_of(name.begin(), name.end(), cannot_stand_there))
+        wrong(at, fmt::format("'{}' is not the name of an environment variable", printable(name)));
 }
 
 void set_ranks(const Parsing& at) {
@@ -50,9 +39,13 @@ void set_ranks(const Parsing& at) {
 
 void set_directory(const Parsing& at) { at.program.directory = at.values[0]; }
 
+/// "NAME VALUE", or "NAME=VALUE" as one word.
 void set_for(EnvironmentRule& rule, const Parsing& at) {
-    check_variable(at, at.values[0]);
-    rule.set.emplace_back(at.values[0], at.values[1]);
+    const std::size_t equals = at.values[0].find('=');
+    const std::string name = at.values[0].substr(0, equals);
+    check_variable(at, name);
+    rule.set.emplace_back(
+        name, equals == std::string::npos ? at.values[1] : at.values[0].substr(equals + 1));
 }
 
 void inherit_for(EnvironmentRule& rule, const Parsing& at) {
@@ -86,46 +79,13 @@ void export_variable(const Parsing& at) {
     at.program.environment.inherit.push_back(name);
 }
 
-void set_bind(const Parsing& at) {
-    const std::string what = lower(at.values[0]);
-    Bind& bind = at.job.placement.bind;
-    if (what == "none")
-        bind = Bind::none;
-    else if (what == "core")
-        bind = Bind::core;
-    else if (what == "hwthread")
-        bind = Bind::hwthread;
-    else if (what == "socket" || what == "package")
-        bind = Bind::socket;
-    else if (what == "numa")
-        bind = Bind::numa;
-    else
-        wrong(at,
-              fmt::format("'{}' is not one of none, core, hwthread, socket, numa", at.values[0]));
-}
+void set_bind(const Parsing& at) { set_binding(at.job, at.option, at.values[0]); }
+void set_map(const Parsing& at) { set_mapping(at.job, at.option, at.values[0]); }
 
-void set_map_qualifier(const Parsing& at, const std::string& text) {
-    if (text == "oversubscribe" || text == "nooversubscribe" || text == "hwtcpus") return;
-    if (!text.starts_with("pe=")) wrong(at, fmt::format("'{}' is not understood; use PE=N", text));
-    at.job.placement.cores_per_rank = whole_number(at.option, text.substr(3), 1, INT_MAX);
-}
-
-void set_map(const Parsing& at) {
-    const std::vector<std::string> parts = split(lower(at.values[0]), ':');
-    const std::string& what = parts[0];
-    Map& map = at.job.placement.map;
-    if (what == "socket" || what == "package")
-        map = Map::socket;
-    else if (what == "numa")
-        map = Map::numa;
-    else if (what == "core" || what == "slot" || what == "hwthread")
-        map = Map::core;
-    else if (what == "node")
-        map = Map::node;
-    else
-        wrong(at,
-              fmt::format("'{}' is not one of core, slot, hwthread, socket, numa, node", parts[0]));
-    for (std::size_t i = 1; i < parts.size(); ++i) set_map_qualifier(at, parts[i]);
+void set_cpus(const Parsing& at) {
+    if (parse_cpu_list(at.values[0]).empty())
+        wrong(at, fmt::format("'{}' is no list of hardware threads, as 0-3,8", at.values[0]));
+    at.job.placement.cpus = parse_cpu_list(at.values[0]);
 }
 
 void report_bindings(const Parsing& at) { at.job.placement.report = true; }
@@ -143,16 +103,13 @@ void set_input(const Parsing& at) {
 }
 
 void tag_output(const Parsing& at) { at.job.tag_output = true; }
+void time_output(const Parsing& at) { at.job.time_output = true; }
+void merge_output(const Parsing& at) { at.job.merge_output = true; }
+void set_output_file(const Parsing& at) { at.job.output_file = at.values[0]; }
+void set_error_file(const Parsing& at) { at.job.error_file = at.values[0]; }
 void raw_output(const Parsing& at) { at.job.raw_output = true; }
 
-void set_timeout(const Parsing& at) {
-    const std::string& text = at.values[0];
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > 1e8)
-        wrong(at, fmt::format("'{}' is not a number of seconds above 0", text));
-    at.job.timeout_seconds = seconds;
-}
+void set_timeout(const Parsing& at) { at.job.timeout_seconds = seconds(at.option, at.values[0]); }
 
 void set_universe(const Parsing& at) {
     at.job.universe_size = whole_number(at.option, at.values[0], 1, INT_MAX);
@@ -177,16 +134,14 @@ void set_initial_errhandler(const Parsing& at) {
 void be_quiet(const Parsing& at) { at.job.quiet = true; }
 void be_verbose(const Parsing& at) { at.job.verbose = true; }
 
-void accept(const Parsing&) {}
-
 void add_hosts(const Parsing& at) {
     for (const std::string& entry : split(at.values[0], ',')) add_host(at.job.hosts, entry);
 }
 
 void add_hosts_of_file(const Parsing& at) {
-    std::ifstream file(at.values[0]);
-    if (!file) wrong(at, fmt::format("cannot read {}: {}", at.values[0], error_text(errno)));
-    read_hostfile(at.job.hosts, file);
+    std::istringstream file(read_small_file(at.option, at.values[0]));
+    if (read_hostfile(at.job.hosts, file) == 0)
+        wrong(at, fmt::format("{} names no host", at.values[0]));
 }
 
 void set_ranks_per_host(const Parsing& at) {
@@ -195,19 +150,7 @@ void set_ranks_per_host(const Parsing& at) {
 
 void set_via(const Parsing& at) { at.job.via = at.values[0]; }
 
-void refuse_hosts(const Parsing& at) {
-    wrong(at,
-          "not understood; --host and --hostfile say where ranks run, --via says which launcher "
-          "starts them there");
-}
-
 void be_inner(const Parsing& at) { at.job.children = Children::rank; }
-
-void refuse_mca(const Parsing& at) {
-    wrong(at,
-          "parameters of Open MPI mean nothing here; Heddle is set by HEDDLE_* variables, see "
-          "'heddle info'");
-}
 
 /// with_config_file() has looked for it where it may stand.
 void read_already(const Parsing& at) {
@@ -238,11 +181,13 @@ constexpr std::array table{
     Option{hidden, "envall", "", "", own_everything},
     Option{hidden, "envnone", "", "", own_nothing},
 
-    Option{
-        placement, "bind-to", "WHAT",
-        "bind each rank to a core, hwthread, socket or numa node, or "
-        "none; default: an equal share of the cores for each rank, none if ranks outnumber cores",
-        set_bind},
+    Option{placement, "bind-to", "WHAT",
+           "bind each rank to a core (several where OMP_NUM_THREADS says so), hwthread, socket or "
+           "numa "
+           "node, a share of all cores, or none; default: share, where the cores are the job's own "
+           "(an "
+           "allocation, a cpuset) or idle and ranks do not outnumber them, else none",
+           set_bind},
     Option{placement, "map-by", "WHAT[:PE=N]",
            "where consecutive ranks go: core, slot (next to each "
            "other, default), socket, numa (to these in turn), node; PE=N: N cores for each rank",
@@ -258,11 +203,19 @@ constexpr std::array table{
         "which launcher starts ranks on other machines: srun, prterun or mpiexec.hydra, also as a "
         "path; default: the first that is there, srun in an allocation of Slurm",
         set_via},
+    Option{placement, "cpu-set cpu-list", "LIST", "use these hardware threads only, as 0-3,8",
+           set_cpus},
     Option{placement, "report-bindings", "", "say on which cores each rank runs", report_bindings},
-    Option{hidden, "display-map display-bindings", "", "", report_bindings},
 
     Option{streams, "l prepend-rank tag-output", "", "start each line of output with '[rank] '",
            tag_output},
+    Option{streams, "timestamp-output", "", "start each line of output with the time", time_output},
+    Option{streams, "merge-stderr-to-stdout", "",
+           "write what ranks write to standard error to standard output", merge_output},
+    Option{streams, "outfile-pattern", "FILE",
+           "write standard output to files: %r in FILE is the rank, %h the machine",
+           set_output_file},
+    Option{streams, "errfile-pattern", "FILE", "the same for standard error", set_error_file},
     Option{
         streams, "raw-output", "",
         "let ranks write to files and pipes themselves, when their buffers are full, and mix lines",
@@ -272,7 +225,7 @@ constexpr std::array table{
 
     Option{other, "timeout", "SECONDS",
            "end the job then, say where each rank is blocked, exit with "
-           "124",
+           "124; default: MPIEXEC_TIMEOUT, or none",
            set_timeout},
     Option{other, "counters", "",
            "each rank says what it has counted when it calls MPI_Finalize; "
@@ -293,47 +246,20 @@ constexpr std::array table{
     Option{hidden, "?", "", "", show_later},
     Option{hidden, "usize", "N", "", set_universe},
 
-    Option{hidden, "allow-run-as-root", "", "", accept},
-    Option{hidden, "oversubscribe", "", "", accept},
-    Option{hidden, "nooversubscribe", "", "", accept},
-    Option{hidden, "use-hwthread-cpus", "", "", accept},
     Option{hidden, "inner", "", "", be_inner},
-
-    Option{hidden, "rankfile", "FILE", "", refuse_hosts},
-    Option{hidden, "launcher bootstrap rmk iface", "NAME", "", refuse_hosts},
-    Option{hidden, "mca gmca omca prtemca pmixmca", "KEY VALUE", "", refuse_mca},
 };
-
-bool is_name(std::string_view names, std::string_view name) {
-    for (const std::string& one : split(names, ' '))
-        if (one == name) return true;
-    return false;
-}
 
 }  // namespace
 
 std::span<const Option> option_table() { return table; }
 
-const Option* find_option(std::string_view name) {
-    for (const Option& option : table)
-        if (is_name(option.names, name)) return &option;
-    return nullptr;
-}
-
-std::string nearest_option(std::string_view name) {
-    std::string best;
-    std::size_t best_distance = most_distance(name) + 1;
-    for (const Option& option : table) {
-        if (option.apply == refuse_hosts || option.apply == refuse_mca) continue;
-        for (const std::string& candidate : split(option.names, ' ')) {
-            const std::size_t distance = edit_distance(lower(name), lower(candidate));
-            if (distance >= best_distance) continue;
-            best_distance = distance;
-            best = candidate;
-        }
-    }
-    if (best.empty()) return best;
-    return fmt::format("{}{}", best.size() > 1 ? "--" : "-", best);
+double seconds(std::string_view option, std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) || value > 1e8)
+        throw Failure(exit_usage,
+                      fmt::format("{}: '{}' is not a number of seconds above 0", option, text));
+    return value;
 }
 
 int whole_number(std::string_view option, std::string_view text, int low, int high) {

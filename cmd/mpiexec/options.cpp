@@ -6,7 +6,10 @@
 #include <optional>
 
 #include "config_file.hpp"
+#include "foreign.hpp"
+#include "nearest.hpp"
 #include "say.hpp"
+#include "text.hpp"
 
 #ifndef HEDDLE_VERSION
 #define HEDDLE_VERSION "unknown"
@@ -80,13 +83,16 @@ private:
         if (option == nullptr) unknown_option(word, written.name);
         if (show(written.name)) return;
         const std::vector<std::string> values = take_values(*option, word, written);
-        option->apply(Parsing{job_, program, word.substr(0, word.find('=')), values});
+        option->apply(Parsing{job_, program, word.substr(0, word.find('=')), values, option->help});
     }
 
     std::vector<std::string> take_values(const Option& option, const std::string& word,
                                          const Written& written) {
         std::vector<std::string> values;
-        const std::size_t wanted = number_of_values(option);
+        const std::string_view first = written.value ? *written.value
+            : next_ < words_.size()                  ? std::string_view(words_[next_])
+                                                     : std::string_view();
+        const std::size_t wanted = number_of_values(option, first);
         if (written.value) {
             if (wanted == 0) throw Failure(exit_usage, fmt::format("{} takes no value", word));
             values.emplace_back(*written.value);
@@ -100,7 +106,7 @@ private:
     bool show(std::string_view name) {
         if (is_one_of(name, {"h", "help", "?"}))
             std::fputs(help_text().c_str(), stdout);
-        else if (is_one_of(name, {"V", "version"}))
+        else if (is_one_of(name, {"V", "version", "info"}))
             std::puts("mpiexec (Heddle) " HEDDLE_VERSION);
         else
             return false;
@@ -160,8 +166,37 @@ std::string help_section(std::string_view title, Section section) {
 
 }  // namespace
 
-std::size_t number_of_values(const Option& option) {
+const Option* find_option(std::string_view name) {
+    for (const std::span<const Option> table : {option_table(), foreign_options()})
+        for (const Option& option : table)
+            for (const std::string& one : split(option.names, ' '))
+                if (one == name) return &option;
+    return nullptr;
+}
+
+std::string nearest_option(std::string_view name) {
+    // Of two letters, each option is as near as the next.
+    if (name.size() < 3) return {};
+    std::string best;
+    std::size_t best_distance = most_distance(name) + 1;
+    for (const std::span<const Option> table : {option_table(), foreign_options()}) {
+        for (const Option& option : table) {
+            for (const std::string& candidate : split(option.names, ' ')) {
+                const std::size_t distance = edit_distance(lower(name), lower(candidate));
+                if (distance >= best_distance) continue;
+                best_distance = distance;
+                best = candidate;
+            }
+        }
+    }
+    if (best.empty()) return best;
+    return fmt::format("{}{}", best.size() > 1 ? "--" : "-", best);
+}
+
+std::size_t number_of_values(const Option& option, std::string_view first) {
     if (option.values.empty()) return 0;
+    const bool one_word = option.values == "VAR VALUE" && first.find('=') != std::string_view::npos;
+    if (one_word) return 1;
     return 1 +
         static_cast<std::size_t>(std::count(option.values.begin(), option.values.end(), ' '));
 }
@@ -183,8 +218,8 @@ std::string help_text() {
         help_section("Environment", Section::environment) +
         help_section("Placement", Section::placement) +
         help_section("Input and output", Section::streams) + help_section("Other", Section::other) +
-        "\nWhat other launchers ask for is accepted where it changes nothing\n"
-        "(--oversubscribe, --allow-run-as-root).\n"
+        "\nOptions and variables of MPICH, Intel MPI and Open MPI are understood, or mpiexec says\n"
+        "that they have no effect (-q: it does not).\n"
         "\nCtrl-C ends the job, once more kills it at once. SIGUSR1 and SIGUSR2 are handed to all\n"
         "ranks. Exit codes: that of the failing rank, 128 + n when signal n ended it, the code of\n"
         "MPI_Abort, 124 after --timeout, 126 and 127 for a program that cannot be run, 2 for a\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The options of mpiexec: one table, from which come parsing, help and the nearest valid name.
+/// The options of mpiexec: one table, from which come parsing, help and the nearest valid name. Those of other launchers
+/// have a table of their own (foreign.hpp), which help leaves out.
 ///
 /// Every option may be written with one or two dashes, and `--name=value` for `--name value`.
 
@@ -19,6 +20,7 @@ struct Parsing {
     Program& program;
     std::string_view option;  ///< as the user wrote it
     std::span<const std::string> values;
+    std::string_view help;  ///< of the option's row
 };
 
 enum class Section { hidden, programs, environment, placement, streams, other };
@@ -36,14 +38,17 @@ std::span<const Option> option_table();
 /// The option called `name` (without dashes), or nullptr.
 const Option* find_option(std::string_view name);
 
-/// How many words follow it.
-std::size_t number_of_values(const Option& option);
+/// How many words follow it, the first of which is `first` (empty: it is the last word).
+std::size_t number_of_values(const Option& option, std::string_view first);
 
 /// The valid name nearest to `name`, empty when none is near.
 std::string nearest_option(std::string_view name);
 
 /// A whole number in [low, high], or Failure naming `option`.
 int whole_number(std::string_view option, std::string_view text, int low, int high);
+
+/// A number of seconds above 0, or Failure naming `option`.
+double seconds(std::string_view option, std::string_view text);
 
 /// The job that a command line (without argv[0]) describes, or Failure. Prints and answers no job
 /// (empty programs) for --help and --version.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
 
 #include "process_state.hpp"
 #include "say.hpp"
@@ -48,22 +49,32 @@ bool can_be_passed_on(const struct stat& found) {
 PassedOn::PassedOn(const Job& job) {
     struct stat out{}, err{};
     const bool known = ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0;
-    output = job.tag_output || (known && !job.raw_output && can_be_passed_on(out));
-    error = job.tag_output || (known && !job.raw_output && can_be_passed_on(err));
+    const bool tagged = job.tag_output || job.time_output;
+    output =
+        job.output_file.empty() && (tagged || (known && !job.raw_output && can_be_passed_on(out)));
+    error = (job.merge_output ? output : job.error_file.empty()) &&
+        (tagged || (known && !job.raw_output && can_be_passed_on(err)));
     same = output && error && known && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+    if (job.merge_output) error = same = output;
     // A launcher that a rank asks to end the job is to have read the rank's last words, and not this process.
     if (job.children == Children::rank && !job.tag_output && !same) error = false;
 }
 
 Output::Ends Output::open(int rank) {
     Ends ends{{}, {}, {}, STDOUT_FILENO, STDERR_FILENO};
-    if (passed_on_.output) {
+    if (!job_.output_file.empty()) {
+        ends.pipe = files_.open(job_.output_file, first_rank_ + rank);
+        ends.output = ends.pipe.get();
+    } else if (passed_on_.output) {
         ends.pipe = add_stream(rank, STDOUT_FILENO);
         ends.output = ends.pipe.get();
         if (pages_can_be_seen_) ends.pages = add_pages(*streams_.back());
     }
-    if (passed_on_.same) {
+    if (passed_on_.same || job_.merge_output) {
         ends.error = ends.output;
+    } else if (!job_.error_file.empty()) {
+        ends.error_pipe = files_.open(job_.error_file, first_rank_ + rank);
+        ends.error = ends.error_pipe.get();
     } else if (passed_on_.error) {
         ends.error_pipe = add_stream(rank, STDERR_FILENO);
         ends.error = ends.error_pipe.get();
@@ -81,7 +92,7 @@ UniqueFd Output::add_stream(int rank, int target) {
     stream->pipe = UniqueFd(ends[0]);
     stream->rank = rank;
     stream->target = target;
-    if (tagged_) stream->tag = fmt::format("[{}] ", first_rank_ + rank);
+    if (job_.tag_output) stream->tag = fmt::format("[{}] ", first_rank_ + rank);
     watch_if_due(*streams_.emplace_back(std::move(stream)));
     return UniqueFd(ends[1]);
 }
@@ -110,7 +121,7 @@ void Output::watch_if_due(Stream& stream) {
 
 /// False when there is nothing to read at present.
 bool Output::read(Stream& stream) {
-    std::array<char, 65536> buffer;
+    static std::array<char, 65536> buffer;  // the stack may be smaller
     const ssize_t size = ::read(stream.pipe.get(), buffer.data(), buffer.size());
     if (size < 0) return errno == EINTR;
     if (size == 0) {
@@ -171,13 +182,25 @@ void Output::rank_ended(int rank) {
     }
 }
 
+/// What a line begins with.
+std::string Output::tag_now(const Stream& stream) const {
+    if (!job_.time_output) return stream.tag;
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    ::localtime_r(&now, &local);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S ", &local);
+    return text.data() + stream.tag;
+}
+
 void Output::take_lines(Stream& stream) {
     std::string text;
     std::size_t start = 0;
     if (tagged_) {
+        const std::string tag = tag_now(stream);
         for (std::size_t end = 0; (end = stream.unfinished.find('\n', start)) != std::string::npos;
              start = end + 1)
-            text.append(stream.tag).append(stream.unfinished, start, end + 1 - start);
+            text.append(tag).append(stream.unfinished, start, end + 1 - start);
     } else {
         start = stream.unfinished.rfind('\n') + 1;  // 0 where there is none
         text.assign(stream.unfinished, 0, start);
@@ -212,7 +235,8 @@ bool Output::may_go_on(Stream& stream) {
 
 void Output::take_unfinished(Stream& stream) {
     if (!stream.unfinished.empty())
-        add(stream.target, tagged_ ? stream.tag + stream.unfinished + "\n" : stream.unfinished);
+        add(stream.target,
+            tagged_ ? tag_now(stream) + stream.unfinished + "\n" : stream.unfinished);
     stream.unfinished.clear();
     stream.unfinished_at = never;
 }

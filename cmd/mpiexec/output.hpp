@@ -6,6 +6,7 @@
 /// to the launcher's own descriptor otherwise: a terminal answers as one, and shows lines as they come.
 /// Where standard output and standard error are one file, they are one pipe, which keeps their order.
 ///
+/// Files          a rank whose output goes to a file of its own (output_file.hpp) writes there itself.
 /// Order          lines are passed on as they came, those of all ranks and both streams through one queue.
 /// Waiting        whoever reads slowly slows the ranks down, not the launcher: nothing here blocks before
 ///                finish(). A stream of which a little has come rests for a moment, so that a rank that
@@ -29,6 +30,7 @@
 
 #include "event_loop.hpp"
 #include "job.hpp"
+#include "output_file.hpp"
 #include "unique_fd.hpp"
 #include "unwritten.hpp"
 
@@ -51,7 +53,8 @@ public:
     Output(EventLoop& loop, const Job& job)
         : loop_(loop),
           passed_on_(job),
-          tagged_(job.tag_output),
+          job_(job),
+          tagged_(job.tag_output || job.time_output),
           first_rank_(job.first_rank),
           pages_can_be_seen_(passed_on_.looked_into() && pages_can_be_seen()) {}
 
@@ -113,6 +116,7 @@ private:
     void look(Stream& stream);
     void add_rest(Stream& stream);
     void add_unwritten(Stream& stream, const std::string& text);
+    [[nodiscard]] std::string tag_now(const Stream& stream) const;
     void take_lines(Stream& stream);
     static void note_unfinished(Stream& stream, bool tagged);
     void consider_unfinished(Stream& stream);
@@ -127,6 +131,8 @@ private:
 
     EventLoop& loop_;
     PassedOn passed_on_;
+    const Job& job_;
+    OutputFiles files_;
     bool tagged_;
     int first_rank_;
     bool pages_can_be_seen_ = false;

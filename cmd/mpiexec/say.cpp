@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <csignal>
@@ -18,6 +20,24 @@ std::string lower_first(std::string text) {
     return text;
 }
 
+/// sigabbrev_np() is younger than the C libraries that mpiexec runs on.
+struct Signal {
+    int number;
+    std::string_view name;
+};
+constexpr std::array signals{
+    Signal{SIGHUP, "HUP"},   Signal{SIGINT, "INT"},       Signal{SIGQUIT, "QUIT"},
+    Signal{SIGILL, "ILL"},   Signal{SIGTRAP, "TRAP"},     Signal{SIGABRT, "ABRT"},
+    Signal{SIGBUS, "BUS"},   Signal{SIGFPE, "FPE"},       Signal{SIGKILL, "KILL"},
+    Signal{SIGUSR1, "USR1"}, Signal{SIGSEGV, "SEGV"},     Signal{SIGUSR2, "USR2"},
+    Signal{SIGPIPE, "PIPE"}, Signal{SIGALRM, "ALRM"},     Signal{SIGTERM, "TERM"},
+    Signal{SIGCHLD, "CHLD"}, Signal{SIGCONT, "CONT"},     Signal{SIGSTOP, "STOP"},
+    Signal{SIGTSTP, "TSTP"}, Signal{SIGTTIN, "TTIN"},     Signal{SIGTTOU, "TTOU"},
+    Signal{SIGURG, "URG"},   Signal{SIGXCPU, "XCPU"},     Signal{SIGXFSZ, "XFSZ"},
+    Signal{SIGPROF, "PROF"}, Signal{SIGVTALRM, "VTALRM"}, Signal{SIGWINCH, "WINCH"},
+    Signal{SIGIO, "POLL"},   Signal{SIGPWR, "PWR"},       Signal{SIGSYS, "SYS"},
+};
+
 }  // namespace
 
 bool write_all(int fd, std::string_view text) noexcept {
@@ -32,11 +52,19 @@ bool write_all(int fd, std::string_view text) noexcept {
 
 void say(std::string_view text) { write_all(STDERR_FILENO, fmt::format("mpiexec: {}\n", text)); }
 
+std::string printable(std::string_view text) {
+    constexpr std::size_t longest = 60;
+    std::string shown(text.substr(0, longest));
+    for (char& c : shown)
+        if (c < ' ' || c > '~') c = '?';
+    return text.size() > longest ? shown + "..." : shown;
+}
+
 std::string signal_name(int signal) {
-    const char* name = sigabbrev_np(signal);
-    const char* meaning = sigdescr_np(signal);
-    if (name == nullptr) return fmt::format("signal {}", signal);
-    return fmt::format("SIG{} ({})", name, lower_first(meaning == nullptr ? "" : meaning));
+    const auto* const row = std::find_if(signals.begin(), signals.end(),
+                                         [&](const Signal& one) { return one.number == signal; });
+    if (row == signals.end()) return fmt::format("signal {}", signal);
+    return fmt::format("SIG{} ({})", row->name, lower_first(::strsignal(signal)));
 }
 
 std::string error_text(int error) { return lower_first(std::strerror(error)); }

@@ -31,6 +31,9 @@ bool write_all(int fd, std::string_view text) noexcept;
 /// Writes "mpiexec: `text`\n" to standard error.
 void say(std::string_view text);
 
+/// `text` as it can be shown in a line: cut where it is long, '?' for bytes that are no printable ASCII.
+std::string printable(std::string_view text);
+
 /// "SIGSEGV (segmentation fault)".
 std::string signal_name(int signal);
 

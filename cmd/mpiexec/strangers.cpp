@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "strangers.hpp"
 
-#include <array>
 #include <fstream>
 #include <string_view>
 
@@ -10,13 +9,14 @@
 namespace heddle::mpiexec {
 
 std::string foreign_library(pid_t pid) {
-    // Names by which programs load Open MPI, and MPICH and its relatives.
-    constexpr std::array<std::string_view, 3> names{"/libmpi.so.40", "/libmpi.so.12",
-                                                    "/libmpich.so.12"};
+    // By this name programs load Open MPI, whose ranks find each other by PMIx. MPICH and its relatives speak PMI-1,
+    // as this mpiexec does: their ranks are a job.
+    constexpr std::string_view name = "/libmpi.so.40";
+    constexpr std::string_view ours = "/heddle/faces/";
     std::ifstream maps(fmt::format("/proc/{}/maps", pid));
     for (std::string line; std::getline(maps, line);)
-        for (const std::string_view name : names)
-            if (line.find(name) != std::string::npos) return line.substr(line.find('/'));
+        if (line.find(name) != std::string::npos && line.find(ours) == std::string::npos)
+            return line.substr(line.find('/'));
     return {};
 }
 

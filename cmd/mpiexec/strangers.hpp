@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Programs of another MPI, whose ranks never find each other under this mpiexec.
+/// Programs of another MPI whose ranks never find each other under this mpiexec: those of Open MPI, not those of MPICH.
 
 #include <sys/types.h>
 

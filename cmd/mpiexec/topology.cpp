@@ -102,6 +102,21 @@ std::string format_cpu_list(const std::vector<int>& numbers) {
     return text;
 }
 
+int hardware_threads(const std::vector<Core>& cores) {
+    std::size_t count = 0;
+    for (const Core& core : cores) count += core.threads.size();
+    return static_cast<int>(count);
+}
+
+void find_caches(std::vector<Core>& cores) {
+    for (Core& core : cores) {
+        const int cpu = core.threads.front();
+        const std::vector<int> sharing = parse_cpu_list(content(
+            fmt::format("/sys/devices/system/cpu/cpu{}/cache/index3/shared_cpu_list", cpu)));
+        core.l3cache = sharing.empty() ? cpu : sharing.front();
+    }
+}
+
 std::vector<Core> allowed_cores() {
     const std::vector<int> allowed = allowed_threads();
     const std::vector<int> nodes = numa_nodes();

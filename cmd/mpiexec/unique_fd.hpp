@@ -3,6 +3,7 @@
 /// A file descriptor with one owner, closed with it. Movable, not copyable.
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <utility>
@@ -42,7 +43,8 @@ inline UniqueFd out_of_the_way(UniqueFd fd) noexcept {
 
 /// Closes `first` and all above: an end of a pipe that a process keeps would never be seen to be closed.
 inline void close_from(int first) {
-    if (::close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return;
+    // By number: C libraries before glibc 2.34 have no function.
+    if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0U) == 0) return;
     const long most = ::sysconf(_SC_OPEN_MAX);  // the kernel is older than 5.9
     for (int fd = first; fd < most; ++fd) ::close(fd);
 }

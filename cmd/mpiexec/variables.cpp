@@ -11,6 +11,7 @@
 
 #include "nearest.hpp"
 #include "say.hpp"
+#include "text.hpp"
 
 namespace heddle::mpiexec {
 
@@ -33,13 +34,6 @@ constexpr std::array<std::string_view, 8> others{"node_fd",
                                                  "test_mark",
                                                  "stress_seconds",
                                                  "stress_without_probes"};
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
 
 bool is_known(const std::string& name) {
     return std::find(knobs.begin(), knobs.end(), name) != knobs.end() ||

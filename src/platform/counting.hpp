@@ -20,7 +20,7 @@ namespace heddle::platform {
 
 [[gnu::always_inline]] inline void add_alone(std::atomic<std::uint64_t>& word,
                                              std::uint64_t what) noexcept {
-#if defined(__x86_64__) && !defined(HEDDLE_WATCHED_BY_SANITIZER)
+#if defined(__x86_64__) && !defined(HEDDLE_WATCHED_BY_SANITIZER) && !defined(_LIBCPP_VERSION)
     asm("addq %1, %0" : "+m"(word) : "er"(what) : "cc");
 #else
     word.store(word.load(std::memory_order_relaxed) + what, std::memory_order_relaxed);

@@ -8,12 +8,23 @@ prefix=$(cd "$1" && pwd -P)
 unset LD_LIBRARY_PATH
 info=$("$prefix/bin/heddle" info)
 echo "$info"
+# The last line says whether something was left out, as the installation's own last line has.
+case $(echo "$info" | tail -n 1) in
+"  build          "*"left out: "* | "  build          nothing is left out"*) ;;
+*) echo "FAILED: what was left out is not said" >&2; exit 1 ;;
+esac
 case $info in *"MPI 5.0, ABI 1.0"*) ;; *) echo "FAILED: no version" >&2; exit 1 ;; esac
 case $info in *"$prefix"/*) ;; *) echo "FAILED: another library was loaded" >&2; exit 1 ;; esac
 
 # The count and the list agree.
 listed=$("$prefix/bin/heddle" info --unsupported | wc -l)
 case $info in *" $((listed)) unsupported"*) ;; *) echo "FAILED: $listed are listed" >&2; exit 1 ;; esac
+
+# Alone it says what there is.
+said=$("$prefix/bin/heddle") || { echo "FAILED: heddle alone is an error" >&2; exit 1; }
+[ "$said" = "$("$prefix/bin/heddle" --help)" ] || { echo "FAILED: heddle alone: $said" >&2; exit 1; }
+case $said in *"info "*"locks "*) ;; *) echo "FAILED: heddle alone: $said" >&2; exit 1 ;; esac
+"$prefix/bin/heddle" --version | grep -Eqx 'Heddle [0-9]+\.[0-9]+\.[0-9]+' || { echo "FAILED: the version" >&2; exit 1; }
 
 # The knobs, with who has set them.
 fail() { echo "FAILED: $*" >&2; exit 1; }

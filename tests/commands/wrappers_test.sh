@@ -79,9 +79,20 @@ is "OMPI_CC" "$(OMPI_CC=other mpicc -showme:command)" other
 contains "-show" "$(HEDDLE_CC='one two' mpicc -show)" "one two "
 HEDDLE_CC='env cc' mpicc "a program.c" -o two-words && ./two-words || fail "a compiler of two words"
 
+contains "--help" "$(mpicc --help)" "mpicc compiles and links MPI programs in C with Heddle."
+contains "-help" "$(mpicxx -help)" "mpicxx compiles and links MPI programs in C++ with Heddle."
+
 # pkg-config
 if command -v pkg-config >/dev/null; then
     pcdir=$(dirname "$(find "$prefix" -name heddle.pc | head -n 1)")
     flags=$(PKG_CONFIG_PATH=$pcdir pkg-config --cflags --libs heddle)
     eval "cc 'a program.c' $flags -o packaged" && ./packaged || fail "the program built with pkg-config"
+    # By the names that other MPIs have.
+    for name in mpi mpi-c mpi-cxx ompi ompi-c mpich; do
+        [ "$(PKG_CONFIG_PATH=$pcdir pkg-config --cflags --libs $name)" = "$flags" ] || fail "the package $name"
+    done
+    if [ -e "$pcdir/heddle-fortran.pc" ]; then
+        is "mpi-fort" "$(PKG_CONFIG_PATH=$pcdir pkg-config --cflags --libs mpi-fort)" \
+            "$(PKG_CONFIG_PATH=$pcdir pkg-config --cflags --libs heddle-fortran)"
+    fi
 fi

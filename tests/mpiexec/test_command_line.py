@@ -191,8 +191,27 @@ class Refused(LaunchTest):
         self.assert_refused(2, "how many ranks?", "--host", "a,b", "true")
         self.assert_refused(2, "not one of srun, prterun", "--host", "a,b", "--via", "ssh", "-n", "1", "true")
         self.assert_refused(1, "it is not there", "--host", "a,b", "--via", "/nowhere/srun", "-n", "1", "true")
-        self.assert_refused(2, "--via says which launcher", "--rankfile", "r", "-n", "1", "true")
-        self.assert_refused(2, "HEDDLE_", "--mca", "btl", "self", "true")
+
+    def test_files_of_hosts_that_are_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for option in ("--hostfile", "-configfile"):
+                self.assert_refused(2, "is a directory", option, folder, *(["-n", "1", "true"] if "host" in option else []))
+                self.assert_refused(2, "is longer than 16 MiB", option, "/dev/zero",
+                                    *(["-n", "1", "true"] if "host" in option else []))
+            for text in ("", "\n \n# none\n"):
+                path = os.path.join(folder, "hosts")
+                with open(path, "w") as file:
+                    file.write(text)
+                self.assert_refused(2, "hosts names no host", "--hostfile", path, "-n", "1", "true")
+
+    def test_names_that_no_host_has(self):
+        for name in ("a b", "a;b", "$(x)", "a/b", "node[1-4]", ".a", "a\tb", "\u00e4", "x" * 300, "localhost\n"):
+            self.assert_refused(2, "is not the name of a host", "--host", name, "-n", "1", "true")
+        self.assert_refused(2, "'a?[31mb' is not the name of a host", "--host", "a\x1b[31mb", "-n", "1", "true")
+
+    def test_names_that_no_variable_has(self):
+        for name in ("A B=3", "A\tB=3", "=3", "A\nB=3", " A=3"):
+            self.assert_refused(2, "is not the name of an environment variable", "-x", name, "-n", "1", "true")
 
     def test_missing_program(self):
         for words in ([], ["-n", "2"], ["true", ":"], ["true", ":", ":", "true"], [":", "true"]):
@@ -289,7 +308,9 @@ class Warnings(LaunchTest):
             library = os.path.join(folder, "libmpi.so.40")
             with open("/proc/self/maps") as maps:
                 shutil.copy(next(line.split()[-1] for line in maps if "/libc.so.6" in line), library)
-            wait = f"import ctypes, sys; ctypes.CDLL({library!r}); sys.stdin.read()"
+            # Loaded later, it lies at lower addresses. Ranks of MPICH find each other by PMI-1.
+            mpich = shutil.copy(library, os.path.join(folder, "libmpi.so.12"))
+            wait = f"import ctypes, sys; ctypes.CDLL({library!r}); ctypes.CDLL({mpich!r}); sys.stdin.read()"
             job = self.start("-n", 2, sys.executable, "-c", wait, stdin=subprocess.PIPE)
             said = job.process.stderr.readline().decode()
             self.assertRegex(said, r"^mpiexec: rank [01] \(.*\) has loaded .*/libmpi.so.40, the library of another MPI")

@@ -135,6 +135,17 @@ class Timeout(LaunchTest):
         self.assertRegex(err, r"rank 0 .* has ended with exit code 0")
         self.assertRegex(err, r"rank 1 .* running \(not blocked in MPI\), before MPI_Init")
 
+    def test_the_variable_of_hydra(self):
+        code, _, err = self.run_job("-n", 1, DOUBLE, "wait", env=dict(os.environ, MPIEXEC_TIMEOUT="0.3"))
+        self.assertEqual(code, 124)
+        self.assertIn("the job has run for 0.3 s", err)
+        for value in ("", "0", "-1"):
+            self.assertEqual(self.run_job("-n", 1, DOUBLE, env=dict(os.environ, MPIEXEC_TIMEOUT=value)), (0, "", ""))
+        self.assertEqual(self.run_job("--timeout", "50", "-n", 1, "sh", "-c", "cat | true",
+                                      env=dict(os.environ, MPIEXEC_TIMEOUT="0.0001")), (0, "", ""))
+        self.assert_refused(2, "MPIEXEC_TIMEOUT: 'soon' is not a number of seconds", "-n", 1, "true",
+                            env=dict(os.environ, MPIEXEC_TIMEOUT="soon"))
+
     def test_no_report_when_in_time(self):
         self.assertEqual(self.run_job("--timeout", "50", "-n", 2, DOUBLE), (0, "", ""))
 

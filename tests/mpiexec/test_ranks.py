@@ -2,6 +2,7 @@
 """What ranks get: environment, directory, streams, cores."""
 
 import os
+import resource
 import subprocess
 import tempfile
 
@@ -47,6 +48,15 @@ class Surroundings(LaunchTest):
         script = "ulimit -Sn; cut -d' ' -f6 /proc/self/stat; grep SigBlk /proc/self/status"
         here = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
         self.assertEqual(self.run_job("-n", 1, "sh", "-c", script)[1], here)
+
+
+class SmallStack(LaunchTest):
+    def test_a_small_stack(self):
+        small = lambda: resource.setrlimit(resource.RLIMIT_STACK, (64 << 10, 64 << 10))
+        code, out, err = self.run_job("-n", 2, "-stdin", "all", "-l", DOUBLE, "echo", data=b"a\n" * 50000, preexec_fn=small)
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(sorted(set(out.splitlines())), ["[0] a", "[1] a"])
+        self.assertEqual(len(out), 2 * 50000 * len("[0] a\n"))
 
 
 class Streams(LaunchTest):
@@ -100,9 +110,38 @@ class Streams(LaunchTest):
         self.assertEqual(code, 3, err)
 
 
+class Crowds(LaunchTest):
+    """OMP_WAIT_POLICY: set where threads outnumber cores, and the user's own where there is one."""
+
+    def policy(self, *words, **variables):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+        code, out, err = self.run_job(*words, "sh", "-c", "echo x$OMP_WAIT_POLICY", env={**clean, **variables})
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(len(set(out.split())), 1)
+        return out.split()[0][1:]
+
+    def test_policy(self):
+        here = len(os.sched_getaffinity(0))
+        self.assertEqual(self.policy("-n", 1), "")
+        self.assertEqual(self.policy("-n", 1, OMP_NUM_THREADS=str(here)), "")
+        self.assertEqual(self.policy("-n", here, "--bind-to", "none", OMP_NUM_THREADS="1"), "")
+        self.assertEqual(self.policy("-n", 1, OMP_NUM_THREADS=str(here + 1)), "passive")
+        self.assertEqual(self.policy("-n", 1, "-x", f"OMP_NUM_THREADS={here + 1},2"), "passive")
+        self.assertEqual(self.policy("-n", here + 1, OMP_NUM_THREADS="1"), "passive")
+        if here > 1:
+            self.assertEqual(self.policy("-n", 2, "--bind-to", "none"), "passive")
+            self.assertEqual(self.policy("-n", 1, "--bind-to", "hwthread", OMP_NUM_THREADS="2"), "passive")
+        if cores() > 1:
+            self.assertEqual(self.policy("-n", 2, "--bind-to", "share"), "")
+
+    def test_the_users_own(self):
+        for words in ((), ("-x", "OMP_WAIT_POLICY=active")):
+            self.assertEqual(self.policy("-n", 99, *words, OMP_WAIT_POLICY="active"), "active")
+
+
 class Cores(LaunchTest):
-    def masks(self, *arguments):
-        code, out, err = self.run_job(*arguments, "-l", DOUBLE, "cpus")
+    def masks(self, *arguments, **options):
+        code, out, err = self.run_job("-l", *arguments, DOUBLE, "cpus", **options)
         self.assertEqual(code, 0, err)
         rows = sorted(out.splitlines())
         return [set(map(int, row.split(":")[1].split())) for row in rows]
@@ -110,14 +149,56 @@ class Cores(LaunchTest):
     def setUp(self):
         super().setUp()
         self.allowed = os.sched_getaffinity(0)
+        allocation = ("SLURM_", "PBS_", "LSB_", "PE_", "FLUX_", "OAR_", "OMP_")
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith(allocation)}
 
-    def test_default_shares_all_cores(self):
-        self.assertEqual(self.masks("-n", 1), [self.allowed])
-        if cores() < 2:
-            return
-        masks = self.masks("-n", 2)
-        self.assertEqual(masks[0] | masks[1], self.allowed)
+    def assert_shared(self, masks):
+        self.assertEqual(set().union(*masks), self.allowed)
+        self.assertEqual(sum(len(mask) for mask in masks), len(self.allowed))
+
+    def test_default_shares_all_cores_of_an_allocation(self):
+        for variable in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"):
+            own = dict(self.env, **{variable: "7"})
+            self.assertEqual(self.masks("-n", 1, env=own), [self.allowed])
+            if cores() > 1:
+                self.assert_shared(self.masks("-n", 2, env=own))
+
+    def test_default_shares_all_cores_of_a_narrow_set(self):
+        if len(self.allowed) < 3 or cores() < 3:
+            self.skipTest("takes three cores")
+        few = set(sorted(self.allowed)[:2])
+        masks = self.masks("-n", 2, preexec_fn=lambda: os.sched_setaffinity(0, few))
+        self.assertEqual(set().union(*masks), few)
         self.assertFalse(masks[0] & masks[1])
+
+    def test_default_binds_nothing_beside_others(self):
+        count = 2 * len(self.allowed)
+        others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+        try:
+            self.assertEqual(self.masks("-n", 2, env=self.env), [self.allowed] * 2)
+            _, _, err = self.run_job("-n", 1, "--report-bindings", "true", env=self.env)
+            self.assertRegex(err, r"^mpiexec: rank 0 is not bound: \d+ other threads run on the \d+ cores; --bind-to share ")
+            if cores() > 1:
+                self.assert_shared(self.masks("-n", 2, "--bind-to", "share", env=self.env))
+                self.assert_shared(self.masks("-n", 2, env=dict(self.env, SLURM_JOB_ID="7")))
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+
+    def test_cores_for_threads(self):
+        if cores() < 2:
+            self.skipTest("takes two cores")
+        sizes = [len(mask) for mask in self.masks("-n", 2, "--bind-to", "core", env=self.env)]
+        threads = self.masks("-n", 2, "--bind-to", "core", "-x", "OMP_NUM_THREADS=2", env=self.env)
+        self.assertEqual([len(mask) for mask in threads], [2 * sizes[0]] * 2)
+        if cores() < 3:
+            return
+        masks = self.masks("--bind-to", "share", "-n", 1, "-x", f"OMP_NUM_THREADS={cores() - 1}", DOUBLE, "cpus", ":",
+                           "-n", 1, "-x", "OMP_NUM_THREADS=1", env=self.env)
+        self.assert_shared(masks)
+        self.assertEqual(len(masks[0]), len(self.allowed) - len(masks[1]))
+        self.assertLess(len(masks[1]), len(masks[0]))
 
     def test_default_binds_nothing_when_ranks_outnumber_cores(self):
         count = cores() + 1
@@ -139,8 +220,12 @@ class Cores(LaunchTest):
         self.assertEqual((code, out), (0, f"cpus 1: {one}\n"))
 
     def test_report(self):
-        _, _, err = self.run_job("-n", 1, "--report-bindings", "true")
+        _, _, err = self.run_job("-n", 1, "--report-bindings", "--bind-to", "share", "true")
         self.assertRegex(err, r"^mpiexec: rank 0 is bound to cpu [0-9,-]+\n$")
+        _, _, err = self.run_job("-n", 1, "--report-bindings", "true", env=dict(self.env, SLURM_JOB_ID="7"))
+        self.assertRegex(err, r"^mpiexec: rank 0 is bound to cpu [0-9,-]+\n$")
+        _, _, err = self.run_job("-n", cores() + 1, "--report-bindings", "true", env=self.env)
+        self.assertIn(f"rank 0 is not bound: {cores() + 1} ranks outnumber {cores()} cores\n", err)
         _, _, err = self.run_job("-n", 1, "--report-bindings", "--bind-to", "none", "true")
         self.assertEqual(err, "mpiexec: rank 0 is not bound\n")
 
