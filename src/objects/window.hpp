@@ -31,6 +31,7 @@ struct Front;
 struct Gate;
 struct Region;
 class Service;
+struct WholeParty;
 }  // namespace heddle::rma
 
 namespace heddle::objects {
@@ -112,6 +113,7 @@ struct alignas(512) Window : core::Object {
     Communicator* communicator = nullptr;  ///< of its own, counted: nobody else uses its contexts
     rma::Front* front = nullptr;           ///< of all targets, in the segment (rma/control.hpp)
     rma::Gate* gates = nullptr;            ///< of each target, likewise
+    rma::WholeParty* parties = nullptr;    ///< each process at the lock of all targets, likewise
     std::atomic<std::uint32_t>* places = nullptr;  ///< of those who wait for locks
     /// Of single targets, held by this process. On a line that accesses do not read.
     alignas(cache_line) std::atomic<std::int32_t> locks{0};
@@ -128,6 +130,8 @@ struct alignas(512) Window : core::Object {
     WindowHints hints;                 ///< guarded likewise
     transport::shm::Segment segment;   ///< of this node's processes, taken by the first of them
     std::vector<std::int32_t> here;    ///< the ranks of those
+    std::vector<std::int32_t> first_beside;  ///< by rank, the first rank of its node
+    std::vector<std::int32_t> nodes;         ///< the first rank of each node, in their order
     std::shared_ptr<const platform::Mapping> mapping;
     NodeMemory::Holder own_piece;  ///< MPI_Win_create on memory of MPI_Alloc_mem,
     std::vector<std::shared_ptr<const platform::Mapping>>

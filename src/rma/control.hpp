@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the processes of a window share besides its memory: the lock of all targets, a gate for each, places for
-/// those who wait at gates, and the regions of a dynamic window. All of it begins as zeroes, at the start of the segment.
+/// What the processes of a window share besides its memory: the lock of all targets and who waits there, a gate for each,
+/// places for those who wait at gates, and the regions of a dynamic window. All of it begins as zeroes, at the start of
+/// the segment.
 
 #include <atomic>
 #include <bit>
@@ -25,7 +26,9 @@ struct OwnFence {
         return true;
     }
 };
-using SharedMutex = sync::BasicMutex<sync::NativeWorld<OwnFence, platform::Scope::node>>;
+using SharedWorld = sync::NativeWorld<OwnFence, platform::Scope::node>;
+using SharedMutex = sync::BasicMutex<SharedWorld>;
+using WholeLock = BasicWholeLock<SharedWorld, SharedMutex>;
 
 /// Of all targets.
 struct alignas(cache_line) Front {
@@ -36,7 +39,6 @@ struct alignas(cache_line) Front {
 struct Gate {
     alignas(cache_line) WindowLock lock;
     std::atomic<std::int32_t> writer;  ///< rank + 1 of who has the exclusive lock, for a report
-    WholeLock::Place writer_waits;     ///< until nobody has the lock of all targets
     /// Around accumulates that the processor has no instruction for.
     alignas(cache_line) SharedMutex accumulate;
 };
@@ -50,7 +52,7 @@ inline constexpr std::size_t most_regions = 4096;  ///< of a process and window
 
 /// Where it stands in the segment of a window.
 struct ControlLayout {
-    std::size_t gates, places, regions, end;
+    std::size_t gates, parties, places, regions, end;
 
     static constexpr std::uint32_t places_of(std::int32_t ranks) noexcept {
         return std::bit_ceil(static_cast<std::uint32_t>(ranks));
@@ -59,7 +61,8 @@ struct ControlLayout {
         const auto count = static_cast<std::size_t>(ranks);
         ControlLayout layout{};
         layout.gates = sizeof(Front);
-        layout.places = layout.gates + count * sizeof(Gate);
+        layout.parties = layout.gates + count * sizeof(Gate);
+        layout.places = layout.parties + count * sizeof(WholeParty);
         layout.regions = layout.places + count * places_of(ranks) * sizeof(std::uint32_t);
         layout.regions = (layout.regions + cache_line - 1) / cache_line * cache_line;
         layout.end = layout.regions + (dynamic ? count * most_regions * sizeof(Region) : 0);
@@ -69,6 +72,9 @@ struct ControlLayout {
 
 inline Gate& gate_of(const objects::Window& window, std::int32_t rank) noexcept {
     return window.gates[rank];
+}
+inline WholeLock::Parties parties_of(const objects::Window& window) noexcept {
+    return {window.parties, static_cast<std::size_t>(window.ranks)};
 }
 inline WindowLock::Places places_of(const objects::Window& window, std::int32_t rank) noexcept {
     const std::uint32_t count = ControlLayout::places_of(window.ranks);

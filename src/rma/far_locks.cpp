@@ -2,74 +2,83 @@
 /// Locks of targets of other nodes: their processes take tickets for this one, and answer at once. Who has to wait hears
 /// from whoever lets it in, and asks again.
 
-#include <algorithm>
+#include <new>
+#include <sched.h>
 
 #include "objects/process.hpp"
 #include "rma/admission.hpp"
 #include "rma/far_targets.hpp"
+#include "rma/whole_locking.hpp"
 
 namespace heddle::rma {
 
 using core::Request;
 using core::Thread;
+using p2p::AccessFields;
 
-void FarTargets::ask_for(Thread& thread, Lock& lock, bool has_ticket) {
+/// For one that has something that others want: without memory it makes progress until there is some.
+Request& FarTargets::insist(Thread& thread, std::int32_t rank, const AccessFields& fields,
+                            void* answer, std::uint64_t bytes) {
+    for (;;) try {
+            return ask(thread, rank, fields, answer, bytes);
+        } catch (const std::bad_alloc&) {
+            thread.engine->poll_all(thread);
+            sched_yield();
+        }
+}
+
+void FarTargets::ask_for(Thread& thread, Lock& lock, LockStage stage) {
     const FarKind kind = lock.exclusive ? FarKind::lock_exclusive : FarKind::lock_shared;
-    lock.request = &ask(thread, lock.rank, question(kind, lock.answer.ticket, 0, has_ticket),
-                        &lock.answer, sizeof lock.answer);
+    AccessFields fields = question(kind, lock.answer.ticket, 0, static_cast<std::uint64_t>(stage));
+    fields.operation = lock.holds ? 1 : 0;
+    Request& request = stage == LockStage::begins
+        ? ask(thread, lock.rank, fields, &lock.answer, sizeof lock.answer)
+        : insist(thread, lock.rank, fields, &lock.answer, sizeof lock.answer);
+    (void)hear(thread, request, lock.rank, "its lock");
 }
 
-/// What was asked for, however often it takes to be asked.
-int FarTargets::take(Thread& thread, Lock& lock) {
-    const auto wait = [&] {
-        thread.windows.window_lock_waits.add();
-        const std::atomic<std::int32_t> writer{lock.answer.writer};
-        return hear_of_admission(thread, window_, lock.rank, writer);
-    };
-    (void)hear(thread, *lock.request, lock.rank, "its lock");
-    while (lock.answer.state == LockAnswer::queued) {
-        if (const int error = wait()) return error;
-        ask_for(thread, lock, true);
-        (void)hear(thread, *lock.request, lock.rank, "its lock");
+int FarTargets::wait_for(Thread& thread, const Lock& lock) {
+    thread.windows.window_lock_waits.add();
+    if (lock.answer.state == LockAnswer::queued_at_whole) {
+        const std::int32_t first = window_.first_beside[static_cast<std::size_t>(lock.rank)];
+        return hear_of_admission(thread, window_, whole_tag(first, kind_of_writer(lock.holds)),
+                                 {lock.rank, nullptr});
     }
-    window_.targets[lock.rank].ticket.store(lock.answer.ticket, relaxed);
-    return lock.answer.state == LockAnswer::closing ? wait() : MPI_SUCCESS;
+    const std::atomic<std::int32_t> writer{lock.answer.writer};
+    return hear_of_admission(thread, window_, admitted_message + lock.rank, {lock.rank, &writer});
 }
 
-int FarTargets::lock(Thread& thread, std::int32_t rank, bool exclusive) {
-    Lock lock{rank, exclusive, {}, nullptr};
-    ask_for(thread, lock, false);
-    return take(thread, lock);
-}
-
-int FarTargets::lock_all(Thread& thread) {
-    std::vector<Lock> locks(ranks_.size());
-    for (std::size_t i = 0; i < locks.size(); ++i) {
-        locks[i] = {ranks_[i], false, {}, nullptr};
-        ask_for(thread, locks[i], false);
+/// However often it takes to be asked.
+int FarTargets::lock(Thread& thread, std::int32_t rank, bool exclusive, bool holds) {
+    Lock lock{rank, exclusive, holds, {}};
+    ask_for(thread, lock, LockStage::begins);
+    while (lock.answer.state != LockAnswer::granted) {
+        if (const int error = wait_for(thread, lock)) return error;
+        ask_for(thread, lock,
+                lock.answer.state == LockAnswer::queued ? LockStage::at_gate : LockStage::at_whole);
     }
-    int first = MPI_SUCCESS;
-    for (Lock& lock : locks)
-        if (const int error = take(thread, lock)) first = first == MPI_SUCCESS ? error : first;
-    return first;
-}
-
-Request& FarTargets::ask_to_unlock(Thread& thread, std::int32_t rank, bool exclusive) {
-    const FarKind kind = exclusive ? FarKind::unlock_exclusive : FarKind::unlock_shared;
-    const std::uint32_t ticket = window_.targets[rank].ticket.load(relaxed);
-    return ask(thread, rank, question(kind, ticket), nullptr, 0);
+    window_.targets[rank].ticket.store(lock.answer.ticket, relaxed);
+    return MPI_SUCCESS;
 }
 
 void FarTargets::unlock(Thread& thread, std::int32_t rank, bool exclusive) {
-    (void)hear(thread, ask_to_unlock(thread, rank, exclusive), rank, "its lock to be left");
+    const FarKind kind = exclusive ? FarKind::unlock_exclusive : FarKind::unlock_shared;
+    const std::uint32_t ticket = window_.targets[rank].ticket.load(relaxed);
+    Request& request = insist(thread, rank, question(kind, ticket), nullptr, 0);
+    (void)hear(thread, request, rank, "its lock to be left");
 }
 
-void FarTargets::unlock_all(Thread& thread) {
-    std::vector<Request*> requests;
-    requests.reserve(ranks_.size());
-    for (const std::int32_t rank : ranks_) requests.push_back(&ask_to_unlock(thread, rank, false));
-    for (std::size_t i = 0; i < requests.size(); ++i)
-        (void)hear(thread, *requests[i], ranks_[i], "its lock to be left");
+WholeState FarTargets::take_step(Thread& thread, std::int32_t first, WholeStep step) {
+    WholeState state{};
+    const AccessFields fields = question(FarKind::whole, 0, 0, static_cast<std::uint64_t>(step));
+    Request& request = insist(thread, first, fields, &state, sizeof state);
+    (void)hear(thread, request, first, "the lock of all its targets");
+    return state;
+}
+
+void FarTargets::leave_all_nodes(Thread& thread) {
+    for (const std::int32_t first : window_.nodes)
+        if (first != window_.here.front()) (void)take_step(thread, first, WholeStep::leave);
 }
 
 }  // namespace heddle::rma

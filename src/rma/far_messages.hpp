@@ -22,10 +22,27 @@ enum class FarKind : std::uint8_t {
     compare_and_swap,  ///< two values follow, to be stored and to compare
     flush,        ///< answered when everything before has been done; refused, if something was not
     find_region,  ///< answered by a FoundRegion with `offset` bytes at the place
-    lock_shared,  ///< the target's lock; answered by a LockAnswer. `length`: whether there is a ticket, the address
-    lock_exclusive,
-    unlock_shared,  ///< answered when it is done
+    lock_shared,  ///< the target's lock; answered by a LockAnswer. `length`: a LockStage, `address`: the ticket
+    lock_exclusive,  ///< likewise; `operation`: whether the process has another lock of the window
+    unlock_shared,   ///< answered when it is done
     unlock_exclusive,
+    whole,  ///< the node's lock of all targets; `length`: a WholeStep. Answered by a WholeState
+};
+
+/// How far a process has come that asks for a lock.
+enum class LockStage : std::uint8_t {
+    begins,
+    at_whole,  ///< it has waited at the node's lock of all targets
+    at_gate,   ///< it has a ticket
+};
+
+/// What a reader of all targets does on one node (whole_lock.hpp).
+enum class WholeStep : std::uint8_t {
+    enter,
+    look,  ///< whether it has been let in
+    be_firm,
+    loosen,
+    leave,
 };
 
 constexpr p2p::AccessFields question(FarKind kind, std::uint64_t address = 0,
@@ -48,8 +65,9 @@ inline constexpr std::size_t most_compared = 16;  ///< bytes of an element
 struct LockAnswer {
     enum State : std::uint32_t {
         granted,
-        queued,  ///< to be asked again with the ticket, after a message that says so (admitted_message)
-        closing,  ///< granted after such a message: others have the lock of all targets
+        // To be asked again after a message that says so:
+        queued,           ///< with the ticket (admitted_message)
+        queued_at_whole,  ///< others have the lock of all targets (whole_message)
     };
     State state;
     std::uint32_t ticket;

@@ -15,6 +15,7 @@
 #include "rma/meeting.hpp"
 #include "rma/piece.hpp"
 #include "rma/transfer.hpp"
+#include "rma/whole_locking.hpp"
 
 namespace heddle::rma {
 
@@ -71,16 +72,16 @@ public:
 private:
     void deal_with(Thread& thread, p2p::ProgressCall& call) {
         const auto kind = static_cast<FarKind>(fields_.kind);
-        const auto ticket = static_cast<std::uint32_t>(fields_.address);
-        const bool locks = kind == FarKind::lock_shared || kind == FarKind::lock_exclusive;
+        const auto answer = [&](const auto& content) {
+            thread.engine->answer_briefly(call, process_, fields_.receiver, &content,
+                                          sizeof content);
+        };
+        if (kind == FarKind::whole)
+            return answer(service_->whole(thread, rank_, static_cast<WholeStep>(fields_.length)));
         const bool exclusive = kind == FarKind::lock_exclusive || kind == FarKind::unlock_exclusive;
-        if (locks) {
-            const LockAnswer answer =
-                service_->lock(thread, rank_, exclusive, fields_.length != 0 ? &ticket : nullptr);
-            return thread.engine->answer_briefly(call, process_, fields_.receiver, &answer,
-                                                 sizeof answer);
-        }
-        service_->unlock(thread, exclusive, ticket);
+        if (kind == FarKind::lock_shared || kind == FarKind::lock_exclusive)
+            return answer(service_->lock(thread, rank_, exclusive, fields_));
+        service_->unlock(thread, exclusive, static_cast<std::uint32_t>(fields_.address));
         thread.engine->acknowledge_far(call, process_, fields_.receiver);
     }
 
@@ -238,12 +239,17 @@ void FarService::find_region(const Question& question) const {
 
 // --- locks ---
 
-/// Once more for who has a ticket.
+/// In steps, of which one that has to wait is the last; it is asked again from there.
 LockAnswer FarService::lock(Thread& thread, std::int32_t rank, bool exclusive,
-                            const std::uint32_t* has) {
+                            const AccessFields& asked) {
+    const auto stage = static_cast<LockStage>(asked.length);
+    if (exclusive && stage != LockStage::at_gate && !is_let_in(rank, stage, asked.operation != 0))
+        return {LockAnswer::queued_at_whole, 0, 0};
     Gate& gate = gate_of(window_, rank_);
     const WindowLock::Places places = places_of(window_, rank_);
-    const WindowLock::Ticket ticket = has != nullptr ? *has : gate.lock.take_ticket();
+    const WindowLock::Ticket ticket = stage == LockStage::at_gate
+        ? static_cast<WindowLock::Ticket>(asked.address)
+        : gate.lock.take_ticket();
     const auto admitted = [&] {
         return exclusive ? gate.lock.admits_writer(ticket) : gate.lock.admits_reader(ticket);
     };
@@ -253,15 +259,19 @@ LockAnswer FarService::lock(Thread& thread, std::int32_t rank, bool exclusive,
         if (!admitted() || !gate.lock.stop_waiting(ticket, places))
             return {LockAnswer::queued, ticket, writer};
     }
-    if (!exclusive) {
+    if (exclusive)
+        gate.writer.store(rank + 1, relaxed);
+    else
         pass_on(thread, gate.lock.come_in(ticket, places));
-        return {LockAnswer::granted, ticket, 0};
-    }
-    gate.writer.store(rank + 1, relaxed);
-    if (window_.front->lock.close()) return {LockAnswer::granted, ticket, 0};
-    WholeLock::wait_in_place(gate.writer_waits, rank);
-    const bool alone = window_.front->lock.is_empty() && WholeLock::stop_waiting(gate.writer_waits);
-    return {alone ? LockAnswer::granted : LockAnswer::closing, ticket, 0};
+    return {LockAnswer::granted, ticket, 0};
+}
+
+/// Past the readers of all targets.
+bool FarService::is_let_in(std::int32_t rank, LockStage stage, bool holds) noexcept {
+    WholeLock& all = window_.front->lock;
+    if (stage == LockStage::at_whole)
+        return all.take_grant(parties_of(window_), rank, kind_of_writer(holds));
+    return all.enter_as_writer(parties_of(window_), rank, holds) == WholeState::in;
 }
 
 void FarService::unlock(Thread& thread, bool exclusive, std::uint32_t ticket) {
@@ -270,16 +280,28 @@ void FarService::unlock(Thread& thread, bool exclusive, std::uint32_t ticket) {
     if (!exclusive) return pass_on(thread, gate.lock.leave_as_reader(places));
     gate.writer.store(0, relaxed);
     pass_on(thread, gate.lock.leave_as_writer(ticket, places));
+    if (window_.front->lock.leave_as_writer(parties_of(window_))) tell_all_let_in(thread);
+}
+
+WholeState FarService::whole(Thread& thread, std::int32_t rank, WholeStep step) {
+    bool tells = false;
+    const WholeState state = take_step(window_, rank, step, tells);
+    if (tells) tell_all_let_in(thread);
+    return state;
+}
+
+void FarService::tell_all_let_in(Thread& thread) {
+    each_let_in(window_, [&](std::int32_t rank, std::int32_t tag) {
+        if (!tell_and_go_on(thread, *window_.communicator, rank, tag)) throw std::bad_alloc();
+    });
 }
 
 /// Tells the waiter that `entry` names that it is admitted. It waits for nothing itself: this may be the library's thread.
 void FarService::pass_on(Thread& thread, std::uint32_t entry) {
     if (entry == WindowLock::nobody) return;
-    objects::Communicator& communicator = *window_.communicator;
-    core::Request* sent = p2p::start_send(thread, communicator, context_of(communicator), nullptr,
-                                          0, WindowLock::rank_in(entry), admitted_message + rank_);
-    if (sent == nullptr) throw std::bad_alloc();
-    if (!sent->immortal) thread.engine->endings().free_when_done(thread, *sent);
+    if (!tell_and_go_on(thread, *window_.communicator, WindowLock::rank_in(entry),
+                        admitted_message + rank_))
+        throw std::bad_alloc();
 }
 
 }  // namespace heddle::rma

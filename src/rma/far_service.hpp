@@ -8,7 +8,8 @@
 ///                instructions or the target's mutex, by the same rule (rma/accumulate.hpp).
 /// Locks          are taken and left once that thread holds no lock, as this may take a message to somebody on this node.
 ///                A process has one such question under way for a target, so that their order does not matter. Nobody waits:
-///                who is not admitted is told that, left at the gate, and hears from whoever lets it in.
+///                who is not admitted is told that, left at the gate or at the lock of all targets, and hears from
+///                whoever lets it in.
 /// Trust          places are looked at again: memory may have been detached.
 /// Life           shared with questions that are put off.
 
@@ -22,6 +23,7 @@
 #include "p2p/far_access.hpp"
 #include "rma/atomic.hpp"
 #include "rma/far_messages.hpp"
+#include "rma/whole_lock.hpp"
 
 namespace heddle::rma {
 
@@ -52,8 +54,11 @@ private:
     bool is_atomic(const ElementOperation& operation, objects::Place place) const noexcept;
 
     LockAnswer lock(core::Thread& thread, std::int32_t rank, bool exclusive,
-                    const std::uint32_t* ticket);
+                    const p2p::AccessFields& asked);
+    bool is_let_in(std::int32_t rank, LockStage stage, bool holds) noexcept;
     void unlock(core::Thread& thread, bool exclusive, std::uint32_t ticket);
+    WholeState whole(core::Thread& thread, std::int32_t rank, WholeStep step);
+    void tell_all_let_in(core::Thread& thread);
     void pass_on(core::Thread& thread, std::uint32_t entry);
 
     objects::Window& window_;

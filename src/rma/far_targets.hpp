@@ -9,7 +9,8 @@
 ///                So a flush waits for no operation that another thread begins after it.
 /// Dynamic        what is attached there is asked, and remembered. Memory that was detached since is refused by the target,
 ///                which the next flush raises.
-/// Locks          those of near targets (window_lock.hpp, whole_lock.hpp), taken for this process by the target's.
+/// Locks          those of near targets (window_lock.hpp, whole_lock.hpp), taken for this process by the target's, or by the
+///                first one of a node.
 /// Errors         operations have been checked against the window (rma/access.hpp). All may throw std::bad_alloc.
 /// Thread safety  everything from any thread.
 
@@ -28,6 +29,7 @@
 #include "rma/far_messages.hpp"
 #include "rma/meeting.hpp"
 #include "rma/piece.hpp"
+#include "rma/whole_lock.hpp"
 
 namespace heddle::rma {
 
@@ -67,11 +69,12 @@ public:
                      std::uint64_t bytes);
 
     // far_locks.cpp
-    int lock(core::Thread& thread, std::int32_t rank, bool exclusive);
+    /// `holds`: this process has another lock of the window.
+    int lock(core::Thread& thread, std::int32_t rank, bool exclusive, bool holds);
     void unlock(core::Thread& thread, std::int32_t rank, bool exclusive);
-    /// The shared locks of all of them.
-    int lock_all(core::Thread& thread);
-    void unlock_all(core::Thread& thread);
+    /// At the lock of all targets of the node whose first rank that is.
+    WholeState take_step(core::Thread& thread, std::int32_t first, WholeStep step);
+    void leave_all_nodes(core::Thread& thread);
 
     /// Data have come, or been refused.
     void completed(p2p::ProgressCall& call, core::Request& request) noexcept override;
@@ -86,9 +89,8 @@ private:
     };
     struct Lock {
         std::int32_t rank = 0;
-        bool exclusive = false;
+        bool exclusive = false, holds = false;
         LockAnswer answer{};
-        core::Request* request = nullptr;
     };
 
     Account& account(std::int32_t rank) noexcept;
@@ -107,6 +109,8 @@ private:
     /// A question whose answer is waited for by hear(), which frees the request and answers its error.
     core::Request& ask(core::Thread& thread, std::int32_t rank, p2p::AccessFields fields,
                        void* answer, std::uint64_t bytes);
+    core::Request& insist(core::Thread& thread, std::int32_t rank, const p2p::AccessFields& fields,
+                          void* answer, std::uint64_t bytes);
     int hear(core::Thread& thread, core::Request& request, std::int32_t rank, const char* what);
 
     bool start_flush(core::Thread& thread, std::int32_t rank, Flush& flush);
@@ -114,9 +118,8 @@ private:
     template <class Wanted>
     int flush_if(core::Thread& thread, Wanted&& wanted);
 
-    void ask_for(core::Thread& thread, Lock& lock, bool has_ticket);
-    int take(core::Thread& thread, Lock& lock);
-    core::Request& ask_to_unlock(core::Thread& thread, std::int32_t rank, bool exclusive);
+    void ask_for(core::Thread& thread, Lock& lock, LockStage stage);
+    int wait_for(core::Thread& thread, const Lock& lock);
 
     objects::Window& window_;
     std::vector<std::int32_t> ranks_;       ///< that are far

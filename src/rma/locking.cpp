@@ -11,6 +11,7 @@
 #include "rma/far_targets.hpp"
 #include "rma/held.hpp"
 #include "rma/meeting.hpp"
+#include "rma/whole_locking.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -33,21 +34,27 @@ public:
     int acquire_as_reader() {
         const Ticket ticket = gate_.lock.take_ticket();
         if (const int error = wait(ticket, false)) return error;
-        return pass_on(gate_.lock.come_in(ticket, places_));
+        pass_on(gate_.lock.come_in(ticket, places_));
+        return MPI_SUCCESS;
     }
-    int leave_as_reader() { return pass_on(gate_.lock.leave_as_reader(places_)); }
+    void leave_as_reader() { pass_on(gate_.lock.leave_as_reader(places_)); }
 
-    int acquire_as_writer() {
+    /// `holds`: this process has another lock of the window.
+    int acquire_as_writer(bool holds) {
+        if (window_.front->lock.enter_as_writer(parties_of(window_), me(), holds) != WholeState::in)
+            [[unlikely]]
+            if (const int error = wait_as_writer(thread_, window_, target_, holds)) return error;
         const Ticket ticket = gate_.lock.take_ticket();
         if (const int error = wait(ticket, true)) return error;
         gate_.writer.store(me() + 1, relaxed);
         window_.targets[target_].ticket.store(ticket, relaxed);
-        return window_.front->lock.close() ? MPI_SUCCESS : wait_for_all_to_leave();
+        return MPI_SUCCESS;
     }
-    int leave_as_writer() {
+    void leave_as_writer() {
         gate_.writer.store(0, relaxed);
-        return pass_on(
-            gate_.lock.leave_as_writer(window_.targets[target_].ticket.load(relaxed), places_));
+        pass_on(gate_.lock.leave_as_writer(window_.targets[target_].ticket.load(relaxed), places_));
+        if (window_.front->lock.leave_as_writer(parties_of(window_))) [[unlikely]]
+            tell_let_in(thread_, window_);
     }
 
 private:
@@ -68,25 +75,16 @@ private:
         return MPI_SUCCESS;
     }
 
-    /// Those who have the lock of all targets.
-    int wait_for_all_to_leave() {
-        thread_.windows.window_lock_waits.add();
-        const WholeLock& all = window_.front->lock;
-        WholeLock::wait_in_place(gate_.writer_waits, me());
-        if (all.is_empty() && WholeLock::stop_waiting(gate_.writer_waits)) return MPI_SUCCESS;
-        return hear_of_admission();
-    }
-
     int hear_of_admission() {
-        return rma::hear_of_admission(thread_, window_, target_, gate_.writer);
+        return rma::hear_of_admission(thread_, window_, admitted_message + target_,
+                                      {target_, &gate_.writer});
     }
 
     /// Tells the waiter that `entry` names that it is admitted.
-    int pass_on(std::uint32_t entry) {
-        if (entry == WindowLock::nobody) [[likely]]
-            return MPI_SUCCESS;
-        return tell(thread_, *window_.communicator, WindowLock::rank_in(entry),
-                    admitted_message + target_);
+    void pass_on(std::uint32_t entry) {
+        if (entry != WindowLock::nobody) [[unlikely]]
+            tell_of_admission(thread_, window_, WindowLock::rank_in(entry),
+                              admitted_message + target_);
     }
 
     Thread& thread_;
@@ -116,80 +114,86 @@ void close_fence(Window& window) noexcept {
         window.open_to_all.fetch_and(~std::uint32_t{objects::by_fence}, relaxed);
 }
 
-/// Of this node.
-int lock_each(Thread& thread, Window& window) {
-    for (const std::int32_t rank : window.here)
-        if (const int error = Holder(thread, window, rank).acquire_as_reader()) return error;
-    window.front->lock.enter_and_open();
-    for (const std::int32_t rank : window.here)
-        if (const int error = Holder(thread, window, rank).leave_as_reader()) return error;
-    return MPI_SUCCESS;
-}
-
-/// Tells writers who wait until nobody has the lock of all targets of this node.
-int tell_writers(Thread& thread, Window& window) {
-    for (const std::int32_t rank : window.here) {
-        const std::int32_t writer = WholeLock::take_waiter(gate_of(window, rank).writer_waits);
-        if (writer < 0) continue;
-        if (const int error = tell(thread, *window.communicator, writer, admitted_message + rank))
-            return error;
-    }
-    return MPI_SUCCESS;
-}
-
 /// Lets go of what lock() has got.
-[[gnu::always_inline]] inline int leave(Thread& thread, Window& window, std::int32_t rank,
-                                        std::uint32_t how) {
+[[gnu::always_inline]] inline void leave(Thread& thread, Window& window, std::int32_t rank,
+                                         std::uint32_t how) {
     Holder holder(thread, window, rank);
-    return how == objects::by_exclusive_lock ? holder.leave_as_writer() : holder.leave_as_reader();
-}
-[[gnu::always_inline]] inline int leave_all(Thread& thread, Window& window) {
-    return window.front->lock.leave() ? tell_writers(thread, window) : MPI_SUCCESS;
+    how == objects::by_exclusive_lock ? holder.leave_as_writer() : holder.leave_as_reader();
 }
 
 [[gnu::cold, gnu::noinline]] int leave_unusually(Thread& thread, Window& window, std::int32_t rank,
                                                  std::uint32_t how) {
     settle(thread, window);
     const std::uint8_t unlocking = window.targets[rank].unlocking;
-    if ((unlocking & objects::other_nodes) == 0)
-        return (unlocking & objects::nobody_asked) != 0 ? MPI_SUCCESS
-                                                        : leave(thread, window, rank, how);
+    const bool asked = (unlocking & objects::nobody_asked) == 0;
+    if ((unlocking & objects::other_nodes) == 0) {
+        if (asked) leave(thread, window, rank, how);
+        return MPI_SUCCESS;
+    }
     const int refused = window.far->flush(thread, rank);
-    if ((unlocking & objects::nobody_asked) == 0)
-        window.far->unlock(thread, rank, how == objects::by_far_exclusive_lock);
+    if (asked) window.far->unlock(thread, rank, how == objects::by_far_exclusive_lock);
     return refused;
 }
 [[gnu::cold, gnu::noinline]] int leave_all_unusually(Thread& thread, Window& window) {
     if (window.far != nullptr) open_near(window, 0);
     settle(thread, window);
     const int refused = flush_far(thread, window);
-    if ((window.unlocking_all & objects::nobody_asked) != 0) return refused;
-    if (window.far != nullptr) window.far->unlock_all(thread);
-    const int error = leave_all(thread, window);
-    return refused == MPI_SUCCESS ? error : refused;
+    if ((window.unlocking_all & objects::nobody_asked) == 0) unlock_whole(thread, window);
+    return refused;
+}
+
+int lock_near(Thread& thread, Window& window, std::int32_t rank, bool exclusive, bool holds) {
+    Target& target = window.targets[rank];
+    Holder holder(thread, window, rank);
+    if (target.unlocking == 0)
+        if (const int error =
+                exclusive ? holder.acquire_as_writer(holds) : holder.acquire_as_reader())
+            return error;
+    target.open.store(exclusive ? objects::by_exclusive_lock : objects::by_shared_lock, relaxed);
+    return MPI_SUCCESS;
 }
 
 /// Of a target of another node.
 [[gnu::cold, gnu::noinline]] int lock_far(Thread& thread, Window& window, std::int32_t rank,
-                                          bool exclusive, bool unchecked) {
+                                          bool exclusive, bool holds) {
     Target& target = window.targets[rank];
+    const bool unchecked = (target.unlocking & objects::nobody_asked) != 0;
     target.unlocking |= objects::other_nodes;
     if (!unchecked)
-        if (const int error = window.far->lock(thread, rank, exclusive)) return error;
+        if (const int error = window.far->lock(thread, rank, exclusive, holds)) return error;
     target.open.store(exclusive ? objects::by_far_exclusive_lock : objects::by_far_shared_lock,
                       relaxed);
     return MPI_SUCCESS;
 }
 
-/// The rest of the lock of all targets: those of other nodes. What flushes a near one stays a fence.
-[[gnu::cold, gnu::noinline]] int lock_all_nodes(Thread& thread, Window& window, bool unchecked) {
+/// Those of other nodes, too. What flushes a near one stays a fence.
+[[gnu::cold, gnu::noinline]] void open_all_nodes(Window& window) noexcept {
     window.unlocking_all |= objects::other_nodes;
-    if (!unchecked)
-        if (const int error = window.far->lock_all(thread)) return error;
     open_near(window, objects::by_lock_all);
     window.open_to_all.store(objects::by_lock_all_nodes, relaxed);
-    return MPI_SUCCESS;
 }
+
+/// A lock that is being asked for. Unless it is kept, memory or a peer was missing, and the process has not got it.
+class Asking {
+public:
+    Asking(Window& window, Target& target) noexcept
+        : window_(window), target_(target), has_others_(window.locks.fetch_add(1, relaxed) != 0) {}
+    ~Asking() {
+        if (kept_) return;
+        window_.locks.fetch_sub(1, relaxed);
+        target_.asked.store(false, release);
+    }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+    void keep() noexcept { kept_ = true; }
+    bool has_others() const noexcept { return has_others_; }
+
+private:
+    Window& window_;
+    Target& target_;
+    const bool has_others_;
+    bool kept_ = false;
+};
 
 }  // namespace
 
@@ -209,17 +213,15 @@ int lock(Thread& thread, Window& window, std::int32_t rank, bool exclusive, int 
     if (target.asked.exchange(true, acquire))
         return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
                              "this process has locked rank " + std::to_string(rank) + " already");
+    Asking asking(window, target);
     close_fence(window);
-    window.locks.fetch_add(1, relaxed);
     const bool unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
     target.unlocking = unchecked ? objects::nobody_asked : 0;
-    if (target.far) [[unlikely]]
-        return lock_far(thread, window, rank, exclusive, unchecked);
-    Holder holder(thread, window, rank);
-    if (!unchecked)
-        if (const int error = exclusive ? holder.acquire_as_writer() : holder.acquire_as_reader())
-            return error;
-    target.open.store(exclusive ? objects::by_exclusive_lock : objects::by_shared_lock, relaxed);
+    if (const int error = target.far
+            ? lock_far(thread, window, rank, exclusive, asking.has_others())
+            : lock_near(thread, window, rank, exclusive, asking.has_others()))
+        return error;
+    asking.keep();
     return MPI_SUCCESS;
 }
 
@@ -228,8 +230,11 @@ int unlock(Thread& thread, Window& window, std::int32_t rank) {
     const std::uint32_t how = target.open.load(relaxed) & objects::by_one_lock;
     if (how == 0) return not_locked(thread, window, rank);
     target.open.store(0, relaxed);
-    const int error = target.unlocking == 0 ? leave(thread, window, rank, how)
-                                            : leave_unusually(thread, window, rank, how);
+    int error = MPI_SUCCESS;
+    if (target.unlocking == 0) [[likely]]
+        leave(thread, window, rank, how);
+    else
+        error = leave_unusually(thread, window, rank, how);
     window.locks.fetch_sub(1, relaxed);
     target.asked.store(false, release);
     return error;
@@ -241,10 +246,12 @@ int lock_all(Thread& thread, Window& window, int assertion) {
         return refuse_epoch(thread, window, epoch_in_the_way(window));
     const bool unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
     window.unlocking_all = unchecked ? objects::nobody_asked : 0;
-    if (!unchecked && !window.front->lock.enter())
-        if (const int error = lock_each(thread, window)) return error;
-    if (window.far != nullptr) [[unlikely]]
-        return lock_all_nodes(thread, window, unchecked);
+    if (!unchecked)
+        if (const int error = lock_whole(thread, window)) return error;
+    if (window.far != nullptr) [[unlikely]] {
+        open_all_nodes(window);
+        return MPI_SUCCESS;
+    }
     window.open_to_all.store(objects::by_lock_all, relaxed);
     return MPI_SUCCESS;
 }
@@ -256,7 +263,8 @@ int unlock_all(Thread& thread, Window& window) {
     window.open_to_all.store(0, relaxed);
     if (window.unlocking_all != 0) [[unlikely]]
         return leave_all_unusually(thread, window);
-    return leave_all(thread, window);
+    unlock_whole(thread, window);
+    return MPI_SUCCESS;
 }
 
 }  // namespace heddle::rma

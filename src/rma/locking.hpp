@@ -7,10 +7,9 @@
 ///
 /// Thread safety  threads may hold locks of different targets. An operation is over when its call returns, so
 ///                that flushing is a fence of the caller's own, and concerns no other thread.
-/// All targets    MPI_Win_lock_all is one instruction as long as nobody locks a target exclusively
-///                (whole_lock.hpp). Otherwise it takes the locks of all, in the order of ranks.
-/// Far targets    are locked by messages (far_targets.hpp), each, also by MPI_Win_lock_all. The node of each orders these with
-///                its own.
+/// All targets    MPI_Win_lock_all is counted on each node, and so are exclusive locks, which it excludes (whole_lock.hpp).
+/// Far targets    are locked by messages (far_targets.hpp). The node of each orders these with its own.
+/// Errors         leave nothing taken.
 
 #include <cstdint>
 

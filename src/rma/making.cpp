@@ -27,6 +27,7 @@ using objects::Window;
 /// What each process says of itself; rank 0 for all: the context.
 struct Part {
     std::uint32_t context;
+    std::int32_t first_beside;  ///< the first rank of its node
     bool noncontiguous;
     std::uint64_t bytes;
     std::int64_t unit;
@@ -124,6 +125,9 @@ Window& furnish(objects::Process& process, objects::Communicator& parent, const 
         target.address = parts[rank].address;
         target.far = process.engine->is_far(target.process);
         if (!target.far) window.here.push_back(static_cast<std::int32_t>(rank));
+        window.first_beside.push_back(parts[rank].first_beside);
+        if (parts[rank].first_beside == static_cast<std::int32_t>(rank))
+            window.nodes.push_back(parts[rank].first_beside);
     }
     return window;
 }
@@ -134,6 +138,7 @@ void point_into(Window& window, const std::vector<std::uint64_t>& places) {
         ControlLayout::of(window.ranks, window.flavor == MPI_WIN_FLAVOR_DYNAMIC);
     window.front = reinterpret_cast<Front*>(begin);
     window.gates = reinterpret_cast<Gate*>(begin + layout.gates);
+    window.parties = reinterpret_cast<WholeParty*>(begin + layout.parties);
     window.places = reinterpret_cast<std::atomic<std::uint32_t>*>(begin + layout.places);
     window.regions = reinterpret_cast<Region*>(begin + layout.regions);
     const auto me = static_cast<std::size_t>(window.communicator->rank);
@@ -267,6 +272,13 @@ int check_sharing(core::Thread& thread, objects::Communicator& parent, const Wis
         "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes communicators of those that do");
 }
 
+std::int32_t first_beside(const p2p::Engine& engine, const objects::Communicator& parent) noexcept {
+    std::int32_t rank = 0;
+    while (rank < parent.rank && engine.is_far(parent.processes[static_cast<std::size_t>(rank)]))
+        ++rank;
+    return rank;
+}
+
 /// Everything that needs the others.
 int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
           const objects::NodeMemory::Piece* piece, Parts& parts) {
@@ -277,6 +289,7 @@ int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
     const auto bytes = static_cast<std::uint64_t>(wish.bytes);
     const Part mine{
         parent.rank == 0 ? process.contexts.take() : 0,
+        first_beside(*process.engine, parent),
         hints.noncontiguous,
         bytes,
         wish.unit,

@@ -16,13 +16,19 @@ namespace heddle::rma {
 enum MessageTag : std::int32_t {
     barrier_message = 1 << 20,
     making_message,
-    post_message,      ///< the exposure epoch has begun
-    complete_message,  ///< the access epoch is over
-    admitted_message,  ///< to whoever waits for a lock of the target: this tag plus its rank
+    post_message,             ///< the exposure epoch has begun
+    complete_message,         ///< the access epoch is over
+    admitted_message,         ///< to whoever waits for a lock of the target: this tag plus its rank
+    whole_message = 1 << 22,  ///< to whoever waits for a node's lock of all targets (whole_tag)
     question_message =
         1 << 24,     ///< about memory that the asking process does not get at (service.hpp)
     answer_message,  ///< to it: this tag plus a number that it has chosen
 };
+
+/// `first` is the first rank of the node, `kind` a rma::WholeKind.
+inline std::int32_t whole_tag(std::int32_t first, std::int32_t kind) noexcept {
+    return whole_message + 4 * first + kind;
+}
 
 inline std::uint32_t context_of(const objects::Communicator& communicator) noexcept {
     return communicator.context + 1;
@@ -32,6 +38,16 @@ inline std::uint32_t context_of(const objects::Communicator& communicator) noexc
 inline int tell(core::Thread& thread, objects::Communicator& communicator, std::int32_t rank,
                 std::int32_t tag) {
     return p2p::send(thread, communicator, context_of(communicator), nullptr, 0, rank, tag);
+}
+
+/// The same for threads that wait for nothing, as they hold something that others wait for. False: there is no memory.
+[[nodiscard]] inline bool tell_and_go_on(core::Thread& thread, objects::Communicator& communicator,
+                                         std::int32_t rank, std::int32_t tag) {
+    core::Request* sent =
+        p2p::start_send(thread, communicator, context_of(communicator), nullptr, 0, rank, tag);
+    if (sent == nullptr) return false;
+    if (!sent->immortal) thread.engine->endings().free_when_done(thread, *sent);
+    return true;
 }
 
 /// Everybody has come to it: in a logarithmic number of rounds each has heard, indirectly, of all.

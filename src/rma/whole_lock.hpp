@@ -1,81 +1,287 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The shared lock of all targets of a window at once (MPI_Win_lock_all): one word, as long as nobody locks a target
-/// exclusively.
+/// The lock of all targets of a window on one node (MPI_Win_lock_all), and the exclusive locks of single ones: of two
+/// groups, readers of all and writers of any, at most one is in. One word counts both.
 ///
-/// Whoever wants all targets is counted in the word, and asks none of them. A writer, who has just been admitted to
-/// its target, closes the word to further ones, and waits until those who are counted have left; while the word is
-/// closed, writers only look at it. Who wants all targets then takes the shared lock of each. With all of them it
-/// knows that there is no writer: it opens the word again, is counted, and lets go of the targets.
-///
-/// Sleeping       as in window_lock.hpp. A writer leaves its rank in a place beside its target. Who was the last to be
-///                counted in a closed word takes the ranks out of all places and tells them.
-/// Invariants     (1) the word is opened by holders of all shared locks only, so that it stays closed while there is
-///                    a writer who has seen it so. (2) nobody is counted in a closed word who was not before.
-/// Zeroes         are an open word in which nobody is counted.
+/// Order          a writer comes in here before it asks for the lock of its target, so that a process waits in one place:
+///                readers of all never wait at gates. Each waits until the other group has left. Groups take turns:
+///                who comes while others wait waits behind them.
+/// Holders        a writer whose process has another lock of the window overtakes readers of all that wait: they may
+///                be waiting for it.
+/// Several nodes  a reader of all comes in on one node after the other, and is firm as long as it does not wait. Before it
+///                waits anywhere it is loosened everywhere: then it keeps writers out, but for holders. In the end it is
+///                firm on all nodes at once. So nobody who waits keeps a holder out, whatever the order of its locks.
+/// Waiting        who must wait is counted in its Party, under the mutex, and granted there by whoever lets it in, who sends
+///                a message then (take_untold). The message says that there is something to look for, not what: whoever
+///                hears one looks again.
+/// Invariants     (1) readers_are_firm() excludes writers. (2) the word has `busy` exactly while somebody waits; it is changed
+///                under the mutex only then. (3) who waits to read waits for writers, counted or waiting; who waits
+///                to write waits for readers, counted or waiting.
+/// Zeroes         are a free lock.
 
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 
-#include "sync/native.hpp"
 #include "sync/orders.hpp"
 
 namespace heddle::rma {
 
-template <class World = sync::NativeNode>
-class BasicWholeLock {
-public:
-    using Place = typename World::template Atom<std::uint32_t>;
-    static constexpr std::uint32_t nobody = 0;  ///< in a place; else rank + 1
-
-    /// False: the word is closed, and nothing was changed.
-    [[nodiscard]] bool enter() noexcept {
-        std::uint32_t word = word_.load(relaxed);
-        while ((word & closed) == 0)
-            // A1: pairs with R1, where a writer's stores are older than the word that is open again.
-            if (word_.compare_exchange_strong(word, word + 1, acquire, relaxed)) return true;
-        return false;
-    }
-    /// By a holder of the shared locks of all targets, who may let go of them then.
-    void enter_and_open() noexcept {
-        std::uint32_t word = word_.load(relaxed);
-        while (!word_.compare_exchange_strong(word, (word & ~closed) + 1, seq_cst, relaxed)) {
-        }  // R1: publishes what writers did whose locks this one has had
-    }
-    /// True: writers may wait, all of whom are to be told.
-    [[nodiscard]] bool leave() noexcept {
-        // R2: publishes what was done, to a writer who sees that nobody is left. B2: pairs with B1.
-        return word_.fetch_sub(1, seq_cst) == (closed | 1);
-    }
-
-    /// By a writer who has been admitted to its target. False: it is to wait until is_empty().
-    [[nodiscard]] bool close() noexcept {
-        // Not older than the opening by any holder of this target's lock, which has let go of it since.
-        std::uint32_t word = word_.load(seq_cst);  // A2: pairs with R2
-        if ((word & closed) == 0) word = word_.fetch_or(closed, seq_cst);
-        return (word & ~closed) == 0;
-    }
-    bool is_empty() const noexcept { return (word_.load(seq_cst) & ~closed) == 0; }  // A2, B1
-
-    /// Leaves the rank to be told. The caller looks then whether the word is_empty().
-    static void wait_in_place(Place& place, std::int32_t rank) noexcept {
-        place.store(static_cast<std::uint32_t>(rank) + 1, seq_cst);  // B1: pairs with B2
-    }
-    /// False: somebody has taken the rank, and tells it.
-    [[nodiscard]] static bool stop_waiting(Place& place) noexcept {
-        return place.exchange(nobody, acq_rel) != nobody;
-    }
-    /// The rank of who waits there, for whom leave() has answered true; negative: nobody does.
-    static std::int32_t take_waiter(Place& place) noexcept {
-        if (place.load(seq_cst) == nobody) return -1;  // B2
-        return static_cast<std::int32_t>(place.exchange(nobody, acq_rel)) - 1;
-    }
-
-private:
-    static constexpr std::uint32_t closed = std::uint32_t{1} << 31;
-    typename World::template Atom<std::uint32_t> word_{0};  ///< how many are counted, and `closed`
+/// What a message to a process that waits is about.
+enum WholeKind : std::uint8_t {
+    writer_in,
+    holder_in,   ///< a writer with another lock
+    readers_in,  ///< or they may be firm
+    whole_kinds
 };
 
-using WholeLock = BasicWholeLock<>;
+/// How far a process has come.
+enum class WholeState : std::uint8_t {
+    queued,
+    loose,  ///< in, as a reader of all, but holders may be, too
+    in,     ///< firm, or a writer
+};
+
+/// One process at the lock. Guarded by its mutex.
+struct WholeParty {
+    std::uint32_t waiting[whole_kinds];  ///< its threads
+    std::uint32_t granted[whole_kinds];  ///< of those that have not looked yet
+    std::uint32_t untold[whole_kinds];   ///< to be sent a message each
+    std::uint32_t wants_to_be_firm;
+};
+
+template <class World, class Mutex>
+class BasicWholeLock {
+public:
+    /// As many as the window has ranks.
+    struct Parties {
+        WholeParty* first;
+        std::size_t count;
+        WholeParty& of(std::int32_t rank) const noexcept { return first[rank]; }
+    };
+    /// Who is to be sent a message.
+    struct Told {
+        std::int32_t rank = 0;
+        WholeKind kind = writer_in;
+    };
+
+    // --- readers of all ---
+
+    /// As long as nobody is in the way; false: nothing was changed.
+    [[nodiscard]] bool try_enter() noexcept {
+        std::uint64_t word = word_.load(relaxed);
+        while ((word & busy) == 0 && writers_of(word) == 0)
+            // A1: pairs with R1 of writers that have left.
+            if (word_.compare_exchange_strong(word, word + one_reader + one_firm, acq_rel, relaxed))
+                return true;
+        return false;
+    }
+    [[nodiscard]] WholeState enter(const Parties& parties, std::int32_t rank) noexcept {
+        return try_enter() ? WholeState::in : enter_slowly(parties, rank);
+    }
+    /// Of a loose reader. False: it hears when to try again.
+    [[nodiscard]] bool be_firm(const Parties& parties, std::int32_t rank) noexcept {
+        Held held(*this, parties);
+        WholeParty& me = parties.of(rank);
+        const bool can = held.writers == 0 && waiting_[holder_in] == 0;
+        if (can) ++held.firm;
+        const std::uint32_t wants = can ? 0 : 1;
+        want_to_be_firm_ += wants - me.wants_to_be_firm;
+        me.wants_to_be_firm = wants;
+        return can;
+    }
+    // The following answer whether somebody is to be told.
+
+    [[nodiscard]] bool loosen(const Parties& parties) noexcept {
+        if (try_to_take_off(one_firm)) return false;
+        Held held(*this, parties);
+        --held.firm;
+        held.let_holders_in();
+        return untold_ != 0;
+    }
+    /// Of a firm reader.
+    [[nodiscard]] bool leave(const Parties& parties) noexcept {
+        if (try_to_take_off(one_reader + one_firm)) [[likely]]
+            return false;
+        Held held(*this, parties);
+        --held.firm;
+        --held.readers;
+        held.let_holders_in();
+        held.let_others_in(writer_in);
+        return untold_ != 0;
+    }
+
+    // --- writers ---
+
+    [[nodiscard]] WholeState enter_as_writer(const Parties& parties, std::int32_t rank,
+                                             bool is_holder) noexcept {
+        std::uint64_t word = word_.load(relaxed);
+        while ((word & busy) == 0 && (is_holder ? firm_of(word) : readers_of(word)) == 0)
+            // A1: pairs with R1 of readers that have left.
+            if (word_.compare_exchange_strong(word, word + one_writer, acq_rel, relaxed))
+                return WholeState::in;
+        return enter_as_writer_slowly(parties, rank, is_holder);
+    }
+    [[nodiscard]] bool leave_as_writer(const Parties& parties) noexcept {
+        if (try_to_take_off(one_writer)) [[likely]]
+            return false;
+        Held held(*this, parties);
+        --held.writers;
+        held.call_loose_readers();
+        held.let_others_in(readers_in);
+        return untold_ != 0;
+    }
+
+    // --- who waits ---
+
+    /// Whether a process that has waited is in now (readers: loosely). It has heard something, or has no memory to.
+    [[nodiscard]] bool take_grant(const Parties& parties, std::int32_t rank,
+                                  WholeKind kind) noexcept {
+        const std::lock_guard guard(mutex_);
+        std::uint32_t& granted = parties.of(rank).granted[kind];
+        if (granted == 0) return false;
+        --granted;
+        return true;
+    }
+    /// Who is to be told, one after the other, beginning with Told{}. False: no more.
+    [[nodiscard]] bool take_untold(const Parties& parties, Told& told) noexcept {
+        const std::lock_guard guard(mutex_);
+        for (; static_cast<std::size_t>(told.rank) < parties.count && untold_ != 0; ++told.rank)
+            for (std::uint8_t kind = 0; kind < whole_kinds; ++kind) {
+                std::uint32_t& untold = parties.of(told.rank).untold[kind];
+                if (untold == 0) continue;
+                --untold;
+                --untold_;
+                told.kind = static_cast<WholeKind>(kind);
+                return true;
+            }
+        return false;
+    }
+    bool readers_are_firm() const noexcept { return firm_of(word_.load(relaxed)) != 0; }
+
+private:
+    static constexpr unsigned bits = 21;
+    static constexpr std::uint64_t one_reader = 1, one_firm = one_reader << bits,
+                                   one_writer = one_firm << bits, busy = one_writer << bits,
+                                   most = one_firm - 1;
+
+    static constexpr std::uint64_t readers_of(std::uint64_t word) noexcept { return word & most; }
+    static constexpr std::uint64_t firm_of(std::uint64_t word) noexcept {
+        return word >> bits & most;
+    }
+    static constexpr std::uint64_t writers_of(std::uint64_t word) noexcept {
+        return word >> 2 * bits & most;
+    }
+
+    /// The mutex and the word, as long as the object lives.
+    class Held {
+    public:
+        Held(BasicWholeLock& lock, const Parties& parties) noexcept
+            : lock_(lock), parties_(parties) {
+            lock_.mutex_.lock();
+            const std::uint64_t word = lock_.word_.fetch_or(busy, acq_rel);  // A1
+            readers = readers_of(word);
+            firm = firm_of(word);
+            writers = writers_of(word);
+        }
+        ~Held() {
+            std::uint64_t word = readers * one_reader + firm * one_firm + writers * one_writer;
+            if (lock_.somebody_waits()) word |= busy;
+            lock_.word_.store(word, release);  // R1: what came before is passed on
+            lock_.mutex_.unlock();
+        }
+        Held(const Held&) = delete;
+        Held& operator=(const Held&) = delete;
+
+        void let_holders_in() noexcept {
+            if (firm == 0) writers += grant(holder_in);
+        }
+        /// When readers have left: `first` of those that wait.
+        void let_others_in(WholeKind first) noexcept {
+            if (readers != 0) return;
+            if (first == writer_in) writers += grant(writer_in);
+            if (writers == 0) readers += grant(readers_in);
+            if (readers == 0 && writers == 0) writers += grant(writer_in);
+        }
+        void call_loose_readers() noexcept {
+            if (writers != 0 || lock_.want_to_be_firm_ == 0) return;
+            for (std::size_t i = 0; i < parties_.count; ++i) {
+                WholeParty& party = parties_.first[i];
+                if (party.wants_to_be_firm == 0) continue;
+                party.wants_to_be_firm = 0;
+                ++party.untold[readers_in];
+                ++lock_.untold_;
+            }
+            lock_.want_to_be_firm_ = 0;
+        }
+
+        std::uint64_t readers, firm, writers;
+
+    private:
+        /// All that wait for it; answers how many.
+        std::uint32_t grant(WholeKind kind) noexcept {
+            const std::uint32_t all = lock_.waiting_[kind];
+            if (all == 0) return 0;
+            for (std::size_t i = 0; i < parties_.count; ++i) {
+                WholeParty& party = parties_.first[i];
+                party.granted[kind] += party.waiting[kind];
+                party.untold[kind] += party.waiting[kind];
+                party.waiting[kind] = 0;
+            }
+            lock_.untold_ += all;
+            lock_.waiting_[kind] = 0;
+            return all;
+        }
+
+        BasicWholeLock& lock_;
+        const Parties& parties_;
+    };
+
+    bool somebody_waits() const noexcept {
+        return (waiting_[writer_in] | waiting_[holder_in] | waiting_[readers_in] |
+                want_to_be_firm_) != 0;
+    }
+    /// As long as nobody waits. R1: publishes what was done.
+    bool try_to_take_off(std::uint64_t what) noexcept {
+        std::uint64_t word = word_.load(relaxed);
+        while ((word & busy) == 0)
+            if (word_.compare_exchange_strong(word, word - what, acq_rel, relaxed)) return true;
+        return false;
+    }
+    void queue(WholeParty& me, WholeKind kind) noexcept {
+        ++me.waiting[kind];
+        ++waiting_[kind];
+    }
+
+    WholeState enter_slowly(const Parties& parties, std::int32_t rank) noexcept {
+        Held held(*this, parties);
+        const bool writers_wait = (waiting_[writer_in] | waiting_[holder_in]) != 0;
+        if (writers_wait || (held.writers != 0 && held.readers == 0)) {
+            queue(parties.of(rank), readers_in);
+            return WholeState::queued;
+        }
+        ++held.readers;
+        if (held.writers != 0) return WholeState::loose;
+        ++held.firm;
+        return WholeState::in;
+    }
+    WholeState enter_as_writer_slowly(const Parties& parties, std::int32_t rank,
+                                      bool is_holder) noexcept {
+        Held held(*this, parties);
+        if (is_holder ? held.firm == 0 : held.readers == 0 && waiting_[readers_in] == 0) {
+            ++held.writers;
+            return WholeState::in;
+        }
+        queue(parties.of(rank), is_holder ? holder_in : writer_in);
+        return WholeState::queued;
+    }
+
+    typename World::template Atom<std::uint64_t> word_{0};
+    Mutex mutex_;
+    // Guarded by the mutex:
+    std::uint32_t waiting_[whole_kinds] = {};
+    std::uint32_t want_to_be_firm_ = 0;
+    std::uint32_t untold_ = 0;
+};
 
 }  // namespace heddle::rma

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "rma/whole_lock.hpp"
+#include "sync/mutex.hpp"
 #include "testing/simulation.hpp"
 
 namespace {
@@ -19,7 +20,9 @@ using heddle::testing::Simulation;
 using heddle::testing::try_seeds;
 
 using Lock = heddle::rma::BasicWindowLock<SimulatedWorld>;
-using Whole = heddle::rma::BasicWholeLock<SimulatedWorld>;
+using Whole = heddle::rma::BasicWholeLock<SimulatedWorld, heddle::sync::BasicMutex<SimulatedWorld>>;
+using heddle::rma::WholeParty;
+using heddle::rma::WholeState;
 
 constexpr std::uint32_t processes = 4;
 
@@ -122,33 +125,59 @@ TEST(WindowLock, readers_share_and_nobody_is_overtaken) {
     EXPECT_EQ(contend(500, 4, 0), "");
 }
 
-constexpr std::size_t targets = 2;
+constexpr std::size_t targets = 3;
 
-/// A window of several targets, each with its lock, and the lock of all: as in rma/locking.cpp.
+/// What is taken out of the protocol, so that the simulation finds what it is for.
+enum class Without : std::uint8_t {
+    nothing,
+    looking_again,  ///< after a message
+    loosening,      ///< where a reader of all waits
+    overtaking,     ///< by who has another lock
+};
+
+/// A window on one or two nodes: a lock for each target, and one of all for each node, as in rma/locking.cpp and
+/// rma/whole_locking.cpp.
 struct Targets {
     struct Target {
         Lock lock;
         std::array<SimulatedAtom<std::uint32_t>, processes> places;
         std::array<SimulatedAtom<std::uint32_t>, processes> messages;  ///< about this target
-        SimulatedAtom<std::uint32_t> writer_waits;
         int readers = 0, writers = 0;
     };
+    struct AtNode {
+        Whole whole;
+        std::array<WholeParty, processes> parties{};
+        std::array<std::array<SimulatedAtom<std::uint32_t>, processes>, heddle::rma::whole_kinds>
+            messages;
+    };
     std::array<Target, targets> each;
-    Whole whole;
+    std::array<AtNode, 2> of_nodes;
+    std::size_t nodes = 1;
+    Without without = Without::nothing;
     int readers_of_all = 0;
 
+    AtNode& node_of(std::size_t target) { return of_nodes[target % nodes]; }
     static Lock::Places places_of(Target& target) { return {target.places.data(), processes}; }
-    static void tell(Target& target, std::int32_t rank) {
-        if (rank < 0) return;
-        auto& message = target.messages[static_cast<std::size_t>(rank)];
+    static Whole::Parties parties_of(AtNode& node) { return {node.parties.data(), processes}; }
+
+    static void send(SimulatedAtom<std::uint32_t>& message) {
         message.fetch_add(1);
         SimulatedWorld::wake_one(message);
     }
-    static void hear(Target& target, std::size_t me) {
-        auto& message = target.messages[me];
+    static void hear(SimulatedAtom<std::uint32_t>& message) {
         while (message.load() == 0) SimulatedWorld::wait(message, 0);
         message.fetch_sub(1);
     }
+    static void tell(Target& target, std::uint32_t entry) {
+        if (entry != Lock::nobody)
+            send(target.messages[static_cast<std::size_t>(Lock::rank_in(entry))]);
+    }
+    static void tell(AtNode& node, bool tells) {
+        Whole::Told told;
+        while (tells && node.whole.take_untold(parties_of(node), told))
+            send(node.messages[told.kind][static_cast<std::size_t>(told.rank)]);
+    }
+
     static Lock::Ticket wait(Target& target, std::size_t me, bool writer) {
         Lock& lock = target.lock;
         const Lock::Ticket ticket = lock.take_ticket();
@@ -158,84 +187,179 @@ struct Targets {
         while (!admitted()) {
             lock.wait_in_place(ticket, static_cast<std::int32_t>(me), writer, places_of(target));
             if (admitted() && lock.stop_waiting(ticket, places_of(target))) break;
-            hear(target, me);
+            hear(target.messages[me]);
         }
         return ticket;
     }
-    static void begin_reading(Target& target, std::size_t me) {
-        const Lock::Ticket ticket = wait(target, me, false);
-        tell(target, Lock::rank_in(target.lock.come_in(ticket, places_of(target))));
-    }
-    static void end_reading(Target& target) {
-        tell(target, Lock::rank_in(target.lock.leave_as_reader(places_of(target))));
-    }
 
-    void read(std::size_t me, Target& target) const {
-        begin_reading(target, me);
+    template <class Inside>
+    void read(std::size_t me, Target& target, Inside inside) const {
+        const Lock::Ticket ticket = wait(target, me, false);
+        tell(target, target.lock.come_in(ticket, places_of(target)));
         if (target.writers != 0) Simulation::fail("a reader is with a writer");
         ++target.readers;
         Simulation::point();
+        inside();
         --target.readers;
-        end_reading(target);
+        tell(target, target.lock.leave_as_reader(places_of(target)));
     }
-    void write(std::size_t me, Target& target) {
+
+    /// `inside` is done with the lock.
+    template <class Inside>
+    void write(std::size_t me, std::size_t number, bool holds, Inside inside) {
+        Target& target = each[number];
+        AtNode& node = node_of(number);
+        const auto rank = static_cast<std::int32_t>(me);
+        const bool overtakes = holds && without != Without::overtaking;
+        const auto kind = overtakes ? heddle::rma::holder_in : heddle::rma::writer_in;
+        if (node.whole.enter_as_writer(parties_of(node), rank, overtakes) != WholeState::in) do
+                hear(node.messages[kind][me]);
+            while (!node.whole.take_grant(parties_of(node), rank, kind));
         const Lock::Ticket ticket = wait(target, me, true);
-        if (!whole.close()) {
-            Whole::wait_in_place(target.writer_waits, static_cast<std::int32_t>(me));
-            if (!whole.is_empty() || !Whole::stop_waiting(target.writer_waits)) hear(target, me);
-        }
-        if (target.writers != 0 || target.readers != 0 || readers_of_all != 0)
-            Simulation::fail("a writer is not alone");
+        check_alone(target);
         ++target.writers;
         Simulation::point();
+        inside();
         if (readers_of_all != 0) Simulation::fail("a reader of all has joined a writer");
         --target.writers;
-        tell(target, Lock::rank_in(target.lock.leave_as_writer(ticket, places_of(target))));
+        tell(target, target.lock.leave_as_writer(ticket, places_of(target)));
+        tell(node, node.whole.leave_as_writer(parties_of(node)));
+    }
+    void check_alone(const Target& target) const {
+        if (target.writers != 0 || target.readers != 0 || readers_of_all != 0)
+            Simulation::fail("a writer is not alone");
+    }
+
+    using States = std::array<WholeState, 2>;
+
+    void loosen(States& states) {
+        if (without == Without::loosening) return;
+        for (std::size_t i = 0; i < nodes; ++i) {
+            if (states[i] != WholeState::in) continue;
+            tell(of_nodes[i], of_nodes[i].whole.loosen(parties_of(of_nodes[i])));
+            states[i] = WholeState::loose;
+        }
+    }
+    void enter(std::size_t i, std::int32_t rank, States& states) {
+        AtNode& node = of_nodes[i];
+        states[i] = node.whole.enter(parties_of(node), rank);
+        if (states[i] != WholeState::queued) return;
+        loosen(states);
+        do hear(node.messages[heddle::rma::readers_in][static_cast<std::size_t>(rank)]);
+        while (!node.whole.take_grant(parties_of(node), rank, heddle::rma::readers_in));
+        states[i] = WholeState::loose;
+    }
+    void be_firm_everywhere(std::int32_t rank, States& states) {
+        for (std::size_t i = 0; i < nodes;) {
+            AtNode& node = of_nodes[i];
+            if (states[i] != WholeState::in && node.whole.be_firm(parties_of(node), rank))
+                states[i] = WholeState::in;
+            if (states[i] == WholeState::in) {
+                ++i;
+                continue;
+            }
+            loosen(states);
+            hear(node.messages[heddle::rma::readers_in][static_cast<std::size_t>(rank)]);
+            if (without == Without::looking_again) states[i] = WholeState::in;
+            if (without != Without::looking_again) i = 0;
+        }
     }
     void read_all(std::size_t me) {
-        if (!whole.enter()) {
-            for (Target& target : each) begin_reading(target, me);
-            whole.enter_and_open();
-            for (Target& target : each) end_reading(target);
-        }
+        const auto rank = static_cast<std::int32_t>(me);
+        States states{};
+        for (std::size_t i = 0; i < nodes; ++i) enter(i, rank, states);
+        be_firm_everywhere(rank, states);
         for (const Target& target : each)
             if (target.writers != 0) Simulation::fail("a reader of all is with a writer");
         ++readers_of_all;
         Simulation::point();
         --readers_of_all;
-        if (!whole.leave()) return;
-        for (Target& target : each) tell(target, Whole::take_waiter(target.writer_waits));
+        for (std::size_t i = 0; i < nodes; ++i)
+            tell(of_nodes[i], of_nodes[i].whole.leave(parties_of(of_nodes[i])));
+    }
+
+    /// Two locks at once. Writers are counted by their first lock, readers are not.
+    void write_with(bool reads_first, std::size_t me, std::size_t first, std::size_t second) {
+        const auto write_second = [&] { write(me, second, true, [] {}); };
+        if (reads_first)
+            read(me, each[first], write_second);
+        else
+            write(me, first, false, write_second);
+    }
+    void check_messages(std::size_t me) const {
+        bool some = false;
+        for (const Target& target : each) some = some || target.messages[me].load() != 0;
+        for (const AtNode& node : of_nodes)
+            for (const auto& messages : node.messages) some = some || messages[me].load() != 0;
+        if (some) Simulation::fail("a message has come that nobody waits for");
     }
 };
 
-/// Processes lock all targets, or one of them, to read or to write.
-std::string contend_for_all(std::uint64_t seeds, unsigned threads, unsigned one_writes_in) {
+struct Contest {
+    unsigned threads, one_writes_in;
+    std::size_t nodes = 1;
+    bool two_locks = false;  ///< held by writers, of falling ranks
+    Without without = Without::nothing;
+};
+
+/// Processes lock all targets, one of them, to read or to write, or two to write.
+void take_part(Targets& window, Simulation& simulation, std::size_t me, const Contest& contest) {
+    for (int round = 0; round < 4; ++round) {
+        const std::size_t target = simulation.random(targets);
+        if (simulation.random(contest.one_writes_in) == 0) {
+            if (contest.two_locks && target != 0)
+                window.write_with(simulation.random(2) == 0, me, target,
+                                  simulation.random(static_cast<unsigned>(target)));
+            else
+                window.write(me, target, false, [] {});
+        } else if (simulation.random(3) == 0) {
+            window.read(me, window.each[target], [] {});
+        } else {
+            window.read_all(me);
+        }
+    }
+    if (contest.without == Without::nothing) window.check_messages(me);
+}
+
+std::string contend_for_all(std::uint64_t seeds, const Contest& contest) {
     return try_seeds(seeds, {}, [&](Simulation& simulation) {
         auto window = std::make_unique<Targets>();
-        for (unsigned me = 0; me < threads; ++me)
-            simulation.thread([&simulation, w = window.get(), me, one_writes_in] {
-                for (int round = 0; round < 4; ++round) {
-                    Targets::Target& target = w->each[simulation.random(targets)];
-                    if (simulation.random(one_writes_in) == 0)
-                        w->write(me, target);
-                    else if (simulation.random(3) == 0)
-                        w->read(me, target);
-                    else
-                        w->read_all(me);
-                }
-                for (const Targets::Target& target : w->each)
-                    if (target.messages[me].load() != 0)
-                        Simulation::fail("a message has come that nobody waits for");
+        window->nodes = contest.nodes;
+        window->without = contest.without;
+        for (unsigned me = 0; me < contest.threads; ++me)
+            simulation.thread([&simulation, w = window.get(), me, contest] {
+                take_part(*w, simulation, me, contest);
             });
         return window;
     });
 }
 
 TEST(WindowLock, locks_of_all_targets_exclude_writers_of_any) {
-    EXPECT_EQ(contend_for_all(3000, 2, 2), "");
-    EXPECT_EQ(contend_for_all(3000, 3, 2), "");
-    EXPECT_EQ(contend_for_all(3000, 4, 2), "");
-    EXPECT_EQ(contend_for_all(3000, 4, 4), "");
+    EXPECT_EQ(contend_for_all(2000, {2, 2}), "");
+    EXPECT_EQ(contend_for_all(2000, {3, 2}), "");
+    EXPECT_EQ(contend_for_all(4000, {4, 2}), "");
+    EXPECT_EQ(contend_for_all(2000, {4, 4}), "");
+}
+
+TEST(WindowLock, a_process_with_two_exclusive_locks_does_not_wait_for_readers_of_all_for_ever) {
+    EXPECT_EQ(contend_for_all(2000, {2, 2, 1, true}), "");
+    EXPECT_EQ(contend_for_all(4000, {4, 2, 1, true}), "");
+    EXPECT_EQ(contend_for_all(2000, {4, 4, 1, true}), "");
+}
+
+TEST(WindowLock, readers_of_all_on_two_nodes_wait_for_nobody_who_waits_for_them) {
+    EXPECT_EQ(contend_for_all(2000, {2, 2, 2}), "");
+    EXPECT_EQ(contend_for_all(2000, {4, 2, 2}), "");
+    EXPECT_EQ(contend_for_all(2000, {2, 2, 2, true}), "");
+    EXPECT_EQ(contend_for_all(4000, {4, 2, 2, true}), "");
+    EXPECT_EQ(contend_for_all(2000, {4, 4, 2, true}), "");
+}
+
+/// Each part of the protocol is there for something that the simulation finds.
+TEST(WindowLock, without_a_part_of_the_protocol_something_is_found) {
+    EXPECT_NE(contend_for_all(4000, {4, 2, 1, true, Without::overtaking}), "");
+    EXPECT_NE(contend_for_all(4000, {4, 2, 2, true, Without::loosening}), "");
+    EXPECT_NE(contend_for_all(20000, {4, 2, 2, true, Without::looking_again}), "");
 }
 
 TEST(WindowLock, is_free_when_all_have_left) {

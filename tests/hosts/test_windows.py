@@ -35,6 +35,9 @@ class Windows(unittest.TestCase):
     def test_nobody_waits_for_a_target_that_computes(self):
         self.assert_ends("_computing")
 
+    def test_locks_of_all_targets_beside_exclusive_ones(self):
+        self.assert_ends("_locks 300", ((2, 2), (3, 1)))
+
 
 if __name__ == "__main__":
     hosts.main()
