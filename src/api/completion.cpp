@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/completion.hpp"
 
+#include <cstdio>
+#include <utility>
+
 #include "core/causality.hpp"
 #include "core/request_type.hpp"
 
@@ -51,6 +54,19 @@ int look(const Request& request, MPI_Status* status) {
 
 namespace {
 
+/// Without a destructor, which a thread that ends would have to come back for.
+struct FailedAccess {
+    objects::File* file;
+    char why[256];
+};
+constinit thread_local FailedAccess failed_access{};
+
+void note_failed_file(const Request& request) {
+    std::string why;
+    failed_access.file = core::type_of(request).file(request, why);
+    std::snprintf(failed_access.why, sizeof failed_access.why, "%s", why.c_str());
+}
+
 /// A query function that throws leaves the request to be completed once more.
 int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) {
     try {
@@ -69,6 +85,7 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     if (active == nullptr || (!active->immortal && !engine.claim(thread, *active)))
         return MPI_ERR_REQUEST;
     const int error = look_at_claimed(thread, *active, status);
+    if (error != MPI_SUCCESS && core::type_of(*active).file != nullptr) note_failed_file(*active);
     if (is_persistent(request)) {
         request.inner = nullptr;
         engine.free_request(thread, *active);
@@ -84,6 +101,11 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     return error != MPI_SUCCESS ? error : freed;
 }
 
+FailedFile take_failed_file() {
+    if (failed_access.file == nullptr) return {};
+    return {std::exchange(failed_access.file, nullptr), failed_access.why};
+}
+
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Communicator* communicator = nullptr;
     const Request* active = active_of(&request);
@@ -94,6 +116,8 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
     if (error == MPI_SUCCESS) [[likely]]
         return MPI_SUCCESS;
     if (error == MPI_ERR_REQUEST) return has_been_completed(thread);
+    if (const FailedFile failed = take_failed_file(); failed.file != nullptr)
+        return objects::fail(thread, *failed.file, error, failed.why);
     if (collective && error == MPI_ERR_OTHER)
         return objects::fail(thread, communicator, error, "an exception left the operation");
     if (error != MPI_ERR_TRUNCATE)
