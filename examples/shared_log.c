@@ -11,7 +11,7 @@ enum { lines = 100, length = 40 };
 
 /* A line of `length` characters: blanks behind the text. */
 static void make_line(char* line, const char* format, int rank, int step) {
-    char text[64];
+    char text[length];
     snprintf(text, sizeof text, format, rank, step);
     snprintf(line, length + 1, "%-*s\n", length - 1, text);
 }
