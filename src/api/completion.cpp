@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/completion.hpp"
 
-#include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "core/causality.hpp"
@@ -54,17 +54,14 @@ int look(const Request& request, MPI_Status* status) {
 
 namespace {
 
-/// Without a destructor, which a thread that ends would have to come back for.
-struct FailedAccess {
-    objects::File* file;
-    char why[256];
-};
-constinit thread_local FailedAccess failed_access{};
+/// A pointer, for little fits into what a library that is loaded late has of thread-local memory. Whoever sets it takes
+/// it before the call is over.
+constinit thread_local FailedFile* failed_file = nullptr;
 
 void note_failed_file(const Request& request) {
-    std::string why;
-    failed_access.file = core::type_of(request).file(request, why);
-    std::snprintf(failed_access.why, sizeof failed_access.why, "%s", why.c_str());
+    auto failed = std::make_unique<FailedFile>();
+    failed->file = core::type_of(request).file(request, failed->why);
+    failed_file = failed.release();
 }
 
 /// A query function that throws leaves the request to be completed once more.
@@ -102,8 +99,9 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
 }
 
 FailedFile take_failed_file() {
-    if (failed_access.file == nullptr) return {};
-    return {std::exchange(failed_access.file, nullptr), failed_access.why};
+    if (failed_file == nullptr) return {};
+    const std::unique_ptr<FailedFile> failed(std::exchange(failed_file, nullptr));
+    return std::move(*failed);
 }
 
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {

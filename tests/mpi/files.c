@@ -511,8 +511,14 @@ static void devices(void) {
     if (rank == 0) unlink(path);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
+    if (argc > 1) { /* a file that only one host sees: ends with a message that says so */
+        MPI_File file;
+        OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL));
+        MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+        CHECK(!"reached");
+    }
     int id = (int)getpid();
     OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
     const char* folder = getenv("TMPDIR");
