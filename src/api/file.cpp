@@ -203,7 +203,7 @@ int get_byte_offset(Thread& thread, Fh file, Offset offset, Out<MPI_Offset> plac
     std::int64_t bytes = 0;
     if (__builtin_mul_overflow(offset.value, static_cast<std::int64_t>(view->unit), &bytes))
         return refuse(thread, *file, MPI_ERR_ARG, "offset", "is beyond 2^63 bytes");
-    *place = view->has_data() ? view->data().place(static_cast<std::uint64_t>(bytes))
+    *place = view->has_data() ? view->data(true).place(static_cast<std::uint64_t>(bytes))
                               : view->displacement;
     return MPI_SUCCESS;
 }

@@ -124,7 +124,7 @@ bool add(Outcome& all, const Outcome& some, std::uint64_t wanted) noexcept {
 }
 
 Outcome write_all(OpenFile& file, const Part& part, Stream& stream, std::uint64_t most) {
-    const Endless data = part.view->data();
+    const Endless data = part.data();
     const auto move = [&](std::int64_t at, std::byte* from, std::uint64_t bytes) noexcept {
         return file.storage->write(at, from, bytes);
     };
@@ -144,7 +144,7 @@ Outcome write_all(OpenFile& file, const Part& part, Stream& stream, std::uint64_
 // --- reading ---
 
 Outcome read_blocks(OpenFile& file, const Part& part, Stream& stream, std::uint64_t most) {
-    const Endless data = part.view->data();
+    const Endless data = part.data();
     const auto move = [&](std::int64_t at, std::byte* to, std::uint64_t bytes) noexcept {
         return file.storage->read(at, to, bytes);
     };
@@ -177,7 +177,7 @@ void copy_out(const Endless& data, std::uint64_t from, std::uint64_t bytes, cons
 
 /// A window of the file after the other, as a whole.
 Outcome sieve(OpenFile& file, const Part& part, Stream& stream, std::uint64_t most) {
-    const Endless data = part.view->data();
+    const Endless data = part.data();
     const std::uint64_t end = part.from + part.bytes;
     const auto span = static_cast<std::uint64_t>(part.end_place() - part.first_place());
     Buffer window(span, most);
@@ -210,7 +210,7 @@ Outcome sieve(OpenFile& file, const Part& part, Stream& stream, std::uint64_t mo
 
 /// Small pieces, close to each other.
 bool is_worth_sieving(const Part& part, Choice choice) noexcept {
-    if (choice == Choice::disable || part.view->dense() || !part.view->sorted()) return false;
+    if (choice == Choice::disable || part.view->dense() || !part.sorted()) return false;
     if (choice == Choice::enable) return true;
     constexpr std::uint64_t long_run = 32768, most_waste = 8;
     const auto span = static_cast<std::uint64_t>(part.end_place() - part.first_place());

@@ -26,9 +26,19 @@ struct Part {
     std::uint64_t from = 0;
     std::uint64_t bytes = 0;
 
-    std::int64_t first_place() const noexcept { return view->data().place(from); }
+    objects::Endless data() const noexcept { return view->data(is_tangled()); }
+    std::int64_t first_place() const noexcept { return data().place(from); }
     /// Behind the last byte.
-    std::int64_t end_place() const noexcept { return view->data().place(from + bytes - 1) + 1; }
+    std::int64_t end_place() const noexcept { return data().place(from + bytes - 1) + 1; }
+    /// Whether a place says how many data are before it.
+    bool sorted() const noexcept {
+        return view->pattern.ordered && view->pattern.disjoint && !is_tangled();
+    }
+    /// Whether it is in several filetypes, of which one does not lie behind the other.
+    bool is_tangled() const noexcept {
+        return !view->pattern.repeats &&
+            from + bytes > static_cast<std::uint64_t>(view->layout->size);
+    }
 };
 
 /// In atomic mode under a lock of all that is between the first and the last byte.

@@ -11,6 +11,7 @@
 #include "core/request_type.hpp"
 #include "io/opening.hpp"
 #include "io/two_phase.hpp"
+#include "objects/callback.hpp"
 #include "objects/errors.hpp"
 #include "objects/status.hpp"
 #include "p2p/engine.hpp"
@@ -198,7 +199,8 @@ void Request::run(core::Thread& thread) noexcept {
         thread.engine->finish(call);
     }
     // Acquire and release on both sides: the second sees all that the first did.
-    if (ended_.fetch_or(completed, acq_rel) != 0) destroy(thread);
+    const std::uint32_t before = ended_.fetch_or(completed, acq_rel);
+    if (before != 0) end(thread, before);
     const std::lock_guard guard(open.lock);
     if (--open.under_way == 0) open.over.notify_all();
 }
@@ -209,10 +211,18 @@ void Request::leave(core::Thread& thread, std::uint32_t how) noexcept {
         --open_.uncollected;
     }
     request_->kind.store(core::Kind::none, relaxed);
-    if (ended_.fetch_or(how, acq_rel) != 0) destroy(thread);
+    if (ended_.fetch_or(how, acq_rel) != 0) end(thread, how);
 }
 
-void Request::destroy(core::Thread& thread) noexcept {
+/// Nobody else has anything to do with it. What was read is converted also where nobody hears of the end.
+void Request::end(core::Thread& thread, std::uint32_t how) noexcept {
+    if (how == let_go) {
+        try {
+            finish();
+        } catch (...) {  // of the program, which has no call to hear of it
+            objects::left_callback() = false;
+        }
+    }
     core::Request& request = *request_;
     request.extra = nullptr;
     thread.engine->free_request(thread, request);

@@ -77,7 +77,7 @@ private:
     int find_place(core::Thread& thread, std::int64_t etypes, std::int64_t& from);
     int order(core::Thread& thread, std::int64_t etypes, std::int64_t& from);
     int fail(core::Thread& thread, int error_class, const std::string& detail) const;
-    void destroy(core::Thread& thread) noexcept;
+    void end(core::Thread& thread, std::uint32_t how) noexcept;
 
     objects::File& file_;
     OpenFile& open_;

@@ -196,7 +196,7 @@ private:
         std::uint64_t from, bytes;
     };
     Bytes data_in(const Span& span) const noexcept {
-        const objects::Endless data = part_.view->data();
+        const objects::Endless data = part_.data();
         const auto clamped = [&](std::int64_t place) {
             return std::clamp(data.before(place), part_.from, part_.from + part_.bytes);
         };
@@ -210,7 +210,7 @@ private:
 
     void list(const Bytes& bytes, bool with_data, Parcel& parcel) {
         std::vector<Section> all;
-        Sections sections(part_.view->data(), part_.from + bytes.from, bytes.bytes);
+        Sections sections(part_.data(), part_.from + bytes.from, bytes.bytes);
         for (Section section; sections.next(section);) all.push_back(section);
         parcel.head = {all.size(), bytes.bytes};
         parcel.content.resize(parcel.list_bytes() + (with_data ? bytes.bytes : 0));
@@ -362,7 +362,7 @@ Share share_of(OpenFile& file, const Part& part, bool atomic) noexcept {
     Share share{};
     share.bytes = part.bytes;
     share.run = part.view->run();
-    share.alone = atomic || !file.storage->seekable() || !part.view->sorted();
+    share.alone = atomic || !file.storage->seekable() || !part.sorted();
     if (part.bytes != 0) {
         share.low = part.first_place();
         share.high = part.end_place();
@@ -374,7 +374,7 @@ Share share_of(OpenFile& file, const Part& part, bool atomic) noexcept {
 /// Nobody reads beyond the end of the file, which is where rank 0 sees it.
 void cut(Part& part, std::int64_t size) noexcept {
     if (part.bytes == 0) return;
-    const std::uint64_t there = part.view->data().before(size);
+    const std::uint64_t there = part.data().before(size);
     part.bytes = there <= part.from ? 0 : std::min(part.bytes, there - part.from);
 }
 void cut(Share& share, std::int64_t size) noexcept {

@@ -27,15 +27,17 @@ struct View {
 
     /// Whether anything can be accessed.
     bool has_data() const noexcept { return layout->size != 0; }
-    objects::Endless data() const noexcept { return {*layout, displacement}; }
+    /// The data from the start; where filetypes overlap the next one, those of the first one alone, unless `all`.
+    objects::Endless data(bool all = false) const noexcept {
+        return pattern.repeats || all ? objects::Endless(*layout, displacement)
+                                      : objects::Endless::first_of(*layout, displacement);
+    }
     /// Whether the data have no gaps.
     bool dense() const noexcept { return has_data() && data().dense(); }
-    /// Whether a place says how many data are before it.
-    bool sorted() const noexcept { return pattern.ordered && pattern.disjoint; }
     /// Bytes that lie together, on average.
     std::uint64_t run() const noexcept {
         if (dense()) return UINT64_MAX;
-        const auto bytes = static_cast<std::uint64_t>(layout->sequence.body.bytes);
+        const auto bytes = static_cast<std::uint64_t>(layout->size);
         return pattern.blocks == 0 ? bytes : bytes / pattern.blocks;
     }
     /// Data below a place, in etypes, the last one whole.

@@ -106,12 +106,12 @@ private:
 
 Pattern pattern_of(const Definition& type) {
     if (type.size == 0) return {};
-    const Shape one = Shapes().of(type.sequence.body);
+    const Shape one = Shapes().of(type.data.body);
     Row row;
     row.add(0, one);
-    row.add(type.period, one);
+    row.add(type.extent, one);
     const Shape two = row.get();
-    return {one.ordered, two.ordered && two.disjoint, one.blocks};
+    return {one.ordered, one.disjoint, two.ordered && two.disjoint, one.blocks};
 }
 
 std::int64_t Endless::place(std::uint64_t k) const noexcept {

@@ -36,8 +36,10 @@ struct Section {
 
 /// What is known of one element of a type.
 struct Pattern {
-    bool ordered = true;       ///< places do not decrease along the type map
-    bool disjoint = true;      ///< and no byte is named twice, elements in a row included
+    bool ordered = true;   ///< places do not decrease along the type map
+    bool disjoint = true;  ///< and no byte is named twice,
+    bool repeats =
+        true;  ///< nor by two elements in a row, of which the second lies behind the first
     std::uint64_t blocks = 0;  ///< at most so many: neighbours may touch
 };
 /// Throws std::bad_alloc.
@@ -47,7 +49,11 @@ class Endless {
 public:
     /// Elements in a row, the first of which begins at `origin`. The type has data, and a positive extent.
     Endless(const Definition& type, std::int64_t origin) noexcept
-        : body_(type.sequence.body), period_(type.period), origin_(origin + type.sequence.at) {}
+        : Endless(type.sequence, type.period, origin) {}
+    /// As if there were the first one alone: for a pattern that does not repeat.
+    static Endless first_of(const Definition& type, std::int64_t origin) noexcept {
+        return {type.data, INT64_MAX, origin};
+    }
 
     /// Whether there are no gaps.
     bool dense() const noexcept {
@@ -55,11 +61,14 @@ public:
     }
     /// The place of the k-th byte.
     std::int64_t place(std::uint64_t k) const noexcept;
-    /// How many bytes have places below `place`. The pattern is ordered and disjoint.
+    /// How many bytes have places below `place`. The pattern is ordered and disjoint, and it repeats.
     std::uint64_t before(std::int64_t place) const noexcept;
 
 private:
     friend class Sections;
+    Endless(const Placed& element, std::int64_t period, std::int64_t origin) noexcept
+        : body_(element.body), period_(period), origin_(origin + element.at) {}
+
     Body body_;
     std::int64_t period_;
     std::int64_t origin_;

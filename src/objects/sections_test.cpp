@@ -103,7 +103,7 @@ TEST(Sections, random_types_agree_with_their_type_maps) {
                         << "type " << i << ", byte " << k;
         ASSERT_EQ(k, from + bytes);
         const Pattern pattern = pattern_of(*type);
-        ASSERT_TRUE(pattern.ordered && pattern.disjoint) << "type " << i;
+        ASSERT_TRUE(pattern.ordered && pattern.disjoint && pattern.repeats) << "type " << i;
         for (std::uint64_t at = 0; at < all; ++at) {
             ASSERT_EQ(data.place(at), place(at));
             ASSERT_EQ(data.before(place(at)), at) << "type " << i;
@@ -130,11 +130,15 @@ TEST(Sections, pattern_of_decreasing_places_is_not_ordered) {
     EXPECT_FALSE(pattern_of(*twice).disjoint);
 }
 
-TEST(Sections, elements_that_overlap_their_neighbours_are_not_disjoint) {
+TEST(Sections, elements_that_overlap_their_neighbours_do_not_repeat) {
     const auto short_one = make(MPI_COMBINER_RESIZED, {0, 4},
                                 make(MPI_COMBINER_VECTOR, {2, 1, 2}, predefined(MPI_INT)));
-    EXPECT_TRUE(pattern_of(*short_one).ordered);
-    EXPECT_FALSE(pattern_of(*short_one).disjoint);
+    EXPECT_TRUE(pattern_of(*short_one).disjoint);
+    EXPECT_FALSE(pattern_of(*short_one).repeats);
+    const Endless first = Endless::first_of(*short_one, 100);
+    EXPECT_EQ(first.place(7), 111);
+    EXPECT_EQ(first.before(1000), 8u);
+    EXPECT_EQ(first.before(109), 5u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -241,7 +242,16 @@ static void external32(void) {
     OK(MPI_Wait(&request, &status));
     OK(MPI_Get_count(&status, MPI_INT, &count));
     CHECK(count == 2 && back[0] == mine[0] && back[1] == mine[1]);
+    /* What nobody waits for is converted as well: close waits for it. */
+    MPI_File other;
+    int freed[2] = {0, 0};
     OK(MPI_File_sync(file));
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &other));
+    OK(MPI_File_set_view(other, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL));
+    OK(MPI_File_iread_at(other, 2 * rank, freed, 2, MPI_INT, &request));
+    OK(MPI_Request_free(&request));
+    OK(MPI_File_close(&other));
+    CHECK(freed[0] == mine[0] && freed[1] == mine[1]);
     MPI_Barrier(MPI_COMM_WORLD);
     unsigned char raw[8];
     const int descriptor = open(path, O_RDONLY);
@@ -495,6 +505,32 @@ static void faults(void) {
           MPI_ERR_BAD_FILE);
 }
 
+/* Descriptors run out; what was open stays so, and when it is closed others can be opened again. */
+static void many_openings(void) {
+    enum { many = 400 };
+    static MPI_File files[many];
+    struct rlimit limit, low;
+    int opened = 0, error = MPI_SUCCESS, error_class = MPI_SUCCESS;
+    MPI_File file = fresh();
+    OK(MPI_File_close(&file));
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    low = limit;
+    low.rlim_cur = 200;
+    CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    while (opened < many && error == MPI_SUCCESS) {
+        error = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &files[opened]);
+        opened += error == MPI_SUCCESS;
+    }
+    OK(MPI_Error_class(error, &error_class));
+    CHECK(error_class == MPI_ERR_IO && opened > 50 && opened < many);
+    for (int i = 0; i < opened; ++i) OK(MPI_File_close(&files[i]));
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    for (int i = 0; i < 3000; ++i) {
+        OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+        OK(MPI_File_close(&file));
+    }
+}
+
 static void devices(void) {
     MPI_File file;
     char byte = 'x';
@@ -516,7 +552,8 @@ int main(int argc, char** argv) {
     if (argc > 1) { /* a file that only one host sees: ends with a message that says so */
         MPI_File file;
         OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL));
-        MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+        MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                      &file);
         CHECK(!"reached");
     }
     int id = (int)getpid();
@@ -535,6 +572,7 @@ int main(int argc, char** argv) {
     split();
     many_requests();
     faults();
+    many_openings();
     devices();
     MPI_Finalize();
     return 0;
