@@ -183,14 +183,20 @@ core::Request* Request::start(core::Thread& thread) noexcept {
         ++open_.under_way;
     }
     Workers& workers = kind_.together ? *open_.collective_worker : open_.common->workers;
-    workers.submit(thread, *this);
+    // Threads of the library take part in no recipe of the laboratory.
+    if (thread.engine->in_laboratory())
+        run(thread);
+    else
+        workers.submit(thread, *this);
     return request;
 }
 
 void Request::run(core::Thread& thread) noexcept {
     OpenFile& open = open_;
-    thread.call = kind_.writes ? "MPI_File_iwrite_all" : "MPI_File_iread_all";
+    const char* const call = thread.call;
+    if (thread.of_library) thread.call = kind_.writes ? "writing to a file" : "reading a file";
     move(thread);
+    thread.call = call;
     core::Request& request = *request_;
     {
         p2p::ProgressCall call(thread);

@@ -111,8 +111,14 @@ program files
   use procedures
   use by_mpi, only: use_mpi
   use check
+  use, intrinsic :: iso_c_binding, only: c_int
   implicit none
-  integer :: rank, size, ierror, count, i
+  interface
+    integer(c_int) function getpid() bind(C, name='getpid')
+      import c_int
+    end function
+  end interface
+  integer :: rank, size, ierror, count, i, id
   integer :: mine(4), back(4), section(2, 4)
   logical :: good, flag
   character(len=100) :: name
@@ -127,7 +133,9 @@ program files
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, size)
-  write (name, '(a, i0)') '/tmp/heddle-fortran-files-', size
+  id = getpid()
+  call MPI_Bcast(id, 1, MPI_INTEGER, 0, MPI_COMM_WORLD)
+  write (name, '(a, i0)') '/tmp/heddle-fortran-files-', id
   call use_mpi(trim(name), rank, size, good)
   call expect(good, 'a file by the module mpi')
 

@@ -49,7 +49,7 @@ run() {
     cd "$folder"
     for test in $tests; do
         [ -x "$build/bin/$test" ] || continue
-        if "$installation/bin/mpiexec" --timeout "${SECONDS_EACH:-300}" -n "$ranks" "$build/bin/$test" >"$test.log" 2>&1; then
+        if "$installation/bin/mpiexec" --timeout "${SECONDS_EACH:-1800}" -n "$ranks" "$build/bin/$test" >"$test.log" 2>&1; then
             echo "$test: right"
         else
             echo "$test: exit code $?; its output: $folder/$test.log"
