@@ -78,6 +78,13 @@ check-asan: build/asan-ubsan/build.ninja  ## the unit tests under AddressSanitiz
 	cmake --build --preset asan-ubsan --parallel $(JOBS) --target unit_tests
 	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" UNIT_TEST_LIMIT=900 $(call RUN_TESTS,build/asan-ubsan) -L unit
 
+.PHONY: clients
+clients: release  ## all parallel tests of HDF5 and PnetCDF, which takes hours
+	tests/clients/hdf5/testpar.sh build $(BUILD) $(BUILD)/tests/clients/hdf5
+	tests/clients/hdf5/testpar.sh run $(BUILD) $(BUILD)/tests/clients/hdf5 4 all
+	tests/clients/pnetcdf/ptests.sh build $(BUILD) $(BUILD)/tests/clients/pnetcdf
+	tests/clients/pnetcdf/ptests.sh run $(BUILD) $(BUILD)/tests/clients/pnetcdf all
+
 .PHONY: install
 install: product  ## install to PREFIX (default /usr/local)
 	cmake --install $(BUILD) --prefix "$(PREFIX)"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/completion.hpp"
 
+#include <memory>
+#include <utility>
+
 #include "core/causality.hpp"
 #include "core/request_type.hpp"
 
@@ -51,6 +54,16 @@ int look(const Request& request, MPI_Status* status) {
 
 namespace {
 
+/// A pointer, for little fits into what a library that is loaded late has of thread-local memory. Whoever sets it takes
+/// it before the call is over.
+constinit thread_local FailedFile* failed_file = nullptr;
+
+void note_failed_file(const Request& request) {
+    auto failed = std::make_unique<FailedFile>();
+    failed->file = core::type_of(request).file(request, failed->why);
+    failed_file = failed.release();
+}
+
 /// A query function that throws leaves the request to be completed once more.
 int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) {
     try {
@@ -69,6 +82,7 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     if (active == nullptr || (!active->immortal && !engine.claim(thread, *active)))
         return MPI_ERR_REQUEST;
     const int error = look_at_claimed(thread, *active, status);
+    if (error != MPI_SUCCESS && core::type_of(*active).file != nullptr) note_failed_file(*active);
     if (is_persistent(request)) {
         request.inner = nullptr;
         engine.free_request(thread, *active);
@@ -84,6 +98,12 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     return error != MPI_SUCCESS ? error : freed;
 }
 
+FailedFile take_failed_file() {
+    if (failed_file == nullptr) return {};
+    const std::unique_ptr<FailedFile> failed(std::exchange(failed_file, nullptr));
+    return std::move(*failed);
+}
+
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Communicator* communicator = nullptr;
     const Request* active = active_of(&request);
@@ -94,6 +114,8 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
     if (error == MPI_SUCCESS) [[likely]]
         return MPI_SUCCESS;
     if (error == MPI_ERR_REQUEST) return has_been_completed(thread);
+    if (const FailedFile failed = take_failed_file(); failed.file != nullptr)
+        return objects::fail(thread, *failed.file, error, failed.why);
     if (collective && error == MPI_ERR_OTHER)
         return objects::fail(thread, communicator, error, "an exception left the operation");
     if (error != MPI_ERR_TRUNCATE)

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/messages.hpp"
@@ -59,6 +60,14 @@ bool done_after_progress(Thread& thread, Request& active);
 
 /// Writes the status of a complete request and answers its error code, which is not raised yet.
 int look(const Request& request, MPI_Status* status);
+
+/// What the last completion of this thread that failed was of, if that was an access to a file: its error is raised
+/// there. To be asked for once.
+struct FailedFile {
+    objects::File* file = nullptr;  ///< nullptr: it was something else
+    std::string why;
+};
+FailedFile take_failed_file();
 
 /// The same, then frees the operation; the handle becomes null unless the request is persistent.
 /// `failed` hears of an error, with the request's communicator, which is forgotten afterwards.

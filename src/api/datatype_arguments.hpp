@@ -87,4 +87,7 @@ inline int hand_out(Thread& thread, objects::DefinitionPointer made, Out<MPI_Dat
     return MPI_SUCCESS;
 }
 
+/// A handle for a type that another, or a view, is made of: the predefined one, or a new one for the user to free.
+MPI_Datatype handle_for(Process& process, const objects::Definition& type);
+
 }  // namespace heddle::api

@@ -9,6 +9,19 @@
 #include "objects/numeric_types.hpp"
 
 namespace heddle::api {
+MPI_Datatype handle_for(Process& process, const objects::Definition& type) {
+    if (type.named != MPI_DATATYPE_NULL) return type.named;
+    if (type.basic != nullptr) {
+        const auto& made_with = type.recipe.integers;
+        const int precision = made_with.size() == 1 ? MPI_UNDEFINED : made_with[0];
+        return objects::numeric_type(process, type.recipe.combiner, precision, made_with.back(),
+                                     type.basic->handle)
+            .handle;
+    }
+    objects::hold(&type);
+    return objects::make_datatype(process, objects::DefinitionPointer(&type)).handle;
+}
+
 namespace {
 
 using objects::Contents;
@@ -41,20 +54,6 @@ int get_envelope_large(Thread&, AnyType type, Out<MPI_Count> integers, Out<MPI_C
     *types = static_cast<MPI_Count>(contents.types.size());
     *combiner = contents.combiner;
     return MPI_SUCCESS;
-}
-
-/// A handle for a type that another was made of: the predefined one, or a new one for the user to free.
-MPI_Datatype handle_for(Process& process, const Definition& type) {
-    if (type.named != MPI_DATATYPE_NULL) return type.named;
-    if (type.basic != nullptr) {
-        const auto& made_with = type.recipe.integers;
-        const int precision = made_with.size() == 1 ? MPI_UNDEFINED : made_with[0];
-        return objects::numeric_type(process, type.recipe.combiner, precision, made_with.back(),
-                                     type.basic->handle)
-            .handle;
-    }
-    objects::hold(&type);
-    return objects::make_datatype(process, objects::DefinitionPointer(&type)).handle;
 }
 
 /// An array of the user's with its length.

@@ -84,25 +84,13 @@ int refuse_outside(const char* call) {
                                  over ? "called after MPI_Finalize" : "called before MPI_Init");
 }
 
-int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,
+int refuse(core::Thread& thread, const objects::ErrorScope& scope, int error_class,
            const char* argument, const std::string& detail) {
-    return objects::fail(thread, communicator, error_class,
+    return objects::fail(thread, scope, error_class,
                          "argument " + std::string(argument) + ": " + detail);
 }
 
-int refuse(core::Thread& thread, objects::Session& session, int error_class, const char* argument,
-           const std::string& detail) {
-    return objects::fail(thread, session, error_class,
-                         "argument " + std::string(argument) + ": " + detail);
-}
-
-int refuse(core::Thread& thread, objects::Window& window, int error_class, const char* argument,
-           const std::string& detail) {
-    return objects::fail(thread, window, error_class,
-                         "argument " + std::string(argument) + ": " + detail);
-}
-
-int caught(core::Thread& thread) {
+int caught(core::Thread& thread, const objects::ErrorScope& scope) {
     pass_on_if_the_programs();
     try {
         throw;
@@ -110,9 +98,9 @@ int caught(core::Thread& thread) {
         return objects::fail(thread, &wrong.communicator, MPI_ERR_BUFFER,
                              "argument buf: " + no_memory(wrong.address));
     } catch (const std::bad_alloc&) {
-        return objects::fail(thread, nullptr, MPI_ERR_NO_MEM, "out of memory");
+        return objects::fail(thread, scope, MPI_ERR_NO_MEM, "out of memory");
     } catch (const std::exception& problem) {
-        return objects::fail(thread, nullptr, MPI_ERR_INTERN, problem.what());
+        return objects::fail(thread, scope, MPI_ERR_INTERN, problem.what());
     }
 }
 

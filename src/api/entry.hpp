@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
@@ -63,11 +64,7 @@ template <class Again>
     const CallSection section(name);
     return section ? again() : refuse_outside(name);
 }
-[[gnu::cold]] int refuse(core::Thread& thread, objects::Communicator* communicator, int error_class,
-                         const char* argument, const std::string& detail);
-[[gnu::cold]] int refuse(core::Thread& thread, objects::Session& session, int error_class,
-                         const char* argument, const std::string& detail);
-[[gnu::cold]] int refuse(core::Thread& thread, objects::Window& window, int error_class,
+[[gnu::cold]] int refuse(core::Thread& thread, const objects::ErrorScope& scope, int error_class,
                          const char* argument, const std::string& detail);
 /// Thrown by who finds, off the short path, that a call's buffer lies where no memory can be.
 struct NoBuffer {
@@ -77,7 +74,7 @@ struct NoBuffer {
     const void* address;
 };
 /// To be called where an exception has been caught: fails the call, or throws it again if it is the program's.
-[[gnu::cold]] int caught(core::Thread& thread);
+[[gnu::cold]] int caught(core::Thread& thread, const objects::ErrorScope& scope = nullptr);
 
 [[gnu::always_inline]] inline core::Thread* enter(const char* call) {
     core::Thread* thread = objects::current_thread;
@@ -96,35 +93,48 @@ template <class Kind>
     return refuse(thread, communicator, error_class, Kind::name, argument.wrong(communicator));
 }
 
-/// The window among the arguments; nullptr if there is none.
-template <class Arguments>
-objects::Window* window_of(const Arguments& arguments) noexcept {
-    return std::apply(
-        [](const auto&... argument) {
-            objects::Window* found = nullptr;
-            (void)std::initializer_list<int>{([&] {
-                if constexpr (requires { argument.window(); }) found = argument.window();
-                return 0;
-            }())...};
-            return found;
-        },
-        arguments);
+template <class Kind>
+concept Scoped = requires(const Kind& argument, core::Thread& thread) { argument.scope(thread); };
+template <class... Kinds>
+inline constexpr bool has_scope = (Scoped<Kinds> || ...);
+
+/// The session, window or file among the arguments, each of which says by scope() that errors are raised there;
+/// none if there is none.
+template <class Kind>
+void find_scope(core::Thread& thread, const Kind& argument,
+                std::optional<objects::ErrorScope>& found) {
+    if constexpr (Scoped<Kind>)
+        if (!found) found = argument.scope(thread);
+}
+template <class... Kinds>
+std::optional<objects::ErrorScope> scope_of(core::Thread& thread,
+                                            const std::tuple<Kinds...>& arguments) {
+    std::optional<objects::ErrorScope> found;
+    std::apply([&](const Kinds&... argument) { (find_scope(thread, argument, found), ...); },
+               arguments);
+    return found;
 }
 
-/// Refuses the i-th argument: on the session that the first one names, on the window, or else on the communicator.
-template <std::size_t i, class Arguments>
-[[gnu::always_inline]] inline int refuse_argument(core::Thread& thread, const Arguments& arguments,
+/// Refuses the i-th argument: on the object that scope_of() finds, or else on the communicator.
+template <std::size_t i, class... Kinds>
+[[gnu::always_inline]] inline int refuse_argument(core::Thread& thread,
+                                                  const std::tuple<Kinds...>& arguments,
                                                   objects::Communicator* communicator,
                                                   int error_class) {
-    using Kind = std::tuple_element_t<i, Arguments>;
-    if constexpr (requires { std::get<0>(arguments).raised_on(); })
-        if (objects::Session* session = std::get<0>(arguments).raised_on())
-            return refuse(thread, *session, error_class, Kind::name,
-                          std::get<i>(arguments).wrong(nullptr));
-    if (objects::Window* window = window_of(arguments))
-        return refuse(thread, *window, error_class, Kind::name,
-                      std::get<i>(arguments).wrong(communicator));
+    if constexpr (has_scope<Kinds...>)
+        if (const auto scope = scope_of(thread, arguments))
+            return refuse(thread, *scope, error_class,
+                          std::tuple_element_t<i, std::tuple<Kinds...>>::name,
+                          std::get<i>(arguments).wrong(communicator));
     return refuse(thread, communicator, error_class, std::get<i>(arguments));
+}
+
+/// Fails the call for an exception that has been caught.
+template <class... Kinds>
+[[gnu::cold]] int caught_with(core::Thread& thread, const std::tuple<Kinds...>& arguments) {
+    if constexpr (has_scope<Kinds...>)
+        if (const auto scope = scope_of(thread, arguments)) return caught(thread, *scope);
+    return caught(thread);
 }
 
 /// Whether nothing is sent or received by the i-th argument, a datatype: the count before it is 0, or the
@@ -229,7 +239,7 @@ template <auto function, class... Raw>
                 return error;
             return function(*thread, std::get<i>(arguments)...);
         } catch (...) {
-            return caught(*thread);
+            return caught_with(*thread, arguments);
         }
     }(std::index_sequence_for<Raw...>{});
 }

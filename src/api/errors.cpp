@@ -17,8 +17,9 @@ using objects::Errhandler;
 
 template <Errhandler::For what, class Function>
 int create_errhandler(Thread& thread, Raw<Function*> function, Out<MPI_Errhandler> result) {
-    constexpr const char* argument =
-        what == Errhandler::For::window ? "win_errhandler_fn" : "comm_errhandler_fn";
+    constexpr const char* argument = what == Errhandler::For::window ? "win_errhandler_fn"
+        : what == Errhandler::For::file                              ? "file_errhandler_fn"
+                                                                     : "comm_errhandler_fn";
     if (function.value == nullptr)
         return refuse(thread, nullptr, MPI_ERR_ARG, argument, "a null pointer");
     *result = reinterpret_cast<MPI_Errhandler>(
@@ -31,14 +32,17 @@ int create_errhandler(Thread& thread, Raw<Function*> function, Out<MPI_Errhandle
 Errhandler::For handled_as(Comm) noexcept { return Errhandler::For::communicator; }
 Errhandler::For handled_as(Win) noexcept { return Errhandler::For::window; }
 Errhandler::For handled_as(Session) noexcept { return Errhandler::For::session; }
-Communicator* raised_on(Comm comm) noexcept { return comm.object; }
-objects::Session& raised_on(Session session) noexcept { return *session; }
-objects::Window& raised_on(Win win) noexcept { return *win; }
+Errhandler::For handled_as(FileOrNull) noexcept { return Errhandler::For::file; }
+objects::ErrorScope raised_on(Comm comm) noexcept { return comm.object; }
+template <class Object>
+objects::ErrorScope raised_on(Object object) noexcept {
+    return *object;
+}
 void note_errhandler(Process& process, Comm comm) noexcept {
     if (comm.object == process.self) process.self_has_errhandler.store(true, relaxed);
 }
-void note_errhandler(Process&, Session) noexcept {}
-void note_errhandler(Process&, Win) noexcept {}
+template <class Object>
+void note_errhandler(Process&, Object) noexcept {}
 
 template <class Object>
 int set_errhandler(Thread& thread, Object object, ErrorHandler handler) {
@@ -58,7 +62,7 @@ int get_errhandler(Thread& thread, Object object, Out<MPI_Errhandler> result) {
 
 template <class Object>
 int call_errhandler(Thread& thread, Object object, Raw<int> code) {
-    objects::call_errhandler(thread, *object, code.value,
+    objects::call_errhandler(thread, raised_on(object), code.value,
                              "called " + std::string(thread.call) + " with error " +
                                  std::to_string(code.value) + " (" +
                                  objects::class_text(code.value) + ")");
@@ -147,6 +151,11 @@ MPI_ENTRY(2, Comm_call_errhandler, call_errhandler<Comm>)
 MPI_ENTRY(2, Win_set_errhandler, set_errhandler<Win>)
 MPI_ENTRY(2, Win_get_errhandler, get_errhandler<Win>)
 MPI_ENTRY(2, Win_call_errhandler, call_errhandler<Win>)
+MPI_ENTRY(2, File_create_errhandler,
+          create_errhandler<Errhandler::For::file, MPI_File_errhandler_function>)
+MPI_ENTRY(2, File_set_errhandler, set_errhandler<FileOrNull>)
+MPI_ENTRY(2, File_get_errhandler, get_errhandler<FileOrNull>)
+MPI_ENTRY(2, File_call_errhandler, call_errhandler<FileOrNull>)
 MPI_ENTRY(2, Session_set_errhandler, set_errhandler<Session>)
 MPI_ENTRY(2, Session_get_errhandler, get_errhandler<Session>)
 MPI_ENTRY(2, Session_call_errhandler, call_errhandler<Session>)

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "api/entry.hpp"
+#include "objects/file.hpp"
 #include "p2p/engine.hpp"
 
 namespace heddle::api {
@@ -64,7 +65,7 @@ Handle process_from_int(int number, Handle null) noexcept {
     return is_constant(number) ? constant_handle<Handle>(number) : null;
 }
 
-/// Kinds that have no objects: files so far, and messages while there is no process.
+/// Kinds that have no objects: messages while there is no process.
 template <class Handle>
 int constant_to_int(Handle handle) noexcept {
     return is_predefined(handle) ? constant(handle) : 0;
@@ -102,6 +103,17 @@ MPI_Message message_from_int(int number) noexcept {
     return from_int(process->engine->messages(), number, MPI_MESSAGE_NULL);
 }
 
+int file_to_int(MPI_File handle) noexcept {
+    Process* process = process_here();
+    if (process == nullptr || is_predefined(handle)) return constant_to_int(handle);
+    return to_int(process->files->arena, handle);
+}
+MPI_File file_from_int(int number) noexcept {
+    Process* process = process_here();
+    if (process == nullptr) return constant_from_int(number, MPI_FILE_NULL);
+    return from_int(process->files->arena, number, MPI_FILE_NULL);
+}
+
 }  // namespace
 }  // namespace heddle::api
 
@@ -115,8 +127,6 @@ using namespace heddle::api;
 #define IN_PROCESS(X, Handle, arena, null)                     \
     HANDLE(X, Handle, process_to_int<&Process::arena>(handle), \
            (process_from_int<&Process::arena, Handle>(number, null)))
-#define CONSTANTS_ONLY(X, Handle, null) \
-    HANDLE(X, Handle, constant_to_int(handle), constant_from_int(number, null))
 
 IN_PROCESS(Comm, MPI_Comm, communicators, MPI_COMM_NULL)
 IN_PROCESS(Group, MPI_Group, groups, MPI_GROUP_NULL)
@@ -129,4 +139,4 @@ HANDLE(Info, MPI_Info, to_int(heddle::objects::infos(), handle),
 HANDLE(Request, MPI_Request, request_to_int(handle), request_from_int(number))
 HANDLE(Message, MPI_Message, message_to_int(handle), message_from_int(number))
 IN_PROCESS(Win, MPI_Win, windows, MPI_WIN_NULL)
-CONSTANTS_ONLY(File, MPI_File, MPI_FILE_NULL)
+HANDLE(File, MPI_File, file_to_int(handle), file_from_int(number))

@@ -2,10 +2,13 @@
 #pragma once
 /// Kinds of arguments that name objects other than communicators and datatypes, and text.
 
+#include <optional>
 #include <string>
 
 #include "api/arguments.hpp"
 #include "objects/errhandler.hpp"
+#include "objects/errors.hpp"
+#include "objects/file.hpp"
 #include "objects/group.hpp"
 #include "objects/info.hpp"
 #include "objects/process.hpp"
@@ -85,7 +88,9 @@ struct Session {
     std::string wrong(const Communicator*) const {
         return null ? "MPI_SESSION_NULL" : "no session, or one that has been finalized";
     }
-    objects::Session* raised_on() const noexcept { return object; }
+    std::optional<objects::ErrorScope> scope(core::Thread&) const noexcept {
+        return object != nullptr ? std::optional<objects::ErrorScope>(*object) : std::nullopt;
+    }
     objects::Session* operator->() const noexcept { return object; }
     objects::Session& operator*() const noexcept { return *object; }
 };
@@ -107,8 +112,38 @@ struct Win {
         return null ? "MPI_WIN_NULL" : "no window, or one that has been freed";
     }
     objects::Window* window() const noexcept { return object; }
+    std::optional<objects::ErrorScope> scope(core::Thread&) const noexcept {
+        return object != nullptr ? std::optional<objects::ErrorScope>(*object) : std::nullopt;
+    }
     objects::Window* operator->() const noexcept { return object; }
     objects::Window& operator*() const noexcept { return *object; }
+};
+
+/// A file. Errors of calls on it are raised there; those of a handle that names none, on MPI_FILE_NULL.
+struct Fh {
+    static constexpr const char* name = "fh";
+    objects::File* object;
+    bool null;
+
+    Fh(Process& process, MPI_File handle) noexcept
+        : object(process.file(handle)), null(handle == MPI_FILE_NULL) {}
+    int error(const Communicator*) const noexcept {
+        return object == nullptr ? MPI_ERR_FILE : MPI_SUCCESS;
+    }
+    std::string wrong(const Communicator*) const {
+        return null ? "MPI_FILE_NULL" : "no file, or one that has been closed";
+    }
+    std::optional<objects::ErrorScope> scope(core::Thread& thread) const noexcept {
+        return object != nullptr ? *object : thread.process->files->null;
+    }
+    objects::File* operator->() const noexcept { return object; }
+    objects::File& operator*() const noexcept { return *object; }
+};
+/// MPI_FILE_NULL is welcome: its error handler is that of calls without a file.
+struct FileOrNull : Fh {
+    FileOrNull(Process& process, MPI_File handle) noexcept : Fh(process, handle) {
+        if (null) object = &process.files->null;
+    }
 };
 
 struct Text {

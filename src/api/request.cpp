@@ -71,18 +71,26 @@ public:
     int finish() const {
         if (!failed_) [[likely]]
             return MPI_SUCCESS;
+        if (file_ != nullptr)
+            return objects::fail(thread_, *file_, MPI_ERR_IN_STATUS,
+                                 "an access failed; see the statuses");
         return objects::fail(thread_, communicator_, MPI_ERR_IN_STATUS,
                              "a request failed; see the statuses");
     }
 
 private:
-    void note(Communicator* communicator) noexcept {
-        if (!failed_) communicator_ = live(communicator);
+    void note(Communicator* communicator) {
+        objects::File* const file = take_failed_file().file;
+        if (!failed_) {
+            communicator_ = live(communicator);
+            file_ = file;
+        }
         failed_ = true;
     }
 
     Thread& thread_;
     Communicator* communicator_ = nullptr;  ///< of the first that failed
+    objects::File* file_ = nullptr;         ///< likewise, of an access to a file
     bool failed_ = false;
 };
 

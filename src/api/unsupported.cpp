@@ -23,11 +23,8 @@ void say(const char* mpi_name, std::atomic_flag& said) {
     if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
-/// The tool interface calls no error handler (MPI 5.0, 15.3.5); that of files returns unless the program
-/// says otherwise (14.7).
-bool calls_no_handler(std::string_view mpi_name) noexcept {
-    return mpi_name.starts_with("MPI_T_") || mpi_name.starts_with("MPI_File_");
-}
+/// The tool interface calls no error handler (MPI 5.0, 15.3.5).
+bool calls_no_handler(std::string_view mpi_name) noexcept { return mpi_name.starts_with("MPI_T_"); }
 
 }  // namespace
 

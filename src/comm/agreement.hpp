@@ -28,6 +28,7 @@ enum AgreementTag : std::int32_t {
     merge_agreement,
     stage_agreement,
     window_agreement,
+    file_agreement,
 };
 std::int32_t create_group_agreement(std::int32_t users_tag) noexcept;
 

@@ -23,6 +23,7 @@ enum class Kind : std::uint32_t {
     message = 0x684d7367,
     session = 0x68536573,
     window = 0x6857696e,
+    file = 0x6846696c,
 };
 
 /// A counted object. The handle that the user holds counts for one.

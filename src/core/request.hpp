@@ -42,8 +42,9 @@ enum class Operation : std::uint8_t {
     partitioned,  ///< a transfer of a partitioned message (partitioned/partitioned.hpp)
     access,       ///< to a window of another node (rma/far_targets.hpp)
     flush,        ///< complete when buffered messages are on their way (p2p/buffered.hpp)
+    file,         ///< an access to a file (io/request.hpp)
 };
-inline constexpr std::size_t operations = static_cast<std::size_t>(Operation::flush) + 1;
+inline constexpr std::size_t operations = static_cast<std::size_t>(Operation::file) + 1;
 inline constexpr bool is_persistent(Operation operation) noexcept {
     return operation >= Operation::persistent_send &&
         operation <= Operation::persistent_partitioned;

@@ -9,13 +9,15 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "core/request.hpp"
 #include "mpi.h"
 
 namespace heddle::objects {
+struct File;
 struct Session;
-}
+}  // namespace heddle::objects
 namespace heddle::p2p {
 class Engine;
 }
@@ -54,6 +56,10 @@ struct RequestType {
     /// nullptr: it sends nothing.
     bool (*still_sends)(const Request& request) noexcept = nullptr;
     const objects::Session* (*session_of)(const Request& request) noexcept = nullptr;
+
+    /// Of one that has failed: the file that the error is raised on, and what went wrong. nullptr: it is raised
+    /// on the request's communicator.
+    objects::File* (*file)(const Request& request, std::string& why) = nullptr;
 
     /// Errors are those of a collective, and told as such.
     bool collective = false;

@@ -10,6 +10,7 @@
 #include "launch/job.hpp"
 #include "objects/callback.hpp"
 #include "objects/error_codes.hpp"
+#include "objects/file.hpp"
 #include "objects/process.hpp"
 #include "platform/callers.hpp"
 
@@ -223,48 +224,72 @@ private:
     Errhandler* handler_;
 };
 
-/// `in_force` is the object's own, which another thread may replace meanwhile.
-int call_in_force(Process& process, Errhandler*& in_force, void* object, int code,
-                  const std::string& detail) {
-    const Held handler(process, in_force);
-    return call_errhandler(process, *handler, object, code, detail);
+/// The handler in force, which another thread may replace meanwhile.
+Errhandler*& handler_in_force(Process& process, const ErrorScope& scope) noexcept {
+    return scope.in_force != nullptr ? *scope.in_force : raised_without_object(process).errhandler;
+}
+
+void* handle_of(Process& process, const ErrorScope& scope) noexcept {
+    return scope.in_force != nullptr ? scope.handle : raised_without_object(process).handle;
+}
+
+/// " on MPI_COMM_WORLD".
+std::string where(Process& process, const ErrorScope& scope) {
+    if (scope.name == nullptr) return {};
+    std::lock_guard guard(process.set_up);  // for the name
+    return " on " + scope.name(scope.object);
 }
 
 /// What is wrong is said where somebody hears it; also where memory for that has run out.
-template <class Describe>
-int raise_in_force(Process& process, Errhandler*& in_force, void* object, int code,
-                   Describe&& describe) {
-    const Held handler(process, in_force);
-    if ((*handler).action == Errhandler::Action::give_back) return code;
-    std::string detail;
+int raise(core::Thread& thread, const ErrorScope& scope, int error_class, std::string_view detail) {
+    Process& process = *thread.process;
+    const Held handler(process, handler_in_force(process, scope));
+    if ((*handler).action == Errhandler::Action::give_back) return error_class;
+    std::string text;
     try {
-        detail = describe();
+        text = sentence(thread.call, where(process, scope), error_class, detail);
     } catch (const std::bad_alloc&) {
-        detail = "out of memory";  // needs none
+        text = "out of memory";  // needs none
     }
-    return call_errhandler(process, *handler, object, code, detail);
+    return call_errhandler(process, *handler, handle_of(process, scope), error_class, text);
+}
+
+template <class Object>
+std::string name_of_object(const void* object) {
+    return name_of(*static_cast<const Object*>(object));
 }
 
 }  // namespace
 
-int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
+ErrorScope::ErrorScope(Communicator* communicator) noexcept
+    : in_force(communicator == nullptr ? nullptr : &communicator->errhandler) {
+    if (communicator == nullptr) return;
+    handle = communicator->handle;
+    object = communicator;
+    name = name_of_object<Communicator>;
+}
+
+ErrorScope::ErrorScope(Session& session) noexcept
+    : in_force(&session.errhandler), handle(session.handle()) {
+    name = [](const void*) -> std::string { return "a session"; };
+}
+
+ErrorScope::ErrorScope(Window& window) noexcept
+    : in_force(&window.errhandler),
+      handle(window.handle()),
+      object(&window),
+      name(name_of_object<Window>) {}
+
+ErrorScope::ErrorScope(File& file) noexcept
+    : in_force(&file.errhandler), handle(file.handle()), object(&file) {
+    if (!file.name.empty()) name = name_of_object<File>;
+}
+
+int call_errhandler(core::Thread& thread, const ErrorScope& scope, int code,
                     const std::string& detail) {
-    return call_in_force(*thread.process, communicator.errhandler, communicator.handle, code,
-                         detail);
-}
-
-int call_errhandler(core::Thread& thread, Session& session, int code, const std::string& detail) {
-    return call_in_force(*thread.process, session.errhandler, session.handle(), code, detail);
-}
-
-int fail(core::Thread& thread, Session& session, int error_class, const std::string& detail) {
-    return raise_in_force(*thread.process, session.errhandler, session.handle(), error_class, [&] {
-        return sentence(thread.call, " on a session", error_class, detail);
-    });
-}
-
-int call_errhandler(core::Thread& thread, Window& window, int code, const std::string& detail) {
-    return call_in_force(*thread.process, window.errhandler, window.handle(), code, detail);
+    Process& process = *thread.process;
+    const Held handler(process, handler_in_force(process, scope));
+    return call_errhandler(process, *handler, handle_of(process, scope), code, detail);
 }
 
 std::string name_of(const Window& window) {
@@ -272,47 +297,17 @@ std::string name_of(const Window& window) {
     return "window of " + std::to_string(window.ranks) + " processes";
 }
 
-int fail(core::Thread& thread, Window& window, int error_class, const std::string& detail) {
-    Process& process = *thread.process;
-    return raise_in_force(process, window.errhandler, window.handle(), error_class, [&] {
-        std::string where;
-        {
-            std::lock_guard guard(process.set_up);  // for the name
-            where = " on " + name_of(window);
-        }
-        return sentence(thread.call, where, error_class, detail);
-    });
-}
-
 Communicator& raised_without_object(Process& process) noexcept {
     return process.self_has_errhandler.load(relaxed) ? *process.self : *process.world;
 }
 
-namespace {
-
-int raise(core::Thread& thread, Communicator* communicator, int error_class,
-          std::string_view detail) {
-    Process& process = *thread.process;
-    Communicator& raised = communicator == nullptr ? raised_without_object(process) : *communicator;
-    return raise_in_force(process, raised.errhandler, raised.handle, error_class, [&] {
-        std::string where;
-        if (communicator != nullptr) {
-            std::lock_guard guard(process.set_up);  // for the name
-            where = " on " + name_of(*communicator);
-        }
-        return sentence(thread.call, where, error_class, detail);
-    });
-}
-
-}  // namespace
-
-int fail(core::Thread& thread, Communicator* communicator, int error_class,
+int fail(core::Thread& thread, const ErrorScope& scope, int error_class,
          const std::string& detail) {
-    return raise(thread, communicator, error_class, detail);
+    return raise(thread, scope, error_class, detail);
 }
 
-int fail(core::Thread& thread, Communicator* communicator, int error_class, const char* detail) {
-    return raise(thread, communicator, error_class, detail);
+int fail(core::Thread& thread, const ErrorScope& scope, int error_class, const char* detail) {
+    return raise(thread, scope, error_class, detail);
 }
 
 int fail_outside(const char* call, int error_class, const std::string& detail) {

@@ -15,6 +15,7 @@
 namespace heddle::objects {
 
 class Process;
+struct File;
 struct Window;
 
 /// Where errors that belong to no object are raised: MPI_COMM_SELF (MPI 5.0, 9.3). Programs that know the
@@ -22,12 +23,26 @@ struct Window;
 /// Outside of the world model the handler is the initial one.
 Communicator& raised_without_object(Process& process) noexcept;
 
-/// Fails the call that `thread` is in. `communicator`: the one it works on, or nullptr for
-/// raised_without_object(). `detail`: what is wrong, a clause without a full stop.
-/// Answers what the MPI function returns, unless the handler ends the program.
-[[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
+/// An object that errors are raised on: its error handler, and what a message and that handler get of it.
+/// Made where a call fails, from whatever the call works on.
+struct ErrorScope {
+    /// nullptr: raised_without_object().
+    ErrorScope(Communicator* communicator) noexcept;
+    ErrorScope(Session& session) noexcept;
+    ErrorScope(Window& window) noexcept;
+    ErrorScope(File& file) noexcept;
+
+    Errhandler** in_force;  ///< nullptr: that of raised_without_object()
+    void* handle = nullptr;
+    const void* object = nullptr;
+    std::string (*name)(const void* object) = nullptr;  ///< called with the process's set-up lock
+};
+
+/// Fails the call that `thread` is in. `scope`: the object that it works on. `detail`: what is wrong, a
+/// clause without a full stop. Answers what the MPI function returns, unless the handler ends the program.
+[[gnu::cold]] int fail(core::Thread& thread, const ErrorScope& scope, int error_class,
                        const std::string& detail);
-[[gnu::cold]] int fail(core::Thread& thread, Communicator* communicator, int error_class,
+[[gnu::cold]] int fail(core::Thread& thread, const ErrorScope& scope, int error_class,
                        const char* detail);
 
 /// The same where no thread is attached: before MPI_Init and after MPI_Finalize.
@@ -43,23 +58,14 @@ const char* class_text(int error_class) noexcept;
 
 bool is_predefined_class(int code) noexcept;
 
-/// What the error handler of the communicator does with a code, without a call that fails
+/// What the error handler of the object does with a code, without a call that fails
 /// (MPI_Comm_call_errhandler).
-int call_errhandler(core::Thread& thread, Communicator& communicator, int code,
+int call_errhandler(core::Thread& thread, const ErrorScope& scope, int code,
                     const std::string& detail);
-
-/// The same on a session.
-[[gnu::cold]] int fail(core::Thread& thread, Session& session, int error_class,
-                       const std::string& detail);
-int call_errhandler(core::Thread& thread, Session& session, int code, const std::string& detail);
-/// The same where there is no session, or not yet: what this handler says.
+/// The same where there is no object, or not yet: what this handler says.
 int call_errhandler(Process& process, Errhandler& handler, void* object, int code,
                     const std::string& detail);
 
-/// The same on a window.
-[[gnu::cold]] int fail(core::Thread& thread, Window& window, int error_class,
-                       const std::string& detail);
-int call_errhandler(core::Thread& thread, Window& window, int code, const std::string& detail);
 /// A name that the user gave, or "window of N processes".
 std::string name_of(const Window& window);
 

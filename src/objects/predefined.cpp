@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "objects/basic_types.hpp"
+#include "objects/file.hpp"
 #include "objects/process.hpp"
 
 namespace heddle::objects {
@@ -105,6 +106,8 @@ void make_predefined(Process& process) {
     process.errors_are_fatal = &make_errhandler(process, Action::fatal);
     process.errors_abort = &make_errhandler(process, Action::abort);
     process.errors_return = &make_errhandler(process, Action::give_back);
+    process.files->null.errhandler = process.errors_return;
+    process.errors_return->retain();
 
     Members everyone;
     for (std::int32_t rank = 0; rank < process.size(); ++rank)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "instance/instance.hpp"
+#include "objects/file.hpp"
 #include "objects/predefined.hpp"
 #include "platform/limits.hpp"
 #include "platform/printing.hpp"
@@ -99,6 +100,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       operations(1 << 16),
       sessions(1 << 16),
       windows(most_windows, core::whole),
+      files(std::make_unique<Files>()),
       settings(tool::settings_for_start()),
       contexts(job.rank, job.size) {
     make_predefined(*this);
@@ -190,6 +192,7 @@ void Process::give_memory_back(core::Thread& thread) {
     datatypes.trim();
     operations.trim();
     windows.trim();
+    files->arena.trim();
     gave_memory_back_ = true;
 }
 
@@ -219,6 +222,10 @@ Errhandler* Process::errhandler(MPI_Errhandler handle) noexcept {
     if (handle == MPI_ERRORS_ABORT) return errors_abort;
     if (handle == MPI_ERRORS_RETURN) return errors_return;
     return named(find(errhandlers, handle, core::Kind::errhandler));
+}
+
+File* Process::file(MPI_File handle) noexcept {
+    return find(files->arena, handle, core::Kind::file);
 }
 
 }  // namespace heddle::objects

@@ -50,6 +50,9 @@ class Recycling;
 
 namespace heddle::objects {
 
+class Files;
+struct File;
+
 class Process {
 public:
     enum class Life : std::uint8_t { fresh, initialized, finalized, forked };
@@ -80,6 +83,7 @@ public:
     core::Arena<Operation> operations;
     core::Arena<Session> sessions;
     core::Arena<Window> windows;
+    const std::unique_ptr<Files> files;  ///< (objects/file.hpp)
 
     // They live as long as the process; whether handles name them depends on the world model.
     Communicator* world = nullptr;
@@ -139,6 +143,7 @@ public:
     Window* window(MPI_Win handle) noexcept {
         return find_soon(windows, handle, core::Kind::window);
     }
+    File* file(MPI_File handle) noexcept;
     Operation* operation(MPI_Op handle) noexcept {
         const auto value = reinterpret_cast<std::uintptr_t>(handle);
         if (value < predefined_operations.size()) [[likely]]

@@ -43,6 +43,8 @@ static MPI_Info good_info;
 static MPI_Request good_request;
 static MPI_Session good_session;
 static MPI_Datatype good_type;
+static MPI_File good_file = MPI_FILE_NULL; /* where a function takes one */
+static int wants_file;
 #define PLACE(Handle) static Handle place_of_##Handle[64]
 PLACE(MPI_Comm);
 PLACE(MPI_Datatype);
@@ -83,6 +85,13 @@ static void make_good(void) {
     MPI_Isend(&out, 1, MPI_INT, 0, 6, good_comm, &request);
     MPI_Irecv(&in, 1, MPI_INT, 0, 7, good_comm, &good_request);
     MPI_Isend(&out, 1, MPI_INT, 0, 7, good_comm, &request);
+    if (wants_file) {
+        char path[64];
+        snprintf(path, sizeof path, "/tmp/heddle-bad-calls-%d", (int)getpid());
+        MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                      &good_file);
+        unlink(path);
+    }
     for (unsigned i = 0; i < COUNT(place_of_MPI_Comm); ++i) {
         place_of_MPI_Comm[i] = i == 0 ? good_comm : MPI_COMM_NULL;
         place_of_MPI_Datatype[i] = MPI_INT;
@@ -94,7 +103,7 @@ static void make_good(void) {
         place_of_MPI_Message[i] = MPI_MESSAGE_NO_PROC;
         place_of_MPI_Session[i] = MPI_SESSION_NULL;
         place_of_MPI_Win[i] = MPI_WIN_NULL;
-        place_of_MPI_File[i] = MPI_FILE_NULL;
+        place_of_MPI_File[i] = i == 0 ? good_file : MPI_FILE_NULL;
     }
     memset(zeros, 0, sizeof zeros);
     memset(minus, -1, sizeof minus);
@@ -121,6 +130,7 @@ static void call_all(const struct function* function, int gaps, unsigned first,
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &good_session);
     good_type = MPI_INT;
+    wants_file = strncmp(function->name, "MPI_File_", 9) == 0;
     if (gaps) MPI_Type_vector(2, 1, 2, MPI_INT, &good_type);
     MPI_Type_commit(&good_type);
     if (strncmp(function->name, "MPI_T_", 6) == 0) {

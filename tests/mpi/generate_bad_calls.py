@@ -20,7 +20,7 @@ HANDLES = {
     "MPI_Comm": "good_comm", "MPI_Datatype": "good_type", "MPI_Group": "good_group", "MPI_Info": "good_info",
     "MPI_Op": "MPI_SUM", "MPI_Request": "good_request", "MPI_Errhandler": "MPI_ERRORS_RETURN",
     "MPI_Message": "MPI_MESSAGE_NO_PROC", "MPI_Session": "good_session", "MPI_Win": "MPI_WIN_NULL",
-    "MPI_File": "MPI_FILE_NULL",
+    "MPI_File": "good_file",
 }
 # Those of the tool interface are pointers that the program must not make up.
 TOOL_HANDLES = {"MPI_T_pvar_session", "MPI_T_event_registration", "MPI_T_pvar_handle", "MPI_T_event_instance",

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Collective access: all processes of a file, each with its own data (MPI 5.0, 14.4.2).
+///
+/// Plan           each tells the others where its data begin and end, and how long their runs are. If nobody's data lie
+///                between another's, or runs are long, each accesses the file itself. Else some of the processes
+///                are aggregators, each of which has a domain of the file.
+/// Two phases     an aggregator goes through its domain by windows of cb_buffer_size. For each it gets of every
+///                process a list of sections and their data in one message, and writes what they cover; or gets
+///                the lists, reads, and sends the data back. Strides are one section each, so that lists are short.
+/// Bytes          that nobody has written stay what they are: an aggregator writes runs, not windows.
+///
+/// The outcome    is that of all: where one aggregator fails, every process hears of the first failure.
+
+#include <cstdint>
+
+#include "core/thread.hpp"
+#include "io/access.hpp"
+
+namespace heddle::io {
+
+/// `tag`: of this call and the few that follow it (next_tag()).
+Outcome access_together(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+                        bool writes, std::int32_t tag) noexcept;
+
+}  // namespace heddle::io

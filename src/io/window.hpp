@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A piece of a file in memory, which several processes have parts of: what an aggregator works on.
+///
+/// Which bytes are covered by anybody's sections is kept in units: the largest power of two that all begins and lengths
+/// are multiples of.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "objects/sections.hpp"
+
+namespace heddle::io {
+
+class Window {
+public:
+    /// Bytes [begin, end) of the file. Throws std::bad_alloc.
+    Window(std::int64_t begin, std::int64_t end);
+
+    std::int64_t begin() const noexcept { return begin_; }
+    std::int64_t end() const noexcept { return end_; }
+    std::byte* at(std::int64_t place) noexcept { return memory_.get() + (place - begin_); }
+
+    /// Lists of all processes, before anything else.
+    void expect(std::span<const objects::Section> sections) noexcept;
+    /// Throws std::bad_alloc.
+    void cover(std::span<const objects::Section> sections);
+
+    void put(std::span<const objects::Section> sections, const std::byte* packed) noexcept;
+    void get(std::span<const objects::Section> sections, std::byte* packed) noexcept;
+
+    /// Calls visit(at, bytes) for runs of covered bytes, in order, as long as it answers true. Gaps up to so many bytes
+    /// count as covered.
+    template <class Visit>
+    void each_run(std::uint64_t gap, Visit&& visit) const {
+        std::uint64_t run_begin = 0, run_end = 0;
+        bool any = false;
+        for (std::uint64_t unit = next(0, true); unit < units();) {
+            const std::uint64_t last = next(unit, false);
+            if (any && (unit - run_end) << shift_ <= gap) {
+                run_end = last;
+            } else {
+                if (any && !visit(place(run_begin), (run_end - run_begin) << shift_)) return;
+                any = true;
+                run_begin = unit;
+                run_end = last;
+            }
+            unit = next(last, true);
+        }
+        if (any) (void)visit(place(run_begin), (run_end - run_begin) << shift_);
+    }
+
+private:
+    std::uint64_t units() const noexcept {
+        return static_cast<std::uint64_t>(end_ - base_ + (1 << shift_) - 1) >> shift_;
+    }
+    std::int64_t place(std::uint64_t unit) const noexcept {
+        return base_ + static_cast<std::int64_t>(unit << shift_);
+    }
+    void mark(std::int64_t at, std::uint64_t bytes) noexcept;
+    /// The first unit from there on that is covered, or is not.
+    std::uint64_t next(std::uint64_t unit, bool covered) const noexcept;
+
+    std::int64_t begin_, end_;
+    std::int64_t base_;  ///< where unit 0 begins
+    std::uint64_t bits_ = 4096;
+    unsigned shift_ = 0;
+    std::unique_ptr<std::byte[]> memory_;
+    std::vector<std::uint64_t> covered_;
+};
+
+}  // namespace heddle::io

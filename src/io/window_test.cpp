@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <vector>
+
+namespace heddle::io {
+namespace {
+
+using objects::Section;
+
+/// Bytes of the file, one by one.
+using Bytes = std::map<std::int64_t, std::byte>;
+
+struct Drawn {
+    std::vector<Section> sections;
+    std::vector<std::byte> packed;
+};
+
+/// Sections that lie within [begin, end), in multiples of `unit`.
+Drawn draw(std::mt19937& random, std::int64_t begin, std::int64_t end, std::int64_t unit) {
+    Drawn drawn;
+    const auto number = [&](std::int64_t least, std::int64_t most) {
+        return least +
+            static_cast<std::int64_t>(random() % static_cast<unsigned>(most - least + 1));
+    };
+    for (std::int64_t at = begin + unit * number(0, 3); at < end;) {
+        Section section;
+        section.at = at;
+        section.bytes = static_cast<std::uint64_t>(unit * number(1, 5));
+        section.stride = static_cast<std::int64_t>(section.bytes) + unit * number(0, 4);
+        section.count = static_cast<std::uint64_t>(number(1, 6));
+        while (section.count > 1 && section.end() > end) --section.count;
+        if (section.end() > end) break;
+        drawn.sections.push_back(section);
+        for (std::uint64_t i = 0; i < section.total(); ++i)
+            drawn.packed.push_back(static_cast<std::byte>(random()));
+        at = section.end() + unit * number(0, 30);
+    }
+    return drawn;
+}
+
+template <class Visit>
+void each_byte(const Drawn& drawn, Visit visit) {
+    std::size_t k = 0;
+    for (const Section& section : drawn.sections)
+        for (std::uint64_t i = 0; i < section.count; ++i)
+            for (std::uint64_t byte = 0; byte < section.bytes; ++byte)
+                visit(section.block(i) + static_cast<std::int64_t>(byte), k++);
+}
+
+TEST(Window, runs_are_what_is_covered) {
+    std::mt19937 random(3);
+    for (int i = 0; i < 300; ++i) {
+        const std::int64_t unit = std::int64_t{1} << random() % 5;
+        const std::int64_t begin = unit * static_cast<std::int64_t>(random() % 50);
+        const std::int64_t end = begin + unit * static_cast<std::int64_t>(1 + random() % 400);
+        Window window(begin, end);
+        Bytes file;
+        std::vector<Drawn> parcels;
+        for (int rank = 0; rank < 3; ++rank) parcels.push_back(draw(random, begin, end, unit));
+        for (const Drawn& parcel : parcels) window.expect(parcel.sections);
+        for (const Drawn& parcel : parcels) window.cover(parcel.sections);
+        for (const Drawn& parcel : parcels) {
+            window.put(parcel.sections, parcel.packed.data());
+            each_byte(parcel, [&](std::int64_t at, std::size_t k) { file[at] = parcel.packed[k]; });
+        }
+        Bytes written;
+        std::int64_t last = begin - 1;
+        window.each_run(0, [&](std::int64_t at, std::uint64_t bytes) {
+            EXPECT_GT(at, last) << "runs touch, or are in no order";
+            for (std::uint64_t byte = 0; byte < bytes; ++byte) {
+                const std::int64_t place = at + static_cast<std::int64_t>(byte);
+                written[place] = *window.at(place);
+            }
+            last = at + static_cast<std::int64_t>(bytes);
+            return true;
+        });
+        ASSERT_EQ(written, file) << "window " << i;
+    }
+}
+
+TEST(Window, get_answers_what_was_put) {
+    std::mt19937 random(4);
+    for (int i = 0; i < 100; ++i) {
+        Window window(0, 4096);
+        const Drawn drawn = draw(random, 0, 4096, 4);
+        window.put(drawn.sections, drawn.packed.data());
+        std::vector<std::byte> packed(drawn.packed.size());
+        window.get(drawn.sections, packed.data());
+        ASSERT_EQ(packed, drawn.packed);
+    }
+}
+
+TEST(Window, gaps_up_to_a_length_count_as_covered) {
+    Window window(0, 100);
+    const std::vector<Section> sections{{10, 10, 0, 1}, {24, 10, 0, 1}, {60, 4, 0, 1}};
+    window.expect(sections);
+    window.cover(sections);
+    std::vector<std::pair<std::int64_t, std::uint64_t>> runs;
+    window.each_run(4, [&](std::int64_t at, std::uint64_t bytes) {
+        runs.emplace_back(at, bytes);
+        return true;
+    });
+    const std::vector<std::pair<std::int64_t, std::uint64_t>> expected{{10, 24}, {60, 4}};
+    EXPECT_EQ(runs, expected);
+}
+
+}  // namespace
+}  // namespace heddle::io

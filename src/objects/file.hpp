@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// A file (MPI 5.0, 14): what its handle names. Opening and accessing it is io/.
+///
+/// Locking        the set-up lock of the process guards error handler and name.
+
+#include <memory>
+#include <string>
+
+#include "core/arena.hpp"
+#include "core/object.hpp"
+#include "mpi.h"
+
+namespace heddle::io {
+struct Common;
+struct OpenFile;
+}  // namespace heddle::io
+
+namespace heddle::objects {
+
+class Process;
+struct Errhandler;
+
+struct File : core::Object {
+    File* next = nullptr;
+    Errhandler* errhandler = nullptr;  ///< counted; guarded by the process's set-up lock
+    std::string name;                  ///< the path; empty: MPI_FILE_NULL
+    std::shared_ptr<io::OpenFile> open;
+
+    MPI_File handle() noexcept {
+        return name.empty() ? MPI_FILE_NULL : reinterpret_cast<MPI_File>(this);
+    }
+};
+
+/// The files of a process.
+class Files {
+public:
+    core::Arena<File> arena{std::size_t{1} << 16};
+    /// MPI_FILE_NULL: has the error handler of calls without a file, which new files get (MPI 5.0, 14.7).
+    File null;
+    std::shared_ptr<io::Common> common;  ///< what they share; guarded by the set-up lock
+};
+
+/// With the handle's reference. Throws std::bad_alloc.
+File& make_file(Process& process, std::string path, std::shared_ptr<io::OpenFile> open);
+/// The handle names nothing any more; accesses that are under way keep what they need.
+void close_handle(Process& process, File& file) noexcept;
+
+/// The path in quotes.
+std::string name_of(const File& file);
+
+}  // namespace heddle::objects
