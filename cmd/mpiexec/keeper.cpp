@@ -193,6 +193,7 @@ Keeper::Phase Keeper::phase(int rank) const {
     const launch::Phase phase = memory_.phase(rank);
     const PmiPhase pmi = pmi_.phase(rank);
     if (phase == launch::Phase::finalized) return Phase::after;
+    if (phase == launch::Phase::closed) return Phase::closed;
     if (phase == launch::Phase::started && pmi == PmiPhase::finalized) return Phase::after;
     if (phase == launch::Phase::initialized || pmi != PmiPhase::unused) return Phase::inside;
     return Phase::before;
@@ -206,7 +207,10 @@ RankEnd Keeper::facts(int rank, int status) const {
     end.program = program(rank).command.front();
     if (job_.children == Children::rank) end.program += " on " + own_host_name();
     end.status = status;
-    end.finalized = at == Phase::after;
+    // Others may wait for its next session, if it has failed.
+    end.closed = at == Phase::closed;
+    end.finalized =
+        at == Phase::after || (end.closed && WIFEXITED(status) && WEXITSTATUS(status) == 0);
     end.initialized = at != Phase::before;
     end.aborted = memory_.phase(rank) == launch::Phase::aborted;
     end.abort_code = memory_.abort_code(rank);

@@ -38,7 +38,7 @@ public:
     int run();
 
 private:
-    enum class Phase { before, inside, after };  ///< of MPI_Init and MPI_Finalize
+    enum class Phase { before, inside, closed, after };  ///< as launch::Phase; closed: of sessions
 
     static constexpr long long never = -1;
     static constexpr long long grace_ms = 1500;  ///< between asking to end and killing

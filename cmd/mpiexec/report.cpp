@@ -19,6 +19,7 @@ std::string not_blocked(launch::Phase phase, bool in_barrier) {
     if (in_barrier) return "waits for the other ranks in MPI_Init or MPI_Finalize";
     const char* where = phase == launch::Phase::started ? ", before MPI_Init"
         : phase == launch::Phase::finalized             ? ", after MPI_Finalize"
+        : phase == launch::Phase::closed                ? ", with no session open"
                                                         : "";
     return fmt::format("running (not blocked in MPI){}", where);
 }

@@ -11,7 +11,9 @@ namespace heddle::mpiexec {
 
 namespace {
 
-std::string phase(const RankEnd& end) { return end.finalized ? " after MPI_Finalize" : ""; }
+std::string phase(const RankEnd& end) {
+    return end.closed ? " after its last session" : end.finalized ? " after MPI_Finalize" : "";
+}
 
 Verdict judge_signal(const RankEnd& end) {
     const int signal = WTERMSIG(end.status);

@@ -17,6 +17,7 @@ struct RankEnd {
     int status = 0;            ///< as waitpid() gives it
     bool initialized = false;  ///< called MPI_Init, or PMI's
     bool finalized = false;    ///< and MPI_Finalize
+    bool closed = false;       ///< and closed its last session, without the world model
     bool aborted = false;      ///< called MPI_Abort
     int abort_code = 0;
     std::string abort_reason;  ///< may be empty

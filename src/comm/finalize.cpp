@@ -59,7 +59,11 @@ void hand_over(core::Thread& thread, const objects::Session* session) {
     wait_for_end(thread, session);
 }
 
-void hand_over_everything(core::Thread& thread) { wait_for_end(thread, Endings::everybody); }
+void hand_over_everything(core::Thread& thread) {
+    // Processes that have left do not take them, and an id that does not come back is withheld, no more.
+    thread.engine->drop_blocked(thread, objects::recycling_context);
+    wait_for_end(thread, Endings::everybody);
+}
 
 int say_goodbye(core::Thread& thread) {
     objects::Communicator& world = *thread.process->world;

@@ -39,8 +39,14 @@ struct Header {
 };
 
 /// How far a rank has come. A process that ends before `finalized` although it was `initialized`
-/// has left the others waiting.
-enum class Phase : std::uint32_t { started = 0, initialized = 1, finalized = 2, aborted = 3 };
+/// has left the others waiting. One whose sessions are `closed` may open others: it may end, but not fail.
+enum class Phase : std::uint32_t {
+    started = 0,
+    initialized = 1,
+    finalized = 2,  ///< MPI_Finalize was called
+    aborted = 3,
+    closed = 4,  ///< no session is open, and the world model was not used
+};
 
 /// One thread asleep inside an MPI call.
 struct Blocked {

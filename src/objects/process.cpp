@@ -152,7 +152,9 @@ bool Process::close() noexcept {
         stays_open();
         return false;
     }
-    node.page(static_cast<std::size_t>(number())).phase.store(launch::Phase::finalized, release);
+    const launch::Phase phase =
+        world_life() == Life::finalized ? launch::Phase::finalized : launch::Phase::closed;
+    node.page(static_cast<std::size_t>(number())).phase.store(phase, release);
     life.store(Life::finalized, release);
     return true;
 }

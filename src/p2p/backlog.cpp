@@ -195,6 +195,24 @@ bool Backlog::flush_all(ProgressCall& call) {
     return moved;
 }
 
+void Backlog::drop(ProgressCall& call, std::uint32_t context) {
+    const auto is_it = [&](const instance::Pending& pending) {
+        return pending.envelope.context == context && !is_data(pending);
+    };
+    pool_.each(instances(), [&](instance::Instance& instance) {
+        const sync::BiasedHold held(instance.outbox, call.thread.token);
+        for (auto* channel = instance.backlogged; channel != nullptr;
+             channel = channel->next_backlogged) {
+            while (instance::Pending* const dropped = channel->backlog.take_if(is_it)) {
+                core::Request* const completes = dropped->completes;
+                end(instance, *channel, *dropped);
+                if (completes != nullptr) call.complete(*completes);
+            }
+        }
+        (void)flush_held(call, instance);  // channels without a backlog are open again
+    });
+}
+
 bool Backlog::take_out(instance::Instance& instance, instance::Channel& channel,
                        const core::Request& send) noexcept {
     const auto is_it = [&](const instance::Pending& pending) { return is_of(pending, send); };

@@ -56,6 +56,8 @@ public:
     /// The same with the outbox held.
     bool flush_held(ProgressCall& call, instance::Instance& instance);
     bool flush_all(ProgressCall& call);
+    /// Forgets what waits for room with this context, as if it had been handed over: nobody needs it any more.
+    void drop(ProgressCall& call, std::uint32_t context);
     /// Leaves a payload that would hold memory of the receiver with its send, until it is matched. `readable`: by the
     /// receiver. False: it holds none.
     bool withhold(instance::Pending& pending, bool readable) noexcept;

@@ -394,6 +394,8 @@ public:
     }
     bool is_self(std::int32_t process) const noexcept { return process == rank_; }
 
+    /// Forgets messages of this context that wait for room: nobody needs them any more.
+    void drop_blocked(core::Thread& thread, std::uint32_t context);
     /// Whether nothing of this process waits for room any more.
     bool all_handed_over() const noexcept {
         return backlog_.instances() == 0 && (network_ == nullptr || network_is_handed_over());

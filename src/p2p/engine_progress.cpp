@@ -444,6 +444,11 @@ bool Engine::something_came() {
     return found;
 }
 
+void Engine::drop_blocked(core::Thread& thread, std::uint32_t context) {
+    ProgressCall call(thread);
+    finish_after(call, [&] { backlog_.drop(call, context); });
+}
+
 bool Engine::something_to_do(core::Thread& thread, Instances announced) {
     bool found = something_came();
     if (found || all_handed_over()) return found;

@@ -6,7 +6,7 @@
 ///   cpus          prints how many hardware threads it may use, and which
 ///   init finalize barrier put:K=V get:K ask:LINE     PMI-1; answers are printed
 ///   abort:N       PMI's abort, then waits
-///   board:STAGE   started, initialized or finalized      board-abort:N:REASON
+///   board:STAGE   started, initialized, closed or finalized      board-abort:N:REASON
 ///   block:TEXT    writes a blocked entry, 3 seconds old
 ///   exit:N  raise:N  wait  ignore:N  until:N (waits for signal N and says so)
 ///   child         starts a process that sleeps, in the rank's process group
@@ -124,6 +124,7 @@ void wait_for_signal(int signal) {
 void set_phase(const std::string& name) {
     page().phase = name == "initialized" ? launch::Phase::initialized
         : name == "finalized"            ? launch::Phase::finalized
+        : name == "closed"               ? launch::Phase::closed
                                          : launch::Phase::started;
 }
 

@@ -28,6 +28,14 @@ class ExitCodes(LaunchTest):
         self.assertEqual((code, out), (5, "done\n"))
         self.assertRegex(err, r"rank 1 .* ended with exit code 5 after MPI_Finalize\n")
 
+    def test_a_rank_without_a_session_may_end_but_not_fail(self):
+        closed = ("board:initialized", "board:closed")
+        self.assertEqual(self.run_job("-n", 2, DOUBLE, *closed, "1@exit:0", "0@say:done"), (0, "done\n", ""))
+        for word, code, how in (("exit:3", 3, "ended with exit code 3"), ("raise:9", 137, "was ended by signal 9, SIGKILL")):
+            ended, _, err = self.run_job("-n", 3, DOUBLE, *closed, f"1@{word}", "0@board:initialized", "wait")
+            self.assertEqual(ended, code)
+            self.assertRegex(err, rf"^mpiexec: rank 1 .* {how}.* after its last session.*; the job is ended\n$")
+
     def test_signals(self):
         for number, name in ((11, r"SIGSEGV \(segmentation fault\)"), (9, r"SIGKILL \(killed\)"),
                              (6, r"SIGABRT \(aborted\)")):
