@@ -60,6 +60,12 @@ void Environment::set_default(const std::string& name, const std::string& value)
     if (std::none_of(entries_.begin(), entries_.end(), is)) set(name, value);
 }
 
+std::string Environment::value(const std::string& name) const {
+    for (const std::string& entry : entries_)
+        if (name_of(entry) == name) return entry.substr(name.size() + 1);
+    return {};
+}
+
 std::vector<char*> Environment::pointers() {
     std::vector<char*> result;
     result.reserve(entries_.size() + 1);

@@ -21,6 +21,9 @@ public:
     /// The same, unless the variable is there.
     void set_default(const std::string& name, const std::string& value);
 
+    /// Empty if the variable is not there.
+    [[nodiscard]] std::string value(const std::string& name) const;
+
     /// For execve(); valid until the next set().
     [[nodiscard]] std::vector<char*> pointers();
 
