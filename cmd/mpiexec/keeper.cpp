@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "faces.hpp"
 #include "hosts.hpp"
 #include "platform/print_view.hpp"
 #include "process_tree.hpp"
@@ -126,6 +127,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     const auto index = static_cast<std::size_t>(rank);
     Environment environment = environments_[ranks_[index].program];
     if (connects()) connect(environment, rank, pmi);
+    find_faces_first(environment);
     if (job_.children == Children::rank)
         environment.set(launch::keeper_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)
@@ -246,8 +248,8 @@ void Keeper::look_for_stranger() {
     output_.catch_up();
     say(fmt::format(
         "{} has loaded {}, the library of another MPI: its ranks do not find each other under this "
-        "mpiexec; compile it with Heddle's mpicc, or start it with that library's mpiexec",
-        name(static_cast<int>(alive - ranks_.begin())), library));
+        "mpiexec. {}",
+        name(static_cast<int>(alive - ranks_.begin())), library, advice_on(library)));
 }
 
 /// A rank that has ended can neither come to MPI_Init, which all must call, nor to a barrier.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "strangers.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "faces.hpp"
 
 namespace heddle::mpiexec {
 
@@ -18,6 +21,18 @@ std::string foreign_library(pid_t pid) {
         if (line.find(name) != std::string::npos && line.find(ours) == std::string::npos)
             return line.substr(line.find('/'));
     return {};
+}
+
+std::string advice_on(const std::string& library) {
+    const std::string face =
+        folder_of_faces() + "/" + std::filesystem::path(library).filename().string();
+    if (folder_of_faces().empty() || !std::filesystem::exists(face))
+        return "Compile it with Heddle's mpicc, or start it with that library's mpiexec";
+    return fmt::format(
+        "The program names where it looks for MPI (RPATH): start it with -x LD_PRELOAD={} "
+        "(Python's mpi4py: "
+        "MPI4PY_LIBMPI)",
+        face);
 }
 
 }  // namespace heddle::mpiexec

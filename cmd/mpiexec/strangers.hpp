@@ -11,4 +11,7 @@ namespace heddle::mpiexec {
 /// The file of another MPI's library that the process has loaded; empty: there is none.
 std::string foreign_library(pid_t pid);
 
+/// What to do about it.
+std::string advice_on(const std::string& library);
+
 }  // namespace heddle::mpiexec

@@ -6,6 +6,9 @@ mpicc, in a virtual environment in PLACE. What is there already and still fits i
 suite.py run INSTALLATION PLACE RANKS SECONDS: runs the suite, but for what excluded.txt names. The log
 lies in PLACE.
 suite.py run_with_worker INSTALLATION PLACE RANKS SECONDS: the same with HEDDLE_WORKER=on.
+suite.py build_wheel INSTALLATION PLACE: gets mpi4py's wheel from PyPI, and its sources for the suite.
+suite.py run_mpich INSTALLATION PLACE RANKS SECONDS: the suite on the wheel as it is, built for MPICH; run_openmpi: the
+same, built for Open MPI.
 suite.py run_on_hosts INSTALLATION PLACE RANKS SECONDS: the same with the ranks on two hosts, which HOSTS makes and the
 mpiexec.hydra in LAUNCHERS spans.
 
@@ -118,6 +121,22 @@ def build(installation, place):
     place.stamp.write_text(stamp)
 
 
+def build_wheel(_installation, place):
+    """The wheel's content is not pinned: there is one for each Python."""
+    if place.stamp.exists():
+        return
+    if place.path.exists():
+        shutil.rmtree(place.path)
+    place.path.mkdir(parents=True)
+    code, said = logged(place.log("build"), [sys.executable, "-m", "venv", str(place.environment)])
+    if code != 0:
+        sys.exit(f"{said}\nmpi4py: no virtual environment; Debian has it in the package python3-venv")
+    fetch(place)
+    version = re.search(r"^mpi4py==(\S+)", REQUIREMENTS.read_text(), re.M)[1]
+    pip(place, "install", "--only-binary", "mpi4py", f"mpi4py=={version}", fetches=True)
+    place.stamp.write_text(version)
+
+
 def excluded(*files):
     """As options of the suite's main.py."""
     for line in "\n".join((HERE / file).read_text() for file in files).splitlines():
@@ -135,6 +154,13 @@ def run(installation, place, ranks, seconds, kind="ranks"):
 def run_with_worker(installation, place, ranks, seconds):
     os.environ["HEDDLE_WORKER"] = "on"
     run(installation, place, ranks, seconds, "ranks-with-worker")
+
+
+def run_face(name):
+    def runner(installation, place, ranks, seconds):
+        os.environ["MPI4PY_MPIABI"] = name
+        run(installation, place, ranks, seconds, f"ranks-{name}")
+    return runner
 
 
 def run_on_hosts(_installation, place, ranks, seconds):
@@ -168,7 +194,8 @@ def judge(place, ranks, log, command):
 
 def main(command, installation, place, *numbers):
     try:
-        {"build": build, "run": run, "run_with_worker": run_with_worker, "run_on_hosts": run_on_hosts}[command](
+        {"build": build, "run": run, "run_with_worker": run_with_worker, "run_on_hosts": run_on_hosts,
+         "build_wheel": build_wheel, "run_mpich": run_face("mpich"), "run_openmpi": run_face("openmpi")}[command](
             pathlib.Path(installation).resolve(), Place(place), *map(int, numbers))
     except Unreachable:
         print("mpi4py: not tested, for its sources are not here: PyPI cannot be reached")

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Faces: the installation's libraries with the names and ABIs of other MPI libraries (docs/faces.md). Ranks find
+/// them before any other, so that a program that was built for another MPI runs on Heddle.
+
+#include <string>
+
+#include "environment.hpp"
+
+namespace heddle::mpiexec {
+
+/// The folder of the installation that this mpiexec belongs to; empty if it has none.
+const std::string& folder_of_faces();
+
+/// Puts the folder first in LD_LIBRARY_PATH.
+void find_faces_first(Environment& environment);
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The functions of a face in C: each converts its arguments, calls the library, and converts what comes back.
+
+Each parameter adds the lines that its kind needs to a Body; the Body writes them in order.
+"""
+
+import re
+import textwrap
+from dataclasses import dataclass, field
+
+import kinds
+
+PREFIX = "MPI_"
+
+
+@dataclass
+class Body:
+    """The parts of a function in the order in which they are written."""
+
+    formals: list = field(default_factory=list)
+    before: list = field(default_factory=list)
+    actuals: list = field(default_factory=list)
+    always: list = field(default_factory=list)
+    on_success: list = field(default_factory=list)
+    cleanup: list = field(default_factory=list)
+
+
+def face_type(c_type):
+    """`F_Comm*` for `MPI_Comm *`: types that both ABIs share keep their name."""
+    own = {**{h: "F_" + h.removeprefix(PREFIX) for h in kinds.HANDLES}, "MPI_Status": "F_Status"}
+    return re.sub(r"\bMPI_\w+", lambda m: own.get(m[0], m[0]), c_type)
+
+
+def formal(p):
+    if p.type == "...":
+        return "..."
+    base, array = re.fullmatch(r"([^\[]*)((?:\[\d*\])*)", face_type(p.type)).groups()
+    return f"{base.strip()} {p.name}{array}"
+
+
+def plain(body, f, p):
+    body.actuals.append(p.name)
+
+
+def converted(conversion):
+    def add(body, f, p):
+        body.actuals.append(f"{conversion}({p.name})")
+    return add
+
+
+def handle_pointer(body, f, p, handle):
+    stem = kinds.HANDLES[handle]
+    given = f"is_memory({p.name}) ? &c_{p.name} : ({handle}*){p.name}"
+    inout = f.name.endswith("_free") or kinds.INOUT_HANDLES.get(f.name) == p.name
+    body.actuals.append(given)
+    if inout:
+        body.before.append(f"{handle} c_{p.name} = is_memory({p.name}) ? {stem}_in(*{p.name}) : NULL;")
+        if f.name not in ("MPI_Start", "MPI_Cancel", "MPI_Type_commit"):  # these leave the handle as it is
+            body.before.append(f"const {handle} given_{p.name} = c_{p.name};")
+            body.always.append(f"if (c_{p.name} != given_{p.name}) *{p.name} = {stem}_out(c_{p.name});")
+    else:
+        body.before.append(f"{handle} c_{p.name} = ({handle})untouched;")
+        body.always.append(f"if (c_{p.name} != ({handle})untouched) *{p.name} = {stem}_out(c_{p.name});")
+
+
+def handle_array(body, f, p, handle):
+    stem = kinds.HANDLES[handle]
+    length = kinds.array_length(f.name, p.name, [q.name for q in f.parameters])
+    n, c = f"n_{p.name}", f"c_{p.name}"
+    body.before += [f"const long {n} = is_memory({p.name}) ? {length} : 0;", f"Room room_{p.name};",
+                    f"{handle}* {c} = enter(&room_{p.name}, {n}, sizeof *{c});",
+                    f"if ({c} == NULL) return no_memory();",
+                    f"for (long i = 0; i < {n}; ++i) {c}[i] = {stem}_in({p.name}[i]);"]
+    body.actuals.append(f"is_memory({p.name}) ? {c} : ({handle}*){p.name}")
+    if not p.type.startswith("const"):
+        body.always.append(f"for (long i = 0; i < {n}; ++i) {p.name}[i] = {stem}_out({c}[i]);")
+    body.cleanup.append(f"leave(&room_{p.name});")
+
+
+def status(body, f, p):
+    if p.name == "array_of_statuses":
+        length = kinds.array_length(f.name, p.name, [q.name for q in f.parameters])
+        body.before += [f"const long n_{p.name} = is_wanted({p.name}) ? {length} : 0;", f"Room room_{p.name};",
+                        f"MPI_Status* c_{p.name} = enter(&room_{p.name}, n_{p.name}, sizeof *c_{p.name});",
+                        f"if (c_{p.name} == NULL) return no_memory();"]
+        body.actuals.append(
+            f"is_wanted({p.name}) ? blank_all(c_{p.name}, n_{p.name}) : MPI_STATUSES_IGNORE")
+        body.always.append(f"all_written_out(c_{p.name}, {p.name}, n_{p.name});")
+        body.cleanup.append(f"leave(&room_{p.name});")
+        return
+    body.before.append("MPI_Status c_status;")
+    if p.type.startswith("const") or f.name.startswith("MPI_Status_set"):
+        body.before.append("if (is_wanted(status)) status_in(status, &c_status);")
+        body.actuals.append("is_wanted(status) ? &c_status : MPI_STATUS_IGNORE")
+        if not p.type.startswith("const"):
+            body.on_success.append("if (is_wanted(status)) status_out(&c_status, status);")
+        return
+    body.actuals.append("is_wanted(status) ? blank(&c_status) : MPI_STATUS_IGNORE")
+    body.always.append("if (is_wanted(status)) written_out(&c_status, status);")
+
+
+def integer_out(conversion):
+    def add(body, f, p):
+        body.actuals.append(p.name)
+        body.on_success.append(f"if (is_memory({p.name})) *{p.name} = {conversion}(*{p.name});")
+    return add
+
+
+def keyval_pointer(body, f, p):
+    """MPI_X_free_keyval alone: the others are written by hand."""
+    body.before.append(f"int c_{p.name} = is_memory({p.name}) ? keyval_in(*{p.name}) : 0;")
+    body.actuals.append(f"is_memory({p.name}) ? &c_{p.name} : {p.name}")
+    body.on_success.append(f"if (is_memory({p.name})) *{p.name} = keyval_out(c_{p.name});")
+
+
+def integers_in(conversion, length):
+    def add(body, f, p):
+        c = f"c_{p.name}"
+        body.before += [f"const long n_{p.name} = is_memory({p.name}) ? {length} : 0;", f"Room room_{p.name};",
+                        f"int* {c} = enter(&room_{p.name}, n_{p.name}, sizeof *{c});",
+                        f"if ({c} == NULL) return no_memory();",
+                        f"for (long i = 0; i < n_{p.name}; ++i) {c}[i] = {conversion}({p.name}[i]);"]
+        body.actuals.append(f"is_memory({p.name}) ? {c} : {p.name}")
+        body.cleanup.append(f"leave(&room_{p.name});")
+    return add
+
+
+def integers_out(conversion, length):
+    def add(body, f, p):
+        body.actuals.append(p.name)
+        body.on_success.append(
+            f"for (long i = 0; is_memory({p.name}) && i < {length}; ++i) {p.name}[i] = {conversion}({p.name}[i]);")
+    return add
+
+
+def detached(body, f, p):
+    """The address of a buffer that is returned, or the mark of the library's own."""
+    body.actuals.append(p.name)
+    body.on_success.append(f"if (is_memory({p.name})) automatic_out((void**){p.name});")
+
+
+def string_out(body, f, p):
+    bound = kinds.STRING_BOUNDS[f.name]
+    length = "resultlen" if any(q.name == "resultlen" for q in f.parameters) else "NULL"
+    body.before.append(f"char c_{p.name}[{bound} + 1];")
+    body.actuals.append(f"is_memory({p.name}) ? c_{p.name} : {p.name}")
+    body.on_success.append(
+        f"if (is_memory({p.name})) string_out({p.name}, c_{p.name}, F_{bound}, {length});")
+
+
+ARRAYS = {
+    ("MPI_Group_translate_ranks", "ranks1"): integers_in("rank_in", "n"),
+    ("MPI_Group_translate_ranks", "ranks2"): integers_out("rank_out", "n"),
+    "array_of_distribs": integers_in("distribution_in", "ndims"),
+    "array_of_dargs": integers_in("darg_in", "ndims"),
+}
+
+
+def kind_of(f, p):
+    """The function that adds a parameter to a Body."""
+    bare = p.type.removeprefix("const ").strip()
+    element = bare.split("[")[0].removesuffix("*").strip()
+    if (f.name, p.name) in kinds.EXCEPTIONS:
+        conversion = kinds.EXCEPTIONS[f.name, p.name]
+        if conversion is None:
+            return plain
+        return integer_out(conversion) if bare.endswith("*") else converted(conversion)
+    if element in kinds.HANDLES:
+        if bare.endswith("]"):
+            return lambda body, f, p: handle_array(body, f, p, element)
+        if bare.endswith("*"):
+            return lambda body, f, p: handle_pointer(body, f, p, element)
+        return converted(kinds.HANDLES[element] + "_in")
+    if element == "MPI_Status":
+        return status
+    if bare == "MPI_T_pvar_handle":
+        return converted("pvar_in")
+    if bare == "MPI_T_cb_safety":
+        return converted("(MPI_T_cb_safety)safety_in")
+    if bare == "MPI_T_source_order *":
+        return integer_out("(MPI_T_source_order)source_order_out")
+    if p.name == "buffer_addr":
+        return detached
+    if bare == "void *":
+        if "attach" in f.name and p.name == "buffer":
+            return converted("automatic_in")
+        return converted("place_in") if "buf" in p.name or "_addr" in p.name else plain  # also where it is wrong
+    if bare == "MPI_Offset" and p.name == "disp":
+        return converted("displacement_in")
+    if element == "char" and bare.endswith("*") and not p.type.startswith("const") and f.name in kinds.STRING_BOUNDS:
+        return string_out
+    if element != "int" or p.type == "...":
+        return plain
+    array = ARRAYS.get((f.name, p.name)) or ARRAYS.get(p.name)
+    if bare.endswith("]"):
+        if array:
+            return array
+        return converted("weights_in") if p.name.endswith("weights") else plain
+    if bare.endswith("*"):
+        if p.name.endswith("keyval"):
+            return keyval_pointer
+        return integer_out(kinds.INTEGERS_OUT[p.name]) if p.name in kinds.INTEGERS_OUT else plain
+    return integer_in(f, p)
+
+
+def integer_in(f, p):
+    if p.name == "rank" and f.name.startswith("MPI_Win_"):
+        return converted("rank_in")
+    if p.name == "recvtag" or (p.name == "tag" and kinds.stem_of(f.name).startswith(kinds.RECEIVES)):
+        return converted("tag_in")
+    if p.name == "errorcode":
+        return converted(kinds.ERRORCODE_IN)
+    return converted(kinds.INTEGERS_IN[p.name]) if p.name in kinds.INTEGERS_IN else plain
+
+
+def wrap(text, indent):
+    return textwrap.fill(text, 110, initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
+                         break_long_words=False, break_on_hyphens=False)
+
+
+def function(f):
+    body = Body()
+    for p in f.parameters:
+        body.formals.append(formal(p))
+        kind_of(f, p)(body, f, p)
+    name = f.name.removeprefix(PREFIX)
+    head = wrap(f"FUNCTION({f.returns}, {name}, ({', '.join(body.formals) or 'void'})) {{", 0)
+    call = f"heddle.{name}({', '.join(body.actuals)})"
+    if f.returns != "int":
+        lines = [f"return {call};"]
+    elif not (body.always or body.on_success or body.cleanup):
+        lines = [*body.before, f"return error_out({call});"]
+    else:
+        lines = [*body.before, f"const int outcome = {call};", *body.always]
+        if body.on_success:
+            lines += ["if (LIKELY(outcome == MPI_SUCCESS)) {", *("    " + line for line in body.on_success), "}"]
+        lines += [*body.cleanup, "return error_out(outcome);"]
+    return "\n".join([head, *(wrap(line.lstrip(), 4 + len(line) - len(line.lstrip())) for line in lines), "}",
+                      f"SECOND_NAME({name})"])
+
+
+WRITTEN = "/* SPDX-License-Identifier: BSD-3-Clause */\n/* Written by faces/generate.py. */\n\n"
+
+
+def calls(functions):
+    written = [function(f) for f in functions if f.name not in kinds.BY_HAND]
+    return WRITTEN + '#include "face.h"\n\n' + "\n\n".join(written) + "\n"
+
+
+def heddle_functions(functions):
+    """The functions of the library, found by name when the face is loaded."""
+    names = [f.name.removeprefix(PREFIX) for f in functions]
+    names += sorted(f"{x}_{way}" for x in ("Comm", "Type", "Errhandler", "File", "Group", "Info", "Message", "Op",
+                                           "Request", "Session", "Win") for way in ("toint", "fromint"))
+    members = "\n".join(f"    __typeof__(&PMPI_{name}) {name};" for name in names)
+    texts = "\n".join(f'    X({name}) \\' for name in names)
+    return (WRITTEN + "#ifndef HEDDLE_FUNCTIONS_H\n#define HEDDLE_FUNCTIONS_H\n\n#include <mpi.h>\n\n"
+            f"struct HeddleFunctions {{\n{members}\n}};\n\n#define HEDDLE_FUNCTIONS(X) \\\n{texts}\n\n#endif\n")

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handles and data symbols of libmpi.so.12. */
+
+#include "face.h"
+
+/* ---- Handles ---- */
+
+#define CODE(name, Handle, X)                                                                        \
+    INTERNAL uintptr_t predefined_##name(unsigned handle);                                           \
+    void* known_##name[known_objects];                                                               \
+    static unsigned first_##name(void) { return 0xC0000000u | (unsigned)kind_##name << 26; }         \
+    static void remember_##name(unsigned number, MPI_##Handle handle) {                              \
+        const unsigned place = number - handle_constants;                                            \
+        if (place < known_objects)                                                                   \
+            __atomic_store_n(&known_##name[place], (void*)handle, __ATOMIC_RELAXED);                 \
+    }                                                                                                \
+    MPI_##Handle other_##name##_in(F_##Handle handle) {                                              \
+        const unsigned number = (unsigned)handle - first_##name();                                   \
+        if (number >= handle_constants && number < 1u << 26) return heddle.X##_fromint((int)number); \
+        return (MPI_##Handle)predefined_##name((unsigned)handle);                                    \
+    }                                                                                                \
+    F_##Handle dynamic_##name##_out(MPI_##Handle handle) {                                           \
+        const unsigned number = (unsigned)heddle.X##_toint(handle);                                  \
+        if (number < handle_constants) return 0;                                                     \
+        remember_##name(number, handle);                                                             \
+        return (F_##Handle)(first_##name() + number);                                                \
+    }
+CODE(comm, Comm, Comm)
+CODE(type, Datatype, Type)
+CODE(errhandler, Errhandler, Errhandler)
+CODE(group, Group, Group)
+CODE(info, Info, Info)
+CODE(message, Message, Message)
+CODE(op, Op, Op)
+CODE(session, Session, Session)
+CODE(win, Win, Win)
+
+INTERNAL uintptr_t predefined_request(unsigned handle);
+void* known_requests[known_objects];
+MPI_Request other_request_in(F_Request handle) {
+    if ((handle & 1) == 0) return (MPI_Request)predefined_request((unsigned)handle);
+    const MPI_Request request = heddle.Request_fromint(handle - 1);
+    return request == MPI_REQUEST_NULL ? NULL : request;
+}
+
+/* ---- Data ---- */
+
+#define DATA(type, name, value)     \
+    extern EXPORTED type name;      \
+    type name = value;
+
+/* The names are macros of the standard ABI's header. */
+enum { unweighted_value = 10, weights_empty_value = 11, all_handles_value = 1 };
+_Static_assert((intptr_t)MPI_UNWEIGHTED == unweighted_value && (intptr_t)MPI_WEIGHTS_EMPTY == weights_empty_value &&
+                   (intptr_t)MPI_T_PVAR_ALL_HANDLES == all_handles_value,
+               "values of the standard ABI");
+#undef MPI_UNWEIGHTED
+#undef MPI_WEIGHTS_EMPTY
+#undef MPI_T_PVAR_ALL_HANDLES
+DATA(int* const, MPI_UNWEIGHTED, (int*)unweighted_value)
+DATA(int* const, MPI_WEIGHTS_EMPTY, (int*)weights_empty_value)
+DATA(const MPI_T_pvar_handle, MPI_T_PVAR_ALL_HANDLES, (MPI_T_pvar_handle)all_handles_value)
+
+static F_Status ignored[2];
+DATA(MPI_Fint*, MPI_F_STATUS_IGNORE, (MPI_Fint*)&ignored[0])
+DATA(MPI_Fint*, MPI_F_STATUSES_IGNORE, (MPI_Fint*)&ignored[1])
+DATA(F_Status, MPIR_F08_MPI_STATUS_IGNORE_OBJ, {0})
+EXPORTED F_Status MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
+DATA(F_Status*, MPI_F08_STATUS_IGNORE, &MPIR_F08_MPI_STATUS_IGNORE_OBJ)
+DATA(F_Status*, MPI_F08_STATUSES_IGNORE, MPIR_F08_MPI_STATUSES_IGNORE_OBJ)
+DATA(int, MPIR_F08_MPI_IN_PLACE, 0)
+DATA(int, MPIR_F08_MPI_BOTTOM, 0)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The predefined objects of libmpi.so.40, by the addresses that the loader gave them. */
+
+#include "face.h"
+
+INTERNAL extern const Predefined objects_of_library[];
+INTERNAL extern const int objects_in_library;
+
+Predefined predefined_objects[1 << predefined_bits];
+uint64_t predefined_multiplier;
+const void* predefined_out[handle_constants];
+
+/* Fills the table; false if two objects would have one place. */
+static bool fill(uint64_t multiplier) {
+    memset(predefined_objects, 0, sizeof predefined_objects);
+    for (int i = 0; i < objects_in_library; ++i) {
+        const Predefined* object = &objects_of_library[i];
+        Predefined* place =
+            &predefined_objects[(uintptr_t)object->address * multiplier >> (64 - predefined_bits)];
+        if (place->address != NULL) return false;
+        *place = *object;
+    }
+    predefined_multiplier = multiplier;
+    return true;
+}
+
+__attribute__((constructor(102))) static void find_objects(void) {
+    uint64_t multiplier = 0x9E3779B97F4A7C15u;
+    while (!fill(multiplier)) multiplier = (multiplier * 6364136223846793005u + 1442695040888963407u) | 1;
+    for (int i = objects_in_library; i-- > 0;) /* of two with one meaning the first */
+        predefined_out[objects_of_library[i].standard] = objects_of_library[i].address;
+}

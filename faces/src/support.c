@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a face finds its library, and conversions that are off the short path. */
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "face.h"
+
+/* ---- The library ---- */
+
+struct HeddleFunctions heddle;
+
+static char own_path[PATH_MAX], library_path[PATH_MAX];
+
+static __attribute__((noreturn)) void give_up(const char* what, const char* why) {
+    fprintf(stderr, "Heddle: " FACE_LIBRARY ": %s: %s\n", what, why);
+    _exit(1);
+}
+
+/* libmpi_abi.so.1 lies two folders above the faces (lib/heddle/faces). Its functions are asked for by name in it alone:
+ * those of this face have the same names. */
+static void* open_library(void) {
+    Dl_info own;
+    if (dladdr((const void*)&heddle, &own) == 0 || realpath(own.dli_fname, own_path) == NULL)
+        give_up("this library is not found", "its path is unknown");
+    snprintf(library_path, sizeof library_path, "%s", own_path);
+    for (int i = 0; i < 3; ++i) {
+        char* slash = strrchr(library_path, '/');
+        if (slash != NULL) *slash = '\0';
+    }
+    strncat(library_path, "/libmpi_abi.so.1", sizeof library_path - strlen(library_path) - 1);
+    void* library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) give_up("the library below it is not found", dlerror());
+    return library;
+}
+
+__attribute__((constructor(101))) static void load_library(void) {
+    void* library = open_library();
+#define LOAD(X)                                           \
+    *(void**)&heddle.X = dlsym(library, "PMPI_" #X);      \
+    if (heddle.X == NULL) give_up(library_path, dlerror());
+    HEDDLE_FUNCTIONS(LOAD)
+}
+
+/* ---- Other MPI libraries ---- */
+
+static const char* name_of(const char* path) {
+    const char* slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+static bool is_mpi(const char* name) {
+    static const char* const libraries[] = {"libmpi.so", "libmpich.so", "libmpi_abi.so"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; ++i)
+        if (strncmp(name, libraries[i], strlen(libraries[i])) == 0) return true;
+    return false;
+}
+static int look_at(struct dl_phdr_info* info, size_t size, void* found) {
+    (void)size;
+    char path[PATH_MAX];
+    if (!is_mpi(name_of(info->dlpi_name)) || realpath(info->dlpi_name, path) == NULL) return 0;
+    char library[PATH_MAX];
+    if (realpath(library_path, library) == NULL || strcmp(path, library) == 0 || strcmp(path, own_path) == 0) return 0;
+    memcpy(found, path, sizeof path);
+    return 1;
+}
+void refuse_other_libraries(void) {
+    char other[PATH_MAX];
+    if (dl_iterate_phdr(look_at, other) == 0) return;
+    fprintf(stderr,
+            "Heddle: this process has two MPI libraries: %s and %s. A program and its libraries must be built for one "
+            "MPI. `heddle check PROGRAM` says which of them needs which.\n",
+            own_path, other);
+    _exit(1);
+}
+
+/* ---- Numbers ---- */
+
+enum { first_code = MPI_ERR_LASTCODE + 1 }; /* of those that programs add */
+
+/* Codes that programs add lie above the last one of either ABI. */
+int other_error_out(int error) {
+    if (error > MPI_ERR_LASTCODE) return F_MPI_ERR_LASTCODE > error ? F_MPI_ERR_LASTCODE + 1 + (error - first_code) : error;
+    return error == MPI_ERR_LASTCODE ? F_MPI_ERR_LASTCODE : error_class_out(error);
+}
+int error_in(int error) {
+    if (error == MPI_SUCCESS) return MPI_SUCCESS;
+    if (error == F_MPI_ERR_LASTCODE) return MPI_ERR_LASTCODE;
+    if (error > F_MPI_ERR_LASTCODE)
+        return F_MPI_ERR_LASTCODE > first_code ? error - F_MPI_ERR_LASTCODE - 1 + first_code : error;
+    const int known = error_class_in(error);
+    return known != no_value || error_class_out(error) != error ? known : error; /* nothing in either ABI stays so */
+}
+
+enum { first_keyval = 1000 }; /* those that programs make are above the predefined ones of every ABI here */
+int keyval_in(int keyval) {
+    if (keyval > first_keyval && keyval < (1 << 24)) return keyval;
+    const int predefined = predefined_keyval_in(keyval);
+    return predefined == no_value ? MPI_KEYVAL_INVALID : predefined;
+}
+int keyval_out(int keyval) { return predefined_keyval_out(keyval); }
+
+int darg_in(int argument) {
+    return argument == F_MPI_DISTRIBUTE_DFLT_DARG ? MPI_DISTRIBUTE_DFLT_DARG : argument;
+}
+int darg_out(int argument) {
+    return argument == MPI_DISTRIBUTE_DFLT_DARG ? F_MPI_DISTRIBUTE_DFLT_DARG : argument;
+}
+
+/* ---- Statuses ---- */
+
+void status_in(const F_Status* from, MPI_Status* to) {
+    memset(to, 0, sizeof *to);
+    to->MPI_SOURCE = rank_in(from->MPI_SOURCE);
+    to->MPI_TAG = tag_in(from->MPI_TAG);
+    to->MPI_ERROR = error_in(from->MPI_ERROR);
+    const uint64_t bytes = bytes_in(from);
+    memcpy(to->MPI_internal, &bytes, sizeof bytes);
+    to->MPI_internal[2] = cancelled_in(from);
+}
+void status_out(const MPI_Status* from, F_Status* to) { written_out(from, to); }
+
+MPI_Status* blank_all(MPI_Status* statuses, long count) {
+    for (long i = 0; i < count; ++i) blank(&statuses[i]);
+    return statuses;
+}
+void all_written_out(const MPI_Status* from, F_Status* to, long count) {
+    for (long i = 0; i < count; ++i) written_out(&from[i], &to[i]);
+}
+
+/* ---- Arrays and strings ---- */
+
+void* long_room(Room* room, size_t bytes) { return room->elsewhere = malloc(bytes); }
+
+int no_memory(void) {
+    heddle.Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
+    return error_out(MPI_ERR_NO_MEM);
+}
+
+long peers(MPI_Comm comm) {
+    int inter = 0, size = 0;
+    heddle.Comm_test_inter(comm, &inter);
+    if (inter) {
+        heddle.Comm_remote_size(comm, &size);
+    } else {
+        heddle.Comm_size(comm, &size);
+    }
+    return size;
+}
+
+long neighbours(MPI_Comm comm, enum Side side) {
+    int topology = MPI_UNDEFINED, in = 0, out = 0;
+    heddle.Topo_test(comm, &topology);
+    if (topology == MPI_CART) {
+        heddle.Cartdim_get(comm, &in);
+        in = out = 2 * in;
+    } else if (topology == MPI_GRAPH) {
+        int rank = 0;
+        heddle.Comm_rank(comm, &rank);
+        heddle.Graph_neighbors_count(comm, rank, &in);
+        out = in;
+    } else if (topology == MPI_DIST_GRAPH) {
+        int weighted;
+        heddle.Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+    }
+    return side == sources ? in : out;
+}
+
+void string_out(char* to, const char* from, int bound, int* length) {
+    const size_t used = strnlen(from, (size_t)bound - 1);
+    memcpy(to, from, used);
+    to[used] = '\0';
+    if (is_memory(length)) *length = (int)used;
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""constants.py ABI COMPILER FACES FOLDER: the constants of abi/ABI/facts.json are those of the other library's mpi.h.
+
+A program is compiled with that header, linked with the face, and run: predefined objects must be found by the names
+that the header gives them. 77 where the header is not installed.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import facts
+
+SKIPPED = 77
+FEWEST = 250  # fewer names in a header mean that another one was read
+FOLDERS = {
+    "mpich": ["/usr/include/x86_64-linux-gnu/mpich", "/usr/include/mpich-x86_64"],
+    "openmpi": ["/usr/lib/x86_64-linux-gnu/openmpi/include", "/usr/include/openmpi-x86_64"],
+}
+
+
+def header_folder(abi):
+    given = os.environ.get(f"HEDDLE_{abi.upper()}_INCLUDE")
+    for folder in [given] if given else FOLDERS[abi]:
+        if pathlib.Path(folder, "mpi.h").exists():
+            return folder
+    print(f"not checked: mpi.h of {abi} is not installed")
+    sys.exit(SKIPPED)
+
+
+def program(constants, objects):
+    checks = [f'    CHECK({name}, {value}LL)' for name, value in constants.items()]
+    checks += [f'    OBJECT({name}, {symbol})' for name, symbol in objects.items()]
+    return "\n".join([
+        "#include <mpi.h>", "#include <stdio.h>", "static int wrong, seen;",
+        "/* A type that this version of the library does not have may be there as the null one. */",
+        "#define CHECK(name, value) ++seen; if ((unsigned)(long long)(name) != (unsigned)(value) && \\",
+        "    (long long)(name) != (long long)MPI_DATATYPE_NULL) \\",
+        '    ++wrong, printf(#name " is %lld, not %lld\\n", (long long)(name), (long long)(value));',
+        "#define OBJECT(name, symbol) ++seen; if ((void*)(name) != (void*)&symbol) ++wrong, puts(#name);",
+        "int main(void) {", *checks, f"    if (seen < {FEWEST}) ++wrong, printf(\"only %d constants\\n\", seen);",
+        "    return wrong != 0;", "}", ""])
+
+
+def main(abi, compiler, faces, folder):
+    include = header_folder(abi)
+    data = json.loads((facts.FOLDER / abi / "facts.json").read_text())
+    names = {**data["constants"], **data.get("objects", {})}
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    source, binary = folder / "constants.c", folder / "constants"
+    library = data["library"]
+    while True:  # names that this version of the header does not have are left out
+        constants = {n: v for n, v in names.items() if n in data["constants"]}
+        objects = {n: v for n, v in names.items() if n not in data["constants"]}
+        source.write_text(program(constants, objects))
+        result = subprocess.run([compiler, "-w", "-fmax-errors=0", "-I", include, source, f"{faces}/{library}", "-o",
+                                 binary], capture_output=True, text=True, errors="replace")
+        if result.returncode == 0:
+            break
+        lines = source.read_text().split("\n")
+        missing = set()
+        for line in re.findall(r"constants\.c:(\d+):\d+: error", result.stderr):
+            missing |= set(re.findall(r"(?:CHECK|OBJECT)\((\w+),", lines[int(line) - 1]))
+        if not missing:
+            sys.exit(result.stderr)
+        names = {n: v for n, v in names.items() if n not in missing}
+    environment = dict(os.environ, LD_LIBRARY_PATH=faces)
+    sys.exit(subprocess.run([binary], env=environment).returncode)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
