@@ -27,6 +27,13 @@ void add_info(CLI::App& application, InfoOptions& options) {
     command->callback([&options] { info(options); });
 }
 
+void add_doctor(CLI::App& application, DoctorOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "doctor", "What works on this machine, what does not, and what to do about it");
+    command->add_option("programs", options.programs, "Programs: which MPI would they load?");
+    command->callback([&options] { doctor(options); });
+}
+
 void add_replay(CLI::App& application, ReplayOptions& options) {
     CLI::App* const command = application.add_subcommand(
         "replay", "What recorded ranks would cost under each matching engine (docs/RECORDINGS.md)");
@@ -95,6 +102,7 @@ void add_fortran(CLI::App& application, FortranOptions& options) {
 }
 
 struct Options {
+    DoctorOptions doctor;
     InfoOptions info;
     FortranOptions fortran;
     LocksOptions locks;
@@ -110,6 +118,7 @@ int run(int argc, char** argv) {
         "heddle COMMAND --help says more of each. MPI programs are started by mpiexec.");
     Options options;
     add_info(application, options.info);
+    add_doctor(application, options.doctor);
     add_script(application, "bench",
                "Measure and draw the papers' figures, for Heddle and other MPIs", bench);
     add_fortran(application, options.fortran);

@@ -26,6 +26,13 @@ struct InfoOptions {
     bool tables() const { return knobs || counters || markdown || manual; }
 };
 
+struct DoctorOptions {
+    std::vector<std::string> programs;
+};
+
+/// `heddle doctor`: what works here, what does not, and what to do about it. Failed{1} if something does not.
+void doctor(const DoctorOptions& options);
+
 /// `heddle info`: what this installation is, and which functions it lacks.
 void info(const InfoOptions& options);
 

@@ -68,6 +68,21 @@ said=$(HEDDLE_COUNTERS='^self_' "$prefix/bin/mpiexec" --timeout 60 -n 1 "$2/ring
 said=$("$prefix/bin/mpiexec" --timeout 60 -n 2 "$2/ring" 2>&1)
 [ -z "$said" ] || fail "not asked for: $said"
 
+# What a doctor says of this place, of our program, of a script, and of a stranger in front of us in PATH.
+said=$(PATH="$prefix/bin:$PATH" "$prefix/bin/heddle" doctor "$2/ring") || fail "doctor: $said"
+for line in "ok       library        $prefix/lib/libmpi_abi.so" "ok       mpiexec        $prefix/bin/mpiexec" \
+    "ok       shared memory " "single copy " "membarrier " "cores " "ok       program        $2/ring needs libmpi_abi.so.1 and finds $prefix/lib"; do
+    case $said in *"$line"*) ;; *) fail "doctor lacks '$line': $said" ;; esac
+done
+mkdir -p "$2/strangers"
+printf '#!/bin/sh\n' >"$2/strangers/mpiexec"
+chmod +x "$2/strangers/mpiexec"
+if said=$(PATH="$2/strangers:$prefix/bin:$PATH" "$prefix/bin/heddle" doctor "$2/ring.c"); then fail "doctor is content: $said"; fi
+case $said in *"PROBLEM  mpiexec        $2/strangers/mpiexec is found first"*"-> export PATH=$prefix/bin:"*) ;; *) fail "doctor: $said" ;; esac
+case $said in *"PROBLEM  program        $2/ring.c: a script"*) ;; *) fail "doctor on no program: $said" ;; esac
+if said=$(ulimit -n 100; PATH="$prefix/bin:$PATH" "$prefix/bin/heddle" doctor); then fail "doctor on limits: $said"; fi
+case $said in *"PROBLEM  open files     at most 100"*"-> ulimit -n "*) ;; *) fail "doctor on limits: $said" ;; esac
+
 # More ranks than can share memory: whoever refuses says what the limit is.
 if said=$("$prefix/bin/mpiexec" -n 5000 "$2/ring" 2>&1); then fail "5000 ranks"; fi
 case $said in
