@@ -13,7 +13,7 @@ enum class Choice : std::uint8_t { automatic, enable, disable };
 
 /// What is in force. MPI_File_get_info tells all of it, and nothing that is not.
 struct Hints {
-    std::uint64_t cb_buffer_size = std::uint64_t{4} << 20;  ///< of an aggregator, at a time
+    std::uint64_t cb_buffer_size = std::uint64_t{1} << 20;  ///< of an aggregator, at a time
     std::uint64_t cb_nodes = 0;                             ///< aggregators; 0: as many as pays
     std::uint64_t ind_rd_buffer_size = std::uint64_t{4} << 20;
     std::uint64_t ind_wr_buffer_size = std::uint64_t{1} << 20;

@@ -29,14 +29,12 @@ std::uint64_t digest(std::string_view text) noexcept {
     return hash;
 }
 
-/// What each says of itself before anything is opened by others than rank 0.
+/// What each says of itself before anything is opened: whoever has just deleted a file of the name has come as well.
 struct Proposal {
     std::uint32_t context;            ///< of rank 0
     transport::shm::Segment segment;  ///< likewise: for the shared pointer
     std::int32_t amode;
     std::uint64_t name;
-    Failure failure;  ///< of rank 0
-    std::uint64_t identity;
 };
 
 /// Then, when all have tried to open it.
@@ -164,34 +162,39 @@ private:
         mine.name = digest(name_);
         if (parent_.rank == 0) {
             mine.context = thread_.process->contexts.take();
-            mine.failure = open_storage(*file_, true);
-            if (!mine.failure && thread_.process->share_memory(parent_.group->processes))
+            if (thread_.process->share_memory(parent_.group->processes))
                 mine.segment =
                     thread_.process->node.take_segment(sizeof(std::atomic<std::int64_t>));
         }
-        if (const int error = comm::gather_all(thread_, comm::Participants(parent_), opening_tag,
-                                               proposals_, mine))
+        const comm::Participants all(parent_);
+        if (const int error = comm::gather_all(thread_, all, opening_tag, proposals_, mine))
             return error;
-        return judge();
-    }
-    int judge() {
-        const Proposal& first = proposals_[0];
-        const char* argument = difference(proposals_);
-        if (!first.failure && argument == nullptr && first.context != 0) return MPI_SUCCESS;
+        const char* const argument = difference(proposals_);
+        const bool goes_on = argument == nullptr && proposals_[0].context != 0;
+        Failure failure;
+        if (goes_on) {
+            if (parent_.rank == 0) failure = open_storage(*file_, true);
+            if (const int error = comm::broadcast(thread_, all, comm::everybody(all), all.me(),
+                                                  opening_tag, &failure, sizeof failure))
+                return error;
+        }
+        if (goes_on && !failure) return MPI_SUCCESS;
         if (parent_.rank == 0) undo();
+        return refuse(argument, failure);
+    }
+    int refuse(const char* argument, const Failure& failure) const {
         if (argument != nullptr)
             return fail_without_file(
                 thread_, MPI_ERR_NOT_SAME,
                 "argument " + std::string(argument) + ": differs between the processes");
-        if (first.failure)
-            return fail_without_file(thread_, first.failure.error_class,
-                                     describe(first.failure, "opening \"" + name_ + '"'));
+        if (failure)
+            return fail_without_file(thread_, failure.error_class,
+                                     describe(failure, "opening \"" + name_ + '"'));
         return fail_without_file(thread_, MPI_ERR_OTHER, "no context id is left for another file");
     }
     void undo() {
         if (proposals_[0].context != 0) thread_.process->contexts.give_back(proposals_[0].context);
         if (proposals_[0].segment) thread_.process->node.give_segment(proposals_[0].segment);
-        file_->storage = nullptr;
     }
 
     int answer() {

@@ -2,8 +2,8 @@
 #pragma once
 /// Opening and closing files together, and what all that have one open do to it at once (MPI 5.0, 14.2).
 ///
-/// Opening        rank 0 opens the file first, and makes it where that was asked for; it tells the others, who then open
-///                it themselves. Either all have it open, or none, and all answer the same error, which names the rank
+/// Opening        when all have come, rank 0 opens the file, and makes it where that was asked for; it tells the others,
+///                who then open it themselves. Either all have it open, or none, and all answer the same error, which names the rank
 ///                that it comes from.
 ///
 /// Errors         functions that answer int answer an MPI error code that the file's error handler has seen, or before

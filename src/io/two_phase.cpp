@@ -24,7 +24,6 @@ struct Share {
     std::uint64_t run;   ///< bytes that lie together
     std::int64_t size;   ///< of the file, as this process sees it
     std::int32_t alone;  ///< it cannot be but by each process itself
-    Failure failure;
 
     bool empty() const noexcept { return low == high; }
     bool meets(std::int64_t begin, std::int64_t end) const noexcept {
@@ -107,10 +106,12 @@ private:
     std::int64_t first_ = 0;
 };
 
-/// What comes before a list of sections.
+/// What comes before the data of a process in a window: its sections, if they are few; else they follow.
 struct ListHead {
+    static constexpr std::size_t few = 8;
     std::uint64_t sections = 0;
     std::uint64_t bytes = 0;  ///< of the data
+    Section first[few];
 };
 
 /// Messages under way.
@@ -148,16 +149,34 @@ private:
     std::vector<core::Request*> requests_;
 };
 
-/// The data that a process has in a window: its sections behind a head, and behind them the data, in one message.
-struct Parcel {
+/// The sections of a process in a window, and where their data are. Used for one window after the other.
+class Parcel {
+public:
     ListHead head;
-    std::vector<std::byte> content;
+    std::byte* data = nullptr;  ///< in the program's memory, or in room()
 
-    std::uint64_t list_bytes() const noexcept { return head.sections * sizeof(Section); }
+    void clear() noexcept { head.sections = head.bytes = 0; }
     std::span<Section> sections() noexcept {
-        return {reinterpret_cast<Section*>(content.data()), head.sections};
+        if (head.sections <= ListHead::few) return {head.first, head.sections};
+        return list_;
     }
-    std::byte* data() noexcept { return content.data() + list_bytes(); }
+    bool has_list() const noexcept { return head.sections > ListHead::few; }
+    /// From the head, which has come.
+    std::span<Section> list_to_come() {
+        list_.resize(head.sections);
+        return list_;
+    }
+    void make_list(Sections sections) {
+        list_.clear();
+        for (Section section; sections.next(section);) list_.push_back(section);
+        head.sections = list_.size();
+        if (!has_list()) std::copy(list_.begin(), list_.end(), head.first);
+    }
+    std::byte* room() { return room_.get(head.bytes); }
+
+private:
+    std::vector<Section> list_;
+    Room room_;
 };
 
 class TwoPhases {
@@ -173,7 +192,8 @@ public:
           shares_(shares),
           domains_(shares, hints, file.storage->block()),
           window_bytes_(static_cast<std::int64_t>(hints.cb_buffer_size)),
-          me_(file.communicator->rank) {}
+          me_(file.communicator->rank),
+          out_(static_cast<std::size_t>(domains_.count)) {}
 
     Failure run() {
         const std::int64_t windows = (domains_.each + window_bytes_ - 1) / window_bytes_;
@@ -208,130 +228,145 @@ private:
         return span.begin < span.end && !mine.empty() && mine.meets(span.begin, span.end);
     }
 
-    void list(const Bytes& bytes, bool with_data, Parcel& parcel) {
-        std::vector<Section> all;
-        Sections sections(part_.data(), part_.from + bytes.from, bytes.bytes);
-        for (Section section; sections.next(section);) all.push_back(section);
-        parcel.head = {all.size(), bytes.bytes};
-        parcel.content.resize(parcel.list_bytes() + (with_data ? bytes.bytes : 0));
-        std::copy(all.begin(), all.end(), parcel.sections().begin());
-        if (with_data) stream_.pack(bytes.from, parcel.data(), bytes.bytes);
+    /// What this process has there. Data to be sent are where they lie, unless they must be packed.
+    void fill(const Bytes& bytes, Parcel& parcel) {
+        parcel.make_list(Sections(part_.data(), part_.from + bytes.from, bytes.bytes));
+        parcel.head.bytes = bytes.bytes;
+        parcel.data = stream_.dense(bytes.from);
+        if (parcel.data != nullptr) return;
+        parcel.data = parcel.room();
+        if (writes_) stream_.pack(bytes.from, parcel.data, bytes.bytes);
     }
 
     /// One window of each domain.
     void step(std::int64_t i) {
-        std::vector<Parcel> out(static_cast<std::size_t>(domains_.count));
-        std::vector<std::vector<std::byte>> back(out.size());
         Messages messages(thread_, *file_.communicator);
         std::int32_t own = -1;
         for (std::int32_t domain = 0; domain < domains_.count; ++domain) {
             const std::int32_t aggregator = domains_.rank(domain);
             if (aggregator == me_) own = domain;
+            Parcel& parcel = out_[static_cast<std::size_t>(domain)];
+            parcel.clear();
             const Span span = window(domain, i);
             if (!has_data_in(span)) continue;
-            Parcel& parcel = out[static_cast<std::size_t>(domain)];
-            const Bytes bytes = data_in(span);
-            list(bytes, writes_, parcel);
-            if (aggregator == me_) continue;
-            messages.send(&parcel.head, sizeof parcel.head, aggregator, tag_ + list_message);
-            if (parcel.head.sections == 0) continue;
-            messages.send(parcel.content.data(), parcel.content.size(), aggregator,
-                          tag_ + list_message);
-            if (writes_) continue;
-            back[static_cast<std::size_t>(domain)].resize(bytes.bytes);
-            messages.receive(back[static_cast<std::size_t>(domain)].data(), bytes.bytes, aggregator,
-                             tag_ + data_message);
+            fill(data_in(span), parcel);
+            if (aggregator != me_) exchange(messages, parcel, aggregator);
         }
-        if (own >= 0) aggregate(window(own, i), out[static_cast<std::size_t>(own)], own, i);
+        if (own >= 0) aggregate(window(own, i), own);
         messages.finish();
-        if (messages.failed)
-            note(Failure::of_class(MPI_ERR_OTHER, "a message between the processes has failed"));
-        if (writes_) return;
+        if (messages.failed) note_messages();
+        if (!writes_) unpack(i);
+    }
+
+    void exchange(Messages& messages, Parcel& parcel, std::int32_t aggregator) {
+        messages.send(&parcel.head, sizeof parcel.head, aggregator, tag_ + list_message);
+        if (parcel.has_list())
+            messages.send(parcel.sections().data(), parcel.sections().size_bytes(), aggregator,
+                          tag_ + list_message);
+        if (parcel.head.bytes == 0) return;
+        if (writes_)
+            messages.send(parcel.data, parcel.head.bytes, aggregator, tag_ + data_message);
+        else
+            messages.receive(parcel.data, parcel.head.bytes, aggregator, tag_ + data_message);
+    }
+
+    /// What has come and does not lie where it belongs.
+    void unpack(std::int64_t i) {
         for (std::int32_t domain = 0; domain < domains_.count; ++domain) {
-            const auto& packed = back[static_cast<std::size_t>(domain)];
-            if (packed.empty()) continue;
+            const Parcel& parcel = out_[static_cast<std::size_t>(domain)];
+            if (parcel.head.bytes == 0) continue;
             const Bytes bytes = data_in(window(domain, i));
-            stream_.unpack(bytes.from, packed.data(), bytes.bytes);
+            if (stream_.dense(bytes.from) == nullptr)
+                stream_.unpack(bytes.from, parcel.data, bytes.bytes);
         }
     }
 
-    /// The parcels of the others, by rank; this process's own is moved there.
-    std::vector<Parcel> collect(const Span& span, Parcel& mine) {
-        std::vector<Parcel> parcels(shares_.size());
+    /// Calls visit(parcel, rank) for the parcels of others in the window.
+    template <class Visit>
+    void each_other(const Span& span, Visit visit) {
+        for (std::size_t rank = 0; rank < shares_.size(); ++rank) {
+            const Share& share = shares_[rank];
+            if (static_cast<std::int32_t>(rank) != me_ && !share.empty() &&
+                share.meets(span.begin, span.end))
+                visit(in_[rank], static_cast<std::int32_t>(rank));
+        }
+    }
+
+    void collect(const Span& span) {
         Messages messages(thread_, *file_.communicator);
-        const auto each = [&](auto receive) {
-            for (std::size_t rank = 0; rank < shares_.size(); ++rank) {
-                const Share& share = shares_[rank];
-                if (static_cast<std::int32_t>(rank) != me_ && !share.empty() &&
-                    share.meets(span.begin, span.end))
-                    receive(parcels[rank], static_cast<std::int32_t>(rank));
-            }
-        };
-        each([&](Parcel& parcel, std::int32_t rank) {
+        each_other(span, [&](Parcel& parcel, std::int32_t rank) {
             messages.receive(&parcel.head, sizeof parcel.head, rank, tag_ + list_message);
         });
         messages.finish();
-        each([&](Parcel& parcel, std::int32_t rank) {
-            if (parcel.head.sections == 0) return;
-            parcel.content.resize(parcel.list_bytes() + (writes_ ? parcel.head.bytes : 0));
-            messages.receive(parcel.content.data(), parcel.content.size(), rank,
-                             tag_ + list_message);
+        each_other(span, [&](Parcel& parcel, std::int32_t rank) {
+            if (parcel.has_list()) {
+                const std::span<Section> list = parcel.list_to_come();
+                messages.receive(list.data(), list.size_bytes(), rank, tag_ + list_message);
+            }
+            parcel.data = parcel.room();
+            if (writes_ && parcel.head.bytes != 0)
+                messages.receive(parcel.data, parcel.head.bytes, rank, tag_ + data_message);
         });
         messages.finish();
-        parcels[static_cast<std::size_t>(me_)] = std::move(mine);
-        return parcels;
+        if (messages.failed) note_messages();
     }
 
-    void aggregate(const Span& span, Parcel& mine, std::int32_t domain, std::int64_t i) {
+    void aggregate(const Span& span, std::int32_t domain) {
         if (span.begin == span.end) return;
-        std::vector<Parcel> parcels = collect(span, mine);
-        Window window(span.begin, span.end);
-        for (Parcel& parcel : parcels) window.expect(parcel.sections());
-        for (Parcel& parcel : parcels) window.cover(parcel.sections());
-        if (writes_)
-            write(window, parcels);
-        else
-            read(window, parcels, domain, i);
+        if (in_.empty()) in_.resize(shares_.size());
+        for (Parcel& parcel : in_) parcel.clear();
+        collect(span);
+        Parcel& mine = out_[static_cast<std::size_t>(domain)];
+        const auto each = [&](auto visit) {
+            visit(mine);
+            for (Parcel& parcel : in_) visit(parcel);
+        };
+        window_.open(span.begin, span.end);
+        each([&](Parcel& parcel) { window_.expect(parcel.sections()); });
+        each([&](Parcel& parcel) { window_.cover(parcel.sections()); });
+        if (writes_) {
+            each([&](Parcel& parcel) { window_.put(parcel.sections(), parcel.data); });
+            write();
+        } else {
+            read();
+            send_back(span, mine);
+        }
     }
 
-    void write(Window& window, std::vector<Parcel>& parcels) {
-        for (Parcel& parcel : parcels) window.put(parcel.sections(), parcel.data());
-        window.each_run(0, [&](std::int64_t at, std::uint64_t bytes) {
-            const Moved moved = file_.storage->write(at, window.at(at), bytes);
+    void write() {
+        window_.each_run(0, [&](std::int64_t at, std::uint64_t bytes) {
+            const Moved moved = file_.storage->write(at, window_.at(at), bytes);
             if (moved.error != 0) note(Failure::of_system(moved.error, at, bytes));
             return moved.error == 0;
         });
     }
 
-    void read(Window& window, std::vector<Parcel>& parcels, std::int32_t domain, std::int64_t i) {
-        window.each_run(gap_to_read, [&](std::int64_t at, std::uint64_t bytes) {
-            const Moved moved = file_.storage->read(at, window.at(at), bytes);
+    void read() {
+        window_.each_run(gap_to_read, [&](std::int64_t at, std::uint64_t bytes) {
+            const Moved moved = file_.storage->read(at, window_.at(at), bytes);
             if (moved.error != 0 || moved.bytes != bytes)
                 note(moved.error != 0
                          ? Failure::of_system(moved.error, at, bytes)
                          : Failure::of_class(MPI_ERR_IO, "the file has become shorter meanwhile"));
             return true;
         });
-        Messages messages(thread_, *file_.communicator);
-        for (std::size_t rank = 0; rank < parcels.size(); ++rank) {
-            Parcel& parcel = parcels[rank];
-            if (parcel.head.sections == 0) continue;
-            const std::uint64_t list = parcel.list_bytes();
-            parcel.content.resize(list + parcel.head.bytes);
-            window.get(parcel.sections(), parcel.data());
-            if (static_cast<std::int32_t>(rank) == me_) {
-                const Bytes bytes = data_in(this->window(domain, i));
-                stream_.unpack(bytes.from, parcel.data(), bytes.bytes);
-            } else {
-                messages.send(parcel.data(), parcel.head.bytes, static_cast<std::int32_t>(rank),
-                              tag_ + data_message);
-            }
-        }
-        messages.finish();
-        if (messages.failed)
-            note(Failure::of_class(MPI_ERR_OTHER, "a message between the processes has failed"));
     }
 
+    void send_back(const Span& span, Parcel& mine) {
+        Messages messages(thread_, *file_.communicator);
+        each_other(span, [&](Parcel& parcel, std::int32_t rank) {
+            if (parcel.head.bytes == 0) return;
+            window_.get(parcel.sections(), parcel.data);
+            messages.send(parcel.data, parcel.head.bytes, rank, tag_ + data_message);
+        });
+        window_.get(mine.sections(), mine.data);
+        messages.finish();
+        if (messages.failed) note_messages();
+    }
+
+    void note_messages() noexcept {
+        note(Failure::of_class(MPI_ERR_OTHER, "a message between the processes has failed"));
+    }
     void note(const Failure& failure) noexcept {
         if (!failure_) failure_ = failure;
     }
@@ -346,6 +381,10 @@ private:
     const Domains domains_;
     const std::int64_t window_bytes_;
     const std::int32_t me_;
+    // Memory of one window after the other.
+    std::vector<Parcel> out_;  ///< of this process, by domain
+    std::vector<Parcel> in_;   ///< of the others, by rank
+    Window window_;
     Failure failure_;
 };
 
@@ -367,7 +406,7 @@ Share share_of(OpenFile& file, const Part& part, bool atomic) noexcept {
         share.low = part.first_place();
         share.high = part.end_place();
     }
-    if (const int error = file.storage->size(share.size)) share.failure = Failure::of_system(error);
+    if (file.storage->size(share.size) != 0) share.size = INT64_MAX;  // reading will say why
     return share;
 }
 

@@ -10,11 +10,19 @@ namespace heddle::io {
 
 using objects::Section;
 
-Window::Window(std::int64_t begin, std::int64_t end)
-    : begin_(begin),
-      end_(end),
-      base_(begin),
-      memory_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(end - begin))) {}
+namespace {
+
+constexpr std::uint64_t largest_unit = 4096;
+
+}  // namespace
+
+void Window::open(std::int64_t begin, std::int64_t end) {
+    begin_ = begin;
+    end_ = end;
+    bits_ = largest_unit;
+    memory_ = room_.get(static_cast<std::uint64_t>(end - begin));
+    covered_.clear();
+}
 
 void Window::expect(std::span<const Section> sections) noexcept {
     for (const Section& section : sections) {
@@ -27,7 +35,7 @@ void Window::cover(std::span<const Section> sections) {
     if (covered_.empty()) {
         shift_ = static_cast<unsigned>(std::countr_zero(bits_));
         base_ = begin_ >> shift_ << shift_;
-        covered_.resize(units() / 64 + 2);
+        covered_.assign(units() / 64 + 2, 0);
     }
     for (const Section& section : sections) {
         if (section.dense()) {

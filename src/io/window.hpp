@@ -16,14 +16,31 @@
 
 namespace heddle::io {
 
+/// Memory that grows, and has anything in it.
+class Room {
+public:
+    /// For so many bytes. Throws std::bad_alloc.
+    std::byte* get(std::uint64_t bytes) {
+        if (bytes > bytes_) {
+            memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+            bytes_ = bytes;
+        }
+        return memory_.get();
+    }
+
+private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::uint64_t bytes_ = 0;
+};
+
 class Window {
 public:
-    /// Bytes [begin, end) of the file. Throws std::bad_alloc.
-    Window(std::int64_t begin, std::int64_t end);
+    /// Bytes [begin, end) of the file, in the memory of the one before. Throws std::bad_alloc.
+    void open(std::int64_t begin, std::int64_t end);
 
     std::int64_t begin() const noexcept { return begin_; }
     std::int64_t end() const noexcept { return end_; }
-    std::byte* at(std::int64_t place) noexcept { return memory_.get() + (place - begin_); }
+    std::byte* at(std::int64_t place) noexcept { return memory_ + (place - begin_); }
 
     /// Lists of all processes, before anything else.
     void expect(std::span<const objects::Section> sections) noexcept;
@@ -65,11 +82,12 @@ private:
     /// The first unit from there on that is covered, or is not.
     std::uint64_t next(std::uint64_t unit, bool covered) const noexcept;
 
-    std::int64_t begin_, end_;
-    std::int64_t base_;  ///< where unit 0 begins
-    std::uint64_t bits_ = 4096;
+    std::int64_t begin_ = 0, end_ = 0;
+    std::int64_t base_ = 0;  ///< where unit 0 begins
+    std::uint64_t bits_ = 0;
     unsigned shift_ = 0;
-    std::unique_ptr<std::byte[]> memory_;
+    Room room_;
+    std::byte* memory_ = nullptr;
     std::vector<std::uint64_t> covered_;
 };
 

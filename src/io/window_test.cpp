@@ -54,11 +54,12 @@ void each_byte(const Drawn& drawn, Visit visit) {
 
 TEST(Window, runs_are_what_is_covered) {
     std::mt19937 random(3);
+    Window window;
     for (int i = 0; i < 300; ++i) {
         const std::int64_t unit = std::int64_t{1} << random() % 5;
         const std::int64_t begin = unit * static_cast<std::int64_t>(random() % 50);
         const std::int64_t end = begin + unit * static_cast<std::int64_t>(1 + random() % 400);
-        Window window(begin, end);
+        window.open(begin, end);
         Bytes file;
         std::vector<Drawn> parcels;
         for (int rank = 0; rank < 3; ++rank) parcels.push_back(draw(random, begin, end, unit));
@@ -86,7 +87,8 @@ TEST(Window, runs_are_what_is_covered) {
 TEST(Window, get_answers_what_was_put) {
     std::mt19937 random(4);
     for (int i = 0; i < 100; ++i) {
-        Window window(0, 4096);
+        Window window;
+        window.open(0, 4096);
         const Drawn drawn = draw(random, 0, 4096, 4);
         window.put(drawn.sections, drawn.packed.data());
         std::vector<std::byte> packed(drawn.packed.size());
@@ -96,7 +98,8 @@ TEST(Window, get_answers_what_was_put) {
 }
 
 TEST(Window, gaps_up_to_a_length_count_as_covered) {
-    Window window(0, 100);
+    Window window;
+    window.open(0, 100);
     const std::vector<Section> sections{{10, 10, 0, 1}, {24, 10, 0, 1}, {60, 4, 0, 1}};
     window.expect(sections);
     window.cover(sections);
