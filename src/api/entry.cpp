@@ -54,6 +54,7 @@ int refuse_in_child(const Process& process, std::string_view call) {
 
 core::Thread* enter_first(const char* call) {
     using Life = objects::Process::Life;
+    const platform::LibraryCode library;
     Process* process = process_here();
     if (process == nullptr || process->life.load(acquire) != Life::initialized) return nullptr;
     try {

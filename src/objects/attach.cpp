@@ -40,6 +40,7 @@ void give_back(core::Thread& thread) {
 }
 
 extern "C" void heddle_detach(void* thread) {
+    const platform::LibraryCode library;
     current_thread = nullptr;
     attached = nullptr;
     ++rounds;
