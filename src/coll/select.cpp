@@ -206,11 +206,11 @@ consteval bool spelled_alike(Collective what, std::span<const char* const> words
 const Algorithm* forced(Collective what, const tool::Settings& settings) noexcept {
     std::uint8_t number = 0;  // of the word
     switch (what) {
-#define FORCED_BY(operation)                                                                      \
-    case operation:                                                                               \
-        static_assert(                                                                            \
-            spelled_alike(operation, tool::spelled<decltype(tool::Settings::coll_##operation)>)); \
-        number = static_cast<std::uint8_t>(settings.coll_##operation);                            \
+#define FORCED_BY(operation)                                                                     \
+    case Collective::operation:                                                                  \
+        static_assert(spelled_alike(Collective::operation,                                       \
+                                    tool::spelled<decltype(tool::Settings::coll_##operation)>)); \
+        number = static_cast<std::uint8_t>(settings.coll_##operation);                           \
         break;
         FORCED_BY(barrier)
         FORCED_BY(bcast)
