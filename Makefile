@@ -89,6 +89,17 @@ clients: release  ## all parallel tests of HDF5 and PnetCDF, which takes hours
 install: product  ## install to PREFIX (default /usr/local)
 	cmake --install $(BUILD) --prefix "$(PREFIX)"
 
+.PHONY: wheel
+wheel:  ## a wheel for PyPI in build/wheel, checked in an environment of its own
+	@tools/dependencies.sh demo
+	@packaging/wheel/build.py build/wheel
+	@packaging/wheel/check.py build/wheel/heddle_mpi-*.whl "build/wheel/venv/bin/python -m auditwheel"
+
+.PHONY: deb
+deb:  ## Debian packages in build/deb, looked at by lintian
+	@tools/dependencies.sh demo deb
+	@packaging/deb.sh build/deb
+
 .PHONY: bench
 bench:  ## the benchmarks; bench/ says what they measure
 	@tools/dependencies.sh demo check bench

