@@ -103,10 +103,10 @@ void compare(Stencil stencil, const Place& lengths) {
     }
 }
 
-class EveryStencil : public testing::TestWithParam<Stencil> {};
+class EveryStencil : public ::testing::TestWithParam<Stencil> {};
 INSTANTIATE_TEST_SUITE_P(Model, EveryStencil,
-                         testing::Values(Stencil::five, Stencil::nine, Stencil::seven,
-                                         Stencil::twenty_seven),
+                         ::testing::Values(Stencil::five, Stencil::nine, Stencil::seven,
+                                           Stencil::twenty_seven),
                          [](const auto& one) {
                              return std::to_string(stencil::neighbours(one.param) + 1) + "_points";
                          });

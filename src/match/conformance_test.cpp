@@ -186,11 +186,11 @@ template <class Tuple>
 struct AsTypes;
 template <class... Ms>
 struct AsTypes<std::tuple<Ms...>> {
-    using type = testing::Types<Ms..., Crowded>;
+    using type = ::testing::Types<Ms..., Crowded>;
 };
 
 template <class Matcher>
-class MatcherConformance : public testing::Test {};
+class MatcherConformance : public ::testing::Test {};
 
 struct Names {
     template <class M>
@@ -209,7 +209,7 @@ void random_steps(unsigned seed, int steps) {
     const unsigned contexts = 1 + random() % 3, sources = 1 + random() % 5;
     const unsigned tags = 1u << (random() % 8), posts = 20 + random() % 40;
     const unsigned wild = random() % 3;
-    for (int step = 0; step < steps && !testing::Test::HasFatalFailure(); ++step) {
+    for (int step = 0; step < steps && !::testing::Test::HasFatalFailure(); ++step) {
         SCOPED_TRACE("seed " + std::to_string(seed) + ", step " + std::to_string(step));
         const auto context = static_cast<std::uint32_t>(2 * below(contexts));
         const std::int32_t source = below(sources), tag = below(tags);

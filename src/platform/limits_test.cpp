@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t all = 1'000'000;  ///< what there is without a limit
 
 /// Files that stand for /proc and /sys.
-class ControlGroups : public testing::Test {
+class ControlGroups : public ::testing::Test {
 protected:
     void SetUp() override {
         char name[] = "/tmp/heddle-groups-XXXXXX";

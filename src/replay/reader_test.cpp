@@ -27,7 +27,7 @@ using replay::Recorded;
 using replay::Step;
 
 /// A directory of its own for each test, gone afterwards.
-class RecordingFile : public testing::Test {
+class RecordingFile : public ::testing::Test {
 protected:
     RecordingFile() {
         std::string name =
