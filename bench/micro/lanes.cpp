@@ -42,6 +42,7 @@ struct Counter {
     }
     void read_over(std::uint64_t, bool) noexcept { read = true; }
     void lost(Peer, std::string_view why) noexcept {
+    void stranger() noexcept {}
         std::fprintf(stderr, "lost: %.*s\n", static_cast<int>(why.size()), why.data());
         _exit(1);
     }
