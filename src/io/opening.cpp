@@ -348,8 +348,28 @@ int sync(core::Thread& thread, objects::File& file) {
     return all_or_none(thread, file, Failure::of_system(error), "synchronising");
 }
 
-int set_view(core::Thread& thread, objects::File& file, const ViewPointer& view,
+namespace {
+
+/// The same from where the shared pointer stands: in sequential mode there is no other place. All processes have come, and
+/// nobody moves the pointer before all have asked for it.
+int begin_at_pointer(core::Thread& thread, OpenFile& open, ViewPointer& view) {
+    std::int64_t etypes = 0;
+    if (const int error = open.shared->load(thread, etypes)) return error;
+    const ViewPointer before = open.view_now();
+    auto moved = std::make_shared<View>(*view);
+    moved->displacement = before->has_data()
+        ? before->data(true).place(static_cast<std::uint64_t>(etypes) * before->unit)
+        : before->displacement;
+    view = std::move(moved);
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int set_view(core::Thread& thread, objects::File& file, ViewPointer view,
              std::uint64_t etype_extent) {
+    if (file.open->sequential())
+        if (const int error = begin_at_pointer(thread, *file.open, view)) return error;
     if (const int error =
             check_same(thread, file, "etype (its extent)", static_cast<std::int64_t>(etype_extent)))
         return error;

@@ -35,7 +35,8 @@ int check_same(core::Thread& thread, objects::File& file, const char* argument, 
 int resize(core::Thread& thread, objects::File& file, std::int64_t bytes);
 int allocate(core::Thread& thread, objects::File& file, std::int64_t bytes);
 int sync(core::Thread& thread, objects::File& file);
-int set_view(core::Thread& thread, objects::File& file, const ViewPointer& view,
+/// After agree(): all have come.
+int set_view(core::Thread& thread, objects::File& file, ViewPointer view,
              std::uint64_t etype_extent);
 int set_atomicity(core::Thread& thread, objects::File& file, bool atomic);
 
