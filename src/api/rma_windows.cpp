@@ -114,7 +114,7 @@ std::int32_t first_with_memory(const objects::Window& window) noexcept {
     return rank;
 }
 
-/// What this process finds of the memory of another; nothing where it is not shared.
+/// What this process finds of the memory of another; nothing where it is not shared, or there is none.
 template <class Unit>
 int shared_query(Thread& thread, Win win, TargetRank rank, Out<MPI_Aint> size, Out<Unit> unit,
                  OutPointer base) {
@@ -127,7 +127,7 @@ int shared_query(Thread& thread, Win win, TargetRank rank, Out<MPI_Aint> size, O
         return refuse(
             thread, *win, MPI_ERR_VALUE_TOO_LARGE, "disp_unit",
             std::to_string(target->unit) + " does not fit; MPI_Win_shared_query_c has room");
-    const bool shared = target != nullptr && target->memory != nullptr;
+    const bool shared = target != nullptr && target->memory != nullptr && target->bytes != 0;
     *size = shared ? static_cast<MPI_Aint>(target->bytes) : 0;
     *unit = target != nullptr ? static_cast<Unit>(target->unit) : 1;
     *base.place = shared ? target->memory : nullptr;

@@ -118,6 +118,8 @@ struct alignas(512) Window : core::Object {
     /// Of single targets, held by this process. On a line that accesses do not read.
     alignas(cache_line) std::atomic<std::int32_t> locks{0};
     std::uint8_t unlocking_all = 0;
+    std::atomic<std::uint32_t> fencing{
+        0};  ///< threads of this process in MPI_Win_fence: one is, others wait
     std::atomic<std::uint64_t> instances{0};  ///< that operations have held (rma/held.hpp)
     rma::Region* regions = nullptr;           ///< of a dynamic window
     Exposure exposure;                        ///< MPI_Win_post

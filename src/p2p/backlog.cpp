@@ -163,6 +163,8 @@ void Backlog::end(instance::Instance& instance, const instance::Channel& channel
 }
 
 bool Backlog::withhold(instance::Pending& pending, bool readable) noexcept {
+    // What a message without bytes saves by waiting is nothing, and some calls may not wait (MPI_Win_post).
+    if (pending.bytes == 0) return false;
     const bool synchronous = pending.kind == static_cast<std::uint8_t>(MessageKind::eager_sync);
     const bool fits = pending.bytes <= match::Message::small_beside_offer;
     if (pending.kind != static_cast<std::uint8_t>(MessageKind::eager) && (!synchronous || fits))

@@ -240,7 +240,8 @@ void Engine::deliver_to_self(ProgressCall& call, instance::Instance& instance, c
         consume(call, *receive, local);
         return;
     }
-    if (!send.synchronous && message.bytes <= settings_.eager_limit && !is_under_pressure(rank_)) {
+    const bool stays = message.bytes != 0 && is_under_pressure(rank_);  // as in Backlog::withhold()
+    if (!send.synchronous && message.bytes <= settings_.eager_limit && !stays) {
         local.protocol = static_cast<std::uint8_t>(MessageKind::eager);
         keep_payload(call.thread, local, message.data, {message.bytes, message.layout});
         call.complete(send);

@@ -2,11 +2,14 @@
 #include "rma/access.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
+#include "platform/ended.hpp"
 #include "rma/dynamic.hpp"
 #include "rma/far_targets.hpp"
 #include "rma/service.hpp"
@@ -58,7 +61,21 @@ int not_attached(Thread& thread, Window& window, const Remote& there) {
                              " elements from there on are not in memory that is attached");
 }
 
+bool has_ended(const Thread& thread, std::int32_t process) noexcept {
+    const launch::Page& page = thread.process->node.page(static_cast<std::size_t>(process));
+    return platform::has_lost_its_memory(static_cast<int>(page.pid));
+}
+
+/// The launcher knows why the other process has ended, and ends this one: then nobody is blamed who did nothing.
+int ended(Thread& thread, Window& window, const Remote& there) {
+    constexpr std::chrono::seconds launcher_may_take{10};
+    std::this_thread::sleep_for(launcher_may_take);
+    return objects::fail(thread, window, MPI_ERR_OTHER,
+                         "target " + name_of(there) + ": its process has ended");
+}
+
 int out_of_reach(Thread& thread, Window& window, const Remote& there) {
+    if (has_ended(thread, window.targets[there.rank].process)) return ended(thread, window, there);
     return objects::fail(thread, window, MPI_ERR_RMA_SHARED,
                          "target " + name_of(there) +
                              ": the kernel does not let this process at the memory of that one "
@@ -106,6 +123,7 @@ std::string name_of(const Remote& there) {
 }
 
 int not_there(Thread& thread, Window& window, const Remote& there) {
+    if (has_ended(thread, window.targets[there.rank].process)) return ended(thread, window, there);
     return objects::fail(
         thread, window, MPI_ERR_RMA_RANGE,
         "target " + name_of(there) + ": the kernel finds no memory there, or not all of it");

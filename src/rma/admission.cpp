@@ -63,7 +63,7 @@ int hear_of_admission(core::Thread& thread, objects::Window& window, std::int32_
 
 void tell_of_admission(core::Thread& thread, objects::Window& window, std::int32_t rank,
                        std::int32_t tag) {
-    while (!tell_and_go_on(thread, *window.communicator, rank, tag)) make_progress(thread);
+    while (!tell(thread, *window.communicator, rank, tag)) make_progress(thread);
 }
 
 }  // namespace heddle::rma

@@ -39,6 +39,8 @@ struct alignas(cache_line) Front {
 struct Gate {
     alignas(cache_line) WindowLock lock;
     std::atomic<std::int32_t> writer;  ///< rank + 1 of who has the exclusive lock, for a report
+    std::atomic<std::uint32_t>
+        regions;  ///< of a dynamic window: those from here on have never been used
     /// Around accumulates that the processor has no instruction for.
     alignas(cache_line) SharedMutex accumulate;
 };
@@ -48,7 +50,8 @@ struct Region {
     std::atomic<std::uint64_t> address;
     std::atomic<std::uint64_t> bytes;  ///< 0: none
 };
-inline constexpr std::size_t most_regions = 4096;  ///< of a process and window
+/// Of a process and window. They cost addresses: pages of the segment come when they are used.
+inline constexpr std::size_t most_regions = std::size_t{1} << 18;
 
 /// Where it stands in the segment of a window.
 struct ControlLayout {

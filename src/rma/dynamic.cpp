@@ -16,7 +16,8 @@ using core::Thread;
 using objects::Window;
 
 std::span<Region> regions_of(const Window& window, std::int32_t rank) noexcept {
-    return {window.regions + static_cast<std::size_t>(rank) * most_regions, most_regions};
+    const std::size_t used = gate_of(window, rank).regions.load(acquire);  // A2: pairs with R2
+    return {window.regions + static_cast<std::size_t>(rank) * most_regions, used};
 }
 std::span<Region> own_regions(const Window& window) noexcept {
     return regions_of(window, window.communicator->rank);
@@ -27,6 +28,28 @@ std::uint64_t number(const void* base) noexcept { return reinterpret_cast<std::u
 bool overlaps(const Region& region, std::uint64_t address, std::uint64_t bytes) noexcept {
     const std::uint64_t begin = region.address.load(relaxed), length = region.bytes.load(relaxed);
     return length != 0 && address < begin + length && begin < address + bytes;
+}
+
+/// One that holds nothing; nullptr if there is none.
+Region* free_region(const Window& window, std::span<Region> used) noexcept {
+    const auto free = std::find_if(used.begin(), used.end(), [](const Region& region) {
+        return region.bytes.load(relaxed) == 0;
+    });
+    if (free != used.end()) return &*free;
+    if (used.size() == most_regions) return nullptr;
+    gate_of(window, window.communicator->rank)
+        .regions.store(static_cast<std::uint32_t>(used.size() + 1), release);  // R2: it is empty
+    return used.data() + used.size();
+}
+
+/// The region that holds this address; none has no bytes.
+FoundRegion region_at(const Window& window, std::int32_t rank, std::uint64_t address) noexcept {
+    for (const Region& region : regions_of(window, rank)) {
+        const std::uint64_t length = region.bytes.load(acquire);  // A1: pairs with R1
+        const std::uint64_t begin = region.address.load(relaxed);
+        if (begin <= address && address - begin < length) return {begin, length};
+    }
+    return {};
 }
 
 int not_dynamic(Thread& thread, Window& window) {
@@ -46,18 +69,15 @@ int attach(Thread& thread, Window& window, const void* base, std::int64_t bytes)
     {
         std::lock_guard guard(thread.process->set_up);
         const std::span<Region> regions = own_regions(window);
-        const auto free = std::find_if(regions.begin(), regions.end(), [](const Region& region) {
-            return region.bytes.load(relaxed) == 0;
-        });
         if (std::any_of(regions.begin(), regions.end(), [&](const Region& region) {
                 return overlaps(region, number(base), length);
             }))
             wrong = "a part of it is attached already";
-        else if (free == regions.end())
-            wrong = "as much is attached as there can be, 4096 pieces";
-        else {
+        else if (Region* free = free_region(window, regions)) {
             free->address.store(number(base), relaxed);
             free->bytes.store(length, release);  // R1
+        } else {
+            wrong = "as much is attached as there can be, 262144 pieces";
         }
     }
     if (wrong == nullptr) return MPI_SUCCESS;
@@ -78,16 +98,16 @@ int detach(Thread& thread, Window& window, const void* base) {
     return objects::fail(thread, window, MPI_ERR_RMA_ATTACH, at(base) + " is not attached");
 }
 
+/// Regions that lie side by side are one.
 FoundRegion attached_region(const Window& window, std::int32_t rank, std::uint64_t address,
                             std::uint64_t bytes) noexcept {
-    for (const Region& region : regions_of(window, rank)) {
-        const std::uint64_t length = region.bytes.load(acquire);  // A1: pairs with R1
-        if (length == 0) continue;
-        const std::uint64_t begin = region.address.load(relaxed);
-        if (begin <= address && address - begin <= length && bytes <= length - (address - begin))
-            return {begin, length};
+    FoundRegion found = region_at(window, rank, address);
+    while (found.bytes != 0 && bytes > found.bytes - (address - found.address)) {
+        const FoundRegion next = region_at(window, rank, found.address + found.bytes);
+        if (next.bytes == 0) return {};
+        found.bytes = next.address + next.bytes - found.address;
     }
-    return {};
+    return found;
 }
 
 }  // namespace heddle::rma

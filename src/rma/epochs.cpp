@@ -10,6 +10,7 @@
 #include "coll/select.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
+#include "rma/admission.hpp"
 #include "rma/far_targets.hpp"
 #include "rma/held.hpp"
 #include "rma/meeting.hpp"
@@ -54,9 +55,11 @@ int hear(Thread& thread, Window& window, Exposure& epoch, Awaited awaited) {
     return first;
 }
 
+/// Waits for none of them: MPI_Win_post is local, however full the way to them is.
 int tell_all(Thread& thread, Window& window, const Exposure& epoch, std::int32_t tag) {
     for (const std::int32_t rank : epoch.ranks)
-        if (const int error = tell(thread, *window.communicator, rank, tag)) return error;
+        if (!tell(thread, *window.communicator, rank, tag))
+            return objects::fail(thread, window, MPI_ERR_NO_MEM, "no memory for a message");
     return MPI_SUCCESS;
 }
 
@@ -76,6 +79,25 @@ int barrier(Thread& thread, objects::Communicator& communicator) {
     coll::barrier(schedule);
     schedule.finish();
     return coll::run(thread, schedule);
+}
+
+int wait_for_turn(Thread& thread, Window& window) {
+    objects::Communicator& communicator = *window.communicator;
+    return finish(thread, window,
+                  p2p::start_receive(thread, communicator, context_of(communicator), nullptr, 0,
+                                     communicator.rank, fence_message),
+                  communicator.rank, {"origin", "another thread's MPI_Win_fence"});
+}
+
+int fence_alone(Thread& thread, Window& window, int assertion) {
+    if (const int error = refuse_open(thread, window)) return error;
+    // A message may be read before stores that precede it are done, as far as copies by the kernel go.
+    settle(thread, window);
+    const int refused = flush_far(thread, window);
+    if (const int error = barrier(thread, *window.communicator)) return error;
+    const bool succeeds = (assertion & MPI_MODE_NOSUCCEED) == 0;
+    window.open_to_all.store(succeeds ? std::uint32_t{objects::by_fence} : 0, relaxed);
+    return refused;
 }
 
 }  // namespace
@@ -103,15 +125,14 @@ int refuse_open(Thread& thread, Window& window) {
     return MPI_SUCCESS;
 }
 
+/// Threads that fence at once do so one after the other, in each process. Accesses of other threads stay allowed meanwhile.
 int fence(Thread& thread, Window& window, int assertion) {
-    if (const int error = refuse_open(thread, window)) return error;
-    window.open_to_all.store(0, relaxed);
-    // A message may be read before stores that precede it are done, as far as copies by the kernel go.
-    settle(thread, window);
-    const int refused = flush_far(thread, window);
-    if (const int error = barrier(thread, *window.communicator)) return error;
-    if ((assertion & MPI_MODE_NOSUCCEED) == 0) window.open_to_all.store(objects::by_fence, relaxed);
-    return refused;
+    if (window.fencing.fetch_add(1, acquire) != 0) [[unlikely]]  // A1: pairs with R1
+        if (const int error = wait_for_turn(thread, window)) return error;
+    const int error = fence_alone(thread, window, assertion);
+    if (window.fencing.fetch_sub(1, release) != 1) [[unlikely]]  // R1
+        tell_of_admission(thread, window, window.communicator->rank, fence_message);
+    return error;
 }
 
 int post(Thread& thread, Window& window, const objects::Group& group, int assertion) {

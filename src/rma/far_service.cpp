@@ -292,15 +292,14 @@ WholeState FarService::whole(Thread& thread, std::int32_t rank, WholeStep step) 
 
 void FarService::tell_all_let_in(Thread& thread) {
     each_let_in(window_, [&](std::int32_t rank, std::int32_t tag) {
-        if (!tell_and_go_on(thread, *window_.communicator, rank, tag)) throw std::bad_alloc();
+        if (!tell(thread, *window_.communicator, rank, tag)) throw std::bad_alloc();
     });
 }
 
 /// Tells the waiter that `entry` names that it is admitted. It waits for nothing itself: this may be the library's thread.
 void FarService::pass_on(Thread& thread, std::uint32_t entry) {
     if (entry == WindowLock::nobody) return;
-    if (!tell_and_go_on(thread, *window_.communicator, WindowLock::rank_in(entry),
-                        admitted_message + rank_))
+    if (!tell(thread, *window_.communicator, WindowLock::rank_in(entry), admitted_message + rank_))
         throw std::bad_alloc();
 }
 

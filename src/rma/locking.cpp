@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/locking.hpp"
 
+#include <atomic>
+#include <cstdio>
 #include <string>
 
 #include "objects/errors.hpp"
@@ -94,11 +96,19 @@ private:
     const std::int32_t target_;
 };
 
-/// Locks are for windows whose hints allow them, outside of other epochs.
+/// Once in a process.
+[[gnu::cold]] void warn_of_locks(const Thread& thread, const Window& window) {
+    static std::atomic<bool> warned{false};
+    if (warned.exchange(true, relaxed)) return;
+    std::fprintf(stderr,
+                 "heddle: rank %d locks %s, which was made with the info key no_locks. Locks work "
+                 "all the same; leave the key out.\n",
+                 thread.process->rank(), objects::name_of(window).c_str());
+}
+
+/// Locks are outside of other epochs.
 int refuse_lock(Thread& thread, Window& window) {
-    if (window.hints.no_locks)
-        return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
-                             "the window was made with the info key no_locks");
+    if (window.hints.no_locks) warn_of_locks(thread, window);
     if (window.started.open || (window.open_to_all.load(relaxed) & objects::by_locks_of_all) != 0)
         return refuse_epoch(thread, window, epoch_in_the_way(window));
     return MPI_SUCCESS;

@@ -18,6 +18,7 @@ enum MessageTag : std::int32_t {
     making_message,
     post_message,             ///< the exposure epoch has begun
     complete_message,         ///< the access epoch is over
+    fence_message,            ///< of this process to itself: its next thread may fence
     admitted_message,         ///< to whoever waits for a lock of the target: this tag plus its rank
     whole_message = 1 << 22,  ///< to whoever waits for a node's lock of all targets (whole_tag)
     question_message =
@@ -34,15 +35,9 @@ inline std::uint32_t context_of(const objects::Communicator& communicator) noexc
     return communicator.context + 1;
 }
 
-/// A message without content.
-inline int tell(core::Thread& thread, objects::Communicator& communicator, std::int32_t rank,
-                std::int32_t tag) {
-    return p2p::send(thread, communicator, context_of(communicator), nullptr, 0, rank, tag);
-}
-
-/// The same for threads that wait for nothing, as they hold something that others wait for. False: there is no memory.
-[[nodiscard]] inline bool tell_and_go_on(core::Thread& thread, objects::Communicator& communicator,
-                                         std::int32_t rank, std::int32_t tag) {
+/// A message without content, which the caller does not wait for: it may hold what others wait for. False: there is no memory.
+[[nodiscard]] inline bool tell(core::Thread& thread, objects::Communicator& communicator,
+                               std::int32_t rank, std::int32_t tag) {
     core::Request* sent =
         p2p::start_send(thread, communicator, context_of(communicator), nullptr, 0, rank, tag);
     if (sent == nullptr) return false;

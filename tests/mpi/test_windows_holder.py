@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import tempfile
 import unittest
 
 
@@ -19,6 +20,14 @@ class Holder(unittest.TestCase):
             self.assertNotEqual(job.returncode, 0)
             self.assertRegex(job.stdout, r"rank 0.*SIGKILL")
             self.assertNotIn("not true", job.stdout)
+
+    def test_one_that_is_killed_while_others_put_is_named_and_nobody_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            blamed = os.path.join(folder, "blamed")
+            job = run(how="gone", BLAMED=blamed)
+            self.assertNotEqual(job.returncode, 0)
+            self.assertRegex(job.stdout, r"rank 0.*SIGKILL")
+            self.assertFalse(os.path.exists(blamed), job.stdout)
 
     def test_one_that_never_lets_go_is_named_in_the_report(self):
         job = run("--timeout", "5", how="hangs")

@@ -349,6 +349,8 @@ static void shared(void) {
     for (int other = 0; other < size; ++other) {
         OK(MPI_Win_shared_query(win, other, &bytes, &unit, &theirs));
         CHECK(bytes == (other % 3) * (MPI_Aint)sizeof(int) && unit == sizeof(int));
+        CHECK((theirs == NULL) == (bytes == 0));
+        if (bytes == 0) continue;
         if (expected != NULL) CHECK(theirs == expected);
         expected = (int*)((char*)theirs + bytes);
     }

@@ -256,8 +256,6 @@ static void handlers(void) {
     OK(MPI_Info_set(hints, "no_locks", "true"));
     MPI_Win win = allocate(8, hints);
     MPI_Info_free(&hints);
-    FAILS(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win), MPI_ERR_RMA_SYNC);
-    FAILS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
     OK(MPI_Win_create_errhandler(note, &handler));
     OK(MPI_Win_set_errhandler(win, handler));
     OK(MPI_Win_get_errhandler(win, &found));
