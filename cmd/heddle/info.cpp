@@ -10,6 +10,7 @@
 #include <string>
 
 #include "collectives.hpp"
+#include "faces.hpp"
 #include "left_out.hpp"
 #include "subcommands.hpp"
 #include "sync/asymmetric_fence.hpp"
@@ -91,6 +92,9 @@ void info(const InfoOptions& options) {
     fmt::print("  functions      {} of {} supported, {} unsupported\n", function_count - missing,
                function_count, missing);
     if (missing != 0) fmt::print("                 heddle info --unsupported lists those\n");
+    if (const std::vector<std::string> names = faces(); !names.empty())
+        fmt::print("  faces          {}\n                 in {}\n", fmt::join(names, ", "),
+                   folder_of_faces().native());
     fmt::print("  membarrier     {}\n", membarrier());
     fmt::print("  network        {}\n", transport::describe_network(tool::settings_now()));
     fmt::print("  build          {}\n", HEDDLE_LEFT_OUT);

@@ -101,7 +101,16 @@ void add_fortran(CLI::App& application, FortranOptions& options) {
     command->callback([&options] { make_modules(options); });
 }
 
+void add_check(CLI::App& application, std::string& program) {
+    CLI::App* const command = application.add_subcommand(
+        "check",
+        "Which MPI a program was built for, and whether it runs on Heddle (docs/faces.md)");
+    command->add_option("program", program, "A program or a library")->required();
+    command->callback([&program] { check_program(program); });
+}
+
 struct Options {
+    std::string checked;
     DoctorOptions doctor;
     InfoOptions info;
     FortranOptions fortran;
@@ -121,12 +130,16 @@ int run(int argc, char** argv) {
     add_doctor(application, options.doctor);
     add_script(application, "bench",
                "Measure and draw the papers' figures, for Heddle and other MPIs", bench);
+    add_check(application, options.checked);
     add_fortran(application, options.fortran);
     add_locks(application, options.locks);
     add_script(application, "logp",
                "Measure an extended LogP model, and print its predictions beside measurements",
                logp);
     add_replay(application, options.replay);
+    add_script(application, "run",
+               "Start a program that was built for another MPI and finds that one first",
+               run_on_face);
     add_stencil(application, options.stencil);
     try {
         CLI11_PARSE(application, argc, argv);

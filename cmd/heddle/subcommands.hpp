@@ -72,6 +72,12 @@ std::vector<std::string> known_locks();
 /// `heddle logp`: a model of single calls, and how well it predicts (docs/TOOLS.md). Does not come back.
 [[noreturn]] void logp(const std::vector<std::string>& arguments);
 
+/// `heddle check`: which MPI a program needs, and which face serves it. Fails if none does.
+void check_program(const std::string& name);
+
+/// `heddle run`: a program with the face that it needs before all other libraries. Does not come back.
+[[noreturn]] void run_on_face(const std::vector<std::string>& command);
+
 struct FortranOptions {
     std::string compiler;
     std::string output;

@@ -29,9 +29,9 @@ std::string advice_on(const std::string& library) {
     if (folder_of_faces().empty() || !std::filesystem::exists(face))
         return "Compile it with Heddle's mpicc, or start it with that library's mpiexec";
     return fmt::format(
-        "The program names where it looks for MPI (RPATH): start it with -x LD_PRELOAD={} "
-        "(Python's mpi4py: "
-        "MPI4PY_LIBMPI)",
+        "The program names where it looks for MPI (RPATH): put `heddle run` before it, or set "
+        "LD_PRELOAD={} (Python's "
+        "mpi4py: MPI4PY_LIBMPI)",
         face);
 }
 

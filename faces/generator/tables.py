@@ -143,5 +143,8 @@ def source(abi):
     parts = [calls.WRITTEN + '#include "face.h"\n']
     parts += [group(abi, name) for name in kinds.GROUPS]
     parts += [bits(abi, "amode", AMODES, True), bits(abi, "assert", ASSERTS, False)]
+    ranks = {abi.constants[m]: m for m in members("special_rank")}
+    parts.append("const int special_ranks_in[4] = {"
+                 + ", ".join(ranks.get(-1 - i, "no_value") for i in range(4)) + "};")
     parts.append(object_handles(abi) if abi.objects else integer_handles(abi))
     return "\n\n".join(parts) + "\n"

@@ -52,7 +52,12 @@ static inline bool is_memory(const void* address) { return LIKELY((uintptr_t)add
 /* ---- Numbers ---- */
 
 /* Ranks: the negative ones have meanings. */
-static inline int rank_in(int rank) { return LIKELY(rank >= 0) ? rank : special_rank_in(rank); }
+/* By a table and not by a call, for which registers would have to be saved. */
+INTERNAL extern const int special_ranks_in[4]; /* of -1, -2, -3, -4 */
+static inline int rank_in(int rank) {
+    if (LIKELY(rank >= 0)) return rank;
+    return rank >= -4 ? special_ranks_in[-1 - rank] : no_value;
+}
 static inline int rank_out(int rank) { return LIKELY(rank >= 0) ? rank : special_rank_out(rank); }
 
 /* Tags of receives. */

@@ -83,7 +83,7 @@ SIMPLE_IN(message, Message)
 SIMPLE_IN(session, Session)
 SIMPLE_IN(win, Win)
 
-static inline MPI_Comm comm_in(F_Comm handle) {
+static inline __attribute__((always_inline)) MPI_Comm comm_in(F_Comm handle) {
     const unsigned number = (unsigned)handle - (unsigned)F_MPI_COMM_WORLD;
     if (LIKELY(number < 2)) return (MPI_Comm)((uintptr_t)MPI_COMM_WORLD + number);
     const MPI_Comm known = comm_known((unsigned)handle);
@@ -98,13 +98,13 @@ typedef struct {
 INTERNAL extern const Predefined types_by_last_byte[256];
 INTERNAL extern const Predefined ops_by_last_byte[16];
 
-static inline MPI_Datatype type_in(F_Datatype handle) {
+static inline __attribute__((always_inline)) MPI_Datatype type_in(F_Datatype handle) {
     const Predefined* predefined = &types_by_last_byte[(unsigned char)handle];
     if (LIKELY(predefined->face == (unsigned)handle)) return (MPI_Datatype)(uintptr_t)predefined->standard;
     const MPI_Datatype known = type_known((unsigned)handle);
     return known != NULL ? known : other_type_in(handle);
 }
-static inline MPI_Op op_in(F_Op handle) {
+static inline __attribute__((always_inline)) MPI_Op op_in(F_Op handle) {
     const Predefined* predefined = &ops_by_last_byte[handle & 15];
     if (LIKELY(predefined->face == (unsigned)handle)) return (MPI_Op)(uintptr_t)predefined->standard;
     const MPI_Op known = op_known((unsigned)handle);

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""found.py INSTALLATION COMPILER HEADERS FOLDER: programs find the face that they need, or a clear word is said.
+
+The other MPI is a library of a name that programs ask for, which has nothing of Heddle.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+INSTALLATION, COMPILER, HEADERS, FOLDER = sys.argv[1:5]
+FACES = f"{INSTALLATION}/lib/heddle/faces"
+MPIEXEC, HEDDLE = f"{INSTALLATION}/bin/mpiexec", f"{INSTALLATION}/bin/heddle"
+
+PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    int size = 0, length;
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Get_library_version(version, &length);
+    printf("%d %.6s\\n", size, version);
+    MPI_Finalize();
+    return 0;
+}
+"""
+OTHER = """
+#include <string.h>
+#include <unistd.h>
+int MPI_Init(int* argc, char*** argv) { (void)argc, (void)argv; char c; return (int)read(0, &c, 1); } /* until told */
+int MPI_Comm_size(void* comm, int* size) { (void)comm; *size = 1; return 0; }
+int MPI_Get_library_version(char* version, int* length) { strcpy(version, "Other "); *length = 6; return 0; }
+int MPI_Finalize(void) { return 0; }
+char ompi_mpi_comm_world[512];
+"""
+
+
+def compiled(name, text, *options):
+    source, result = pathlib.Path(FOLDER, name + ".c"), pathlib.Path(FOLDER, name)
+    source.write_text(text)
+    subprocess.run([COMPILER, "-w", "-o", result, source, *options], check=True)
+    return str(result)
+
+
+def run(*command, **options):
+    clean = {k: v for k, v in os.environ.items() if k not in ("LD_LIBRARY_PATH", "LD_PRELOAD")}
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=clean, timeout=120, **options)
+    return result.returncode, result.stdout, result.stderr
+
+
+class Found(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.makedirs(f"{FOLDER}/other", exist_ok=True)
+        cls.mpich = compiled("for_mpich", PROGRAM, f"-I{HEADERS}/mpich/for_tests", f"{FACES}/libmpi.so.12")
+        cls.openmpi = compiled("for_openmpi", PROGRAM, f"-I{HEADERS}/openmpi/for_tests", f"{FACES}/libmpi.so.40")
+        compiled("other/libmpi.so.40", OTHER, "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40")
+        cls.bound = compiled("bound", PROGRAM, f"-I{HEADERS}/openmpi/for_tests", f"{FOLDER}/other/libmpi.so.40",
+                             f"-Wl,--disable-new-dtags,-rpath,{FOLDER}/other")
+
+    def test_ranks_find_the_face(self):
+        for program in (self.mpich, self.openmpi):
+            self.assertEqual(run(MPIEXEC, "-n", 2, program), (0, "2 Heddle\n" * 2, ""))
+
+    def test_a_path_in_the_program_is_named(self):
+        with subprocess.Popen([MPIEXEC, "-n", "1", self.bound], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as job:
+            said = job.stderr.readline()
+            self.assertEqual(job.communicate("")[0], "1 Other \\n")
+        self.assertRegex(said, "has loaded .*/other/libmpi.so.40, the library of another MPI.*`heddle run`")
+
+    def test_run_puts_the_face_first(self):
+        self.assertEqual(run(MPIEXEC, "-n", 2, HEDDLE, "run", self.bound), (0, "2 Heddle\n" * 2, ""))
+
+    def test_two_libraries_are_refused(self):
+        both = compiled("both", PROGRAM, f"-I{HEADERS}/mpich/for_tests", "-Wl,--no-as-needed", f"{FACES}/libmpi.so.12",
+                        f"{FACES}/libmpi.so.40")
+        code, said, error = run(MPIEXEC, "-n", 1, both)
+        self.assertEqual((code, said), (1, ""))
+        self.assertRegex(error, "this process has two MPI libraries: .*libmpi.so.12 and .*libmpi.so.40")
+
+    def test_check_names_the_face(self):
+        code, said, _ = run(HEDDLE, "check", self.openmpi)
+        self.assertEqual(code, 0)
+        self.assertIn(f"{FACES}/libmpi.so.40", said)
+        self.assertIn("`heddle run`", run(HEDDLE, "check", self.bound)[1])
+
+    def test_check_names_what_is_missing(self):
+        later = compiled("later.so", "int MPI_No_such(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.12")
+        lacking = compiled("lacking", "int MPI_No_such(void); int main(void) { return MPI_No_such(); }", later)
+        code, said, _ = run(HEDDLE, "check", lacking)
+        self.assertEqual(code, 1)
+        self.assertIn("lacks MPI_No_such", said)
+
+    def test_info_lists_the_faces(self):
+        self.assertIn("libmpi.so.12, libmpi.so.40, libmpich.so.12", run(HEDDLE, "info")[1])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
