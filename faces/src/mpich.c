@@ -16,7 +16,10 @@
     }                                                                                                \
     MPI_##Handle other_##name##_in(F_##Handle handle) {                                              \
         const unsigned number = (unsigned)handle - first_##name();                                   \
-        if (number >= handle_constants && number < 1u << 26) return heddle.X##_fromint((int)number); \
+        if (number >= handle_constants && number < 1u << 26) {                                       \
+            const MPI_##Handle found = heddle.X##_fromint((int)number); /* null: there is none */    \
+            return (uintptr_t)found < handle_constants ? NULL : found;                               \
+        }                                                                                            \
         return (MPI_##Handle)predefined_##name((unsigned)handle);                                    \
     }                                                                                                \
     F_##Handle dynamic_##name##_out(MPI_##Handle handle) {                                           \

@@ -70,7 +70,7 @@ class Found(unittest.TestCase):
         with subprocess.Popen([MPIEXEC, "-n", "1", self.bound], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as job:
             said = job.stderr.readline()
-            self.assertEqual(job.communicate("")[0], "1 Other \\n")
+            self.assertEqual(job.communicate("")[0], "1 Other \n")
         self.assertRegex(said, "has loaded .*/other/libmpi.so.40, the library of another MPI.*`heddle run`")
 
     def test_run_puts_the_face_first(self):
