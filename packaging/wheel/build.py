@@ -116,7 +116,8 @@ def contents(stage):
         name = path.relative_to(stage)
         if ".so" in path.suffixes:
             own = soname(path.resolve())
-            if path.name.endswith(".so") and path.name != own:
+            is_face = path.parent.name == "faces"  # programs load these by each of their names
+            if path.name.endswith(".so") and path.name != own and not is_face:
                 yield name, f"INPUT({own})\n".encode(), False
                 continue
             if path.name.startswith(own + "."):

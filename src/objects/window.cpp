@@ -68,6 +68,7 @@ void close_handle(Process& process, Window& window) noexcept {
     window.targets.reset();
     window.front = nullptr;
     window.gates = nullptr;
+    window.parties = nullptr;
     window.places = nullptr;
     window.regions = nullptr;
     window.locks.store(0, relaxed);
@@ -82,6 +83,8 @@ void close_handle(Process& process, Window& window) noexcept {
     window.far = nullptr;
     window.far_service = nullptr;
     window.here.clear();
+    window.first_beside.clear();
+    window.nodes.clear();
     window.segment = {};
     Process::destroy(process.windows, window);
 }
