@@ -70,7 +70,9 @@ int main(int argc, char** argv) {
     if (rank == 0) MPI_File_delete(name, MPI_INFO_NULL);
     free(data);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (rank == 0) printf("checkpoint of %d x %d numbers: %d wrong\n", rows, columns, wrong);
+    if (rank == 0)
+        printf("checkpoint of %d x %d numbers: %d wrong, %s\n", rows, columns, wrong,
+               wrong != 0 ? "WRONG" : "correct");
     MPI_Finalize();
     return wrong != 0;
 }

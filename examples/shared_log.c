@@ -49,7 +49,8 @@ int main(int argc, char** argv) {
     MPI_File_close(&log);
     if (rank == 0) {
         MPI_File_delete(name, MPI_INFO_NULL);
-        printf("a log of %d lines: %d wrong\n", size * (lines + 1), wrong);
+        printf("a log of %d lines: %d wrong, %s\n", size * (lines + 1), wrong,
+               wrong != 0 ? "WRONG" : "correct");
     }
     MPI_Finalize();
     return wrong != 0;
