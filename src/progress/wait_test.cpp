@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace {
 
 /// Messages keep coming to the instance that is likely; the one that is waited for is in another.
@@ -88,9 +91,11 @@ int offers_until_answer(CrowdedEngine& engine, heddle::core::Thread& thread) {
 template <class Holds>
 void expect_when_undisturbed(Holds holds) {
     bool held = false;
-    for (int attempt = 0; attempt < 200 && !held; ++attempt) {
+    for (int attempt = 0; attempt < 2000 && !held; ++attempt) {
         heddle::core::Thread thread;
         held = holds(thread);
+        // Who has slept is preempted less.
+        if (!held) std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     EXPECT_TRUE(held);
 }
