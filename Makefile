@@ -49,7 +49,7 @@ RUN_TESTS  = tests/run.py $(1) --parallel $(TEST_JOBS)
 check:  ## the tests, and the unit tests under ThreadSanitizer
 	@tools/dependencies.sh demo check bench
 	@$(MAKE) --no-print-directory check-release LIST="$(QUICK)"
-	@$(MAKE) --no-print-directory check-tsan
+	@$(MAKE) --no-print-directory check-tsan LIST="$(QUICK)"
 
 .PHONY: check-all
 check-all:  ## all tests, also long ones, and the unit tests under both sanitizers
@@ -71,12 +71,12 @@ check-release: release
 check-tsan: build/tsan/build.ninja  ## the unit tests under ThreadSanitizer
 	cmake --build --preset tsan --parallel $(JOBS) --target unit_tests
 	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 $$TSAN_OPTIONS" UNIT_TEST_LIMIT=900 \
-	  $(FIXED_ADDRESSES) $(call RUN_TESTS,build/tsan) -L unit
+	  $(FIXED_ADDRESSES) $(call RUN_TESTS,build/tsan) -L unit $(LIST)
 
 .PHONY: check-asan
 check-asan: build/asan-ubsan/build.ninja  ## the unit tests under AddressSanitizer and UBSan
 	cmake --build --preset asan-ubsan --parallel $(JOBS) --target unit_tests
-	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" UNIT_TEST_LIMIT=900 $(call RUN_TESTS,build/asan-ubsan) -L unit
+	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" UNIT_TEST_LIMIT=900 $(call RUN_TESTS,build/asan-ubsan) -L unit $(LIST)
 
 .PHONY: clients
 clients: release  ## all parallel tests of HDF5 and PnetCDF, which takes hours
