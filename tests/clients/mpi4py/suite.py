@@ -164,6 +164,10 @@ def run_face(name):
 
 
 def run_on_hosts(_installation, place, ranks, seconds):
+    # Hosts have a /tmp each, and files are for all ranks.
+    shared = place.path / f"shared-by-{ranks}"
+    shared.mkdir(exist_ok=True)
+    os.environ["TMPDIR"] = str(shared)
     command = [
         "timeout", str(seconds), f"{os.environ['LAUNCHERS']}/mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", "AGENT",
         "-hosts", "node1,node2", "-ppn", str(ranks // HOSTS), "-n", str(ranks),
