@@ -128,6 +128,7 @@ void NetworkWire::release(Operation& operation) noexcept {
 
 bool NetworkWire::diagnose(const std::string& address, std::string& why) {
     std::lock_guard guard(network_.mutex_);
+    ++looks_[address];
     if (!network_.wires_.contains(Network::station_at(address))) why = std::strerror(ECONNREFUSED);
     return !why.empty();
 }
@@ -135,8 +136,8 @@ bool NetworkWire::diagnose(const std::string& address, std::string& why) {
 bool NetworkWire::is_acknowledged(const std::string& address, std::chrono::milliseconds) noexcept {
     std::lock_guard guard(network_.mutex_);
     const Station there = Network::station_at(address);
-    return network_.wires_.contains(there) && !network_.vanished_.contains(there) &&
-        !network_.vanished_.contains(station_);
+    return looks_[address] >= looks_for_acknowledgement && network_.wires_.contains(there) &&
+        !network_.vanished_.contains(there) && !network_.vanished_.contains(station_);
 }
 
 bool NetworkWire::may_sleep() noexcept {

@@ -99,8 +99,9 @@ public:
     void release(transport::Operation& operation) noexcept;
     int failure() const noexcept { return failure_; }
     bool diagnose(const std::string& address, std::string& why);
+    /// As over a real network, only after it has been looked for a while.
     bool is_acknowledged(const std::string& address, std::chrono::milliseconds) noexcept;
-    void end_diagnosis(const std::string&) noexcept {}
+    void end_diagnosis(const std::string& address) noexcept { looks_.erase(address); }
     std::string last_error() const noexcept { return {}; }
 
     int descriptor() const noexcept { return descriptor_; }
@@ -136,6 +137,8 @@ private:
     // The owner's:
     std::minstd_rand random_;
     std::set<std::unique_ptr<Datagram>> unreleased_;
+    static constexpr int looks_for_acknowledgement = 5;
+    std::map<std::string, int> looks_;  ///< of a diagnosis
     int descriptor_;
     int failure_ = 0;
 };

@@ -6,7 +6,6 @@
 /// What comes from a network is not trusted: a reader never looks beyond the bytes that it was given, and says
 /// whether they were a batch.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,10 +16,10 @@
 namespace heddle::transport {
 
 struct BatchHeader {
-    std::array<std::uint64_t, 2> token;  ///< of the job: strangers do not have it
-    std::uint32_t process : 31;          ///< of the sender
-    std::uint32_t checked : 1;  ///< a checksum of all that is before it is the last 8 bytes
-    std::uint32_t sequence;     ///< of the batch, among those of the sender's lane to this one
+    JobToken token;              ///< strangers do not have it
+    std::uint32_t process : 31;  ///< of the sender
+    std::uint32_t checked : 1;   ///< a checksum of all that is before it is the last 8 bytes
+    std::uint32_t sequence;      ///< of the batch, among those of the sender's lane to this one
 };
 static_assert(sizeof(BatchHeader) == 24);
 using BatchChecksum = std::uint64_t;  ///< CRC32C; 8 bytes, as everything is a multiple of them

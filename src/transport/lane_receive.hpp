@@ -50,7 +50,8 @@ void Lane<W>::handle_sent(SendBuffer& buffer, int error) noexcept {
     --state.in_flight;
     free(&buffer);
     if (error != 0) return fail(state, std::strerror(error));
-    if (!state.stuck) end_diagnosis(state);
+    // Of a watched peer it says nothing that the network takes what is for it: it may be silent.
+    if (!state.stuck && state.watchers == 0) end_diagnosis(state);
 }
 
 template <Wire W>

@@ -81,6 +81,19 @@ TEST(LaneFaults, a_host_that_is_cut_off_is_found_silent) {
         << two.heard[0].gone[1];
 }
 
+TEST(LaneFaults, what_leaves_for_a_silent_peer_does_not_undo_what_is_known_of_its_host) {
+    using namespace std::chrono_literals;
+    Watchdog watchdog("calls to a peer that does nothing");
+    // Few calls, so that they leave until after the time in which the host must have been heard of.
+    Together<One> two(2, {.before_call = 100ms, .silence = 400ms});
+    two.lanes[0]->watch(1, true);
+    two.send(0, 1, 0, 8);
+    two.poll_until(watchdog, [&] { return two.heard[1].messages == 1; });
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < 700ms) two.lanes[0]->poll(two.heard[0]);
+    EXPECT_TRUE(two.heard[0].gone.empty()) << two.heard[0].gone[1];
+}
+
 TEST(LaneFaults, bytes_that_the_network_has_changed_are_a_fault) {
     Watchdog watchdog("other bytes");
     Together<One> two(2);
