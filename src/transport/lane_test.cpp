@@ -71,7 +71,7 @@ TEST(LaneFaults, a_lost_batch_is_a_fault_of_its_sender) {
 TEST(LaneFaults, a_host_that_is_cut_off_is_found_silent) {
     using namespace std::chrono_literals;
     Watchdog watchdog("a host that is cut off");
-    Together<One> two(2, {.before_call = 20ms, .silence = 400ms});
+    Together<One> two(2, {.before_call = 20ms, .silence = 2400ms});
     two.lanes[0]->watch(1, true);
     two.send(0, 1, 0, 8);
     two.poll_until(watchdog, [&] { return two.heard[1].messages == 1; });
