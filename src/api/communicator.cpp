@@ -182,16 +182,21 @@ int split(Thread& thread, Comm comm, Raw<int> color, Raw<int> key, Out<MPI_Comm>
     return split_by(thread, *comm, color.value, key.value, *result);
 }
 
-/// The lowest rank in the world of those that share memory.
-int color_of_node(const Process& process) { return process.numbers.rank_of(0); }
+/// The first place of a participant that shares this one's memory: the same for all that do.
+int color_of_node(const Process& process, const comm::Participants& participants) {
+    std::int32_t place = 0;
+    while (participants.process(place) >= process.numbers.here()) ++place;
+    return place;
+}
 
 /// Where a split by hardware puts a process: kinds are counted on each node.
-int color_of_hardware(const Process& process, const std::string& kind) {
-    if (kind == "mpi_shared_memory") return color_of_node(process);
+int color_of_hardware(const Process& process, const comm::Participants& participants,
+                      const std::string& kind) {
+    if (kind == "mpi_shared_memory") return color_of_node(process, participants);
     constexpr int most_of_a_kind = 1 << 16;
     const int number = platform::hardware_of_process(kind);
     return number < 0 ? MPI_UNDEFINED
-                      : color_of_node(process) % (1 << 15) * most_of_a_kind + number;
+                      : color_of_node(process, participants) % (1 << 15) * most_of_a_kind + number;
 }
 
 /// Process sets are those of every session.
@@ -214,7 +219,7 @@ int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, M
     objects::Contexts& contexts = thread.process->contexts;
     const comm::Participants everybody(parent);
     for (const char* kind : platform::kinds_of_hardware) {
-        const int number = color_of_hardware(*thread.process, kind);
+        const int number = color_of_hardware(*thread.process, everybody, kind);
         comm::Part part;
         const int color = number < 0 ? nowhere : number;
         if (const int error = comm::split(thread, everybody, color, key, part)) return error;
@@ -228,7 +233,9 @@ int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, M
             hints->set("mpi_hw_resource_type", kind);
             return MPI_SUCCESS;
         }
-        if (part.context != 0 && contexts.owner_of(part.context) == thread.process->rank())
+        if ((part.context & objects::context_between_jobs) != 0)
+            thread.process->contexts_between_jobs.give_back(part.context);
+        else if (part.context != 0 && contexts.owner_of(part.context) == thread.process->rank())
             contexts.give_back(part.context);
         if (divided) return MPI_SUCCESS;
     }
@@ -239,13 +246,16 @@ int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hin
                Out<MPI_Comm> result) {
     int color = MPI_UNDEFINED;
     switch (type.value) {
-        case MPI_COMM_TYPE_SHARED: color = color_of_node(*thread.process); break;
+        case MPI_COMM_TYPE_SHARED:
+            color = color_of_node(*thread.process, comm::Participants(*comm));
+            break;
         case MPI_COMM_TYPE_RESOURCE_GUIDED:
             color = color_of_set(*thread.process, value_of(hints, "mpi_pset_name"));
             if (color != MPI_UNDEFINED) break;
             [[fallthrough]];
         case MPI_COMM_TYPE_HW_GUIDED:
-            color = color_of_hardware(*thread.process, value_of(hints, "mpi_hw_resource_type"));
+            color = color_of_hardware(*thread.process, comm::Participants(*comm),
+                                      value_of(hints, "mpi_hw_resource_type"));
             break;
         case MPI_COMM_TYPE_HW_UNGUIDED:
             return split_unguided(thread, *comm, key.value, hints, *result);

@@ -49,7 +49,8 @@ int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
     if (!stage) return MPI_SUCCESS;
     if (may_map(stage)) scratch.memory = node.map_stage(stage, scratch.mapping);
     bool mapped = scratch.memory != nullptr;
-    if (const int error = comm::all_agree(thread, participants, comm::stage_agreement, mapped))
+    if (const int error = comm::all_agree(thread, participants, comm::everybody(participants),
+                                          participants.me(), comm::stage_agreement, mapped))
         return error;
     if (mapped) {
         scratch.stage = stage;

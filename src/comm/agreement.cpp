@@ -27,6 +27,31 @@ int tell_of_none(core::Thread& thread, const Participants& participants,
     return none_left(thread, participants);
 }
 
+objects::Members processes_of(const Participants& participants,
+                              std::span<const std::int32_t> members) {
+    objects::Members processes;
+    processes.reserve(members.size());
+    for (const std::int32_t place : members) processes.push_back(participants.process(place));
+    return processes;
+}
+
+bool is_between_jobs(const core::Thread& thread, const Participants& participants,
+                     std::span<const std::int32_t> members) {
+    return thread.process->has_guests(processes_of(participants, members));
+}
+
+int agree_between_jobs(core::Thread& thread, const Participants& participants,
+                       std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
+                       std::uint32_t& context) {
+    for (bool reserved = false; !reserved;) {
+        if (me == 0) context = objects::ContextsBetweenJobs::propose();
+        if (const int error = reserve_between_jobs(thread, participants, members, me, tag, context,
+                                                   reserved))
+            return error;
+    }
+    return MPI_SUCCESS;
+}
+
 /// What each process gives in a split.
 struct SplitChoice {
     std::int32_t color;  ///< or MPI_UNDEFINED
@@ -44,6 +69,8 @@ std::int32_t create_group_agreement(std::int32_t users_tag) noexcept {
 int agree_on_context(core::Thread& thread, const Participants& participants,
                      std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
                      std::uint32_t& context) {
+    if (is_between_jobs(thread, participants, members))
+        return agree_between_jobs(thread, participants, members, me, tag, context);
     thread.process->recycling->step(thread);
     if (me == 0) context = thread.process->contexts.take();
     if (const int error =
@@ -52,13 +79,32 @@ int agree_on_context(core::Thread& thread, const Participants& participants,
     return context == 0 ? none_left(thread, participants) : MPI_SUCCESS;
 }
 
+int reserve_between_jobs(core::Thread& thread, const Participants& participants,
+                         std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
+                         std::uint32_t& context, bool& reserved) {
+    if (const int error =
+            broadcast(thread, participants, members, me, tag, &context, sizeof context))
+        return error;
+    objects::ContextsBetweenJobs& contexts = thread.process->contexts_between_jobs;
+    const bool mine = contexts.reserve(context);
+    reserved = mine;
+    const int error = all_agree(thread, participants, members, me, tag, reserved);
+    if (mine && (error != MPI_SUCCESS || !reserved)) contexts.give_back(context);
+    return error;
+}
+
 int start_to_agree(core::Thread& thread, const Participants& participants, std::uint32_t& context,
                    core::Request*& request) {
     thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
     // Completed sends stand for the others: a request without a status of its own.
     parts.push_back(&thread.engine->completed_send());
-    if (participants.me() == 0) {
+    if (is_between_jobs(thread, participants, everybody(participants))) {
+        if (const int error =
+                agree_between_jobs(thread, participants, everybody(participants), participants.me(),
+                                   idup_agreement, context))
+            return error;
+    } else if (participants.me() == 0) {
         context = thread.process->contexts.take();
         for (std::int32_t place = 1; place < participants.size(); ++place)
             parts.push_back(
@@ -90,15 +136,22 @@ int split(core::Thread& thread, const Participants& participants, std::int32_t c
     std::vector<std::int32_t> members = everybody(participants);
     std::erase_if(members, [&](std::int32_t place) { return choice(place).color != color; });
     const std::int32_t first = members.front();
+    const bool between_jobs = is_between_jobs(thread, participants, members);
     std::stable_sort(members.begin(), members.end(),
                      [&](std::int32_t a, std::int32_t b) { return choice(a).key < choice(b).key; });
     for (const std::int32_t place : members)
         (participants.is_local(place) ? part.local : part.remote)
             .push_back(participants.process(place));
     const bool one_sided = participants.is_inter() && part.remote.empty();
-    if (one_sided || first != participants.me()) contexts.give_back(mine.context);
+    if (one_sided || between_jobs || first != participants.me()) contexts.give_back(mine.context);
     if (one_sided) part.local.clear();
     if (part.local.empty()) return MPI_SUCCESS;
+    if (between_jobs) {
+        const auto me = std::find(members.begin(), members.end(), participants.me());
+        return agree_between_jobs(thread, participants, members,
+                                  static_cast<std::int32_t>(me - members.begin()), split_agreement,
+                                  part.context);
+    }
     part.context = choice(first).context;
     return part.context == 0 ? none_left(thread, participants) : MPI_SUCCESS;
 }
@@ -109,6 +162,7 @@ int merge(core::Thread& thread, const Participants& participants, bool high, Par
         bool second_first;
     } decision{};
     thread.process->recycling->step(thread);
+    const bool between_jobs = is_between_jobs(thread, participants, everybody(participants));
     std::uint32_t says_high = high;
     if (participants.me() == participants.second_leader())
         if (const int error =
@@ -118,11 +172,17 @@ int merge(core::Thread& thread, const Participants& participants, bool high, Par
         if (const int error = receive(thread, participants, &says_high, sizeof says_high,
                                       participants.second_leader(), merge_agreement))
             return error;
-        decision = {thread.process->contexts.take(), high && says_high == 0};
+        decision = {between_jobs ? 0 : thread.process->contexts.take(), high && says_high == 0};
     }
     if (const int error = broadcast(thread, participants, everybody(participants),
                                     participants.me(), merge_agreement, &decision, sizeof decision))
         return error;
+    if (between_jobs) {
+        if (const int error =
+                agree_between_jobs(thread, participants, everybody(participants), participants.me(),
+                                   merge_agreement, decision.context))
+            return error;
+    }
     if (decision.context == 0) return none_left(thread, participants);
     const auto add = [&](bool first_group) {
         for (std::int32_t place = 0; place < participants.size(); ++place)

@@ -4,6 +4,10 @@
 ///
 /// One of them chooses the context (objects/contexts.hpp says why nothing more is needed); here its choice
 /// travels among the participants of the parent (comm/participants.hpp). No lock is held meanwhile.
+///
+/// Between jobs   the first member proposes a context, all of them reserve it if they have not got it in use, and say so. When
+///                one could not, the others give it back, and the next one is proposed. Nobody waits for anybody meanwhile
+///                but for his members' answers, so that calls of several threads cannot block each other.
 
 #include <cstdint>
 #include <span>
@@ -39,9 +43,14 @@ int agree_on_context(core::Thread& thread, const Participants& participants,
                      std::uint32_t& context);
 
 /// The same for all participants, without waiting: `context`, which must stay where it is, is
-/// there when the request is complete.
+/// there when the request is complete. Between jobs it waits, and answers a request that is complete.
 int start_to_agree(core::Thread& thread, const Participants& participants, std::uint32_t& context,
                    core::Request*& request);
+
+/// Whether all members have reserved the context that their first one proposes, and put there; nobody has it otherwise.
+int reserve_between_jobs(core::Thread& thread, const Participants& participants,
+                         std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
+                         std::uint32_t& context, bool& reserved);
 
 /// What a split makes for the caller. Processes by their numbers.
 struct Part {

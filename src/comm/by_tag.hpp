@@ -22,8 +22,8 @@ struct Meeting {
     std::uint32_t context;
     std::int32_t tag;  ///< at least 0
 };
-/// `ranks`: in the world.
-Meeting meeting(std::string_view string, std::span<const std::int32_t> ranks) noexcept;
+/// `names`: what all processes of the group know it by (comm/participants.hpp).
+Meeting meeting(std::string_view string, std::span<const std::uint64_t> names) noexcept;
 
 // Errors are raised on `for_errors`.
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/leaders.hpp"
 
+#include <algorithm>
+#include <exception>
 #include <string>
+#include <vector>
 
+#include "comm/letters.hpp"
 #include "comm/recycling.hpp"
 #include "objects/errors.hpp"
 #include "p2p/operations.hpp"
@@ -19,7 +23,57 @@ struct Offer {
     std::int32_t error;
     std::uint32_t context;
     std::int32_t count;
+    std::uint32_t several_jobs;  ///< processes of several jobs take part: cards follow
 };
+
+/// Both requests, or never, where the other leader is lost.
+class Exchanged {
+public:
+    Exchanged(core::Thread& thread, std::int32_t process, core::Request& send,
+              core::Request& receive) noexcept
+        : thread_(thread), process_(process), send_(send), receive_(receive) {}
+
+    bool holds() const { return complete() || is_lost(); }
+    bool complete() const noexcept { return send_.completed() && receive_.completed(); }
+    bool is_lost() const { return thread_.process->letters->is_lost(process_); }
+    p2p::Instances instances() const noexcept { return p2p::Engine::all; }
+    p2p::Instances likely_instances() const noexcept {
+        return thread_.engine->likely_instances_of(receive_);
+    }
+    void announce(sync::Slot* slot) {
+        (void)for_send_.make(send_, slot);
+        (void)for_receive_.make(receive_, slot);
+        thread_.process->letters->tell_of_lost(thread_.slot, slot != nullptr);
+    }
+    void describe(char* text, std::size_t bytes) const {
+        p2p::describe_request(*thread_.engine, receive_, text, bytes);
+    }
+
+private:
+    core::Thread& thread_;
+    const std::int32_t process_;
+    core::Request& send_;
+    core::Request& receive_;
+    p2p::Announcement for_send_, for_receive_;
+};
+
+void wait_for_both(core::Thread& thread, std::int32_t process, core::Request& send,
+                   core::Request& receive) {
+    Exchanged exchanged(thread, process, send, receive);
+    if (!exchanged.holds()) progress::wait(*thread.engine, thread, exchanged);
+}
+
+/// Nothing comes any more, and what has not been sent goes nowhere.
+int give_up(core::Thread& thread, core::Request& send, core::Request& receive) {
+    p2p::Engine& engine = *thread.engine;
+    if (!receive.completed()) engine.cancel_receive(thread, receive);
+    if (!send.completed()) engine.cancel_send(thread, send);
+    for (core::Request* request : {&send, &receive}) {
+        p2p::wait_for(engine, thread, *request);
+        engine.free_request(thread, *request);
+    }
+    return leader_is_lost;
+}
 
 int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes,
              void* in, std::uint64_t in_bytes) {
@@ -35,44 +89,186 @@ int exchange(core::Thread& thread, const Route& route, const void* out, std::uin
                                              route.process,
                                              static_cast<const std::byte*>(out),
                                              out_bytes});
+    if (thread.process->numbers.is_guest(route.process) && send != nullptr && receive != nullptr) {
+        engine.watch(route.process);
+        wait_for_both(thread, route.process, *send, *receive);
+        if (!receive->completed() || !send->completed()) return give_up(thread, *send, *receive);
+    }
     const int sent = p2p::finish(thread, *route.for_errors, send);
     const int received = p2p::finish(thread, *route.for_errors, receive);
     return sent != MPI_SUCCESS ? sent : received;
 }
 
-constexpr std::uint64_t bytes_of(std::int32_t count) {
-    return static_cast<std::uint64_t>(count) * sizeof(std::int32_t);
-}
+/// One group of the two, as one of its processes sees it. What its leader finds out it tells the others, errors too, so
+/// that all of the group go on, or none.
+class Side {
+public:
+    Side(core::Thread& thread, const Participants& participants, std::int32_t local_leader,
+         const Route& route)
+        : thread_(thread),
+          participants_(participants),
+          route_(route),
+          members_(everybody(participants)),
+          me_((participants.me() - local_leader + participants.size()) % participants.size()) {
+        for (std::int32_t& member : members_)
+            member = (member + local_leader) % participants.size();
+    }
 
-/// At the leader: what its group is to hear. `remote`: ranks in the world.
-int meet(core::Thread& thread, const objects::Members& members, const Route& with, Offer& offer,
-         objects::Members& remote) {
-    if (with.for_errors == nullptr) return with.error;
-    objects::Contexts& contexts = thread.process->contexts;
-    const Offer mine{MPI_SUCCESS, contexts.take(), static_cast<std::int32_t>(members.size())};
-    if (const int error = exchange(thread, with, &mine, sizeof mine, &offer, sizeof offer))
-        return error;
-    remote.resize(static_cast<std::size_t>(offer.count));
-    const objects::Members ranks = world_ranks(thread, members);
-    if (const int error = exchange(thread, with, ranks.data(), bytes_of(mine.count), remote.data(),
-                                   bytes_of(offer.count)))
-        return error;
-    const launch::Numbering& numbers = thread.process->numbers;
-    const bool i_choose = numbers.rank() < numbers.rank_of(with.process);
-    if (!i_choose)
-        contexts.give_back(mine.context);
-    else
-        offer.context = mine.context;
-    if (!objects::intersected(ranks, remote).empty()) offer.error = MPI_ERR_GROUP;
-    return MPI_SUCCESS;
-}
+    int introduce(Part& part);
 
-int fail(core::Thread& thread, const Participants& participants, int error) {
-    return objects::fail(thread, &participants.communicator(), error,
+private:
+    bool is_leader() const noexcept { return me_ == 0; }
+    objects::Process& process() const noexcept { return *thread_.process; }
+    bool comes_first() const {
+        return process().name_of(process().number()) < process().name_of(route_.process);
+    }
+    int tell(void* data, std::uint64_t bytes) const {
+        return broadcast(thread_, participants_, members_, me_, intercomm_agreement, data, bytes);
+    }
+    int fail(int error) const;
+    int fail(const std::string& why) const {
+        return objects::fail(thread_, &participants_.communicator(), MPI_ERR_OTHER, why);
+    }
+    template <class Function>
+    int lead(Function&& function) const;
+    template <class T>
+    int trade(const std::vector<T>& list, std::vector<T>& theirs, std::int32_t count) const;
+
+    int meet(const objects::Members& members, Offer& offer) const;
+    int tell_ranks(const Offer& offer, Part& part) const;
+    int tell_cards(const Offer& offer, Part& part) const;
+    int reserve(std::uint32_t& context, bool& reserved) const;
+    int agree(std::uint32_t& context) const;
+
+    core::Thread& thread_;
+    const Participants& participants_;
+    const Route& route_;                 ///< counts at the leader
+    std::vector<std::int32_t> members_;  ///< places, the leader's first
+    const std::int32_t me_;              ///< in that order
+};
+
+int Side::fail(int error) const {
+    if (error == leader_is_lost) return error;
+    return objects::fail(thread_, &participants_.communicator(), error,
                          error == MPI_ERR_GROUP
                              ? "a process is in both groups"
                              : "the local leader could not meet the remote one: " +
                                  std::string(objects::class_text(error)));
+}
+
+/// Has the leader call the function, and everybody answer what it has answered.
+template <class Function>
+int Side::lead(Function&& function) const {
+    int led = is_leader() ? function() : MPI_SUCCESS;
+    int code = led;
+    if (const int error = tell(&code, sizeof code)) return error;
+    return is_leader() || code == MPI_SUCCESS ? led : fail(code);  // the leader's has been raised
+}
+
+/// The leader's list for the other one's, of which everybody hears.
+template <class T>
+int Side::trade(const std::vector<T>& list, std::vector<T>& theirs, std::int32_t count) const {
+    theirs.resize(static_cast<std::size_t>(count));
+    const int error = lead([&] {
+        return exchange(thread_, route_, list.data(), list.size() * sizeof(T), theirs.data(),
+                        theirs.size() * sizeof(T));
+    });
+    return error != MPI_SUCCESS ? error : tell(theirs.data(), theirs.size() * sizeof(T));
+}
+
+/// At the leader. The context is the first leader's, or still to be agreed on.
+int Side::meet(const objects::Members& members, Offer& offer) const {
+    if (route_.for_errors == nullptr) return route_.error;
+    const Offer mine{MPI_SUCCESS, process().contexts.take(),
+                     static_cast<std::int32_t>(members.size()),
+                     process().numbers.is_guest(route_.process) || process().has_guests(members)};
+    const int error = exchange(thread_, route_, &mine, sizeof mine, &offer, sizeof offer);
+    if (mine.several_jobs != 0) offer.several_jobs = 1;
+    if (error != MPI_SUCCESS || offer.several_jobs != 0 || !comes_first())
+        process().contexts.give_back(mine.context);
+    else
+        offer.context = mine.context;
+    return error;
+}
+
+int Side::tell_ranks(const Offer& offer, Part& part) const {
+    const launch::Numbering& numbers = process().numbers;
+    objects::Members mine = part.local;
+    for (std::int32_t& process : mine) process = numbers.rank_of(process);
+    if (const int error = trade(mine, part.remote, offer.count)) return error;
+    for (std::int32_t& process : part.remote) process = numbers.number_of(process);
+    return MPI_SUCCESS;
+}
+
+/// Without a name if this process cannot be reached.
+transport::PackedCard own_card(objects::Process& process, std::string& why) try {
+    return transport::pack(process.need_guests().own());
+} catch (const std::exception& problem) {
+    why = problem.what();
+    return {};
+}
+
+/// Introduces everybody of the other side to everybody of this one.
+int Side::tell_cards(const Offer& offer, Part& part) const {
+    std::string why;
+    std::vector<transport::PackedCard> mine, theirs;
+    if (const int error = gather_all(thread_, participants_, intercomm_agreement, mine,
+                                     own_card(process(), why)))
+        return error;
+    if (const int error = trade(mine, theirs, offer.count)) return error;
+    if (!why.empty()) return fail("this process cannot be reached by other jobs: " + why);
+    for (const auto* cards : {&mine, &theirs})
+        for (const transport::PackedCard& card : *cards)
+            if (card.name.job == 0) return fail("a process cannot be reached by other jobs");
+    try {
+        for (const transport::PackedCard& card : theirs) {
+            if (card.name.job != process().job_name)
+                (void)process().need_guests().introduce(transport::unpack(card));
+            part.remote.push_back(process().number_of(card.name));
+        }
+    } catch (const std::exception& problem) {
+        return fail(problem.what());
+    }
+    return MPI_SUCCESS;
+}
+
+/// As reserve_between_jobs(), with the answer of the other side.
+int Side::reserve(std::uint32_t& context, bool& reserved) const {
+    if (const int error = reserve_between_jobs(thread_, participants_, members_, me_,
+                                               intercomm_agreement, context, reserved))
+        return error;
+    const std::uint32_t here = reserved;
+    std::vector<std::uint32_t> there;
+    const int error = trade<std::uint32_t>({here}, there, 1);
+    reserved = here != 0 && there.front() != 0 && error == MPI_SUCCESS;
+    if (here != 0 && !reserved) process().contexts_between_jobs.give_back(context);
+    return error;
+}
+
+int Side::agree(std::uint32_t& context) const {
+    for (bool reserved = false; !reserved;) {
+        std::vector<std::uint32_t> theirs;
+        const std::uint32_t mine = objects::ContextsBetweenJobs::propose();
+        if (const int error = trade<std::uint32_t>({mine}, theirs, 1)) return error;
+        if (is_leader()) context = comes_first() ? mine : theirs.front();
+        if (const int error = reserve(context, reserved)) return error;
+    }
+    return MPI_SUCCESS;
+}
+
+int Side::introduce(Part& part) {
+    part.local = participants_.processes();
+    Offer offer{};
+    if (const int error = lead([&] { return meet(part.local, offer); })) return error;
+    if (const int error = tell(&offer, sizeof offer)) return error;
+    if (const int error =
+            offer.several_jobs != 0 ? tell_cards(offer, part) : tell_ranks(offer, part))
+        return error;
+    if (!objects::intersected(part.local, part.remote).empty()) return fail(MPI_ERR_GROUP);
+    part.context = offer.context;
+    if (offer.several_jobs != 0) return agree(part.context);
+    return part.context != 0 ? MPI_SUCCESS
+                             : fail("no context id is left for another communicator");
 }
 
 }  // namespace
@@ -83,32 +279,18 @@ Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag
         0};
 }
 
+int try_to_introduce(core::Thread& thread, const Participants& participants,
+                     std::int32_t local_leader, const Route& route, Part& part) {
+    thread.process->recycling->step(thread);
+    return Side(thread, participants, local_leader, route).introduce(part);
+}
+
 int introduce(core::Thread& thread, const Participants& participants, std::int32_t local_leader,
               const Route& route, Part& part) {
-    thread.process->recycling->step(thread);
-    const std::int32_t size = participants.size();
-    const std::int32_t me = (participants.me() - local_leader + size) % size;
-    std::vector<std::int32_t> members = everybody(participants);
-    for (std::int32_t& member : members) member = (member + local_leader) % size;
-
-    Offer offer{};
-    part.local = participants.processes();
-    const int failed = me == 0 ? meet(thread, part.local, route, offer, part.remote) : MPI_SUCCESS;
-    if (failed != MPI_SUCCESS) offer = {failed, 0, 0};
-    if (const int error =
-            broadcast(thread, participants, members, me, intercomm_agreement, &offer, sizeof offer))
-        return error;
-    if (failed != MPI_SUCCESS) return failed;  // has been raised
-    if (offer.error != MPI_SUCCESS) return fail(thread, participants, offer.error);
-    if (offer.context == 0)
-        return objects::fail(thread, &participants.communicator(), MPI_ERR_OTHER,
-                             "no context id is left for another communicator");
-    part.context = offer.context;
-    part.remote.resize(static_cast<std::size_t>(offer.count));
-    const int error = broadcast(thread, participants, members, me, intercomm_agreement,
-                                part.remote.data(), bytes_of(offer.count));
-    for (std::int32_t& process : part.remote) process = thread.process->numbers.number_of(process);
-    return error;
+    const int error = try_to_introduce(thread, participants, local_leader, route, part);
+    if (error != leader_is_lost) return error;
+    return objects::fail(thread, &participants.communicator(), MPI_ERR_OTHER,
+                         "the remote leader, a process of another job, has ended");
 }
 
 }  // namespace heddle::comm

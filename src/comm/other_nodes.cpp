@@ -45,14 +45,14 @@ private:
 
 }  // namespace
 
-std::unique_ptr<p2p::Network> meet_other_nodes(const launch::Job& job,
-                                               const launch::Numbering& numbers,
+std::unique_ptr<p2p::Network> meet_other_nodes(launch::Job& job, const launch::Numbering& numbers,
                                                const tool::Settings& settings) {
     if (tool::in_laboratory(settings))
         throw std::runtime_error(
             "recipes other than the default one are for ranks of one host, and these are on "
             "several");
     const transport::JobToken token = agree_on_token(job);
+    job.token.words = token;
     if (job.between_nodes.valid()) job.between_nodes.wait();
     auto [lane, fabric] = transport::open_lane(
         settings,

@@ -13,8 +13,8 @@
 namespace heddle::comm {
 
 /// The network of a job on several nodes. Every rank calls it. `numbers` must live as long. Throws std::runtime_error.
-std::unique_ptr<p2p::Network> meet_other_nodes(const launch::Job& job,
-                                               const launch::Numbering& numbers,
+/// Tells job.token.
+std::unique_ptr<p2p::Network> meet_other_nodes(launch::Job& job, const launch::Numbering& numbers,
                                                const tool::Settings& settings);
 
 }  // namespace heddle::comm

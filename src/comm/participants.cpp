@@ -104,21 +104,30 @@ std::vector<std::int32_t> everybody(const Participants& participants) {
     return places;
 }
 
-objects::Members world_ranks(const core::Thread& thread, std::span<const std::int32_t> processes) {
-    objects::Members ranks;
-    ranks.reserve(processes.size());
-    for (const std::int32_t process : processes)
-        ranks.push_back(thread.process->numbers.rank_of(process));
-    return ranks;
+std::vector<std::uint64_t> common_names(const core::Thread& thread,
+                                        std::span<const std::int32_t> processes) {
+    const objects::Process& mine = *thread.process;
+    const bool several_jobs = mine.has_guests(processes);
+    std::vector<std::uint64_t> names;
+    names.reserve(processes.size());
+    for (const std::int32_t process : processes) {
+        const transport::ProcessName name = mine.name_of(process);
+        names.push_back(several_jobs ? name.job + name.rank : name.rank);
+    }
+    return names;
 }
 
-int all_agree(core::Thread& thread, const Participants& participants, std::int32_t tag, bool& yes) {
-    const std::int32_t size = participants.size();
+int all_agree(core::Thread& thread, const Participants& participants,
+              std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag, bool& yes) {
+    const auto size = static_cast<std::int32_t>(members.size());
+    const auto place_of = [&](std::int32_t member) {
+        return members[static_cast<std::size_t>((member + size) % size)];
+    };
     std::uint32_t mine = yes;
     for (std::int32_t step = 1; step < size; step *= 2) {
         std::uint32_t theirs = 0;
-        const std::int32_t before = (participants.me() - step + size) % size;
-        const std::int32_t after = (participants.me() + step) % size;
+        const std::int32_t before = place_of(me - step);
+        const std::int32_t after = place_of(me + step);
         if (const int error = exchange(thread, participants, &mine, sizeof mine, before, &theirs,
                                        sizeof theirs, after, tag))
             return error;

@@ -4,7 +4,7 @@
 /// library says to itself while communicators are made.
 ///
 /// Of an intracommunicator that is its group. Of an intercommunicator it is both groups, one after the
-/// other, first the one whose rank 0 has the lower rank in the world: the two have no process in common.
+/// other, first the one whose rank 0 has the lower rank in the world, or name between jobs: the two have no process in common.
 /// Messages travel in the collective context of the communicator, with places of participants for sources
 /// and tags that collectives do not use. Where there is no communicator yet, a context stands in for it.
 ///
@@ -78,11 +78,14 @@ int broadcast(core::Thread& thread, const Participants& participants,
 /// Every place, in order: for calls that all take part in.
 std::vector<std::int32_t> everybody(const Participants& participants);
 
-/// What processes of other nodes are told of processes, whose numbers they do not share.
-objects::Members world_ranks(const core::Thread& thread, std::span<const std::int32_t> processes);
+/// What a group is known by to all of its processes, which do not share numbers: ranks in the world, or what stands for
+/// names where they are of several jobs.
+std::vector<std::uint64_t> common_names(const core::Thread& thread,
+                                        std::span<const std::int32_t> processes);
 
-/// Whether all have said yes. Every round each hears, indirectly, from twice as many.
-int all_agree(core::Thread& thread, const Participants& participants, std::int32_t tag, bool& yes);
+/// Whether all members have said yes, likewise. Every round each hears, indirectly, from twice as many.
+int all_agree(core::Thread& thread, const Participants& participants,
+              std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag, bool& yes);
 
 /// What everybody gives, by place, in a logarithmic number of rounds (Bruck).
 template <class T>

@@ -16,23 +16,44 @@
 
 namespace heddle::comm {
 
-Rank::Rank(launch::Job joined)
-    : Rank(joined, map_node(joined), [&](const launch::Numbering& numbers) {
-          return meet_other_nodes(job, numbers, settings);
-      }) {}
+namespace {
 
-Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& open_network)
+/// Nobody learns the token of the job from its name.
+std::uint64_t name_of_job(const launch::Token& token) noexcept {
+    std::uint64_t name = token.words[0] * 0x9e3779b97f4a7c15U ^ token.words[1];
+    for (int round = 0; round < 2; ++round) {
+        name = (name ^ name >> 32) * 0xd6e8feb86659fd93U;
+        name ^= name >> 32;
+    }
+    return name != 0 ? name : 1;
+}
+
+}  // namespace
+
+Rank::Rank(launch::Job joined)
+    : Rank(
+          joined, map_node(joined),
+          [&](const launch::Numbering& numbers) { return meet_other_nodes(job, numbers, settings); },
+          transport::open_guest_lane) {}
+
+Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& open_network,
+           OpenGuestLane open_guest_lane)
     : Process(std::move(joined), std::move(mapped)),
       engine_(node, numbers, requests, settings),
-      recycling_(contexts, freed_contexts, job.rank) {
+      recycling_(contexts, freed_contexts, job.rank),
+      open_guest_lane_(std::move(open_guest_lane)) {
     engine = &engine_;
     recycling = &recycling_;
+    letters = &letters_;
+    engine_.use_guest_listener(letters_);
     if (!numbers.is_one_node()) {
         network_ = open_network(numbers);
-        engine_.use_network(network_.get());
+        engine_.use_network(*network_);
         recycling_.use_network(*network_);
         worker_ = std::make_unique<p2p::NetworkWorker>(*this, *network_);
     }
+    if (job.token == launch::Token{}) job.token = node.token();
+    job_name = name_of_job(job.token);
     start_node_worker();
 }
 
@@ -48,6 +69,28 @@ void Rank::start_node_worker() try {
         engine_.start_with_large_messages(node_worker_.get());
 } catch (const std::system_error& problem) {
     p2p::say_no_worker(*this, problem.what());
+}
+
+/// Each step is done once, also if a later one fails and it is tried again.
+transport::Guests& Rank::need_guests() {
+    const std::lock_guard guard(meeting_);
+    if (transport::Guests* known = guests_.load(relaxed)) return *known;
+    if (engine_.in_laboratory() || !open_guest_lane_)
+        throw std::runtime_error("recipes other than the default one are for ranks of one job");
+    if (made_ == nullptr) {
+        auto guests = std::make_unique<transport::Guests>(transport::GuestCard{
+            {job_name, static_cast<std::uint32_t>(rank())}, launch::Token::fresh().words, {}});
+        auto lane = open_guest_lane_(*guests, settings);
+        guests->set_address(lane->address());
+        if (network_ == nullptr)
+            network_ = std::make_unique<p2p::Network>(numbers, nullptr, p2p::Network::Addresses{});
+        network_->add_guests(std::move(lane), *guests);
+        made_ = std::move(guests);
+    }
+    engine_.use_network(*network_);
+    if (worker_ == nullptr) worker_ = std::make_unique<p2p::NetworkWorker>(*this, *network_);
+    guests_.store(made_.get(), release);  // R1: pairs with A1 in objects::Process
+    return *made_;
 }
 
 bool Rank::memory_is_back() {
@@ -70,7 +113,7 @@ void Rank::memory_goes(core::Thread& thread) {
 
 /// A program that has had sessions may open others, and has to be told then where ranks are that it has not met.
 bool Rank::needs_launcher_later() const noexcept {
-    return network_ != nullptr && sessions.at_place(0) != nullptr;
+    return !numbers.is_one_node() && sessions.at_place(0) != nullptr;
 }
 
 void Rank::stays_open() noexcept {

@@ -8,7 +8,9 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 
+#include "comm/letters.hpp"
 #include "comm/recycling.hpp"
 #include "launch/job.hpp"
 #include "objects/process.hpp"
@@ -20,6 +22,9 @@ class Network;
 class NetworkWorker;
 class NodeWorker;
 }  // namespace heddle::p2p
+namespace heddle::transport {
+class AnyLane;
+}
 namespace heddle::comm {
 
 class Rank final : public objects::Process {
@@ -30,8 +35,14 @@ public:
     /// other nodes. `open_network` is called if there are any.
     using OpenNetwork =
         std::function<std::unique_ptr<p2p::Network>(const launch::Numbering& numbers)>;
-    Rank(launch::Job job, transport::shm::Node node, const OpenNetwork& open_network);
+    /// A lane to processes of other jobs, made when it is first needed.
+    using OpenGuestLane = std::function<std::unique_ptr<transport::AnyLane>(
+        transport::Guests& guests, const tool::Settings& settings)>;
+    Rank(launch::Job job, transport::shm::Node node, const OpenNetwork& open_network,
+         OpenGuestLane open_guest_lane = {});
     ~Rank() override;
+
+    transport::Guests& need_guests() override;
 
     bool welcome(core::Thread& thread) override;
     void see_off(core::Thread& thread) override;
@@ -45,7 +56,11 @@ private:
 
     p2p::Engine engine_;
     Recycling recycling_;
-    std::unique_ptr<p2p::Network> network_;         ///< nullptr: the job is on one node
+    Letters letters_;
+    const OpenGuestLane open_guest_lane_;
+    std::mutex meeting_;                         ///< held while guests_ is made
+    std::unique_ptr<transport::Guests> made_;    ///< guests_
+    std::unique_ptr<p2p::Network> network_;         ///< nullptr: the job is on one node, and has met no other
     std::unique_ptr<p2p::NetworkWorker> worker_;    ///< likewise
     std::unique_ptr<p2p::NodeWorker> node_worker_;  ///< nullptr: none is wanted
 };

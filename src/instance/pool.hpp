@@ -17,8 +17,8 @@ using Instances = std::uint64_t;  ///< a bit for each
 
 class Pool {
 public:
-    /// `rank`: of this process among those of the node's shared memory. Channels to the other ones of `processes`
-    /// stay unbound: the short way to them is closed. Throws std::runtime_error if there are not as many instances
+    /// `rank`: of this process among those of the node's shared memory. Channels to the other ones of `processes`, guests
+    /// among them, stay unbound: the short way to them is closed. Throws std::runtime_error if there are not as many instances
     /// as the settings want.
     Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t processes,
          const tool::Settings& settings);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "launch/numbering.hpp"
+#include "launch/token.hpp"
 
 namespace heddle::launch {
 
@@ -27,6 +28,7 @@ struct Job {
     bool board_is_read = false;  ///< the launcher reports what stands on the board
     Page* keeper_page =
         nullptr;  ///< where somebody else reads who is blocked; nullptr: nobody does
+    Token token;  ///< of the whole job, where somebody has told it; else that of the node's memory
     std::shared_future<void> between_nodes;  ///< what join() was given to do; not valid on one node
     std::shared_ptr<Launcher> launcher;      ///< to say good-bye to; empty if nobody listens
 

@@ -6,6 +6,8 @@
 ///                memory (launch/board.hpp). Those of other nodes follow, in the order of theirs. So processes of one
 ///                node use the same numbers, and processes of several never tell each other any: they tell ranks.
 /// One node       a number is a rank, and nothing is kept.
+/// Guests         processes of other jobs have numbers from size() on (transport/guests.hpp), and are no ranks: what asks for
+///                ranks gets these numbers back.
 /// Memory         8 bytes for each rank of a job on several nodes.
 
 #include <cstddef>
@@ -30,12 +32,13 @@ public:
     std::int32_t here() const noexcept { return here_; }
     std::int32_t size() const noexcept { return size_; }
     bool is_one_node() const noexcept { return here_ == size_; }
+    bool is_guest(std::int32_t number) const noexcept { return number >= size_; }
 
     std::int32_t number_of(std::int32_t rank) const noexcept {
-        return numbers_.empty() ? rank : numbers_[static_cast<std::size_t>(rank)];
+        return numbers_.empty() || is_guest(rank) ? rank : numbers_[static_cast<std::size_t>(rank)];
     }
     std::int32_t rank_of(std::int32_t number) const noexcept {
-        return ranks_.empty() ? number : ranks_[static_cast<std::size_t>(number)];
+        return ranks_.empty() || is_guest(number) ? number : ranks_[static_cast<std::size_t>(number)];
     }
 
 private:

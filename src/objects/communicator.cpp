@@ -25,9 +25,8 @@ constexpr Hint hints[] = {
 /// Guards who the peers of a communicator are against those who only hold a request that names it.
 sync::Mutex naming;
 
-/// In the world.
-std::int32_t rank_of_first(const Process& process, const Group& group) noexcept {
-    return process.numbers.rank_of(group.processes.front());
+transport::ProcessName name_of_first(const Process& process, const Group& group) {
+    return process.name_of(group.processes.front());
 }
 
 }  // namespace
@@ -57,7 +56,9 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
     communicator->collectives = 0;
     communicator->scratch = unknown_scratch(process, group);
     communicator->is_first =
-        remote == nullptr || rank_of_first(process, group) < rank_of_first(process, *remote);
+        remote == nullptr || name_of_first(process, group) < name_of_first(process, *remote);
+    process.count_connections(group.processes, +1);
+    if (remote != nullptr) process.count_connections(remote->processes, +1);
     communicator->session = group.session != nullptr ? group.session : parent.session;
     if (communicator->session != nullptr) communicator->session->retain();
     std::lock_guard guard(process.set_up);
@@ -93,8 +94,12 @@ void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
     if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
     const std::int32_t remote = communicator.remote == nullptr ? 0 : communicator.remote->size();
-    if (communicator.context != 0 && (communicator.context & local_group_context) == 0)
+    if (communicator.context != 0 &&
+        (communicator.context & (local_group_context | context_between_jobs)) == 0)
         process.freed_contexts.add(communicator.context, communicator.size() + remote);
+    process.count_connections(communicator.group->processes, -1);
+    if (communicator.remote != nullptr)
+        process.count_connections(communicator.remote->processes, -1);
     leave_scratch(process, communicator);
     {
         const std::lock_guard guard(naming);

@@ -14,15 +14,20 @@
 ///                ever got, and those of which comm/recycling.hpp has made sure.
 /// No deadlock    the lock is held while a number is counted up. All that is waited for is a message
 ///                from the taker, which waits for nobody before it sends it.
-/// Exhaustion     each of n processes can have about 2^28 / n ids in use; then take() answers 0.
-/// Processes that are started later (MPI_Comm_spawn) will need ranges of their own: n is of the job.
+/// Exhaustion     each of n processes can have about 2^27 / n ids in use; then take() answers 0.
+/// Between jobs   ranges of different jobs overlap. Communicators with processes of several have ids of a range that nobody
+///                owns: one process proposes an id at random, and it is taken when none of the others has it in use
+///                (comm/agreement.hpp). It comes back when all members have disconnected; after MPI_Comm_free it does not.
 
 #include <array>
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include "platform/random.hpp"
 
 namespace heddle::objects {
 
@@ -32,7 +37,9 @@ inline constexpr std::uint32_t recycling_context = 1;  ///< likewise (comm/recyc
 inline constexpr std::uint32_t world_context = 2;
 inline constexpr std::uint32_t self_context = 4;
 inline constexpr std::uint32_t first_free_context = 6;
-inline constexpr std::uint32_t most_context = 0x1ffffffe;
+inline constexpr std::uint32_t most_context = 0x0ffffffe;
+/// With this bit: of communicators with processes of several jobs.
+inline constexpr std::uint32_t context_between_jobs = 0x10000000;
 /// With this bit: of partitioned communication (partitioned/partitioned.hpp).
 inline constexpr std::uint32_t partitioned_context = 0x20000000;
 /// With this bit: of the local groups of an intercommunicator, which have no process in common.
@@ -95,6 +102,32 @@ private:
     std::uint32_t next_;
     const std::uint32_t end_;
     std::vector<std::uint32_t> spare_;
+};
+
+/// Ids between jobs, as far as this process has any in use.
+///
+/// Thread safety  any thread.
+class ContextsBetweenJobs {
+public:
+    /// Even, and with high probability not in use anywhere.
+    static std::uint32_t propose() noexcept {
+        std::uint32_t random = 0;
+        platform::random_bytes(&random, sizeof random);
+        return context_between_jobs | (random & (context_between_jobs - 2));
+    }
+    /// False: it is in use here. Throws std::bad_alloc.
+    bool reserve(std::uint32_t context) {
+        const std::lock_guard guard(lock_);
+        return in_use_.insert(context).second;
+    }
+    void give_back(std::uint32_t context) noexcept {
+        const std::lock_guard guard(lock_);
+        in_use_.erase(context);
+    }
+
+private:
+    std::mutex lock_;
+    std::unordered_set<std::uint32_t> in_use_;
 };
 
 /// Ids whose communicator is gone in this process, until somebody tells their owners (comm/recycling.hpp).

@@ -131,6 +131,39 @@ bool Process::share_memory(std::span<const std::int32_t> processes) const noexce
                        [here = numbers.here()](std::int32_t process) { return process < here; });
 }
 
+transport::ProcessName Process::name_of(std::int32_t number) const {
+    if (numbers.is_guest(number))
+        return guests_.load(acquire)  // A1: pairs with R1 in comm::Rank
+            ->card(static_cast<transport::Peer>(number - numbers.size()))
+            .name;
+    return {job_name, static_cast<std::uint32_t>(numbers.rank_of(number))};
+}
+
+std::int32_t Process::number_of(const transport::ProcessName& name) const {
+    if (name.job == job_name) return numbers.number_of(static_cast<std::int32_t>(name.rank));
+    const transport::Guests* const guests = guests_.load(acquire);  // A1
+    const auto guest = guests != nullptr ? guests->find(name) : std::nullopt;
+    return guest ? numbers.size() + static_cast<std::int32_t>(*guest) : -1;
+}
+
+void Process::count_connections(std::span<const std::int32_t> processes,
+                                std::int32_t change) noexcept {
+    for (const std::int32_t process : processes)
+        if (numbers.is_guest(process))
+            guests_.load(acquire)->connect(  // A1
+                static_cast<transport::Peer>(process - numbers.size()), change);
+}
+
+bool Process::is_connected_with(std::int32_t process) const noexcept {
+    return guests_.load(acquire)->connections(  // A1
+               static_cast<transport::Peer>(process - numbers.size())) != 0;
+}
+
+bool Process::has_guests(std::span<const std::int32_t> processes) const noexcept {
+    return std::any_of(processes.begin(), processes.end(),
+                       [this](std::int32_t process) { return numbers.is_guest(process); });
+}
+
 void Process::open() {
     std::lock_guard guard(set_up);
     if (uses_ == 0 && gave_memory_back_) {

@@ -38,6 +38,7 @@
 #include "objects/tag_ranges.hpp"
 #include "objects/window.hpp"
 #include "tool/settings.hpp"
+#include "transport/guests.hpp"
 #include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
@@ -45,6 +46,7 @@ class Engine;
 }
 
 namespace heddle::comm {
+class Letters;
 class Recycling;
 }
 
@@ -67,6 +69,19 @@ public:
     std::int32_t size() const noexcept { return job.size; }
     /// Processes are named by their numbers everywhere below MPI's ranks (launch/numbering.hpp): this one's.
     std::int32_t number() const noexcept { return numbers.own(); }
+    /// The same for everybody who has met the process.
+    transport::ProcessName name_of(std::int32_t number) const;
+    /// -1: this one has not met it.
+    std::int32_t number_of(const transport::ProcessName& name) const;
+    /// A communicator with these processes is there from now on (+1), or no longer (-1).
+    void count_connections(std::span<const std::int32_t> processes, std::int32_t change) noexcept;
+    /// Whether there is a communicator with that process of another job.
+    bool is_connected_with(std::int32_t process) const noexcept;
+    /// Whether processes of other jobs are among them.
+    bool has_guests(std::span<const std::int32_t> processes) const noexcept;
+    /// The processes of other jobs that this one has met; from the first call on it can meet some. Throws
+    /// std::runtime_error if it cannot.
+    virtual transport::Guests& need_guests() = 0;
     /// Whether all of them are on this node, and share its memory.
     bool share_memory(std::span<const std::int32_t> processes) const noexcept;
 
@@ -103,6 +118,7 @@ public:
     const tool::Settings settings;  ///< as of when it started
 
     Contexts contexts;
+    ContextsBetweenJobs contexts_between_jobs;
     FreedContexts freed_contexts;
     TagRanges partition_tags;
     Keyvals keyvals;
@@ -114,6 +130,9 @@ public:
     // What works with these objects, made and owned by comm::Rank:
     p2p::Engine* engine = nullptr;
     comm::Recycling* recycling = nullptr;  ///< of context ids
+    comm::Letters* letters = nullptr;      ///< to and from processes of other jobs
+
+    std::uint64_t job_name = 0;  ///< random; in the names of its processes
 
     std::mutex set_up;
     int thread_level = MPI_THREAD_SINGLE;
@@ -202,6 +221,8 @@ public:
     virtual void see_off(core::Thread& thread) = 0;
 
 protected:
+    std::atomic<transport::Guests*> guests_{nullptr};  ///< nullptr: it has met nobody
+
     /// Maps the memory of the job, with the rings to this rank; where addresses are limited, with its rings to
     /// others, too. Throws std::runtime_error.
     static transport::shm::Node map_node(const launch::Job& job);

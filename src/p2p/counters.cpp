@@ -40,7 +40,7 @@ tool::Values Engine::counted() {
     wildcards_.add_to(values);
     homes_.each([&](std::size_t, PostedWildcards& posted) { posted.add_to(values); });
     match::add_shallow_searches(values);
-    if (network_ != nullptr) network_->add_to(values);
+    if (network() != nullptr) network()->add_to(values);
     if (in_laboratory()) values.add(laboratory_->counted());
     return values;
 }

@@ -42,6 +42,7 @@
 #include "p2p/deferred.hpp"
 #include "p2p/endings.hpp"
 #include "p2p/far_access.hpp"
+#include "p2p/guest_listener.hpp"
 #include "p2p/homes.hpp"
 #include "p2p/idle_rings.hpp"
 #include "p2p/laboratory.hpp"
@@ -132,18 +133,22 @@ public:
 
     // --- processes of other nodes ---
 
-    /// Before the first message to one of them. Everything that polls looks there, too, from then on.
-    /// nullptr: none of them is talked to any more.
-    void use_network(Network* network) noexcept;
+    /// Before the first message to one of them, once, from any thread. Everything that polls looks there, too, from then on.
+    void use_network(Network& network) noexcept;
+    Network* network() const noexcept { return network_.load(acquire); }  // A2: pairs with R2
+    /// Threads of this process that sleep, or are about to.
+    std::uint32_t sleepers() const noexcept { return sleepers_.load(relaxed); }
     bool is_far(std::int32_t process) const noexcept { return process >= here_; }
     /// Progress by the thread that sleeps for all (p2p/network_worker.hpp); true if there was any.
     bool poll_network_surely(core::Thread& thread);
     /// A thread is going to sleep until that request is complete: should it be a receive from one of them, its silence
     /// is a fault from now on, also if nothing has ever been sent there.
     void watch_sender(const core::Request& request) noexcept {
-        if (network_ != nullptr) [[unlikely]]
+        if (network() != nullptr) [[unlikely]]
             watch_far_sender(request);
     }
+    /// Silence of that process, of another node or job, is a fault from now on.
+    void watch(std::int32_t process) noexcept;
     /// Whether everything that was sent there has been taken over. After it has first been asked, peers may go.
     bool is_drained();
 
@@ -165,6 +170,14 @@ public:
         transport::shm::inline_payload - sizeof(DataFields);  ///< bytes, at most
     void acknowledge_far(ProgressCall& call, std::int32_t process, std::uint64_t receiver);
     void refuse_far(ProgressCall& call, std::int32_t process, const RefusedFields& fields);
+
+    // --- processes of other jobs, and letters to those of this one ---
+
+    /// Who hears of them, beside what is said in communicators. Before there are threads.
+    void use_guest_listener(GuestListener& listener) noexcept { guest_listener_ = &listener; }
+    /// Throws std::bad_alloc, and has sent nothing then.
+    void send_letter(core::Thread& thread, std::int32_t process, const LetterFields& letter);
+    void send_letter(ProgressCall& call, std::int32_t process, const LetterFields& letter);
 
     // --- receiving ---
 
@@ -398,7 +411,7 @@ public:
     void drop_blocked(core::Thread& thread, std::uint32_t context);
     /// Whether nothing of this process waits for room any more.
     bool all_handed_over() const noexcept {
-        return backlog_.instances() == 0 && (network_ == nullptr || network_is_handed_over());
+        return backlog_.instances() == 0 && (network() == nullptr || network_is_handed_over());
     }
 
     /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
@@ -812,8 +825,9 @@ private:
     LargeCopy copies_;
 
     /// What a poll looks at besides rings: the mailbox, or something that is never zero if there is a network.
-    const std::atomic<std::uint64_t>* attention_;
-    Network* network_ = nullptr;                  ///< nullptr: the job is on one node
+    std::atomic<const std::atomic<std::uint64_t>*> attention_;
+    std::atomic<Network*> network_{nullptr};  ///< nullptr: the job is on one node, and has met no other
+    GuestListener* guest_listener_ = nullptr;
     std::vector<std::int32_t> told_of_pressure_;  ///< of other nodes; guarded by the lane
     FarListeners far_listeners_;
     IdleRings idle_rings_;
@@ -829,6 +843,7 @@ private:
     sync::Claims claims_;
     alignas(cache_line) core::Company company_;
     std::atomic<std::uint32_t> parked_everywhere_{0};
+    std::atomic<std::uint32_t> sleepers_{0};
     progress::Lot lot_;
     sync::CoveredFence fence_;  ///< of what makes senders ring
 };

@@ -15,7 +15,7 @@
 namespace heddle::p2p {
 
 std::uint64_t Engine::most_far_payload() const noexcept {
-    return network_->most_payload() - sizeof(AccessFields);
+    return network()->most_payload() - sizeof(AccessFields);
 }
 
 void Engine::ask_far(ProgressCall& call, const Outbound& message, const AccessFields& fields,

@@ -41,6 +41,7 @@ public:
     }
     void lost(std::int32_t process, std::string_view why) noexcept override {
         objects::Process& mine = *objects::attached_thread()->process;
+        if (mine.numbers.is_guest(process)) return engine_.guest_listener_->lost(process, why);
         objects::end_job(
             mine, 1,
             "lost rank " + std::to_string(mine.numbers.rank_of(process)) + ": " + std::string(why));
@@ -66,18 +67,17 @@ private:
     Engine& engine_;
 };
 
-void Engine::use_network(Network* network) noexcept {
-    network_ = network;
-    attention_ =
-        network != nullptr ? &always : &node_.mailbox(static_cast<std::size_t>(rank_)).rung;
+void Engine::use_network(Network& network) noexcept {
+    network_.store(&network, release);  // R2: pairs with A2
+    attention_.store(&always, relaxed);
 }
 
-bool Engine::network_is_handed_over() const noexcept { return network_->all_handed_over(); }
+bool Engine::network_is_handed_over() const noexcept { return network()->all_handed_over(); }
 
 bool Engine::is_drained() {
-    if (network_ == nullptr) return true;
-    network_->begin_to_close();
-    return network_->is_drained();
+    if (network() == nullptr) return true;
+    network()->begin_to_close();
+    return network()->is_drained();
 }
 
 // --- sending ---
@@ -85,7 +85,7 @@ bool Engine::is_drained() {
 /// Throws std::bad_alloc, and has sent nothing then.
 void Engine::send_far(ProgressCall& call, core::Request& send, const Outbound& message) {
     const auto address = reinterpret_cast<std::uint64_t>(&send);
-    if (message.bytes > network_->most_payload() - sizeof(OfferedFields)) {
+    if (message.bytes > network()->most_payload() - sizeof(OfferedFields)) {
         announced_.begin(send);
         if (announce_readable(call, send, message)) return;
         const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
@@ -110,7 +110,7 @@ void Engine::post_far(ProgressCall& call, const Outbound& message, MessageKind k
 void Engine::hand_to_network(ProgressCall& call, std::int32_t process,
                              const instance::Pending& pending) {
     FromNetwork receiver(*this);
-    network_->send(call, receiver, process, pending);
+    network()->send(call, receiver, process, pending);
 }
 
 /// Likewise. Answers an access by its data, of which the program has announced nothing.
@@ -127,10 +127,10 @@ void Engine::answer_by_data(ProgressCall& call, std::int32_t process,
 
 /// False: the payload has gaps, or the network does not read.
 bool Engine::announce_readable(ProgressCall& call, core::Request& send, const Outbound& message) {
-    if (send.laid_out || !network_->can_read()) return false;
+    if (send.laid_out || !network()->can_read()) return false;
     transport::RemoteMemory remote{};
     try {
-        remote = network_->expose(send, {message.data, message.bytes});
+        remote = network()->expose(send, {message.data, message.bytes});
     } catch (const std::runtime_error&) {
         return false;  // a network that has no room for more memory to be read
     }
@@ -140,7 +140,7 @@ bool Engine::announce_readable(ProgressCall& call, core::Request& send, const Ou
         post_far(call, {message.envelope, message.process, nullptr, 0}, MessageKind::readable,
                  &fields, sizeof fields, nullptr);
     } catch (const std::bad_alloc&) {
-        network_->withdraw_exposure(send);
+        network()->withdraw_exposure(send);
         throw;
     }
     return true;
@@ -150,20 +150,30 @@ bool Engine::announce_readable(ProgressCall& call, core::Request& send, const Ou
 bool Engine::read_far(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     if (pull.receive->laid_out || bytes == 0) return false;
     FromNetwork receiver(*this);
-    network_->read(call, receiver, pull, bytes);
+    network()->read(call, receiver, pull, bytes);
     return true;
 }
 
 /// The receiver asks for the payload.
 void Engine::stream_far(ProgressCall& call, const CtsFields& fields) {
     auto& send = *reinterpret_cast<core::Request*>(fields.sender);
-    network_->end_exposure(send);
+    network()->end_exposure(send);
     const DataFields prefix{fields.receiver, fields.from};
     instance::Pending payload =
         pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
                    MessageKind::data, &prefix, sizeof prefix, &send, 0);
     payload.offset = fields.from;
     hand_to_network(call, send.peer, payload);
+}
+
+void Engine::send_letter(ProgressCall& call, std::int32_t process, const LetterFields& letter) {
+    if (is_self(process)) return guest_listener_->letter(call, process, letter);
+    control(call, 0, process, MessageKind::letter, &letter, sizeof letter);
+}
+
+void Engine::send_letter(core::Thread& thread, std::int32_t process, const LetterFields& letter) {
+    ProgressCall call(thread);
+    finish_after(call, [&] { send_letter(call, process, letter); });
 }
 
 // --- receiving ---
@@ -174,13 +184,16 @@ void Engine::watch_far_sender(const core::Request& request) noexcept {
     // A place of the library's own is no rank there: then another one is watched than is meant, if any.
     const std::int32_t process =
         objects::process_named_by(*communicator, pattern_of(request).source);
-    if (process < 0 || !is_far(process)) return;
+    if (process >= 0 && is_far(process)) watch(process);
+}
+
+void Engine::watch(std::int32_t process) noexcept {
     FromNetwork receiver(*this);
-    network_->watch(receiver, process);
+    network()->watch(receiver, process);
 }
 
 bool Engine::poll_network(core::Thread& thread) {
-    if (network_ == nullptr) return false;
+    if (network() == nullptr) return false;
     ProgressCall call(thread);
     bool moved = false;
     finish_after(call, [&] { moved = poll_network(call); });
@@ -189,15 +202,15 @@ bool Engine::poll_network(core::Thread& thread) {
 
 bool Engine::poll_network(ProgressCall& call) {
     FromNetwork receiver(*this);
-    return network_->poll(call, receiver);
+    return network()->poll(call, receiver);
 }
 
 bool Engine::poll_network_surely(core::Thread& thread) {
     ProgressCall call(thread);
     FromNetwork receiver(*this);
     bool moved = false;
-    finish_after(call, [&] { moved = network_->poll_surely(call, receiver); });
-    if (network_->is_closing()) endings_.tell_all();
+    finish_after(call, [&] { moved = network()->poll_surely(call, receiver); });
+    if (network()->is_closing()) endings_.tell_all();
     return moved;
 }
 
@@ -232,20 +245,23 @@ void Engine::deliver_far_control(ProgressCall& call, std::int32_t process,
     switch (static_cast<MessageKind>(header.kind)) {
         case MessageKind::ack: call.complete(*send()); break;
         case MessageKind::fin:
-            network_->end_exposure(*send());
+            network()->end_exposure(*send());
             complete_announced(call, *send());
             break;
         case MessageKind::pressure:
-            network_->withhold(process, fields_of<PressureField>(header).pressure != 0);
+            network()->withhold(process, fields_of<PressureField>(header).pressure != 0);
             break;
         case MessageKind::cts: stream_far(call, fields_of<CtsFields>(header)); break;
         case MessageKind::cancel: answer_cancel(call, process, header); break;
         case MessageKind::cancelled:
-            network_->end_exposure(*send());
+            network()->end_exposure(*send());
             complete_cancelled(call, *send());
             break;
         case MessageKind::access: deliver_access(call, process, header); break;
         case MessageKind::refused: deliver_refusal(call, header); break;
+        case MessageKind::letter:
+            guest_listener_->letter(call, process, fields_of<LetterFields>(header));
+            break;
         default: receive_data(call, header); break;
     }
 }
@@ -291,7 +307,7 @@ void Engine::complete_announced(ProgressCall& call, core::Request& send) noexcep
 
 /// Takes the message out of the queue, or asks its receiver for it. The answer, or the message's own, completes the send.
 void Engine::cancel_far_send(ProgressCall& call, core::Request& send) {
-    if (network_->take_out(send.peer, send,
+    if (network()->take_out(send.peer, send,
                            [&](const instance::Pending& waiting) { return is_of(waiting, send); }))
         return complete_cancelled(call, send);
     const bool is_offered = send.synchronous || send.announced;

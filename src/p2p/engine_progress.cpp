@@ -42,7 +42,7 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
                                                                 : 0),
       at_once_below_(has_short_ways(settings) && !counts_stamps_ ? settings.eager_limit + 1 : 0),
       requests_(requests),
-      pool_(node, rank_, numbers.size(), settings),
+      pool_(node, rank_, numbers.size() + static_cast<std::int32_t>(transport::Guests::most), settings),
       classes_(node.mailbox(static_cast<std::size_t>(rank_)).use),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
                 node.mailbox(static_cast<std::size_t>(rank_)).under_pressure),
@@ -100,7 +100,7 @@ void Engine::count_thread(int change) noexcept {
 
 void Engine::find_out_about_cores() noexcept {
     // The worker of the network is a thread that hardly ever wants a core.
-    node_cores_.find_out(static_cast<int>(lone_thread_.threads()) - (network_ != nullptr ? 1 : 0));
+    node_cores_.find_out(static_cast<int>(lone_thread_.threads()) - (network() != nullptr ? 1 : 0));
 }
 
 bool Engine::fence_before_sleep() noexcept {
@@ -126,7 +126,7 @@ bool Engine::attend(core::Thread& thread) {
 
 /// The mailbox, the network, and the count.
 [[gnu::always_inline]] inline bool Engine::end_poll(core::Thread& thread, bool moved) {
-    if (attention_->load(relaxed) != 0) [[unlikely]]
+    if (attention_.load(relaxed)->load(relaxed) != 0) [[unlikely]]
         moved = attend(thread) || moved;
     if (moved) {
         thread.progress.progress_productive.add();
@@ -425,7 +425,8 @@ bool Engine::cool_idle() {
 
 void Engine::add_parked(Instances which, int change) noexcept {
     const auto difference = static_cast<std::uint32_t>(change);
-    if (network_ != nullptr) network_->add_sleepers(change);
+    const std::uint32_t before = sleepers_.fetch_add(difference, relaxed);
+    if (before == 0 && network() != nullptr) network()->ring();
     if (which == all) {
         parked_everywhere_.fetch_add(difference,
                                      relaxed);  // cool() locks after this, warm() before

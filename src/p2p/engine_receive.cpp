@@ -222,6 +222,9 @@ void Engine::deliver_control(ProgressCall& call, instance::Instance& instance, s
         case MessageKind::shared:
             copies_.end_sharing(call, instance, process, fields_of<SharedFields>(header));
             break;
+        case MessageKind::letter:
+            guest_listener_->letter(call, process, fields_of<LetterFields>(header));
+            break;
         default: receive_data(call, header); break;
     }
 }

@@ -2,6 +2,7 @@
 #include "p2p/network.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -18,6 +19,9 @@ namespace {
 /// other messages come between them.
 constexpr std::uint64_t piece = std::uint64_t{128} << 10;
 constexpr std::uint32_t most_pieces = 16;
+
+/// What the lane to guests takes at least, whenever it comes.
+constexpr std::size_t most_payload_to_guests = std::size_t{32} << 10;
 
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 
@@ -73,15 +77,27 @@ Network::Network(const launch::Numbering& numbers, std::unique_ptr<transport::An
                  Addresses addresses)
     : numbers_(numbers),
       addresses_(std::move(addresses)),
-      lane_(std::move(lane)),
+      lane_(static_cast<transport::Peer>(numbers.size()), std::move(lane)),
       pending_(most_pending),
-      packed_(lane_->most_payload()),
+      packed_(lane_.has_job() ? std::min(lane_.most_payload(), most_payload_to_guests)
+                              : most_payload_to_guests),
       queue_of_(std::make_unique<std::atomic<Queue*>[]>(
-          static_cast<std::size_t>(numbers.size() - numbers.here()))) {}
+          static_cast<std::size_t>(numbers.size() - numbers.here()) + transport::Guests::most)) {}
 
 Network::~Network() {
     while (to_read_ != nullptr)
         delete std::exchange(to_read_, to_read_->next);  // of a job that comes to nothing
+}
+
+void Network::add_guests(std::unique_ptr<transport::AnyLane> lane,
+                         const transport::Guests& guests) {
+    assert(lane->most_payload() >= packed_.size());
+    {
+        const std::lock_guard guard(lane_lock_);
+        lane_.add_guests(std::move(lane));
+        guests_.store(&guests, release);  // R4: pairs with A4
+    }
+    alarm_.ring();  // a worker that sleeps does not look there
 }
 
 // --- sending ---
@@ -174,8 +190,8 @@ bool Network::hand_over_held(ProgressCall& call, Receiver& receiver) noexcept {
         }
     }
     if (ask_for_pieces(receiver)) moved = true;
-    if (std::exchange(urgent_, false)) lane_->flush();
-    if (!lane_->owes()) complete_gathered(call, receiver);
+    if (std::exchange(urgent_, false)) lane_.flush();
+    if (!lane_.owes()) complete_gathered(call, receiver);
     return moved;
 }
 
@@ -230,7 +246,7 @@ transport::Post Network::post(Queue& queue, const instance::Pending& pending,
         gather(packed_.data(), pending.data, pending.layout, pending.offset, bytes);
         data = packed_.data();
     }
-    return lane_->post(queue.peer, header, {pending.prefix, pending.prefix_bytes}, {data, bytes});
+    return lane_.post(queue.peer, header, {pending.prefix, pending.prefix_bytes}, {data, bytes});
 }
 
 void Network::withhold(std::int32_t process, bool on) { queue_of(process).withholds = on; }
@@ -239,14 +255,21 @@ void Network::withhold(std::int32_t process, bool on) { queue_of(process).withho
 bool Network::connect(Receiver& receiver, std::int32_t process) noexcept try {
     const std::int32_t rank = numbers_.rank_of(process);
     const auto peer = static_cast<transport::Peer>(rank);
-    if (lane_->knows(peer)) [[likely]]
+    if (lane_.knows(peer)) [[likely]]
         return true;
-    lane_->connect(peer, addresses_(rank));
-    lane_->watch(peer, true);
+    lane_.connect(peer, address_of(rank));
+    lane_.watch(peer, true);
     return true;
 } catch (const std::exception& problem) {
     receiver.lost(process, problem.what());
     return false;
+}
+
+std::string Network::address_of(std::int32_t rank) const {
+    if (!numbers_.is_guest(rank)) return addresses_(rank);
+    return guests_.load(acquire)  // A4
+        ->card(static_cast<transport::Peer>(rank - numbers_.size()))
+        .address;
 }
 
 void Network::watch(Receiver& receiver, std::int32_t process) noexcept {
@@ -258,7 +281,7 @@ void Network::watch(Receiver& receiver, std::int32_t process) noexcept {
 
 transport::RemoteMemory Network::expose(const core::Request& send, transport::Bytes payload) {
     const std::lock_guard lane(lane_lock_);
-    auto exposed = lane_->expose(payload);
+    auto exposed = lane_.expose(payload);
     const transport::RemoteMemory remote = exposed->remote();
     exposed_[&send] = std::move(exposed);
     return remote;
@@ -291,7 +314,7 @@ bool Network::ask_for_piece(Receiver& receiver, Reading& reading) noexcept {
     const Pull& pull = reading.pull;
     const std::uint64_t bytes = std::min(piece, reading.bytes - reading.asked);
     if (!connect(receiver, pull.process)) return false;
-    if (lane_->read(static_cast<transport::Peer>(numbers_.rank_of(pull.process)),
+    if (lane_.read(static_cast<transport::Peer>(numbers_.rank_of(pull.process)),
                     {pull.address + reading.asked, pull.key},
                     {pull.receive->buffer + reading.asked, bytes},
                     reinterpret_cast<std::uint64_t>(&reading)) != transport::Post::done)
@@ -363,10 +386,10 @@ bool Network::poll_surely(ProgressCall& call, Receiver& receiver) noexcept {
 /// Lane held.
 bool Network::poll_held(ProgressCall& call, Receiver& receiver) noexcept {
     Adapter adapter(*this, call, receiver);
-    const bool came = lane_->poll(adapter) != 0;
+    const bool came = lane_.poll(adapter) != 0;
     const bool moved = hand_over_held(call, receiver) || came;
     // The lane has tried to let all of them leave. What the network does not take now is copied, and leaves later.
-    lane_->flush();
+    lane_.flush();
     complete_gathered(call, receiver);
     receiver.polled(call);
     return moved;
@@ -374,19 +397,19 @@ bool Network::poll_held(ProgressCall& call, Receiver& receiver) noexcept {
 
 bool Network::is_drained() noexcept {
     const std::lock_guard lane(lane_lock_);
-    return all_handed_over() && lane_->drain();
+    return all_handed_over() && lane_.drain();
 }
 
 void Network::mark() noexcept {
     const std::lock_guard lane(lane_lock_);
-    lane_->mark();
+    lane_.mark();
 }
 
 bool Network::is_past_mark() noexcept {
     bool past = false;
     {
         const std::lock_guard lane(lane_lock_);
-        past = lane_->is_past_mark();
+        past = lane_.is_past_mark();
     }
     // Whoever found the lane locked just now has left a message, and does not come again.
     std::atomic_thread_fence(seq_cst);  // as in hand_over()
@@ -399,16 +422,18 @@ bool Network::is_past_mark() noexcept {
 /// Also those hear of it that have only sent: they would call, and take silence for a fault.
 void Network::rest() noexcept {
     const std::lock_guard lane(lane_lock_);
-    for (std::int32_t process = numbers_.here(); process < numbers_.size(); ++process) {
+    const transport::Guests* const guests = guests_.load(acquire);  // A4
+    const auto end = numbers_.size() + static_cast<std::int32_t>(guests != nullptr ? guests->count() : 0);
+    for (std::int32_t process = numbers_.here(); process < end; ++process) {
         const std::int32_t rank = numbers_.rank_of(process);
         const auto peer = static_cast<transport::Peer>(rank);
         try {
-            if (lane_->has_met(peer) && !lane_->knows(peer)) lane_->connect(peer, addresses_(rank));
+            if (lane_.has_met(peer) && !lane_.knows(peer)) lane_.connect(peer, address_of(rank));
         } catch (const std::exception&) {
             // It is not told, then.
         }
     }
-    lane_->rest();
+    lane_.rest();
     free_.drain(pending_);
     {
         const std::lock_guard queues(queues_lock_);
@@ -420,7 +445,7 @@ void Network::rest() noexcept {
 void Network::resume() noexcept {
     stay_open();
     const std::lock_guard lane(lane_lock_);
-    lane_->resume();
+    lane_.resume();
 }
 
 // --- sleeping ---
@@ -434,30 +459,25 @@ void Network::tell_worker_what_is_owed() noexcept {
     }
 }
 
-void Network::add_sleepers(int change) noexcept {
-    const std::uint32_t before = sleepers_.fetch_add(static_cast<std::uint32_t>(change), relaxed);
-    if (before == 0) alarm_.ring();
-}
-
-bool Network::needs_worker() noexcept {
+bool Network::needs_worker(std::uint32_t sleepers) noexcept {
     const std::uint64_t polls = polls_.load(relaxed);
     const bool polled = std::exchange(seen_polls_, polls) != polls;
-    return !polled || sleepers_.load(relaxed) != 0 || is_closing();
+    return !polled || sleepers != 0 || is_closing();
 }
 
 void Network::sleep(std::chrono::milliseconds at_most) noexcept {
     {
         const std::lock_guard lane(lane_lock_);
-        if (!lane_->arm()) return;
-        at_most = std::min(at_most, lane_->nap());
+        if (!lane_.arm()) return;
+        at_most = std::min(at_most, lane_.nap());
         asleep_.store(true, relaxed);
     }
     // Whoever found the lane locked just now has left a message, and does not come again.
     std::atomic_thread_fence(seq_cst);  // as in hand_over()
-    if (!any_fresh_.load(relaxed)) alarm_.sleep(lane_->descriptor(), at_most);
+    if (!any_fresh_.load(relaxed)) alarm_.sleep(lane_.descriptor(), at_most);
     const std::lock_guard lane(lane_lock_);
     asleep_.store(false, relaxed);
-    lane_->disarm();
+    lane_.disarm();
 }
 
 }  // namespace heddle::p2p

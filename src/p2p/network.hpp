@@ -38,7 +38,8 @@
 #include "platform/alarm.hpp"
 #include "sync/mutex.hpp"
 #include "tool/counters.hpp"
-#include "transport/any_lane.hpp"
+#include "transport/guests.hpp"
+#include "transport/two_lanes.hpp"
 
 namespace heddle::p2p {
 
@@ -67,11 +68,15 @@ public:
     /// Where a rank's lane is. Throws std::runtime_error.
     using Addresses = std::function<std::string(std::int32_t rank)>;
 
+    /// `lane`: nullptr if the job is on one node; then nobody is reached before add_guests(). `numbers` must live as long.
     Network(const launch::Numbering& numbers, std::unique_ptr<transport::AnyLane> lane,
             Addresses addresses);
     ~Network();
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
+
+    /// From now on processes of other jobs are reached, too. Once; `guests` must live as long. Throws std::system_error.
+    void add_guests(std::unique_ptr<transport::AnyLane> lane, const transport::Guests& guests);
 
     void send(ProgressCall& call, Receiver& receiver, std::int32_t process,
               const instance::Pending& message);
@@ -87,7 +92,7 @@ public:
 
     // Payloads that receivers read out of the memory of their senders, where the network does that.
 
-    bool can_read() const noexcept { return lane_->can_read(); }
+    bool can_read() const noexcept { return lane_.can_read(); }
     /// Of a send, until end_exposure(). Throws std::bad_alloc, or std::runtime_error with what the network says.
     transport::RemoteMemory expose(const core::Request& send, transport::Bytes payload);
     /// In a call of the receiver.
@@ -122,14 +127,11 @@ public:
     void rest() noexcept;
     void resume() noexcept;
 
-    /// So many threads more sleep until something comes.
-    void add_sleepers(int change) noexcept;
-
     // --- for the worker ---
 
-    /// Whether threads of the program sleep, or do something else: none of them has polled since the last time that this
-    /// was asked.
-    bool needs_worker() noexcept;
+    /// Whether threads of the program sleep, so many, or do something else: none of them has polled since the last time that
+    /// this was asked.
+    bool needs_worker(std::uint32_t sleepers) noexcept;
     /// Progress; waits for a thread that makes it.
     bool poll_surely(ProgressCall& call, Receiver& receiver) noexcept;
     /// Until something comes, at most for `at_most`. Ended by ring().
@@ -176,6 +178,7 @@ private:
     transport::Post post(Queue& queue, const instance::Pending& pending,
                          std::uint64_t bytes) noexcept;
     bool connect(Receiver& receiver, std::int32_t process) noexcept;
+    std::string address_of(std::int32_t rank) const;
     bool ask_for_pieces(Receiver& receiver) noexcept;
     bool ask_for_piece(Receiver& receiver, Reading& reading) noexcept;
     void end_piece(ProgressCall& call, Receiver& receiver, Reading& reading, bool fine) noexcept;
@@ -183,13 +186,13 @@ private:
     bool poll_held(ProgressCall& call, Receiver& receiver) noexcept;
     void free(instance::Pending& pending) noexcept;
     bool is_owed() const noexcept {
-        return lane_->owes() || active_ != nullptr || to_read_ != nullptr;
+        return lane_.owes() || active_ != nullptr || to_read_ != nullptr;
     }
     void tell_worker_what_is_owed() noexcept;
 
     const launch::Numbering& numbers_;
     const Addresses addresses_;
-    const std::unique_ptr<transport::AnyLane> lane_;
+    transport::TwoLanes lane_;
     core::Arena<instance::Pending> pending_;
 
     sync::Mutex lane_lock_;
@@ -205,6 +208,7 @@ private:
     tool::counters::Network counters_;
     std::atomic<std::uint64_t> polls_{0};  ///< of threads of the program
 
+    std::atomic<const transport::Guests*> guests_{nullptr};
     const std::unique_ptr<std::atomic<Queue*>[]> queue_of_;  ///< by number, from here() on
 
     sync::Mutex queues_lock_;
@@ -220,7 +224,6 @@ private:
     std::atomic<bool> closing_{false};
 
     platform::Alarm alarm_;  ///< of the worker
-    std::atomic<std::uint32_t> sleepers_{0};
     std::atomic<bool> asleep_{false};  ///< the worker, until something comes or it is rung
     std::uint64_t seen_polls_ = 0;     ///< the worker's
 };

@@ -36,7 +36,7 @@ void NetworkWorker::work() {
     core::Thread& thread = objects::attach(process_);
     thread.of_library = true;
     while (!ends_.load(relaxed)) {
-        if (!network_.needs_worker())
+        if (!network_.needs_worker(process_.engine->sleepers()))
             network_.nap(nap);
         else if (!process_.engine->poll_network_surely(thread))
             network_.sleep(longest_sleep);

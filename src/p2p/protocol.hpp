@@ -54,6 +54,7 @@ enum class MessageKind : std::uint8_t {
     pressure,      ///< of a process of another node: whether it is short of memory
     access,        ///< of another node, to a window
     refused,       ///< its answer, where it is not to be done
+    letter,        ///< of another job (p2p/guest_listener.hpp)
 };
 
 constexpr bool is_control(MessageKind kind) noexcept { return kind >= MessageKind::ack; }
@@ -164,6 +165,12 @@ struct AccessFields {
 static_assert(sizeof(AccessFields) <= transport::shm::inline_payload);
 /// The tag of one whose answer somebody waits for; of others it is 0.
 inline constexpr std::int32_t awaited_access = 1;
+/// Of letter: what processes of different jobs say before they have a communicator.
+struct LetterFields {
+    std::uint64_t to;    ///< a key of the receiver's
+    std::uint64_t from;  ///< one of the sender's, for an answer
+    std::uint64_t says;  ///< belongs to dyn/
+};
 /// Of refused.
 struct RefusedFields {
     std::uint64_t receiver;

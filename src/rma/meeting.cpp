@@ -6,7 +6,9 @@
 namespace heddle::rma {
 
 int all_agree(core::Thread& thread, objects::Communicator& communicator, bool& yes) {
-    return comm::all_agree(thread, comm::Participants(communicator), barrier_message, yes);
+    const comm::Participants participants(communicator);
+    return comm::all_agree(thread, participants, comm::everybody(participants), participants.me(),
+                           barrier_message, yes);
 }
 
 int meet(core::Thread& thread, objects::Communicator& communicator) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -120,6 +121,37 @@ void run_job(const Nodes& nodes, const std::function<void(int rank, int thread)>
     std::vector<std::thread> mains;
     for (auto& process : processes)
         mains.emplace_back([&process, &nodes, &body] { run_rank(*process, nodes.threads, body); });
+    for (std::thread& main : mains) main.join();
+}
+
+void run_jobs(const std::vector<int>& sizes,
+              const std::function<void(std::size_t job, int rank)>& body) {
+    Network network(1);
+    const auto open_guest_lane = [&network](transport::Guests& guests, const tool::Settings&) {
+        constexpr std::size_t batch = 65536;
+        return std::make_unique<transport::LaneOf<NetworkGuestLane>>(
+            transport::GuestMembers(guests, true), transport::Patience{}, network, batch);
+    };
+    std::deque<Memory> memories;
+    std::vector<std::unique_ptr<comm::Rank>> processes;
+    std::vector<std::thread> mains;
+    for (std::size_t number = 0; number < sizes.size(); ++number) {
+        const launch::NodeMap nodes(static_cast<std::size_t>(sizes[number]), 0);
+        const Memory& memory = memories.emplace_back(nodes, 0);
+        for (int rank = 0; rank < sizes[number]; ++rank) {
+            launch::Job job;
+            job.rank = rank;
+            job.size = sizes[number];
+            processes.push_back(std::make_unique<comm::Rank>(
+                job, memory.node(), comm::Rank::OpenNetwork{}, open_guest_lane));
+        }
+    }
+    std::size_t next = 0;
+    for (std::size_t number = 0; number < sizes.size(); ++number)
+        for (int rank = 0; rank < sizes[number]; ++rank)
+            mains.emplace_back([&process = *processes[next++], &body, number] {
+                run_rank(process, 1, [&](int own, int) { body(number, own); });
+            });
     for (std::thread& main : mains) main.join();
 }
 

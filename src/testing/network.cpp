@@ -36,13 +36,14 @@ void Network::spoil(const std::string& address) {
     spoilt_.insert(station_at(address));
 }
 
-NetworkWire::NetworkWire(Network& network)
+NetworkWire::NetworkWire(Network& network, std::size_t batch_bytes)
     : network_(network),
       station_([&] {
           std::lock_guard guard(network.mutex_);
           network.wires_[network.next_] = this;
           return network.next_++;
       }()),
+      batch_bytes_(batch_bytes),
       random_(network.seed_ * 7919 + station_),
       descriptor_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 

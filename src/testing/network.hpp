@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/guests.hpp"
 #include "transport/lane.hpp"
 
 namespace heddle::testing {
@@ -80,7 +81,7 @@ public:
         std::uint64_t key_;
     };
 
-    explicit NetworkWire(Network& network);
+    explicit NetworkWire(Network& network, std::size_t batch_bytes = 16384);
     ~NetworkWire();
     NetworkWire(const NetworkWire&) = delete;
     NetworkWire& operator=(const NetworkWire&) = delete;
@@ -94,7 +95,7 @@ public:
     transport::Sent send(Destination to, transport::SendBuffer& buffer, std::size_t bytes) noexcept;
     transport::Sent inject(Destination to, transport::Bytes bytes) noexcept;
     std::size_t inject_limit() const noexcept { return 64; }
-    std::size_t batch_bytes() const noexcept { return 16384; }
+    std::size_t batch_bytes() const noexcept { return batch_bytes_; }
     std::size_t events(std::span<transport::WireEvent> events) noexcept;
     void release(transport::Operation& operation) noexcept;
     int failure() const noexcept { return failure_; }
@@ -131,6 +132,7 @@ private:
     // Under the network's mutex:
     Network& network_;
     const Station station_;
+    const std::size_t batch_bytes_;
     std::map<Station, std::deque<std::unique_ptr<Datagram>>> incoming_;
     std::deque<Done> done_;
     bool asleep_ = false;
@@ -145,6 +147,7 @@ private:
 static_assert(transport::Wire<NetworkWire>);
 
 using NetworkLane = transport::Lane<NetworkWire>;
+using NetworkGuestLane = transport::Lane<NetworkWire, transport::GuestMembers>;
 static_assert(transport::Transport<NetworkLane>);
 
 }  // namespace heddle::testing

@@ -5,6 +5,8 @@
 /// Peers          a table by number, grown to the highest peer in use: 8 bytes for one that was never named.
 /// Batches        each peer has at most one open buffer and `most_in_flight` under way. When these are full, the
 ///                peer's post() answers retry: a receiver that does nothing holds up nobody else.
+/// Members        who the lane talks to, and what their batches bear: the processes of the job (transport/members.hpp), or
+///                guests (transport/guests.hpp).
 /// Call, answer   a lane that wants to know whether a peer is there, or has taken over everything, calls it; the
 ///                peer's lane answers in its poll(). A call brings its sender's address, so that a peer can answer
 ///                whom it has never been told of.
@@ -19,11 +21,13 @@
 #include <vector>
 
 #include "platform/cpu.hpp"
+#include "transport/members.hpp"
+#include "transport/own_kinds.hpp"
 #include "transport/peer_state.hpp"
 
 namespace heddle::transport {
 
-template <Wire W>
+template <Wire W, class M = JobMembers>
 class Lane {
 public:
     static constexpr std::string_view name = W::name;
@@ -32,10 +36,14 @@ public:
     using Exposed = typename W::Exposed;
 
     template <class... Arguments>
-    explicit Lane(Identity identity, Patience patience, Arguments&&... for_the_wire)
-        : identity_(identity),
+    explicit Lane(M members, Patience patience, Arguments&&... for_the_wire)
+        : members_(std::move(members)),
           patience_(patience),
           wire_(std::forward<Arguments>(for_the_wire)...) {}
+    template <class... Arguments>
+    explicit Lane(Identity identity, Patience patience, Arguments&&... for_the_wire)
+        requires std::same_as<M, JobMembers>
+        : Lane(M(identity), patience, std::forward<Arguments>(for_the_wire)...) {}
     ~Lane() {
         AnyConsumer nobody;
         take_leave(nobody);
@@ -94,8 +102,6 @@ public:
 private:
     using State = PeerState<typename W::Destination>;
     using Condition = typename State::Condition;
-    enum OwnKind : std::uint8_t { call = first_own_kind, answer, farewell };
-
     struct Read : Operation {
         Peer peer = 0;
         std::uint64_t token = 0;
@@ -138,7 +144,7 @@ private:
     void handle_sent(SendBuffer& buffer, int error) noexcept;
     template <Consumer C>
     void handle_read(C& consumer, Read& read, int error) noexcept;
-    State* member_of_the_job(const BatchHeader& batch) noexcept;
+    State* member(const BatchHeader& batch, const BatchReader& reader) noexcept;
     State* sender_of(Arrival& arrival) noexcept;
     std::string interruption() const;
     template <Consumer C>
@@ -159,7 +165,7 @@ private:
     }
     void look_at_silence(State& state, std::chrono::milliseconds silent) noexcept;
 
-    const Identity identity_;
+    M members_;
     const Patience patience_;
     std::vector<std::unique_ptr<State>> peers_;
     std::vector<State*> in_use_;   ///< those that are there

@@ -6,9 +6,9 @@
 
 namespace heddle::transport {
 
-template <Wire W>
+template <Wire W, class M>
 template <Consumer C>
-std::size_t Lane<W>::poll(C& consumer) noexcept {
+std::size_t Lane<W, M>::poll(C& consumer) noexcept {
     ++turn_;
     flush();
     std::size_t happened = take_in_held(consumer);
@@ -26,9 +26,9 @@ std::size_t Lane<W>::poll(C& consumer) noexcept {
     return happened;
 }
 
-template <Wire W>
+template <Wire W, class M>
 template <Consumer C>
-std::size_t Lane<W>::handle(C& consumer, const WireEvent& event) noexcept {
+std::size_t Lane<W, M>::handle(C& consumer, const WireEvent& event) noexcept {
     switch (event.operation->what) {
         case Operation::What::send:
             handle_sent(static_cast<SendBuffer&>(*event.operation), event.error);
@@ -44,8 +44,8 @@ std::size_t Lane<W>::handle(C& consumer, const WireEvent& event) noexcept {
     return taken;
 }
 
-template <Wire W>
-void Lane<W>::handle_sent(SendBuffer& buffer, int error) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::handle_sent(SendBuffer& buffer, int error) noexcept {
     State& state = *peers_[buffer.peer];
     --state.in_flight;
     free(&buffer);
@@ -54,9 +54,9 @@ void Lane<W>::handle_sent(SendBuffer& buffer, int error) noexcept {
     if (!state.stuck && state.watchers == 0) end_diagnosis(state);
 }
 
-template <Wire W>
+template <Wire W, class M>
 template <Consumer C>
-void Lane<W>::handle_read(C& consumer, Read& read, int error) noexcept {
+void Lane<W, M>::handle_read(C& consumer, Read& read, int error) noexcept {
     --reading_;
     read.next = std::exchange(free_reads_, &read);
     if (error != 0) fail(*peers_[read.peer], std::strerror(error));
@@ -64,19 +64,18 @@ void Lane<W>::handle_read(C& consumer, Read& read, int error) noexcept {
 }
 
 /// Returns nullptr for a stranger.
-template <Wire W>
-auto Lane<W>::member_of_the_job(const BatchHeader& batch) noexcept -> State* {
-    if (batch.token == identity_.token && batch.process < identity_.processes)
-        return &state_of(batch.process);
+template <Wire W, class M>
+auto Lane<W, M>::member(const BatchHeader& batch, const BatchReader& reader) noexcept -> State* {
+    if (const std::optional<Peer> peer = members_.sender(batch, reader)) return &state_of(*peer);
     ++strangers_;
     return nullptr;
 }
 
 /// Returns who has sent it, or nullptr if this lane does not listen to them.
-template <Wire W>
-auto Lane<W>::sender_of(Arrival& arrival) noexcept -> State* {
+template <Wire W, class M>
+auto Lane<W, M>::sender_of(Arrival& arrival) noexcept -> State* {
     BatchHeader batch{};
-    State* const state = arrival.reader.read_header(batch) ? member_of_the_job(batch) : nullptr;
+    State* const state = arrival.reader.read_header(batch) ? member(batch, arrival.reader) : nullptr;
     if (state == nullptr || !state->usable()) return nullptr;
     state->rests = false;
     if (batch.checked != 0 && !arrival.reader.check()) {
@@ -94,8 +93,8 @@ auto Lane<W>::sender_of(Arrival& arrival) noexcept -> State* {
     return state;
 }
 
-template <Wire W>
-std::string Lane<W>::interruption() const {
+template <Wire W, class M>
+std::string Lane<W, M>::interruption() const {
     const std::string error(wire_.last_error());
     return "what it has sent has not all arrived: the connection was interrupted" +
         (error.empty() ? std::string("; the network has told no error")
@@ -103,9 +102,9 @@ std::string Lane<W>::interruption() const {
 }
 
 /// False: the consumer does not take the next message now.
-template <Wire W>
+template <Wire W, class M>
 template <Consumer C>
-bool Lane<W>::take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcept {
+bool Lane<W, M>::take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcept {
     if (arrival.from == nullptr) arrival.from = sender_of(arrival);
     while (arrival.from != nullptr && !arrival.reader.at_end()) {
         Header* const header = arrival.reader.front();
@@ -124,16 +123,16 @@ bool Lane<W>::take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcep
     return true;
 }
 
-template <Wire W>
+template <Wire W, class M>
 template <Consumer C>
-std::size_t Lane<W>::take_in_held(C& consumer) noexcept {
+std::size_t Lane<W, M>::take_in_held(C& consumer) noexcept {
     std::size_t taken = 0;
     while (!held_.empty() && take_in(consumer, held_.front(), taken)) held_.pop_front();
     return taken;
 }
 
-template <Wire W>
-void Lane<W>::handle_own(State& state, const Header& header) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::handle_own(State& state, const Header& header) noexcept {
     const Bytes payload = header.whole_payload();
     switch (header.kind) {
         case call:
@@ -152,13 +151,14 @@ void Lane<W>::handle_own(State& state, const Header& header) noexcept {
                 state.answered = header.context;
             return;
         case farewell: state.rests = true; return;
+        case introduction: return;  // members_ has read it
         default: return fail(state, "it has sent a message that this version does not know");
     }
 }
 
-template <Wire W>
+template <Wire W, class M>
 template <Consumer C>
-std::size_t Lane<W>::tell_of_lost(C& consumer) noexcept {
+std::size_t Lane<W, M>::tell_of_lost(C& consumer) noexcept {
     std::size_t told = 0;
     for (; !failing_.empty(); ++told) {
         State& state = *failing_.back();
@@ -169,15 +169,15 @@ std::size_t Lane<W>::tell_of_lost(C& consumer) noexcept {
     return told;
 }
 
-template <Wire W>
-bool Lane<W>::arm() noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::arm() noexcept {
     flush();
     return wire_.descriptor() >= 0 && held_.empty() && failing_.empty() && owing_.empty() &&
         wire_.may_sleep();
 }
 
-template <Wire W>
-std::chrono::milliseconds Lane<W>::nap() const noexcept {
+template <Wire W, class M>
+std::chrono::milliseconds Lane<W, M>::nap() const noexcept {
     using std::chrono::milliseconds;
     // A wire does not say when it takes again what it has refused.
     if (!listed_.empty()) return milliseconds{5};
@@ -185,8 +185,8 @@ std::chrono::milliseconds Lane<W>::nap() const noexcept {
     return milliseconds::max();
 }
 
-template <Wire W>
-void Lane<W>::look_at_clock() noexcept {
+template <Wire W, class M>
+void Lane<W, M>::look_at_clock() noexcept {
     const std::uint64_t tick = platform::ticks();
     if (tick - looked_at_tick_ < ticks_between_looks) return;
     looked_at_tick_ = tick;
@@ -200,13 +200,13 @@ void Lane<W>::look_at_clock() noexcept {
 }
 
 /// Nobody has listened for long, as where the whole job was stopped: nobody can be said to have been silent.
-template <Wire W>
-void Lane<W>::forget_silence(Clock::time_point now) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::forget_silence(Clock::time_point now) noexcept {
     for (State* state : in_use_) state->last_heard = now;
 }
 
-template <Wire W>
-void Lane<W>::look_after(State& state, Clock::time_point now) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::look_after(State& state, Clock::time_point now) noexcept {
     if (state.stuck && now - state.stuck_since > patience_.before_diagnosis) diagnose(state);
     if (state.watchers == 0 || !state.usable() || state.rests) return;
     const auto silent =
@@ -219,8 +219,8 @@ void Lane<W>::look_after(State& state, Clock::time_point now) noexcept {
 }
 
 /// Half of the time the network has to find out whether the peer's host acknowledges anything.
-template <Wire W>
-void Lane<W>::look_at_silence(State& state, std::chrono::milliseconds silent) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::look_at_silence(State& state, std::chrono::milliseconds silent) noexcept {
     if (patience_.silence.count() == 0 || silent <= patience_.silence / 2 || !state.known) return;
     diagnose(state);
     if (silent <= patience_.silence || !state.usable()) return;
@@ -230,8 +230,8 @@ void Lane<W>::look_at_silence(State& state, std::chrono::milliseconds silent) no
              " ms, nor has its host acknowledged anything");
 }
 
-template <Wire W>
-void Lane<W>::diagnose(State& state) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::diagnose(State& state) noexcept {
     state.diagnosed = true;
     std::string why;
     if (wire_.diagnose(state.address, why)) fail(state, std::move(why));

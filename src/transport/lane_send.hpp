@@ -8,9 +8,9 @@
 
 namespace heddle::transport {
 
-template <Wire W>
-auto Lane<W>::state_of(Peer peer) -> State& {
-    assert(peer < identity_.processes);
+template <Wire W, class M>
+auto Lane<W, M>::state_of(Peer peer) -> State& {
+    assert(peer < members_.limit());
     if (peer >= peers_.size()) peers_.resize(peer + 1);
     if (peers_[peer] == nullptr) {
         peers_[peer] = std::make_unique<State>(peer);
@@ -21,9 +21,9 @@ auto Lane<W>::state_of(Peer peer) -> State& {
     return *peers_[peer];
 }
 
-template <Wire W>
-void Lane<W>::connect(Peer peer, const std::string& address) {
-    if (peer >= identity_.processes)
+template <Wire W, class M>
+void Lane<W, M>::connect(Peer peer, const std::string& address) {
+    if (peer >= members_.limit())
         throw std::runtime_error("there is no process " + std::to_string(peer));
     if (knows(peer)) return;
     State& state = state_of(peer);
@@ -32,8 +32,8 @@ void Lane<W>::connect(Peer peer, const std::string& address) {
     state.known = true;
 }
 
-template <Wire W>
-Post Lane<W>::append(State& state, const Header& header, Bytes prefix, Bytes payload) noexcept {
+template <Wire W, class M>
+Post Lane<W, M>::append(State& state, const Header& header, Bytes prefix, Bytes payload) noexcept {
     if (!state.usable()) return Post::faulty;
     const std::size_t bytes = prefix.size() + payload.size();
     assert(bytes <= most_payload());
@@ -45,8 +45,8 @@ Post Lane<W>::append(State& state, const Header& header, Bytes prefix, Bytes pay
     return state.usable() ? Post::done : Post::faulty;
 }
 
-template <Wire W>
-bool Lane<W>::open_batch(State& state) noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::open_batch(State& state) noexcept {
     if (state.in_flight == most_in_flight) return false;
     if (free_ == nullptr) {
         SendBuffer& made = *buffers_.emplace_back(std::make_unique<SendBuffer>());
@@ -58,15 +58,15 @@ bool Lane<W>::open_batch(State& state) noexcept {
     buffer.peer = state.number;
     state.buffer = &buffer;
     state.batch.open(buffer.bytes.get(), wire_.batch_bytes());
+    members_.begin(state.batch, state.number, state.next_out);
     return true;
 }
 
 /// True: the batch has left, or there was none.
-template <Wire W>
-bool Lane<W>::send_batch(State& state) noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::send_batch(State& state) noexcept {
     if (!state.batch.is_open()) return true;
-    const std::size_t bytes =
-        state.batch.seal({identity_.token, identity_.process, identity_.checked, state.next_out});
+    const std::size_t bytes = state.batch.seal(members_.header(state.number, state.next_out));
     switch (hand_to_wire(state, bytes)) {
         case Sent::again:
             if (!std::exchange(state.stuck, true)) state.stuck_since = Clock::now();
@@ -84,8 +84,8 @@ bool Lane<W>::send_batch(State& state) noexcept {
     return true;
 }
 
-template <Wire W>
-Sent Lane<W>::hand_to_wire(State& state, std::size_t bytes) noexcept {
+template <Wire W, class M>
+Sent Lane<W, M>::hand_to_wire(State& state, std::size_t bytes) noexcept {
     SendBuffer* const buffer = state.buffer;
     if (bytes <= wire_.inject_limit()) {
         const Sent sent = wire_.inject(state.destination, {buffer->bytes.get(), bytes});
@@ -97,8 +97,8 @@ Sent Lane<W>::hand_to_wire(State& state, std::size_t bytes) noexcept {
     return sent;
 }
 
-template <Wire W>
-void Lane<W>::flush() noexcept {
+template <Wire W, class M>
+void Lane<W, M>::flush() noexcept {
     std::erase_if(listed_, [this](State* state) {
         if (state->usable() && !send_batch(*state) && state->usable()) return false;
         state->listed = false;
@@ -107,8 +107,8 @@ void Lane<W>::flush() noexcept {
 }
 
 /// The farewell stays the last word: a peer whose call is answered after it hears it again.
-template <Wire W>
-bool Lane<W>::post_own(State& state, std::uint8_t kind, std::uint32_t number,
+template <Wire W, class M>
+bool Lane<W, M>::post_own(State& state, std::uint8_t kind, std::uint32_t number,
                        Bytes payload) noexcept {
     Header header{};
     header.kind = kind;
@@ -118,8 +118,8 @@ bool Lane<W>::post_own(State& state, std::uint8_t kind, std::uint32_t number,
     return true;
 }
 
-template <Wire W>
-bool Lane<W>::call_peer(State& state) noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::call_peer(State& state) noexcept {
     const std::string own = address();
     if (!post_own(state, call, state.called + 1, std::as_bytes(std::span(own)))) return false;
     ++state.called;
@@ -128,8 +128,8 @@ bool Lane<W>::call_peer(State& state) noexcept {
     return true;
 }
 
-template <Wire W>
-void Lane<W>::answer_calls() noexcept {
+template <Wire W, class M>
+void Lane<W, M>::answer_calls() noexcept {
     std::erase_if(owing_, [this](State* state) {
         if (state->usable() && !post_own(*state, answer, state->answer, {}) && state->usable())
             return false;
@@ -138,8 +138,8 @@ void Lane<W>::answer_calls() noexcept {
     });
 }
 
-template <Wire W>
-Post Lane<W>::read(Peer peer, RemoteMemory from, std::span<std::byte> to,
+template <Wire W, class M>
+Post Lane<W, M>::read(Peer peer, RemoteMemory from, std::span<std::byte> to,
                    std::uint64_t token) noexcept {
     State& state = *peers_[peer];
     if (!state.usable()) return Post::faulty;
@@ -157,8 +157,8 @@ Post Lane<W>::read(Peer peer, RemoteMemory from, std::span<std::byte> to,
 }
 
 /// It stays free.
-template <Wire W>
-auto Lane<W>::free_read() -> Read& {
+template <Wire W, class M>
+auto Lane<W, M>::free_read() -> Read& {
     if (free_reads_ == nullptr) {
         free_reads_ = reads_.emplace_back(std::make_unique<Read>()).get();
         free_reads_->what = Operation::What::read;
@@ -166,8 +166,8 @@ auto Lane<W>::free_read() -> Read& {
     return *free_reads_;
 }
 
-template <Wire W>
-bool Lane<W>::drain() noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::drain() noexcept {
     bool drained = owing_.empty();
     for (State* state : in_use_)
         if (state->usable() && state->known && !drain(*state)) drained = false;
@@ -175,8 +175,8 @@ bool Lane<W>::drain() noexcept {
 }
 
 /// Calls the peer if that is to be found out. One that rests does not answer: what it has called for, it has.
-template <Wire W>
-bool Lane<W>::drain(State& state) noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::drain(State& state) noexcept {
     if (state.rests) return !state.carries && state.in_flight == 0;
     if (state.called == state.answered && state.sent_since_call) call_peer(state);
     return state.called == state.answered && !state.sent_since_call && !state.batch.is_open() &&
@@ -184,8 +184,8 @@ bool Lane<W>::drain(State& state) noexcept {
 }
 
 /// An answer that is waited for already, and after which nothing was sent, will do.
-template <Wire W>
-void Lane<W>::mark() noexcept {
+template <Wire W, class M>
+void Lane<W, M>::mark() noexcept {
     using Mark = typename State::Mark;
     for (State* state : in_use_) {
         state->mark = state->called;
@@ -193,16 +193,16 @@ void Lane<W>::mark() noexcept {
     }
 }
 
-template <Wire W>
-bool Lane<W>::is_past_mark() noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::is_past_mark() noexcept {
     bool past = true;
     for (State* state : in_use_)
         if (!is_past_mark(*state)) past = false;
     return past;
 }
 
-template <Wire W>
-bool Lane<W>::is_past_mark(State& state) noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::is_past_mark(State& state) noexcept {
     using Mark = typename State::Mark;
     if (!state.usable() || !state.known) return true;
     if (state.marked == Mark::to_be_called && (!state.sent_since_call || call_peer(state))) {
@@ -215,16 +215,16 @@ bool Lane<W>::is_past_mark(State& state) noexcept {
 }
 
 /// Those that have said farewell themselves may be gone.
-template <Wire W>
-bool Lane<W>::owes_farewell() const noexcept {
+template <Wire W, class M>
+bool Lane<W, M>::owes_farewell() const noexcept {
     return std::any_of(listed_.begin(), listed_.end(),
                        [](const State* state) { return state->usable() && !state->rests; });
 }
 
 /// Best effort: whoever has drained before knows that nothing is lost, but others wait for those who vanish.
-template <Wire W>
+template <Wire W, class M>
 template <Consumer C>
-void Lane<W>::take_leave(C& nobody) noexcept {
+void Lane<W, M>::take_leave(C& nobody) noexcept {
     for (State* state : in_use_)
         if (state->usable() && state->known && state->reached)
             (void)post_own(*state, farewell, 0, {});
@@ -238,8 +238,8 @@ void Lane<W>::take_leave(C& nobody) noexcept {
 }
 
 /// Calls that were not waited for are made again, by drain().
-template <Wire W>
-void Lane<W>::resume() noexcept {
+template <Wire W, class M>
+void Lane<W, M>::resume() noexcept {
     forget_silence(Clock::now());
     for (State* state : in_use_) {
         if (state->called == state->answered) continue;
@@ -249,8 +249,8 @@ void Lane<W>::resume() noexcept {
     }
 }
 
-template <Wire W>
-void Lane<W>::fail(State& state, std::string why) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::fail(State& state, std::string why) noexcept {
     if (!state.usable()) return;
     if (state.rests) return stop(state, Condition::left);
     const std::string place = state.known ? wire_.place(state.address) : std::string();
@@ -259,8 +259,8 @@ void Lane<W>::fail(State& state, std::string why) noexcept {
     failing_.push_back(&state);
 }
 
-template <Wire W>
-void Lane<W>::stop(State& state, Condition condition) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::stop(State& state, Condition condition) noexcept {
     state.condition = condition;
     if (state.batch.is_open()) {
         free(std::exchange(state.buffer, nullptr));
@@ -269,8 +269,8 @@ void Lane<W>::stop(State& state, Condition condition) noexcept {
     end_diagnosis(state);
 }
 
-template <Wire W>
-void Lane<W>::watch(Peer peer, bool on) noexcept {
+template <Wire W, class M>
+void Lane<W, M>::watch(Peer peer, bool on) noexcept {
     State& state = *peers_[peer];
     if (on && state.watchers++ == 0) {
         state.last_heard = Clock::now();

@@ -7,6 +7,7 @@
 
 #include "tool/settings.hpp"
 #include "transport/any_lane.hpp"
+#include "transport/guests.hpp"
 
 namespace heddle::transport {
 
@@ -23,5 +24,8 @@ struct OpenLane {
 };
 /// Throws std::runtime_error with what is missing.
 OpenLane open_lane(const tool::Settings& settings, Identity identity);
+
+/// A lane to processes of other jobs (transport/guests.hpp), by sockets. `guests` must live as long. Throws std::runtime_error.
+std::unique_ptr<AnyLane> open_guest_lane(Guests& guests, const tool::Settings& settings);
 
 }  // namespace heddle::transport

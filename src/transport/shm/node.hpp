@@ -158,6 +158,10 @@ public:
     /// Instances of each process: a power of two, the same for all.
     std::size_t instances() const noexcept { return layout_.instances; }
 
+    /// Of the memory.
+    const launch::Token& token() const noexcept {
+        return static_cast<const launch::Header*>(head_->address())->token;
+    }
     launch::Page& page(std::size_t process) const noexcept {
         return launch::board_page(head_->address(), process);
     }

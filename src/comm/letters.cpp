@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "comm/letters.hpp"
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "objects/errors.hpp"
+#include "objects/process.hpp"
+#include "p2p/operations.hpp"
+#include "platform/random.hpp"
+#include "progress/wait.hpp"
+
+namespace heddle::comm {
+
+/// Until there is a letter, or there will be none.
+class Letters::Wait {
+public:
+    Wait(Letters& letters, Key key, std::int32_t sender, const char* what) noexcept
+        : letters_(letters), key_(key), sender_(sender), what_(what) {}
+
+    bool holds() const {
+        const std::lock_guard guard(letters_.lock_);
+        const auto box = letters_.boxes_.find(key_);
+        return box == letters_.boxes_.end() || !box->second.letters.empty() ||
+            letters_.lost_.contains(sender_);
+    }
+    p2p::Instances instances() const noexcept { return p2p::Engine::all; }
+    p2p::Instances likely_instances() const noexcept { return 1; }
+    void announce(sync::Slot* slot) const {
+        const std::lock_guard guard(letters_.lock_);
+        if (const auto box = letters_.boxes_.find(key_); box != letters_.boxes_.end())
+            box->second.waiter = slot;
+    }
+    void describe(char* text, std::size_t bytes) const { std::snprintf(text, bytes, "(%s)", what_); }
+
+private:
+    Letters& letters_;
+    const Key key_;
+    const std::int32_t sender_;
+    const char* const what_;
+};
+
+Key Letters::open() {
+    Key key = 0;
+    platform::random_bytes(&key, sizeof key);
+    const std::lock_guard guard(lock_);
+    boxes_[key];
+    return key;
+}
+
+bool Letters::is_open(Key key) {
+    const std::lock_guard guard(lock_);
+    return boxes_.contains(key);
+}
+
+void Letters::close(core::Thread& thread, Key key) {
+    std::deque<Letter> left;
+    {
+        const std::lock_guard guard(lock_);
+        const auto box = boxes_.find(key);
+        if (box == boxes_.end()) return;
+        left = std::move(box->second.letters);
+        if (box->second.waiter != nullptr) box->second.waiter->signal();
+        boxes_.erase(box);
+    }
+    for (const Letter& letter : left)
+        if (letter.from != 0 && !is_lost(letter.process))
+            send(thread, letter.process, letter.from, {0, 0, refused});
+}
+
+void Letters::send(core::Thread& thread, std::int32_t process, Key to, const Letter& letter) {
+    thread.engine->send_letter(thread, process, {to, letter.from, letter.says});
+}
+
+void Letters::leave(Key to, std::uint64_t says) {
+    const std::lock_guard guard(lock_);
+    const auto box = boxes_.find(to);
+    if (box == boxes_.end()) return;
+    box->second.letters.push_back({-1, 0, says});
+    if (box->second.waiter != nullptr) box->second.waiter->signal();
+}
+
+std::optional<Letter> Letters::wait(core::Thread& thread, Key key, std::int32_t sender,
+                                    const char* describe) {
+    Wait wait(*this, key, sender, describe);
+    if (!wait.holds()) progress::wait(*thread.engine, thread, wait);
+    const std::lock_guard guard(lock_);
+    const auto box = boxes_.find(key);
+    if (box == boxes_.end() || box->second.letters.empty()) return std::nullopt;
+    const Letter letter = box->second.letters.front();
+    box->second.letters.pop_front();
+    return letter;
+}
+
+bool Letters::is_lost(std::int32_t process) {
+    const std::lock_guard guard(lock_);
+    return lost_.contains(process);
+}
+
+void Letters::tell_of_lost(sync::Slot& slot, bool on) {
+    const std::lock_guard guard(lock_);
+    if (on)
+        told_of_lost_.insert(&slot);
+    else
+        told_of_lost_.erase(&slot);
+}
+
+void Letters::letter(p2p::ProgressCall& call, std::int32_t process,
+                     const p2p::LetterFields& fields) {
+    {
+        const std::lock_guard guard(lock_);
+        const auto box = boxes_.find(fields.to);
+        if (box != boxes_.end()) {
+            box->second.letters.push_back({process, fields.from, fields.says});
+            if (box->second.waiter != nullptr) call.wake(*box->second.waiter);
+            return;
+        }
+    }
+    if (fields.from != 0)
+        call.thread.engine->send_letter(call, process, {fields.from, 0, refused});
+}
+
+void Letters::lost(std::int32_t process, std::string_view why) noexcept {
+    objects::Process& mine = *objects::attached_thread()->process;
+    if (mine.is_connected_with(process))
+        objects::end_job(mine, 1,
+                         "lost a process of another job, with which this one is connected: " +
+                             std::string(why));
+    const std::lock_guard guard(lock_);
+    lost_.insert(process);
+    for (auto& [key, box] : boxes_)
+        if (box.waiter != nullptr) box.waiter->signal();
+    for (sync::Slot* slot : told_of_lost_) slot->signal();
+}
+
+}  // namespace heddle::comm

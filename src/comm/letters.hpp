@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Letters: a few words that a process sends to a key of another one, of this job or of another, before they have a
+/// communicator. By them processes of different jobs meet (dyn/).
+///
+/// Key            a random number that its process has opened. A letter to a key that is not open is answered by `refused`.
+/// Lost           a process that nothing goes to any more. Who waits for a letter from it is told. Where it is a member of a
+///                communicator of this process, the job ends: nobody knows what waits for it.
+/// Thread safety  any thread. A key is waited at by one thread at a time.
+/// Errors         functions that send or open throw std::bad_alloc, and have done nothing then.
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/thread.hpp"
+#include "p2p/guest_listener.hpp"
+
+namespace heddle::comm {
+
+using Key = std::uint64_t;
+
+struct Letter {
+    std::int32_t process;  ///< that sent it
+    Key from;              ///< where an answer goes; 0: nowhere
+    std::uint64_t says;
+};
+/// What every letter may say; what else is the sender's business.
+inline constexpr std::uint64_t refused = 0;  ///< the key is not open
+
+class Letters final : public p2p::GuestListener {
+public:
+    Key open();
+    bool is_open(Key key);
+    /// Refuses what has come and was not taken. Who waits there is told.
+    void close(core::Thread& thread, Key key);
+
+    void send(core::Thread& thread, std::int32_t process, Key to, const Letter& letter);
+    /// From this process to itself, also by a thread that is not attached to it.
+    void leave(Key to, std::uint64_t says);
+    /// The next letter at this key. Nothing: it has been closed, or `sender`, unless it is -1, is lost. `describe` says for
+    /// reports what is waited for.
+    std::optional<Letter> wait(core::Thread& thread, Key key, std::int32_t sender,
+                               const char* describe);
+
+    bool is_lost(std::int32_t process);
+    /// Whether the slot is to be signalled when a process is lost.
+    void tell_of_lost(sync::Slot& slot, bool on);
+
+    void letter(p2p::ProgressCall& call, std::int32_t process,
+                const p2p::LetterFields& fields) override;
+    void lost(std::int32_t process, std::string_view why) noexcept override;
+
+private:
+    class Wait;
+    struct Box {
+        std::deque<Letter> letters;
+        sync::Slot* waiter = nullptr;
+    };
+
+    std::mutex lock_;  ///< guards all of it; a leaf
+    std::unordered_map<Key, Box> boxes_;
+    std::unordered_set<std::int32_t> lost_;
+    std::unordered_set<sync::Slot*> told_of_lost_;
+};
+
+}  // namespace heddle::comm

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Who hears letters, which are not said in communicators, and of processes of other jobs (transport/guests.hpp) that are lost.
+///
+/// Thread safety  with the lane or an instance locked: what may wait is put off (ProgressCall::put_off()).
+
+#include <cstdint>
+#include <string_view>
+
+#include "p2p/protocol.hpp"
+
+namespace heddle::p2p {
+
+struct ProgressCall;
+
+class GuestListener {
+public:
+    /// Throws std::bad_alloc before anything has changed: then it comes again.
+    virtual void letter(ProgressCall& call, std::int32_t process, const LetterFields& letter) = 0;
+    /// Nothing goes there any more, and nothing comes from there.
+    virtual void lost(std::int32_t process, std::string_view why) noexcept = 0;
+
+protected:
+    ~GuestListener() = default;
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Guests: processes of other jobs that this one has met, and how a lane knows which of them has sent a batch.
+///
+/// Name           job and rank there: the same for everybody who knows the process.
+/// Card           what a process must know of another to send to it: name, address and secret. Who has the card of a
+///                process may send to it. Cards travel in port names and between processes that connect.
+/// Introduction   the first batch from one process to another bears the secret of its receiver, and the card of its
+///                sender as the first message. Later ones bear a token that both compute from the secret and the sender's name.
+/// Peer           the place of a guest in this table, in the order in which they were met: known to this process alone.
+/// Thread safety  Guests: any thread. GuestMembers: as its lane.
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "transport/batch.hpp"
+
+namespace heddle::transport {
+
+struct ProcessName {
+    std::uint64_t job = 0;  ///< random; 0: none
+    std::uint32_t rank = 0;
+    auto operator<=>(const ProcessName&) const = default;
+};
+
+struct GuestCard {
+    ProcessName name;
+    JobToken secret{};
+    std::string address;  ///< of its lane for guests; at most most_address bytes
+    bool operator==(const GuestCard&) const = default;
+};
+/// The same as plain data, for messages.
+struct PackedCard {
+    ProcessName name;
+    JobToken secret;
+    std::uint32_t address_bytes;
+    std::array<char, most_address> address;
+};
+PackedCard pack(const GuestCard& card) noexcept;
+/// Throws std::runtime_error if that is no card.
+GuestCard unpack(const PackedCard& card);
+std::string to_bytes(const GuestCard& card);
+/// Throws std::runtime_error if that is no card.
+GuestCard read_guest_card(std::string_view bytes);
+
+class Guests {
+public:
+    static constexpr std::size_t most = 4096;
+
+    /// Of a process that has this card; its address comes with set_address().
+    explicit Guests(GuestCard own) : own_(std::move(own)) {}
+
+    /// Before anybody asks for the card.
+    void set_address(std::string address) { own_.address = std::move(address); }
+    const GuestCard& own() const noexcept { return own_; }
+
+    /// The place of that process, new or known. Throws std::bad_alloc, or std::runtime_error if there are too many.
+    Peer introduce(const GuestCard& card);
+    /// A communicator more, or less, has the guest as a member; how many there are.
+    void connect(Peer peer, std::int32_t change) noexcept;
+    std::int32_t connections(Peer peer) const noexcept;
+    std::optional<Peer> find(const ProcessName& name) const;
+    std::size_t count() const;
+    /// Its place and its card stay while this lives.
+    const GuestCard& card(Peer peer) const;
+
+private:
+    struct Guest {
+        GuestCard card;
+        std::int32_t connections = 0;
+    };
+
+    GuestCard own_;
+    mutable std::mutex lock_;
+    std::deque<Guest> guests_;
+    std::map<ProcessName, Peer> places_;
+};
+
+/// Whose batches a lane takes: those of processes that know the secret of this one (transport/lane.hpp, Members).
+class GuestMembers {
+public:
+    /// `guests` must live as long. `checked`: what is sent has a checksum.
+    explicit GuestMembers(Guests& guests, bool checked = false) noexcept
+        : guests_(guests), checked_(checked) {}
+
+    static constexpr Peer limit() noexcept { return static_cast<Peer>(Guests::most); }
+    /// A new batch to the peer, of which this is the number.
+    void begin(BatchWriter& batch, Peer to, std::uint32_t number) const;
+    BatchHeader header(Peer to, std::uint32_t number) const;
+    /// Who has sent the batch, which the reader stands at the first message of. Nothing: a stranger.
+    std::optional<Peer> sender(const BatchHeader& batch, const BatchReader& reader) noexcept;
+
+private:
+    std::optional<Peer> introduced(const BatchReader& reader);
+
+    Guests& guests_;
+    const bool checked_;
+    std::map<JobToken, Peer> senders_;  ///< by the token that their batches bear
+};
+
+}  // namespace heddle::transport
