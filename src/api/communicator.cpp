@@ -10,6 +10,7 @@
 #include "api/messages.hpp"
 #include "api/object_arguments.hpp"
 #include "comm/recycling.hpp"
+#include "dyn/families.hpp"
 #include "p2p/buffered.hpp"
 #include "platform/hardware.hpp"
 
@@ -312,6 +313,14 @@ int create_group(Thread& thread, Comm comm, Group group, SendTag tag, Out<MPI_Co
 
 // --- freeing ---
 
+/// Nobody goes on before all have come: what others have sent is there then, and the id may be used again.
+int leave_together(Thread& thread, Communicator& communicator) {
+    const comm::Participants participants(communicator);
+    bool all = true;
+    return comm::all_agree(thread, participants, comm::everybody(participants), participants.me(),
+                           comm::disconnect_agreement, all);
+}
+
 int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
     Process& process = *thread.process;
     const Comm comm(process, handle);
@@ -331,8 +340,15 @@ int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
     }
     if (with_buffered && buffer != nullptr && !buffer->flush(thread))
         return objects::fail(thread, comm.object, MPI_ERR_NO_MEM, "no memory for a request");
+    const bool between_jobs = (comm->context & objects::context_between_jobs) != 0;
+    const std::uint32_t context = comm->context;
+    if (between_jobs && with_buffered)
+        if (const int error = leave_together(thread, *comm)) return error;
+    if (process.parent == handle) process.parent = MPI_COMM_NULL;
     objects::close_handle(process, *comm);
     handle = MPI_COMM_NULL;
+    if (between_jobs && with_buffered) process.contexts_between_jobs.give_back(context);
+    if (between_jobs && process.families != nullptr) process.families->let_go();
     process.recycling->step(thread);
     return MPI_SUCCESS;
 }
@@ -344,11 +360,6 @@ int comm_free(Thread& thread, InOut<MPI_Comm> handle) {
 /// Operations that the program has not completed are its own affair; buffered ones are ours.
 int disconnect(Thread& thread, InOut<MPI_Comm> handle) {
     return free_communicator(thread, *handle, true);
-}
-
-int get_parent(Thread&, Out<MPI_Comm> parent) {
-    *parent = MPI_COMM_NULL;  // nobody is spawned
-    return MPI_SUCCESS;
 }
 
 // --- names and hints ---
@@ -407,7 +418,6 @@ MPI_ENTRY(3, Comm_create, create)
 MPI_ENTRY(4, Comm_create_group, create_group)
 MPI_ENTRY(1, Comm_free, comm_free)
 MPI_ENTRY(1, Comm_disconnect, disconnect)
-MPI_ENTRY(1, Comm_get_parent, get_parent)
 MPI_ENTRY(2, Comm_set_name, set_name)
 MPI_ENTRY(3, Comm_get_name, get_name)
 MPI_ENTRY(2, Comm_set_info, set_info)

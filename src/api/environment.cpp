@@ -11,7 +11,10 @@
 #include "api/entry.hpp"
 #include "comm/finalize.hpp"
 #include "comm/rank.hpp"
+#include "dyn/families.hpp"
+#include "dyn/spawning.hpp"
 #include "launch/job.hpp"
+#include "launch/variables.hpp"
 #include "p2p/buffered.hpp"
 
 namespace heddle::api {
@@ -58,6 +61,8 @@ int initialize(const char* call, int level) noexcept {
         process.main_thread->call = call;
         process.thread_level = given_level(process.settings, level);
         process.begin_world();
+        if (const std::string parent = launch::take_parent(); !parent.empty())
+            process.parent = dyn::connect_to_parent(*process.main_thread, parent).handle;
         return MPI_SUCCESS;
     } catch (const std::exception& problem) {
         return objects::fail_outside(call, MPI_ERR_OTHER, problem.what());
@@ -85,6 +90,7 @@ int finalize(Thread& thread) {
         return objects::fail(thread, process.self, failed,
                              "a function that deletes attributes failed");
     flush_buffers(thread);
+    if (process.families != nullptr) process.families->let_all_go();
     const int error = comm::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
     process.end_world();

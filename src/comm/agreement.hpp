@@ -33,6 +33,8 @@ enum AgreementTag : std::int32_t {
     stage_agreement,
     window_agreement,
     file_agreement,
+    spawn_agreement,
+    disconnect_agreement,
 };
 std::int32_t create_group_agreement(std::int32_t users_tag) noexcept;
 

@@ -33,4 +33,11 @@ void keep_variables_from_children() noexcept {
         unsetenv(variable);
 }
 
+std::string take_parent() {
+    const char* const parent = std::getenv("HEDDLE_PARENT");
+    const std::string taken = parent != nullptr ? parent : "";
+    unsetenv("HEDDLE_PARENT");
+    return taken;
+}
+
 }  // namespace heddle::launch

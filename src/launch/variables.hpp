@@ -2,6 +2,8 @@
 #pragma once
 /// What launchers say in environment variables.
 
+#include <string>
+
 namespace heddle::launch {
 
 /// The number in a variable, which must be one that counts ranks. Throws std::runtime_error.
@@ -16,5 +18,9 @@ RankInJob rank_in_job();
 /// Programs that this one starts are not ranks of its job: the variables that made it one are not for them.
 /// Which rank they come from they may know.
 void keep_variables_from_children() noexcept;
+
+/// Where those are who have started this job by MPI_Comm_spawn; empty: nobody has. Programs that this one starts do not
+/// find it.
+std::string take_parent();
 
 }  // namespace heddle::launch

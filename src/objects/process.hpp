@@ -45,6 +45,10 @@ namespace heddle::p2p {
 class Engine;
 }
 
+namespace heddle::dyn {
+class Families;
+}
+
 namespace heddle::comm {
 class Letters;
 class Recycling;
@@ -126,6 +130,9 @@ public:
     std::unordered_map<const Datatype*, Attributes> type_attributes;  ///< guarded by set_up
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
     NodeMemory node_memory{node};              ///< MPI_Alloc_mem
+
+    MPI_Comm parent = MPI_COMM_NULL;           ///< with those who have started this job
+    std::shared_ptr<dyn::Families> families;   ///< nullptr: it has started none
 
     // What works with these objects, made and owned by comm::Rank:
     p2p::Engine* engine = nullptr;
