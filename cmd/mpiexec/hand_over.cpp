@@ -132,7 +132,7 @@ std::vector<std::string> inner_command(const Job& job, const Program& program) {
 }
 
 /// The launcher, in the place of a rank.
-Job job_of_launcher(const Job& job, const std::string& file, std::vector<std::string> command) {
+Job in_place_of_ranks(const Job& job, const std::string& file, std::vector<std::string> command) {
     Job outer;
     Program launcher;
     launcher.ranks = 1;
@@ -155,7 +155,7 @@ std::string shown(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int hand_over(const Job& asked) {
+Job job_of_launcher(const Job& asked) {
     Job job = asked;
     fill_ranks(job);
     job.hosts = share_out(job);
@@ -169,7 +169,9 @@ int hand_over(const Job& asked) {
         command.insert(command.end(), inner.begin(), inner.end());
     }
     if (job.verbose) say(shown(command));
-    return run_job(job_of_launcher(job, chosen.file, std::move(command)), {{}});
+    return in_place_of_ranks(job, chosen.file, std::move(command));
 }
+
+int hand_over(const Job& job) { return run_job(job_of_launcher(job), {{}}); }
 
 }  // namespace heddle::mpiexec

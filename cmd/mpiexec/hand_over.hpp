@@ -10,6 +10,9 @@
 
 namespace heddle::mpiexec {
 
+/// The launcher in the place of the ranks, as a job of its own, or Failure.
+Job job_of_launcher(const Job& job);
+
 /// Runs the job; answers the exit code, or Failure.
 int hand_over(const Job& job);
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "children_info.hpp"
 #include "crowding.hpp"
 #include "input.hpp"
 #include "keeper.hpp"
@@ -23,6 +24,7 @@
 #include "process_tree.hpp"
 #include "say.hpp"
 #include "settle.hpp"
+#include "signal_pipe.hpp"
 #include "surroundings.hpp"
 #include "topology.hpp"
 
@@ -31,27 +33,6 @@ namespace heddle::mpiexec {
 namespace {
 
 constexpr int patience_ms = 5'000;
-int to_keeper = -1;
-volatile std::sig_atomic_t told_to_end = 0;
-
-void tell_keeper(int signal) {
-    const int error = errno;
-    if (signal != SIGUSR1 && signal != SIGUSR2 && signal != SIGCONT) told_to_end = 1;
-    const auto byte = static_cast<unsigned char>(signal);
-    (void)!::write(to_keeper, &byte, 1);
-    errno = error;
-}
-
-/// The other end of a pipe into which each signal to this process goes, as the guard puts them there.
-UniqueFd signals_to_keeper() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-        throw Failure(exit_failed, fmt::format("pipe: {}", error_text(errno)));
-    to_keeper = ends[1];
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT})
-        ::signal(signal, tell_keeper);
-    return UniqueFd(ends[0]);
-}
 
 /// As the launcher has said it; 0 if it has not.
 int rank_of_launcher() {
@@ -129,6 +110,7 @@ int run_inner(Job& job) {
     settle_input(job);
     settle(job, 1);
     job.crowded = is_crowded(job);
+    job.spawn_options = spawn_options(job);
     become_subreaper();
     Input input(job, 1);
     UniqueFd signals = signals_to_keeper();
@@ -136,8 +118,8 @@ int run_inner(Job& job) {
     Keeper keeper(job, anywhere, input, std::move(signals));
     input.be_keeper();
     const int code = keeper.run();
-    if (code != 0 || told_to_end != 0) see_daemon_end(daemon);
-    if (code > 128 && told_to_end == 0) end_job_over_pmi(code);
+    if (code != 0 || was_told_to_end()) see_daemon_end(daemon);
+    if (code > 128 && !was_told_to_end()) end_job_over_pmi(code);
     return code;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 /// A job as its user described it: what the command line says, checked, before anything is started.
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct Program {
     std::vector<std::string> command;  ///< name and arguments
     std::string file;                  ///< what is executed, filled in by settle()
     std::string directory;             ///< -wdir, empty: the launcher's
+    std::string search;                ///< folders to look into before those of PATH
     EnvironmentRule environment;
 };
 
@@ -74,8 +76,9 @@ struct Job {
     int ranks_per_host = 0;   ///< 0: not said
     std::string via;          ///< which launcher starts ranks on other hosts; empty: any
     Children children = Children::ranks;
-    bool crowded = false;  ///< threads outnumber cores (crowding.hpp)
-    int first_rank = 0;    ///< not 0: of another launcher's job
+    bool crowded = false;       ///< threads outnumber cores (crowding.hpp)
+    int first_rank = 0;         ///< not 0: of another launcher's job
+    std::string spawn_options;  ///< for those whom ranks start (children.hpp); empty: none
     bool verbose = false;
     bool dry = false;                  ///< nothing is started
     std::vector<std::string> ignored;  ///< sentences on what was asked for and has no effect
@@ -87,6 +90,9 @@ struct Job {
         return sum;
     }
 };
+
+/// How many ranks there can be, as far as is known (MPI_UNIVERSE_SIZE).
+inline int universe_size(const Job& job) { return std::max(job.universe_size, job.size()); }
 
 /// As -stdin has it.
 inline std::string input_name(const Job& job) {

@@ -12,6 +12,7 @@
 
 #include "faces.hpp"
 #include "hosts.hpp"
+#include "launch/children_wire.hpp"
 #include "platform/print_view.hpp"
 #include "process_tree.hpp"
 #include "report.hpp"
@@ -44,14 +45,15 @@ bool asks_to_end(int signal) {
 }  // namespace
 
 Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
-               UniqueFd guard)
+               UniqueFd guard, ParentLink* parent)
     : job_(job),
       bindings_(bindings),
       input_(input),
       guard_(std::move(guard)),
+      parent_(parent),
       signals_({SIGCHLD}),
       memory_(job.size()),
-      pmi_(loop_, job.size(), job.universe_size > 0 ? job.universe_size : job.size(),
+      pmi_(loop_, job.size(), universe_size(job),
            {[this](int rank, int code) { pmi_abort(rank, code); }, [this] { check_waiting(); }}),
       output_(loop_, job),
       ranks_(static_cast<std::size_t>(job.size())) {
@@ -66,6 +68,7 @@ Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, In
         while (signals_.next() != 0) {}
         reap();
     });
+    if (parent_ != nullptr) parent_->watch(loop_, [this] { parent_gone(); });
 }
 
 const Program& Keeper::program(int rank) const {
@@ -117,6 +120,7 @@ void Keeper::connect(Environment& environment, int rank, int pmi) const {
     environment.set("PMI_SIZE", size);
     environment.set("PMI_ID", std::to_string(rank));
     environment.set("PMI_APPNUM", std::to_string(ranks_[static_cast<std::size_t>(rank)].program));
+    environment.set("PMI_UNIVERSE_SIZE", std::to_string(universe_size(job_)));
     environment.set("PMI_SPAWNED", "0");
     environment.set("MPI_LOCALRANKID", std::to_string(rank));
     environment.set("MPI_LOCALNRANKS", size);
@@ -133,6 +137,8 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     if (output.pipe)
         for (const auto& [variable, value] : line_by_line) environment.set_default(variable, value);
     if (job_.crowded) environment.set_default("OMP_WAIT_POLICY", "passive");
+    if (!job_.spawn_options.empty())
+        environment.set(launch::spawn_options_variable, job_.spawn_options);
     if (output.pages) environment.set(platform::print_pipe_variable, name_of_pipe(output.pages));
     return RankStart{program(rank),
                      rank,
@@ -163,14 +169,30 @@ void Keeper::start_next() try {
     input_.handed_over(rank);
     if (job_.verbose) say(fmt::format("started {}", name(rank)));
     if (all_started() && connects()) stranger_at_ = (started_at_ = now_ms()) + first_look_ms;
+    if (all_started() && parent_ != nullptr) spawner_.no_more();
 } catch (const Failure& failure) {
-    fail(failure.code, failure.what());
+    not_started(static_cast<int>(started_), EAGAIN, failure);
 }
 
 void Keeper::check_start_errors() {
     StartError error{};
     while (spawner_.next_error(error))
-        if (!ending()) fail(exit_not_run, explain(error, program(error.rank)));
+        if (!ending())
+            not_started(error.rank, error.error,
+                        Failure(exit_not_run, explain(error, program(error.rank))));
+    if (!spawner_.all_became() || std::exchange(start_told_, true)) return;
+    loop_.unwatch(spawner_.fd());
+    if (!ending()) parent_->started();
+}
+
+/// It is the parent's to say.
+void Keeper::not_started(int rank, int error, const Failure& why) {
+    if (parent_ == nullptr) return fail(why.code, why.what());
+    if (exit_code_ == 0) exit_code_ = why.code;
+    if (reason_.empty()) reason_ = why.what();
+    parent_->not_started(static_cast<int>(ranks_[static_cast<std::size_t>(rank)].program), error,
+                         why.what());
+    end_job(SIGTERM);
 }
 
 // ---- watching ----
@@ -208,6 +230,7 @@ RankEnd Keeper::facts(int rank, int status) const {
     end.pid = ranks_[static_cast<std::size_t>(rank)].pid;
     end.program = program(rank).command.front();
     if (job_.children == Children::rank) end.program += " on " + own_host_name();
+    if (parent_ != nullptr) end.program += parent_->whose_child();
     end.status = status;
     // Others may wait for its next session, if it has failed.
     end.closed = at == Phase::closed;
@@ -226,7 +249,11 @@ void Keeper::rank_ended(int rank, int status) {
     ranks_[static_cast<std::size_t>(rank)].status = status;
     output_.rank_ended(rank);
     if (ending()) return;
-    if (const auto verdict = judge(facts(rank, status))) conclude(*verdict);
+    const auto verdict = judge(facts(rank, status));
+    if (parent_ != nullptr && connects() && memory_.phase(rank) == launch::Phase::started)
+        return child_failed(
+            rank, status, verdict ? verdict->text : name(rank) + " ended without calling MPI_Init");
+    if (verdict) conclude(*verdict);
     check_waiting();
 }
 
@@ -244,16 +271,43 @@ void Keeper::look_for_stranger() {
     const std::string library = foreign_library(alive->pid);
     if (library.empty()) return;
     stranger_at_ = never;
-    if (job_.quiet) return;
-    output_.catch_up();
-    say(fmt::format(
+    const int rank = static_cast<int>(alive - ranks_.begin());
+    const std::string text = fmt::format(
         "{} has loaded {}, the library of another MPI: its ranks do not find each other under this "
         "mpiexec. {}",
-        name(static_cast<int>(alive - ranks_.begin())), library, advice_on(library)));
+        name(rank), library, advice_on(library));
+    if (parent_ != nullptr) return child_failed(rank, 0, text);
+    if (job_.quiet) return;
+    output_.catch_up();
+    say(text);
+}
+
+/// A child that has never come to MPI_Init, or never will: its parent's call fails, and nothing else.
+void Keeper::child_failed(int rank, int status, const std::string& text) {
+    if (exit_code_ == 0) exit_code_ = exit_failed;
+    if (reason_.empty()) reason_ = text;
+    output_.catch_up();
+    parent_->ended_early(static_cast<int>(ranks_[static_cast<std::size_t>(rank)].program), rank,
+                         status, text);
+    end_job(SIGTERM);
+}
+
+/// Another MPI that speaks PMI-1 makes a job of its own, which knows no parent.
+void Keeper::look_for_pmi_stranger() {
+    for (int rank = 0; rank < static_cast<int>(started_); ++rank)
+        if (pmi_.phase(rank) != PmiPhase::unused && memory_.phase(rank) == launch::Phase::started)
+            return child_failed(rank, 0,
+                                name(rank) + " was linked with another MPI, which has called PMI");
+}
+
+/// What ends the parent, or its connection, ends the children.
+void Keeper::parent_gone() {
+    if (!ending()) end_job(SIGTERM);
 }
 
 /// A rank that has ended can neither come to MPI_Init, which all must call, nor to a barrier.
 void Keeper::check_waiting() {
+    if (parent_ != nullptr && connects() && !ending()) look_for_pmi_stranger();
     if (ending() || number_alive() == static_cast<int>(started_)) return;
     bool in_job = false;  // some living rank is between MPI_Init and MPI_Finalize
     for (int rank = 0; rank < static_cast<int>(started_); ++rank)
@@ -277,10 +331,19 @@ bool Keeper::is_waited_for(int rank, bool others_in_job) const {
 /// All ranks have ended, but something that they started has not: it is asked to end, too.
 void Keeper::end_leftovers() {
     if (leftovers_asked_ || number_alive() > 0 || !(all_started() || ending())) return;
+    if (const std::vector<pid_t> jobs = jobs_of_children(); !jobs.empty() && !ending())
+        return end_leftovers_beside(jobs);
     leftovers_asked_ = true;
     if (!ending()) kill_at_ = now_ms() + grace_ms;
     signal_descendants(SIGTERM);
     signal_descendants(SIGCONT);
+}
+
+/// Children of MPI_Comm_spawn may go on when all ranks have ended, and end by themselves: they are waited for.
+void Keeper::end_leftovers_beside(const std::vector<pid_t>& jobs) {
+    if (std::exchange(others_asked_, true)) return;
+    signal_descendants(SIGTERM, jobs);
+    signal_descendants(SIGCONT, jobs);
 }
 
 void Keeper::pmi_abort(int rank, int code) {
@@ -294,6 +357,7 @@ void Keeper::pmi_abort(int rank, int code) {
 
 void Keeper::conclude(const Verdict& verdict) {
     if (exit_code_ == 0) exit_code_ = verdict.exit_code;
+    if (reason_.empty()) reason_ = verdict.text;
     const int others = number_alive();
     const bool others_wait = verdict.ends_job && (others > 0 || !all_started());
     output_.catch_up();  // the rank's last words come before ours
@@ -305,6 +369,7 @@ void Keeper::conclude(const Verdict& verdict) {
 
 void Keeper::fail(int code, const std::string& text) {
     if (exit_code_ == 0) exit_code_ = code;
+    if (reason_.empty()) reason_ = text;
     output_.catch_up();
     say(text);
     end_job(SIGTERM);
@@ -321,6 +386,7 @@ void Keeper::end_job(int signal) {
 void Keeper::signal_ranks(int signal) {
     for (const Rank& rank : ranks_)
         if (rank.alive()) ::kill(starts_launcher() ? rank.pid : -rank.pid, signal);
+    for (const pid_t job : jobs_of_children()) ::kill(job, signal);
 }
 
 void Keeper::hear_guard() {
@@ -345,7 +411,7 @@ void Keeper::hear_signal(int signal) {
         return;
     }
     if (exit_code_ == 0) exit_code_ = 128 + signal;
-    if (!job_.quiet && job_.children != Children::rank)
+    if (!job_.quiet && job_.children != Children::rank && parent_ == nullptr)
         say(fmt::format("{}: ending the job; once more kills it at once", signal_name(signal)));
     end_job(signal);
 }

@@ -20,8 +20,10 @@
 #include "job.hpp"
 #include "node_memory.hpp"
 #include "output.hpp"
+#include "parent_link.hpp"
 #include "pmi_server.hpp"
 #include "rank.hpp"
+#include "say.hpp"
 #include "spawn.hpp"
 #include "verdict.hpp"
 
@@ -30,12 +32,15 @@ namespace heddle::mpiexec {
 class Keeper {
 public:
     /// `guard` answers one byte for each signal that the guard got, and end of file when it is
-    /// dead.
+    /// dead. `parent`: of ranks that another job's rank has started; nullptr: it has not.
     Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
-           UniqueFd guard);
+           UniqueFd guard, ParentLink* parent = nullptr);
 
     /// Runs the job; answers the exit code of mpiexec.
     int run();
+
+    /// Why the job was ended, if it was: the first reason.
+    [[nodiscard]] const std::string& reason() const { return reason_; }
 
 private:
     enum class Phase { before, inside, closed, after };  ///< as launch::Phase; closed: of sessions
@@ -62,14 +67,19 @@ private:
     [[nodiscard]] bool connects() const { return job_.children == Children::ranks; }
     [[nodiscard]] bool starts_launcher() const { return job_.children == Children::launcher; }
     void check_start_errors();
+    void not_started(int rank, int error, const Failure& why);
     void reap();
     void rank_ended(int rank, int status);
     void check_waiting();
     [[nodiscard]] bool is_waited_for(int rank, bool others_in_job) const;
     void end_leftovers();
+    void end_leftovers_beside(const std::vector<pid_t>& jobs);
     [[nodiscard]] Phase phase(int rank) const;
     [[nodiscard]] RankEnd facts(int rank, int status) const;
     void pmi_abort(int rank, int code);
+    void child_failed(int rank, int status, const std::string& text);
+    void look_for_pmi_stranger();
+    void parent_gone();
 
     void conclude(const Verdict& verdict);
     void fail(int code, const std::string& text);
@@ -85,6 +95,7 @@ private:
     const std::vector<std::vector<int>>& bindings_;
     Input& input_;
     UniqueFd guard_;
+    ParentLink* const parent_;
     EventLoop loop_;
     Signals signals_;
     NodeMemory memory_;
@@ -96,9 +107,13 @@ private:
     std::size_t started_ = 0;
     bool childless_ = false;  ///< all started and nothing of the job is left
     bool leftovers_asked_ = false;
+    bool others_asked_ =
+        false;                 ///< leftovers beside those whom ranks have started by MPI_Comm_spawn
+    bool start_told_ = false;  ///< to the parent
     bool kill_now_ = false;
     bool guard_gone_ = false;
     int exit_code_ = 0;
+    std::string reason_;
     long long timeout_at_ = never;
     long long started_at_ = never;   ///< when all ranks were
     long long stranger_at_ = never;  ///< when to look for another MPI's library

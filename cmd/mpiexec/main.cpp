@@ -15,6 +15,10 @@
 ///   hosts → hand_over    which launcher, and what it is told  hosts.hpp, hand_over.hpp
 ///   guard … keeper       as above, with that launcher in the place of the ranks
 ///   inner                a keeper for each rank there         inner.hpp
+///
+/// For the children of a rank (MPI_Comm_spawn):
+///   children             a keeper for them                    children.hpp, children_info.hpp
+///   └ parent_link        what the rank hears of it            parent_link.hpp
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,6 +29,8 @@
 #include <vector>
 
 #include "binding.hpp"
+#include "children.hpp"
+#include "children_info.hpp"
 #include "crowding.hpp"
 #include "event_loop.hpp"
 #include "foreign.hpp"
@@ -90,6 +96,7 @@ void hear_timeout(Job& job) {
 }
 
 int run(const std::vector<std::string>& arguments) {
+    if (arguments == std::vector<std::string>{"--children"}) return run_children();
     Job job = parse_command_line(arguments);
     if (job.programs.empty()) return 0;
     if (job.children == Children::rank) return run_inner(job);
@@ -107,6 +114,8 @@ int run(const std::vector<std::string>& arguments) {
     if (job.ranks_per_host > 0 && job.programs.size() == 1 && !job.programs.front().ranks)
         job.programs.front().ranks = job.ranks_per_host;
     settle(job, static_cast<int>(cores.size()));
+    if (job.universe_size == 0) job.universe_size = static_cast<int>(cores.size());
+    job.spawn_options = spawn_options(job);
     // Whole lines are worth less than a job that starts.
     if (!descriptors_suffice(job.size(), descriptors_per_rank(job))) job.raw_output = true;
     check_limits(job.size(), descriptors_per_rank(job));

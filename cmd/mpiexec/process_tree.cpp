@@ -78,6 +78,27 @@ std::vector<pid_t> find(bool deep, const std::vector<pid_t>& spared) {
     return found;
 }
 
+bool starts_children(pid_t pid) {
+    std::FILE* file = std::fopen(fmt::format("/proc/{}/comm", pid).c_str(), "re");
+    if (file == nullptr) return false;
+    std::array<char, 32> name{};
+    const bool read = std::fgets(name.data(), name.size(), file) != nullptr;
+    std::fclose(file);
+    name[std::strcspn(name.data(), "\n")] = '\0';
+    return read && std::strcmp(name.data(), name_of_children) == 0;
+}
+
+void collect_jobs(const Children& children, pid_t parent, std::vector<pid_t>& found) {
+    const auto own = children.find(parent);
+    if (own == children.end()) return;
+    for (pid_t child : own->second) {
+        if (starts_children(child))
+            found.push_back(child);
+        else
+            collect_jobs(children, child, found);
+    }
+}
+
 void wait_for_child(long milliseconds) {
     sigset_t set;
     sigemptyset(&set);
@@ -100,6 +121,12 @@ bool reap_all() {
 void become_subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 std::vector<pid_t> descendants(bool deep) { return find(deep, {}); }
+
+std::vector<pid_t> jobs_of_children() {
+    std::vector<pid_t> found;
+    collect_jobs(all_children(), ::getpid(), found);
+    return found;
+}
 
 int signal_descendants(int signal, const std::vector<pid_t>& spared) {
     const std::vector<pid_t> found = find(true, spared);

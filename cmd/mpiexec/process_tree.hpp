@@ -16,6 +16,12 @@ void become_subreaper();
 /// The children of this process, and with `deep` all that stem from them.
 std::vector<pid_t> descendants(bool deep);
 
+/// What mpiexec is called that starts the children of a rank (children.hpp), which end themselves: their kernel's name.
+inline constexpr const char* name_of_children = "heddle-children";
+
+/// The nearest descendants of that name.
+std::vector<pid_t> jobs_of_children();
+
 /// Sends `signal` to all descendants but `spared` and what stems from them. Answers how many.
 int signal_descendants(int signal, const std::vector<pid_t>& spared = {});
 

@@ -66,7 +66,9 @@ bool is_executable_file(const std::string& path) {
 
 std::string search_path(const Program& program, const std::string& name) {
     const char* path = std::getenv("PATH");
-    std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+    const std::string all = (program.search.empty() ? "" : program.search + ":") +
+        (path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+    std::string_view rest = all;
     while (true) {
         const std::size_t end = std::min(rest.find(':'), rest.size());
         const std::string folder = end == 0 ? "." : std::string(rest.substr(0, end));
@@ -146,11 +148,13 @@ void check_descriptors(int ranks, int descriptors_per_rank) {
 
 }  // namespace
 
+void settle_program(Program& program) {
+    check_directory(program);
+    program.file = find_file(program);
+}
+
 void settle(Job& job, int cores) {
-    for (Program& program : job.programs) {
-        check_directory(program);
-        program.file = find_file(program);
-    }
+    for (Program& program : job.programs) settle_program(program);
     fill_ranks(job, cores);
     if (job.input == InputTo::one_rank && job.input_rank >= job.size())
         throw Failure(exit_usage,

@@ -12,6 +12,9 @@ namespace heddle::mpiexec {
 /// Fills in `ranks` and `file` of every program, or Failure.
 void settle(Job& job, int cores);
 
+/// Finds the file of one program, or Failure: of exit_failed for a directory that cannot be entered.
+void settle_program(Program& program);
+
 /// Whether mpiexec may open as many files as it takes to serve `ranks` processes.
 bool descriptors_suffice(int ranks, int descriptors_per_rank);
 

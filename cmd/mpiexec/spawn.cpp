@@ -120,7 +120,9 @@ pid_t Spawner::start(RankStart& rank) {
 }
 
 bool Spawner::next_error(StartError& error) {
-    return ::read(errors_.get(), &error, sizeof error) == static_cast<ssize_t>(sizeof error);
+    const ssize_t size = ::read(errors_.get(), &error, sizeof error);
+    if (size == 0) all_became_ = true;  // nobody has the other end any more
+    return size == static_cast<ssize_t>(sizeof error);
 }
 
 std::string explain(const StartError& error, const Program& program) {

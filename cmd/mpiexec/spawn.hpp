@@ -47,12 +47,18 @@ public:
     /// True and `error` filled in when a started rank failed to become its program.
     bool next_error(StartError& error);
 
+    /// No rank is started any more; so that all_became() can tell.
+    void no_more() { errors_in_.reset(); }
+    /// Whether next_error() has found that all ranks have become their programs, or failed to.
+    [[nodiscard]] bool all_became() const { return all_became_; }
+
     /// Remembers limits and dispositions that the launcher changes for itself; early in main().
     static void remember_settings();
 
 private:
     UniqueFd errors_;
     UniqueFd errors_in_;  ///< the ranks' end, closed by exec
+    bool all_became_ = false;
 };
 
 /// Why a rank could not be started, for the user.

@@ -20,18 +20,6 @@ namespace {
 
 constexpr int most_cpus = 8192;
 
-std::vector<int> allowed_threads() {
-    cpu_set_t* set = CPU_ALLOC(most_cpus);
-    const std::size_t bytes = CPU_ALLOC_SIZE(most_cpus);
-    std::vector<int> result;
-    if (::sched_getaffinity(0, bytes, set) == 0)
-        for (int cpu = 0; cpu < most_cpus; ++cpu)
-            if (CPU_ISSET_S(cpu, bytes, set)) result.push_back(cpu);
-    CPU_FREE(set);
-    if (result.empty()) result.push_back(0);
-    return result;
-}
-
 /// The content of a small file, empty when it cannot be read.
 std::string content(const std::string& path) {
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -72,6 +60,18 @@ int package_of(int cpu) {
 }
 
 }  // namespace
+
+std::vector<int> allowed_threads() {
+    cpu_set_t* set = CPU_ALLOC(most_cpus);
+    const std::size_t bytes = CPU_ALLOC_SIZE(most_cpus);
+    std::vector<int> result;
+    if (::sched_getaffinity(0, bytes, set) == 0)
+        for (int cpu = 0; cpu < most_cpus; ++cpu)
+            if (CPU_ISSET_S(cpu, bytes, set)) result.push_back(cpu);
+    CPU_FREE(set);
+    if (result.empty()) result.push_back(0);
+    return result;
+}
 
 std::vector<int> parse_cpu_list(const std::string& text) {
     std::vector<int> numbers;

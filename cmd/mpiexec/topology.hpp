@@ -17,6 +17,9 @@ struct Core {
     int l3cache = 0;  ///< the first hardware thread that shares it; see find_caches()
 };
 
+/// The hardware threads that this process may use. Never empty.
+std::vector<int> allowed_threads();
+
 /// All allowed cores, neighbours next to each other: by package, NUMA node, first thread. Where
 /// /sys tells nothing, every hardware thread counts as a core of one package. Never empty.
 std::vector<Core> allowed_cores();

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "children.hpp"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "binding.hpp"
+#include "children_info.hpp"
+#include "crowding.hpp"
+#include "foreign.hpp"
+#include "hand_over.hpp"
+#include "hosts.hpp"
+#include "input.hpp"
+#include "keeper.hpp"
+#include "parent_link.hpp"
+#include "process_tree.hpp"
+#include "say.hpp"
+#include "settle.hpp"
+#include "signal_pipe.hpp"
+#include "topology.hpp"
+
+namespace heddle::mpiexec {
+
+namespace {
+
+/// What says which process of which job the parent is.
+constexpr std::array<std::string_view, 7> families{
+    "PMI_", "PMIX_", "MPI_LOCAL", "HYDI_", "SLURM_STEP", "OMPI_COMM_WORLD_", "OMPI_FILE_"};
+constexpr std::array<std::string_view, 9> single{
+    "SLURM_PROCID",   "SLURM_LOCALID",   "SLURM_NODEID",     "SLURM_TASK_PID",    "SLURM_GTIDS",
+    "HEDDLE_NODE_FD", "HEDDLE_PRINT_FD", "HEDDLE_KEEPER_FD", "OMPI_UNIVERSE_SIZE"};
+
+bool is_of_parent(std::string_view name) {
+    for (const std::string_view family : families)
+        if (name.starts_with(family)) return true;
+    return std::find(single.begin(), single.end(), name) != single.end();
+}
+
+void forget_who_parent_is() {
+    std::vector<std::string> names;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const std::string_view name = text.substr(0, text.find('='));
+        if (is_of_parent(name)) names.emplace_back(name);
+    }
+    for (const std::string& name : names) ::unsetenv(name.c_str());
+}
+
+/// From now on an outer keeper knows this process, and signals to the parent's group do not come here.
+void be_recognised() {
+    ::prctl(PR_SET_NAME, name_of_children);
+    ::setpgid(0, 0);
+    become_subreaper();
+}
+
+/// errno for what settle_program() has refused.
+int error_of(const Failure& failure) {
+    return failure.code == exit_not_run ? EACCES : failure.code == exit_usage ? EINVAL : ENOENT;
+}
+
+/// A program each, or reports of what is wrong with them: no programs then.
+Job job_of(const launch::Description& description, ParentLink& parent) {
+    Job job;
+    if (const char* options = std::getenv(launch::spawn_options_variable))
+        apply_spawn_options(options, job);
+    bool refused = false;
+    for (std::size_t i = 0; i < description.commands.size(); ++i) {
+        const launch::Description::One& one = description.commands[i];
+        Program& program = job.programs.emplace_back();
+        program.ranks = one.processes;
+        program.command = one.command;
+        try {
+            apply_info(one.info, job, program);
+            if (!takes_other_machines(job)) settle_program(program);
+        } catch (const Failure& failure) {
+            parent.not_started(static_cast<int>(i), error_of(failure), failure.what());
+            refused = true;
+        }
+    }
+    if (refused) job.programs.clear();
+    job.environment.set.emplace_back(launch::parent_variable, description.parent);
+    job.input = InputTo::nobody;
+    return job;
+}
+
+void warn(const Job& job, const launch::Description& description) {
+    if (job.quiet) return;
+    for (const std::string& key : description.without_effect)
+        say(fmt::format("MPI_Comm_spawn: info key {} has no effect", key));
+    for (const std::string& sentence : job.ignored) say("MPI_Comm_spawn: " + sentence);
+}
+
+/// On this machine. Answers where the children run.
+std::vector<std::vector<int>> settle_here(Job& job) {
+    bind_here(job.placement.cpus);  // what the kernel refuses leaves the parent's cores
+    if (job.placement.bind == Bind::unset) job.placement.bind = Bind::none;
+    std::vector<Core> cores = allowed_cores();
+    if (job.placement.bind == Bind::l3cache || job.placement.map == Map::l3cache)
+        find_caches(cores);
+    if (job.universe_size == 0) job.universe_size = static_cast<int>(cores.size());
+    const int descriptors = 1 + PassedOn(job).pipes();
+    if (!descriptors_suffice(job.size(), descriptors)) job.raw_output = true;
+    check_limits(job.size(), 1 + PassedOn(job).pipes());
+    const std::vector<int> threads = openmp_threads(job);
+    std::vector<std::vector<int>> bindings =
+        place(job.placement, cores, threads, {true, 0}).threads;
+    job.crowded = crowded(threads, bindings, cores);
+    job.spawn_options = spawn_options(job);
+    return bindings;
+}
+
+int keep(const Job& job, const std::vector<std::vector<int>>& bindings, UniqueFd signals,
+         ParentLink& parent) {
+    Input input(job, job.size());
+    Keeper keeper(job, bindings, input, std::move(signals), &parent);
+    input.be_keeper();
+    const int code = keeper.run();
+    parent.ended(code, keeper.reason());
+    return code;
+}
+
+int run(UniqueFd signals, ParentLink& parent) {
+    const launch::Description description = parent.description();
+    Job job = job_of(description, parent);
+    warn(job, description);
+    if (job.programs.empty()) {
+        parent.ended(exit_not_run, "not all programs can be run");
+        return exit_not_run;
+    }
+    const bool elsewhere = takes_other_machines(job);
+    forget_who_parent_is();
+    if (elsewhere) return keep(job_of_launcher(job), {{}}, std::move(signals), parent);
+    const std::vector<std::vector<int>> bindings = settle_here(job);
+    return keep(job, bindings, std::move(signals), parent);
+}
+
+}  // namespace
+
+int run_children() {
+    ParentLink parent;  // closes what is not its own
+    UniqueFd signals = signals_to_keeper({SIGTSTP});
+    be_recognised();
+    try {
+        return run(std::move(signals), parent);
+    } catch (const Failure& failure) {
+        parent.not_started(-1, EAGAIN, failure.what());
+        parent.ended(failure.code, failure.what());
+        return failure.code;
+    }
+}
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/grandchild.hpp"
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstddef>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/signals.hpp"
+
+namespace heddle::platform {
+namespace {
+
+/// Both processes run in the memory of this one, whose calling thread stands still meanwhile, as vfork() has it. So they
+/// allocate nothing, take no lock and call nothing of the program.
+constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+constexpr int memory_is_shared = CLONE_VM | CLONE_VFORK;
+
+struct Start {
+    const Grandchild& child;
+    std::byte* stack;  ///< of the grandchild, its end
+    StartRefusal refusal;
+
+    void refuse(const char* step) noexcept { refusal = {step, errno}; }
+};
+
+/// Exec would keep what is ignored, and run what is caught until then.
+void forget_handlers() noexcept {
+    for (int signal = 1; signal < NSIG; ++signal) {
+        struct sigaction action{};
+        if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_DFL) continue;
+        if (signal == SIGHUP && action.sa_handler == SIG_IGN) continue;  // nohup(1) is for all
+        action.sa_handler = SIG_DFL;
+        action.sa_flags = 0;
+        sigaction(signal, &action, nullptr);
+    }
+}
+
+/// Out of each other's way first, then into their places.
+bool arrange(std::span<const int> descriptors) noexcept {
+    constexpr int most = 16;
+    std::array<int, most> moved{};
+    const int count = static_cast<int>(descriptors.size());
+    for (int i = 0; i < count; ++i) {
+        const int from = descriptors[static_cast<std::size_t>(i)];
+        int& to = moved[static_cast<std::size_t>(i)];
+        to = from < 0 ? -1 : fcntl(from, F_DUPFD_CLOEXEC, count);
+        if (from >= 0 && to < 0 && errno != EBADF) return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        const int from = moved[static_cast<std::size_t>(i)];
+        if (from < 0)
+            close(i);
+        else if (dup2(from, i) < 0)
+            return false;
+    }
+    // Kernels before 5.9 do not know it: mpiexec closes what was not closed on exec.
+    syscall(SYS_close_range, static_cast<unsigned>(count), ~0U, 0U);
+    return true;
+}
+
+int become(void* argument) noexcept {
+    auto& start = *static_cast<Start*>(argument);
+    forget_handlers();
+    if (!arrange(start.child.descriptors)) {
+        start.refuse("dup");
+        _exit(127);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execve(start.child.file, start.child.arguments, start.child.environment);
+    start.refuse("execve");
+    _exit(127);
+}
+
+int start_and_end(void* argument) noexcept {
+    auto& start = *static_cast<Start*>(argument);
+    const pid_t pid = clone(become, start.stack, memory_is_shared | SIGCHLD, argument);
+    if (pid < 0) start.refuse("clone");
+    if (pid > 0 && start.refusal.step != nullptr) waitpid(pid, nullptr, 0);
+    _exit(0);
+}
+
+}  // namespace
+
+StartRefusal start_grandchild(const Grandchild& child) noexcept {
+    void* const stacks = mmap(nullptr, 2 * stack_bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stacks == MAP_FAILED) return {"mmap", errno};
+    auto* const lower = static_cast<std::byte*>(stacks) + stack_bytes;
+    Start start{child, lower + stack_bytes, {}};
+    {
+        const WithoutSignals until_both_are_gone;
+        // A child that tells its end by no signal is none to wait() and SIGCHLD of the program.
+        const pid_t pid = clone(start_and_end, lower, memory_is_shared, &start);
+        if (pid < 0) start.refuse("clone");
+        while (pid > 0 && waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {}
+    }
+    munmap(stacks, 2 * stack_bytes);
+    return start.refusal;
+}
+
+}  // namespace heddle::platform
