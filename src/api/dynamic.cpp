@@ -3,6 +3,8 @@
 /// api/spawn.cpp.
 
 #include <exception>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "api/collective_arguments.hpp"
@@ -11,6 +13,7 @@
 #include "api/object_arguments.hpp"
 #include "dyn/joining.hpp"
 #include "dyn/meeting.hpp"
+#include "dyn/names.hpp"
 
 namespace heddle::api {
 namespace {
@@ -74,6 +77,56 @@ int connect(Thread& thread, Raw<const char*> port, Raw<MPI_Info>, Root root, Mee
     return meet(thread, *comm, port, root, *result, dyn::connect);
 }
 
+// --- names ---
+
+struct ServiceName : Text {
+    static constexpr const char* name = "service_name";
+    using Text::Text;
+};
+
+dyn::Names& names_of(Process& process) {
+    const std::lock_guard guard(process.set_up);
+    if (process.names == nullptr)
+        process.names = std::make_shared<dyn::Names>(process.settings.names);
+    return *process.names;
+}
+
+/// Errors of the service are raised where those without an object are.
+template <class Use>
+int use_names(Thread& thread, Use&& use) try {
+    return use(names_of(*thread.process));
+} catch (const std::exception& problem) {
+    return objects::fail(thread, nullptr, MPI_ERR_OTHER, problem.what());
+}
+
+int publish(Thread& thread, ServiceName service, Hints, PortName port) {
+    return use_names(thread, [&](dyn::Names& names) {
+        if (names.publish(service.value, port.value)) return MPI_SUCCESS;
+        return refuse(thread, nullptr, MPI_ERR_SERVICE, ServiceName::name,
+                      "'" + std::string(service.value) + "' is published already");
+    });
+}
+
+int unpublish(Thread& thread, ServiceName service, Hints, PortName) {
+    return use_names(thread, [&](dyn::Names& names) {
+        if (names.unpublish(service.value)) return MPI_SUCCESS;
+        return refuse(thread, nullptr, MPI_ERR_SERVICE, ServiceName::name,
+                      "this process has not published '" + std::string(service.value) + "'");
+    });
+}
+
+int look_up(Thread& thread, ServiceName service, Hints, NewPortName port) {
+    return use_names(thread, [&](dyn::Names& names) {
+        const auto found = names.look_up(service.value);
+        if (found) {
+            write_text(*found, port.place, MPI_MAX_PORT_NAME);
+            return MPI_SUCCESS;
+        }
+        return refuse(thread, nullptr, MPI_ERR_NAME, ServiceName::name,
+                      "no process has published '" + std::string(service.value) + "'");
+    });
+}
+
 int join(Thread& thread, Raw<int> descriptor, Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     Communicator& self = *thread.process->self;
@@ -93,3 +146,6 @@ MPI_ENTRY(1, Close_port, close_port)
 MPI_ENTRY(5, Comm_accept, accept)
 MPI_ENTRY(5, Comm_connect, connect)
 MPI_ENTRY(2, Comm_join, join)
+MPI_ENTRY(3, Publish_name, publish)
+MPI_ENTRY(3, Unpublish_name, unpublish)
+MPI_ENTRY(3, Lookup_name, look_up)

@@ -12,6 +12,7 @@
 #include "comm/finalize.hpp"
 #include "comm/rank.hpp"
 #include "dyn/families.hpp"
+#include "dyn/names.hpp"
 #include "dyn/spawning.hpp"
 #include "launch/job.hpp"
 #include "launch/variables.hpp"
@@ -91,6 +92,7 @@ int finalize(Thread& thread) {
                              "a function that deletes attributes failed");
     flush_buffers(thread);
     if (process.families != nullptr) process.families->let_all_go();
+    if (process.names != nullptr) process.names->clear();
     const int error = comm::say_goodbye(thread);
     if (error != MPI_SUCCESS) return error;
     process.end_world();

@@ -47,6 +47,7 @@ class Engine;
 
 namespace heddle::dyn {
 class Families;
+class Names;
 }
 
 namespace heddle::comm {
@@ -133,6 +134,7 @@ public:
 
     MPI_Comm parent = MPI_COMM_NULL;           ///< with those who have started this job
     std::shared_ptr<dyn::Families> families;   ///< nullptr: it has started none
+    std::shared_ptr<dyn::Names> names;         ///< nullptr: it has published and looked up none
 
     // What works with these objects, made and owned by comm::Rank:
     p2p::Engine* engine = nullptr;
