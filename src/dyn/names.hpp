@@ -46,6 +46,8 @@ private:
     };
 
     const std::string& folder();
+    static bool is_live(const std::string& path);
+    static void remove_stale(const std::string& path, int wait);
 
     std::mutex lock_;
     std::string setting_;

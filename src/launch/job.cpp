@@ -17,6 +17,7 @@
 #include "launch/node_file.hpp"
 #include "launch/share_by_launcher.hpp"
 #include "launch/variables.hpp"
+#include "platform/cores.hpp"
 #include "platform/memory.hpp"
 #include "platform/printing.hpp"
 #include "platform/shared_memory.hpp"
@@ -35,6 +36,7 @@ void keep_from_children(int node_descriptor) {
 
 Job alone() {
     Job job;
+    job.universe_size = platform::cores().allowed;  // it can start others here
     const NodeFile file = NodeFile::of(1, Token::fresh());
     try {
         job.node_descriptor = create_node_file(file);
@@ -90,6 +92,8 @@ Job by_descriptor(const std::string& text) {
     job.node_descriptor = handed.descriptor;
     job.board_is_read = true;
     if (std::getenv("PMI_APPNUM") != nullptr) job.appnum = number_in("PMI_APPNUM");
+    if (std::getenv("PMI_UNIVERSE_SIZE") != nullptr)
+        job.universe_size = number_in("PMI_UNIVERSE_SIZE");
     keep_from_children(handed.descriptor);
     return job;
 }
@@ -121,6 +125,7 @@ Job by_launcher(std::unique_ptr<Launcher> launcher, std::function<void()> betwee
     job.rank = launcher->rank();
     job.size = launcher->size();
     job.appnum = launcher->appnum();
+    job.universe_size = launcher->universe_size();
     job.launcher = std::move(launcher);
     job.keeper_page = page_of_keeper();
     share_memory_by_launcher(job, std::move(between_nodes));

@@ -23,6 +23,7 @@ struct Job {
     int rank = 0;
     int size = 1;
     int appnum = -1;             ///< which of the launcher's programs this is; -1: not said
+    int universe_size = -1;      ///< how many processes there can be; -1: not known
     NodeMap nodes;               ///< empty: all ranks are on one node
     int node_descriptor = -1;    ///< shared memory of the ranks of this node
     bool board_is_read = false;  ///< the launcher reports what stands on the board

@@ -31,6 +31,8 @@ public:
     virtual int size() const noexcept = 0;
     /// Which of the launcher's programs this is; -1: not said.
     virtual int appnum() = 0;
+    /// How many processes it could start in all; -1: not said.
+    virtual int universe_size() = 0;
     /// Empty if the launcher does not tell.
     virtual NodeMap node_map() = 0;
 

@@ -81,6 +81,9 @@ void Pmi::begin() {
 
 int Pmi::appnum() { return whole(field(ask_perhaps("cmd=get_appnum"), "appnum")); }
 
+/// Hydra says -1 where it does not know.
+int Pmi::universe_size() { return whole(field(ask_perhaps("cmd=get_universe_size"), "size")); }
+
 NodeMap Pmi::node_map() {
     const std::string text =
         field(ask_perhaps("cmd=get kvsname=" + store_ + " key=PMI_process_mapping"), "value");

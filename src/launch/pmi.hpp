@@ -24,6 +24,7 @@ public:
     int rank() const noexcept override { return rank_; }
     int size() const noexcept override { return size_; }
     int appnum() override;
+    int universe_size() override;
     NodeMap node_map() override;
     void put(const std::string& key, const std::string& value) override;
     void fence() override;

@@ -179,6 +179,11 @@ public:
         return answer && answer->type == pmix::uint32 ? static_cast<int>(answer->number) : -1;
     }
 
+    int universe_size() override {
+        const Answer answer = look_up(pmix::of_all_ranks, "pmix.univ.size");
+        return answer && answer->type == pmix::uint32 ? static_cast<int>(answer->number) : -1;
+    }
+
     NodeMap node_map() override {
         NodeMap map = nodes_by_number();
         return map.empty() ? nodes_by_name() : map;

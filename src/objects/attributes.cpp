@@ -142,7 +142,8 @@ int* predefined_attribute(Process& process, int keyval) noexcept {
         case MPI_IO: return &values.io;
         case MPI_HOST: return &values.host;
         case MPI_WTIME_IS_GLOBAL: return &values.wtime_is_global;
-        case MPI_UNIVERSE_SIZE: return &values.universe_size;
+        case MPI_UNIVERSE_SIZE:
+            return values.universe_size == MPI_UNDEFINED ? nullptr : &values.universe_size;
         case MPI_APPNUM: return values.appnum == MPI_UNDEFINED ? nullptr : &values.appnum;
         case MPI_LASTUSEDCODE: return last_used_code();
         default: return nullptr;

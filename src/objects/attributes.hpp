@@ -81,7 +81,8 @@ struct PredefinedAttributes {
     int io = MPI_ANY_SOURCE;   ///< every process can do input and output
     int host = MPI_PROC_NULL;  ///< none is special
     int wtime_is_global = 1;   ///< one machine, one clock
-    int universe_size = 1;
+    int universe_size =
+        MPI_UNDEFINED;  ///< how many processes there can be; MPI_UNDEFINED: not known
     int appnum =
         MPI_UNDEFINED;  ///< which of mpiexec's programs this is; MPI_UNDEFINED: nobody said
 };

@@ -117,7 +117,9 @@ void make_predefined(Process& process) {
                                     make_group(process, std::move(everyone)));
     process.self = make_predefined(process, MPI_COMM_SELF, "MPI_COMM_SELF", self_context,
                                    make_group(process, {process.number()}));
-    process.predefined_attributes.universe_size = process.size();
+    if (process.job.universe_size >= 0)
+        process.predefined_attributes.universe_size =
+            std::max(process.job.universe_size, process.size());
     if (process.job.appnum >= 0) process.predefined_attributes.appnum = process.job.appnum;
 }
 

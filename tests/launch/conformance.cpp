@@ -80,6 +80,8 @@ void check(Launcher& launcher, int size, std::size_t nodes) {
     demand(map.size() == static_cast<std::size_t>(size), "the node map is not of all ranks");
     demand(heddle::launch::count_nodes(map) == nodes, "the nodes are more or less");
     demand(launcher.appnum() <= 0, "the number of the program is another");
+    const int universe = launcher.universe_size();
+    demand(universe == -1 || universe >= 1, "the size of the universe is none");
     exchange_values(launcher);
     fence_often(launcher);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The PMI-1 server, asked in its wire protocol."""
 
-from harness import DOUBLE, LaunchTest, main
+from harness import DOUBLE, LaunchTest, cores, main
 
 
 class Pmi(LaunchTest):
@@ -15,7 +15,7 @@ class Pmi(LaunchTest):
                 ("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"),
                 ("cmd=get_maxes", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0"),
                 ("cmd=get_appnum", "cmd=appnum appnum=0 rc=0"),
-                ("cmd=get_universe_size", "cmd=universe_size size=1 rc=0"),
+                ("cmd=get_universe_size", f"cmd=universe_size size={cores()} rc=0"),
                 ("cmd=finalize", "cmd=finalize_ack rc=0"),
                 ("cmd=nonsense", "cmd=nonsense rc=-1 msg=unknown_command"),
                 ("mcmd=spawn\nnprocs=1\nendcmd", "cmd=spawn_result rc=-1 errmsg=spawning_is_not_supported")):
