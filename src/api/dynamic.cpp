@@ -100,7 +100,7 @@ int use_names(Thread& thread, Use&& use) try {
 }
 
 int publish(Thread& thread, ServiceName service, Hints, PortName port) {
-    return use_names(thread, [&](dyn::Names& names) {
+    return use_names(thread, [&](dyn::Names& names) -> int {
         if (names.publish(service.value, port.value)) return MPI_SUCCESS;
         return refuse(thread, nullptr, MPI_ERR_SERVICE, ServiceName::name,
                       "'" + std::string(service.value) + "' is published already");
@@ -108,7 +108,7 @@ int publish(Thread& thread, ServiceName service, Hints, PortName port) {
 }
 
 int unpublish(Thread& thread, ServiceName service, Hints, PortName) {
-    return use_names(thread, [&](dyn::Names& names) {
+    return use_names(thread, [&](dyn::Names& names) -> int {
         if (names.unpublish(service.value)) return MPI_SUCCESS;
         return refuse(thread, nullptr, MPI_ERR_SERVICE, ServiceName::name,
                       "this process has not published '" + std::string(service.value) + "'");
@@ -116,7 +116,7 @@ int unpublish(Thread& thread, ServiceName service, Hints, PortName) {
 }
 
 int look_up(Thread& thread, ServiceName service, Hints, NewPortName port) {
-    return use_names(thread, [&](dyn::Names& names) {
+    return use_names(thread, [&](dyn::Names& names) -> int {
         const auto found = names.look_up(service.value);
         if (found) {
             write_text(*found, port.place, MPI_MAX_PORT_NAME);

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A folder for one test.
-class PublishedNames : public testing::Test {
+class PublishedNames : public ::testing::Test {
 protected:
     PublishedNames() {
         std::string pattern = (fs::temp_directory_path() / "heddle-test-XXXXXX").string();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <stdexcept>
-
 #include "transport/network.hpp"
+#include "transport/patience.hpp"
+#include "transport/sockets/wire.hpp"
 
 namespace heddle::transport {
 
-std::unique_ptr<AnyLane> open_guest_lane(Guests&, const tool::Settings&) {
-    throw std::runtime_error("no lane to processes of other jobs yet");
+std::unique_ptr<AnyLane> open_guest_lane(Guests& guests, const tool::Settings& settings) {
+    using GuestLane = Lane<sockets::Wire, GuestMembers>;
+    return std::make_unique<LaneOf<GuestLane>>(
+        GuestMembers(guests, settings.network_checksum == tool::Switch::on), patience_of(settings),
+        sockets::Options{.interface = settings.interface});
 }
 
 }  // namespace heddle::transport

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/network.hpp"
 
-#include <chrono>
-
 #include "transport/ofi/wire.hpp"
+#include "transport/patience.hpp"
 
 namespace heddle::transport {
-namespace {
-
-Patience patience_of(const tool::Settings& settings) {
-    Patience patience;
-    patience.silence = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::nanoseconds{settings.network_silence});
-    return patience;
-}
-
-}  // namespace
 
 std::string describe_network(const tool::Settings& settings) try {
     const ofi::Choice choice = ofi::choose({settings.fabric, settings.interface});
