@@ -16,7 +16,7 @@
 
 #include "transport/lane.hpp"
 #include "transport/ofi/choice.hpp"
-#include "transport/ofi/probe.hpp"
+#include "transport/probe.hpp"
 
 namespace heddle::transport::ofi {
 

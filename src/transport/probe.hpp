@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the kernel knows of an address of the internet to which nothing goes, or from which nothing comes: libfabric only
-/// says "not now". The kernel says more when it is asked for a connection of our own, which is kept and asked for signs of
-/// life each second. A host answers them also for a process that is stopped.
+/// What the kernel knows of an address of the internet to which nothing goes, or from which nothing comes. The kernel says
+/// more than libfabric when it is asked for a connection of our own, which is kept and asked for signs of life each second. A host
+/// answers them also for a process that is stopped.
 
 #include <chrono>
 #include <string>
 
-namespace heddle::transport::ofi {
+namespace heddle::transport {
+
+/// How long ago the host at the other end of a connection over TCP has acknowledged something; the longest time if the
+/// kernel does not say.
+std::chrono::milliseconds acknowledgement_age(int socket) noexcept;
 
 class Probe {
 public:
-    explicit Probe(const std::string& address) noexcept;
+    /// `address`: as connect() wants it. `greeting`: first words of each connection; at most some hundred bytes.
+    explicit Probe(const std::string& address, std::string greeting = {}) noexcept;
     ~Probe();
     Probe(const Probe&) = delete;
     Probe& operator=(const Probe&) = delete;
@@ -30,6 +35,7 @@ private:
     void look_at_acknowledgement() noexcept;
 
     const std::string address_;
+    const std::string greeting_;
     int socket_ = -1;
     int error_ = 0;  ///< errno of a connection that failed
     bool connected_ = false;
@@ -37,4 +43,4 @@ private:
     Clock::time_point acknowledged_{};  ///< the latest sign of life
 };
 
-}  // namespace heddle::transport::ofi
+}  // namespace heddle::transport

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ofi/probe.hpp"
+#include "transport/probe.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace heddle::transport::ofi {
+#include <utility>
+
+namespace heddle::transport {
 namespace {
 
 constexpr std::chrono::seconds until_next{1};
@@ -30,7 +32,18 @@ void ask_for_signs_of_life(int socket) noexcept {
 
 }  // namespace
 
-Probe::Probe(const std::string& address) noexcept : address_(address) { begin(); }
+std::chrono::milliseconds acknowledgement_age(int socket) noexcept {
+    tcp_info info{};
+    socklen_t bytes = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
+        return std::chrono::milliseconds::max();
+    return std::chrono::milliseconds{info.tcpi_last_ack_recv};
+}
+
+Probe::Probe(const std::string& address, std::string greeting) noexcept
+    : address_(address), greeting_(std::move(greeting)) {
+    begin();
+}
 Probe::~Probe() { end(); }
 
 void Probe::begin() noexcept {
@@ -67,17 +80,15 @@ void Probe::look() noexcept {
         error_ = error;
         return;
     }
-    connected_ = true;
+    if (!std::exchange(connected_, true) && !greeting_.empty())
+        (void)::send(socket_, greeting_.data(), greeting_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     look_at_acknowledgement();
     if ((state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) end();
 }
 
 void Probe::look_at_acknowledgement() noexcept {
-    tcp_info info{};
-    socklen_t bytes = sizeof info;
-    if (getsockopt(socket_, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return;
-    acknowledged_ =
-        std::max(acknowledged_, Clock::now() - std::chrono::milliseconds{info.tcpi_last_ack_recv});
+    const std::chrono::milliseconds age = acknowledgement_age(socket_);
+    if (age != age.max()) acknowledged_ = std::max(acknowledged_, Clock::now() - age);
 }
 
 bool Probe::is_acknowledged(std::chrono::milliseconds within) noexcept {
@@ -92,4 +103,4 @@ std::string Probe::finding() noexcept {
     return {};
 }
 
-}  // namespace heddle::transport::ofi
+}  // namespace heddle::transport

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/sockets/outgoing.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::transport::sockets {
+namespace {
+
+constexpr std::size_t passes = 3;     // over the endpoints, if peers hang up before the welcome
+constexpr int send_buffer = 1 << 20;  // the kernel has a limit of its own
+constexpr std::uint32_t quiet = EPOLLIN | EPOLLRDHUP;
+
+bool is_shortage(int error) noexcept {
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+bool listens_as_this_user(int socket) noexcept {
+    ucred peer{};
+    socklen_t bytes = sizeof peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+}
+
+int error_of(int socket) noexcept {
+    int error = 0;
+    socklen_t bytes = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
+}
+
+/// To have written too late is to have been hung up on.
+int reason_of(int error) noexcept { return error == EPIPE ? ECONNRESET : error; }
+
+}  // namespace
+
+Outgoing::~Outgoing() {
+    enter(State::closed);
+    hang_up();
+}
+
+Sent Outgoing::send(SendBuffer& buffer, std::size_t bytes) noexcept {
+    const Sent sent = begin({buffer.bytes.get(), bytes});
+    if (sent != Sent::accepted) return sent;
+    if (rest_.batch.empty())
+        completions_.push(buffer, 0);
+    else
+        rest_.buffer = &buffer;
+    return sent;
+}
+
+Sent Outgoing::inject(Bytes batch) noexcept {
+    const Sent sent = begin(batch);
+    if (sent != Sent::accepted || rest_.batch.empty()) return sent;
+    std::memcpy(copy_.get(), batch.data(), batch.size());
+    rest_.batch = {copy_.get(), batch.size()};
+    return sent;
+}
+
+Sent Outgoing::begin(Bytes batch) noexcept {
+    if (state_ != State::ready && !open()) [[unlikely]]
+        return state_ == State::failed ? Sent::failed : Sent::again;
+    if (blocked_) return Sent::again;
+    const ssize_t wrote = write(batch, 0);
+    if (wrote < 0) {
+        fail(reason_of(errno));
+        return Sent::failed;
+    }
+    const auto left = static_cast<std::size_t>(wrote);
+    if (left == Frame{static_cast<std::uint32_t>(batch.size()), 0}.whole()) return Sent::accepted;
+    block(true);
+    if (left == 0) return Sent::again;
+    rest_ = {nullptr, batch, left};
+    return Sent::accepted;
+}
+
+/// Writes what is behind the first bytes of the frame. Returns how much has left; negative: an error.
+ssize_t Outgoing::write(Bytes batch, std::size_t from) noexcept {
+    static constexpr std::array<std::byte, 8> zeroes{};
+    const Frame frame{static_cast<std::uint32_t>(batch.size()), 0};
+    const std::array<Bytes, 3> parts{std::as_bytes(std::span(&frame, 1)), batch,
+                                     Bytes(zeroes).first(padded(batch.size()) - batch.size())};
+    std::array<iovec, 3> pieces{};
+    std::size_t count = 0;
+    for (const Bytes& part : parts) {
+        const std::size_t skipped = std::min(from, part.size());
+        from -= skipped;
+        if (skipped == part.size()) continue;
+        pieces[count++] = {const_cast<std::byte*>(part.data() + skipped), part.size() - skipped};
+    }
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = count;
+    const ssize_t wrote = sendmsg(socket_.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const bool later = wrote < 0 && (errno == EAGAIN || errno == EINTR || is_shortage(errno));
+    return later ? 0 : wrote;
+}
+
+void Outgoing::write_rest() noexcept {
+    if (!rest_.batch.empty()) {
+        const ssize_t wrote = write(rest_.batch, rest_.sent);
+        if (wrote < 0) return fail(reason_of(errno));
+        rest_.sent += static_cast<std::size_t>(wrote);
+        if (rest_.sent < Frame{static_cast<std::uint32_t>(rest_.batch.size()), 0}.whole()) return;
+        if (rest_.buffer != nullptr) completions_.push(*rest_.buffer, 0);
+        rest_ = {};
+    }
+    block(false);
+}
+
+void Outgoing::block(bool on) noexcept {
+    blocked_ = on;
+    loop_.change(socket_.number(), *this, on ? quiet | EPOLLOUT : quiet);
+}
+
+/// Returns true when it is ready.
+bool Outgoing::open() noexcept {
+    if (state_ != State::closed) return false;
+    if (copy_ == nullptr) copy_.reset(new (std::nothrow) std::byte[inject_limit]);
+    if (copy_ == nullptr) return false;
+    if (endpoints_.front().is_internet())
+        try_next();
+    else if (open_beside())
+        enter(State::ready);
+    return state_ == State::ready;
+}
+
+/// Returns false if it has failed, or is to be tried again.
+bool Outgoing::open_beside() noexcept {
+    if (!try_endpoint(endpoints_.front())) {
+        // EAGAIN: as many wait to be let in as may.
+        if (!is_short_ && error_ != EAGAIN) fail(error_);
+        return false;
+    }
+    if (!listens_as_this_user(socket_.number())) {
+        fail(EACCES);
+        return false;
+    }
+    if (say_hello()) return true;
+    fail(ECONNRESET);
+    return false;
+}
+
+/// Until one of them is on its way. While descriptors are short it stays closed, so that the next batch tries again.
+void Outgoing::try_next() noexcept {
+    enter(State::closed);
+    if (tries_ == 0) opened_ = Clock::now();
+    while (has_more_endpoints()) {
+        ++tries_;
+        if (try_endpoint(endpoint())) return enter(State::connecting);
+        if (is_short_) {
+            --tries_;
+            return;
+        }
+    }
+    fail(error_);
+}
+
+/// Returns false if it was refused at once, by error_.
+bool Outgoing::try_endpoint(const Endpoint& endpoint) noexcept {
+    hang_up();
+    tried_ = Clock::now();
+    Descriptor made = make_socket(endpoint.family());
+    if (!made) return false;
+    const bool connects =
+        connect(made.number(), endpoint.get(), endpoint.length) == 0 || errno == EINPROGRESS;
+    if (!connects || !loop_.add(made.number(), *this, endpoint.is_internet() ? EPOLLOUT : quiet)) {
+        error_ = errno;
+        return false;
+    }
+    socket_ = std::move(made);
+    return true;
+}
+
+Descriptor Outgoing::make_socket(int family) noexcept {
+    Descriptor made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!made) {
+        error_ = errno;
+        if (is_shortage(error_) && !std::exchange(is_short_, true)) short_since_ = tried_;
+        return made;
+    }
+    is_short_ = false;
+    const int on = 1;
+    if (family == AF_UNIX)
+        (void)setsockopt(made.number(), SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+    else
+        (void)setsockopt(made.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return made;
+}
+
+bool Outgoing::say_hello() noexcept {
+    const Hello said = hello(Hello::Kind::batches);
+    return ::send(socket_.number(), &said, sizeof said, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof said;
+}
+
+void Outgoing::ready(std::uint32_t what) noexcept {
+    switch (state_) {
+        case State::connecting:
+            error_ = error_of(socket_.number());
+            if (error_ != 0 || !say_hello()) return try_next();
+            loop_.change(socket_.number(), *this, quiet);
+            return enter(State::greeting);
+        case State::greeting: return hear_welcome();
+        case State::ready:
+            if ((what & (quiet | EPOLLHUP | EPOLLERR)) != 0) hear_end();
+            if ((what & EPOLLOUT) != 0 && state_ == State::ready) write_rest();
+            return;
+        case State::closed:
+        case State::failed: return;
+    }
+}
+
+void Outgoing::hear_welcome() noexcept {
+    std::uint64_t heard = 0;
+    const ssize_t got = recv(socket_.number(), &heard, sizeof heard, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got == sizeof heard && heard == welcome) return enter(State::ready);
+    error_ = got < 0 ? errno : ECONNRESET;
+    most_tries_ = passes * endpoints_.size();
+    try_next();
+}
+
+/// A receiver says nothing more; if it is readable, it has gone.
+void Outgoing::hear_end() noexcept {
+    std::byte said{};
+    const ssize_t got = recv(socket_.number(), &said, sizeof said, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    fail(got == 0 ? ECONNRESET : got < 0 ? errno : EPROTO);
+}
+
+void Outgoing::enter(State state) noexcept {
+    const bool before = is_on_its_way();
+    state_ = state;
+    if (before != is_on_its_way()) loop_.want_ticks(!before);
+}
+
+void Outgoing::tick() noexcept {
+    if (!is_on_its_way() || !has_more_endpoints()) return;
+    const auto patience = state_ == State::connecting ? Clock::duration(until_next)
+                                                      : Clock::duration(until_unwelcome);
+    if (Clock::now() - tried_ <= patience) return;
+    error_ = ETIMEDOUT;
+    try_next();
+}
+
+void Outgoing::fail(int error) noexcept {
+    enter(State::failed);
+    error_ = error;
+    hang_up();
+    if (rest_.buffer != nullptr) completions_.push(*rest_.buffer, error);
+    rest_ = {};
+    probe_.reset();
+}
+
+void Outgoing::hang_up() noexcept {
+    if (!socket_) return;
+    loop_.remove(socket_.number());
+    socket_.close();
+}
+
+std::string Outgoing::finding() {
+    const auto now = Clock::now();
+    if (state_ == State::failed) return std::strerror(error_);
+    if (is_short_ && now - short_since_ > until_short) return std::strerror(error_);
+    if (state_ == State::connecting && now - opened_ > until_unreachable)
+        return "no answer for " + std::to_string(until_unreachable.count()) + " s";
+    return is_connected() && endpoint().is_internet() ? probe().finding() : std::string();
+}
+
+/// A connection of its own, whose signs of life do not become rarer because a receiver has no room.
+Probe& Outgoing::probe() {
+    if (probe_ == nullptr) {
+        const Hello said = hello(Hello::Kind::signs_of_life);
+        const auto* const at = reinterpret_cast<const char*>(endpoint().get());
+        probe_ =
+            std::make_unique<Probe>(std::string(at, endpoint().length),
+                                    std::string(reinterpret_cast<const char*>(&said), sizeof said));
+    }
+    return *probe_;
+}
+
+/// On one machine a socket knows at once that its peer has gone.
+bool Outgoing::is_acknowledged(std::chrono::milliseconds within) noexcept {
+    if (!endpoints_.front().is_internet()) return state_ != State::failed;
+    if (!is_connected()) return false;
+    if (probe_ != nullptr && probe_->is_acknowledged(within)) return true;
+    return acknowledgement_age(socket_.number()) <= within;
+}
+
+}  // namespace heddle::transport::sockets
