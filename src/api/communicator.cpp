@@ -313,13 +313,6 @@ int create_group(Thread& thread, Comm comm, Group group, SendTag tag, Out<MPI_Co
 
 // --- freeing ---
 
-/// Nobody goes on before all have come: what others have sent is there then, and the id may be used again.
-int leave_together(Thread& thread, Communicator& communicator) {
-    const comm::Participants participants(communicator);
-    bool all = true;
-    return comm::all_agree(thread, participants, comm::everybody(participants), participants.me(),
-                           comm::disconnect_agreement, all);
-}
 
 int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
     Process& process = *thread.process;
@@ -342,8 +335,7 @@ int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
         return objects::fail(thread, comm.object, MPI_ERR_NO_MEM, "no memory for a request");
     const bool between_jobs = (comm->context & objects::context_between_jobs) != 0;
     const std::uint32_t context = comm->context;
-    if (between_jobs && with_buffered)
-        if (const int error = leave_together(thread, *comm)) return error;
+    if (between_jobs && with_buffered) comm::leave_together(thread, *comm);
     if (process.parent == handle) process.parent = MPI_COMM_NULL;
     objects::close_handle(process, *comm);
     handle = MPI_COMM_NULL;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "comm/recycling.hpp"
+#include "comm/unless_lost.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "p2p/join.hpp"
@@ -91,6 +92,23 @@ int reserve_between_jobs(core::Thread& thread, const Participants& participants,
     const int error = all_agree(thread, participants, members, me, tag, reserved);
     if (mine && (error != MPI_SUCCESS || !reserved)) contexts.give_back(context);
     return error;
+}
+
+/// All rounds, whatever comes of one: others wait for them.
+void leave_together(core::Thread& thread, objects::Communicator& communicator) {
+    const Participants participants(communicator);
+    const std::int32_t size = participants.size();
+    for (std::int32_t step = 1; step < size; step *= 2) {
+        const std::int32_t before = (participants.me() - step + size) % size;
+        const std::int32_t after = (participants.me() + step) % size;
+        core::Request* const receive =
+            start_receive(thread, participants, nullptr, 0, before, disconnect_agreement);
+        core::Request* const send =
+            start_send(thread, participants, nullptr, 0, after, disconnect_agreement);
+        int error = MPI_SUCCESS;
+        if (receive != nullptr && send != nullptr)
+            (void)finish_unless_lost(thread, participants.process(before), *send, *receive, error);
+    }
 }
 
 int start_to_agree(core::Thread& thread, const Participants& participants, std::uint32_t& context,

@@ -54,6 +54,10 @@ int reserve_between_jobs(core::Thread& thread, const Participants& participants,
                          std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
                          std::uint32_t& context, bool& reserved);
 
+/// Waits until all participants of a communicator between jobs have come, those left out that are lost: what others have sent
+/// is there then.
+void leave_together(core::Thread& thread, objects::Communicator& communicator);
+
 /// What a split makes for the caller. Processes by their numbers.
 struct Part {
     objects::Members local;   ///< of the caller's group; empty: there is no communicator

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "comm/letters.hpp"
 #include "comm/recycling.hpp"
+#include "comm/unless_lost.hpp"
 #include "objects/errors.hpp"
 #include "p2p/operations.hpp"
 
@@ -26,55 +26,6 @@ struct Offer {
     std::uint32_t several_jobs;  ///< processes of several jobs take part: cards follow
 };
 
-/// Both requests, or never, where the other leader is lost.
-class Exchanged {
-public:
-    Exchanged(core::Thread& thread, std::int32_t process, core::Request& send,
-              core::Request& receive) noexcept
-        : thread_(thread), process_(process), send_(send), receive_(receive) {}
-
-    bool holds() const { return complete() || is_lost(); }
-    bool complete() const noexcept { return send_.completed() && receive_.completed(); }
-    bool is_lost() const { return thread_.process->letters->is_lost(process_); }
-    p2p::Instances instances() const noexcept { return p2p::Engine::all; }
-    p2p::Instances likely_instances() const noexcept {
-        return thread_.engine->likely_instances_of(receive_);
-    }
-    void announce(sync::Slot* slot) {
-        (void)for_send_.make(send_, slot);
-        (void)for_receive_.make(receive_, slot);
-        thread_.process->letters->tell_of_lost(thread_.slot, slot != nullptr);
-    }
-    void describe(char* text, std::size_t bytes) const {
-        p2p::describe_request(*thread_.engine, receive_, text, bytes);
-    }
-
-private:
-    core::Thread& thread_;
-    const std::int32_t process_;
-    core::Request& send_;
-    core::Request& receive_;
-    p2p::Announcement for_send_, for_receive_;
-};
-
-void wait_for_both(core::Thread& thread, std::int32_t process, core::Request& send,
-                   core::Request& receive) {
-    Exchanged exchanged(thread, process, send, receive);
-    if (!exchanged.holds()) progress::wait(*thread.engine, thread, exchanged);
-}
-
-/// Nothing comes any more, and what has not been sent goes nowhere.
-int give_up(core::Thread& thread, core::Request& send, core::Request& receive) {
-    p2p::Engine& engine = *thread.engine;
-    if (!receive.completed()) engine.cancel_receive(thread, receive);
-    if (!send.completed()) engine.cancel_send(thread, send);
-    for (core::Request* request : {&send, &receive}) {
-        p2p::wait_for(engine, thread, *request);
-        engine.free_request(thread, *request);
-    }
-    return leader_is_lost;
-}
-
 int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes,
              void* in, std::uint64_t in_bytes) {
     p2p::Engine& engine = *thread.engine;
@@ -90,9 +41,12 @@ int exchange(core::Thread& thread, const Route& route, const void* out, std::uin
                                              static_cast<const std::byte*>(out),
                                              out_bytes});
     if (thread.process->numbers.is_guest(route.process) && send != nullptr && receive != nullptr) {
-        engine.watch(route.process);
-        wait_for_both(thread, route.process, *send, *receive);
-        if (!receive->completed() || !send->completed()) return give_up(thread, *send, *receive);
+        int error = MPI_SUCCESS;
+        if (!finish_unless_lost(thread, route.process, *send, *receive, error))
+            return leader_is_lost;
+        return error == MPI_SUCCESS
+            ? error
+            : objects::fail(thread, route.for_errors, error, objects::class_text(error));
     }
     const int sent = p2p::finish(thread, *route.for_errors, send);
     const int received = p2p::finish(thread, *route.for_errors, receive);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/letters.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -121,17 +124,61 @@ void Letters::letter(p2p::ProgressCall& call, std::int32_t process,
         call.thread.engine->send_letter(call, process, {fields.from, 0, refused});
 }
 
+namespace {
+
+/// Whether an error on one of the communicators with that process ends the job.
+bool ends_job(objects::Process& process, std::int32_t lost) noexcept {
+    const auto has = [lost](const objects::Group* group) {
+        return group != nullptr &&
+            std::find(group->processes.begin(), group->processes.end(), lost) !=
+            group->processes.end();
+    };
+    const std::lock_guard guard(process.set_up);
+    for (std::uint32_t i = core::first_number;
+         objects::Communicator* communicator = process.communicators.at_place(i); ++i)
+        if (communicator->is(core::Kind::communicator) && communicator->errhandler->ends_job() &&
+            (has(communicator->group) || has(communicator->remote)))
+            return true;
+    return false;
+}
+
+}  // namespace
+
+/// By a thread that holds no lock.
+class Letters::FailOperations final : public core::Work {
+public:
+    FailOperations(std::int32_t process, std::string why) noexcept
+        : process_(process), why_(std::move(why)) {}
+
+    void run(core::Thread& thread) noexcept override {
+        const std::unique_ptr<FailOperations> self(this);
+        objects::Process& mine = *thread.process;
+        if (mine.is_connected_with(process_) && ends_job(mine, process_))
+            objects::end_job(
+                mine, 1,
+                "lost a process of another job, with which this one is connected: " + why_);
+        thread.engine->fail_operations_with(thread, process_);
+    }
+
+private:
+    const std::int32_t process_;
+    const std::string why_;
+};
+
 void Letters::lost(std::int32_t process, std::string_view why) noexcept {
-    objects::Process& mine = *objects::attached_thread()->process;
-    if (mine.is_connected_with(process))
-        objects::end_job(mine, 1,
-                         "lost a process of another job, with which this one is connected: " +
-                             std::string(why));
-    const std::lock_guard guard(lock_);
-    lost_.insert(process);
-    for (auto& [key, box] : boxes_)
-        if (box.waiter != nullptr) box.waiter->signal();
-    for (sync::Slot* slot : told_of_lost_) slot->signal();
+    {
+        const std::lock_guard guard(lock_);
+        lost_.insert(process);
+        for (auto& [key, box] : boxes_)
+            if (box.waiter != nullptr) box.waiter->signal();
+        for (sync::Slot* slot : told_of_lost_) slot->signal();
+    }
+    p2p::ProgressCall call(*objects::attached_thread());
+    call.put_off(*std::make_unique<FailOperations>(process, std::string(why)).release());
+}
+
+void Letters::awaited(core::Thread& thread, std::int32_t process) noexcept {
+    if (is_lost(process)) thread.engine->fail_operations_with(thread, process);
 }
 
 }  // namespace heddle::comm

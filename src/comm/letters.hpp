@@ -5,7 +5,8 @@
 ///
 /// Key            a random number that its process has opened. A letter to a key that is not open is answered by `refused`.
 /// Lost           a process that nothing goes to any more. Who waits for a letter from it is told. Where it is a member of a
-///                communicator of this process, the job ends: nobody knows what waits for it.
+///                communicator of this process, the job ends, unless all such communicators have error handlers that return:
+///                then operations with it fail.
 /// Thread safety  any thread. A key is waited at by one thread at a time.
 /// Errors         functions that send or open throw std::bad_alloc, and have done nothing then.
 
@@ -55,9 +56,11 @@ public:
     void letter(p2p::ProgressCall& call, std::int32_t process,
                 const p2p::LetterFields& fields) override;
     void lost(std::int32_t process, std::string_view why) noexcept override;
+    void awaited(core::Thread& thread, std::int32_t process) noexcept override;
 
 private:
     class Wait;
+    class FailOperations;
     struct Box {
         std::deque<Letter> letters;
         sync::Slot* waiter = nullptr;

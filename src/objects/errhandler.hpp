@@ -23,6 +23,7 @@ struct Errhandler : core::Handed {
     For what = For::everything;
     Function function = nullptr;  ///< for Action::call; of the type that `what` says
 
+    bool ends_job() const noexcept { return action == Action::fatal || action == Action::abort; }
     bool is_for(For object) const noexcept { return what == For::everything || what == object; }
 };
 

@@ -175,6 +175,8 @@ public:
 
     /// Who hears of them, beside what is said in communicators. Before there are threads.
     void use_guest_listener(GuestListener& listener) noexcept { guest_listener_ = &listener; }
+    /// What only that process could complete fails, as it is lost. Without locks held.
+    void fail_operations_with(core::Thread& thread, std::int32_t process);
     /// Throws std::bad_alloc, and has sent nothing then.
     void send_letter(core::Thread& thread, std::int32_t process, const LetterFields& letter);
     void send_letter(ProgressCall& call, std::int32_t process, const LetterFields& letter);
@@ -648,6 +650,10 @@ private:
     void stream_far(ProgressCall& call, const CtsFields& fields);
     void cancel_far_send(ProgressCall& call, core::Request& send);
     void answer_cancel(ProgressCall& call, std::int32_t process, const transport::Header& header);
+
+    // engine_lost.cpp
+    void fail_sends_to(ProgressCall& call, std::int32_t process);
+    static void fail_request(ProgressCall& call, core::Request& request) noexcept;
 
     // engine_access.cpp
     void deliver_access(ProgressCall& call, std::int32_t process, const transport::Header& header);

@@ -182,9 +182,16 @@ void Engine::watch_far_sender(const core::Request& request) noexcept {
     const objects::Communicator* communicator = request.communicator;
     if (request.operation != core::Operation::receive || communicator == nullptr) return;
     // A place of the library's own is no rank there: then another one is watched than is meant, if any.
-    const std::int32_t process =
-        objects::process_named_by(*communicator, pattern_of(request).source);
-    if (process >= 0 && is_far(process)) watch(process);
+    const auto watch_rank = [&](std::int32_t rank) {
+        const std::int32_t process = objects::process_named_by(*communicator, rank);
+        if (process < 0 || !is_far(process)) return;
+        watch(process);
+        guest_listener_->awaited(*objects::attached_thread(), process);
+    };
+    const std::int32_t source = pattern_of(request).source;
+    if (source != match::any_source) return watch_rank(source);
+    if ((communicator->context & objects::context_between_jobs) == 0) return;
+    for (std::int32_t rank = 0; rank < communicator->peers; ++rank) watch_rank(rank);
 }
 
 void Engine::watch(std::int32_t process) noexcept {

@@ -19,6 +19,9 @@ public:
     virtual void letter(ProgressCall& call, std::int32_t process, const LetterFields& letter) = 0;
     /// Nothing goes there any more, and nothing comes from there.
     virtual void lost(std::int32_t process, std::string_view why) noexcept = 0;
+    /// A thread is going to sleep, without locks, until something has come that may come from this process. Those that are lost
+    /// are asked for again.
+    virtual void awaited(core::Thread& thread, std::int32_t process) noexcept = 0;
 
 protected:
     ~GuestListener() = default;

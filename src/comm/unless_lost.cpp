@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "comm/unless_lost.hpp"
+
+#include "comm/letters.hpp"
+#include "mpi.h"
+#include "objects/process.hpp"
+#include "p2p/operations.hpp"
+
+namespace heddle::comm {
+namespace {
+
+/// Both requests, or never, where the other leader is lost.
+class Exchanged {
+public:
+    Exchanged(core::Thread& thread, std::int32_t process, core::Request& send,
+              core::Request& receive) noexcept
+        : thread_(thread), process_(process), send_(send), receive_(receive) {}
+
+    bool holds() const { return complete() || is_lost(); }
+    bool complete() const noexcept { return send_.completed() && receive_.completed(); }
+    bool is_lost() const { return thread_.process->letters->is_lost(process_); }
+    p2p::Instances instances() const noexcept { return p2p::Engine::all; }
+    p2p::Instances likely_instances() const noexcept {
+        return thread_.engine->likely_instances_of(receive_);
+    }
+    void announce(sync::Slot* slot) {
+        // A send that was complete from the start is everybody's.
+        if (slot == nullptr || !send_.completed()) (void)for_send_.make(send_, slot);
+        if (slot == nullptr || !receive_.completed()) (void)for_receive_.make(receive_, slot);
+        thread_.process->letters->tell_of_lost(thread_.slot, slot != nullptr);
+    }
+    void describe(char* text, std::size_t bytes) const {
+        p2p::describe_request(*thread_.engine, receive_, text, bytes);
+    }
+
+private:
+    core::Thread& thread_;
+    const std::int32_t process_;
+    core::Request& send_;
+    core::Request& receive_;
+    p2p::Announcement for_send_, for_receive_;
+};
+
+void wait_for_both(core::Thread& thread, std::int32_t process, core::Request& send,
+                   core::Request& receive) {
+    Exchanged exchanged(thread, process, send, receive);
+    if (!exchanged.holds()) progress::wait(*thread.engine, thread, exchanged);
+}
+
+}  // namespace
+
+bool finish_unless_lost(core::Thread& thread, std::int32_t process, core::Request& send,
+                        core::Request& receive, int& error) {
+    p2p::Engine& engine = *thread.engine;
+    if (engine.is_far(process)) engine.watch(process);
+    wait_for_both(thread, process, send, receive);
+    const bool complete = send.completed() && receive.completed();
+    if (!receive.completed()) engine.cancel_receive(thread, receive);
+    if (!send.completed()) engine.cancel_send(thread, send);
+    for (core::Request* request : {&send, &receive}) {
+        // A large message to a process that is lost stays with the engine.
+        if (!request->completed()) continue;
+        if (error == MPI_SUCCESS) error = request->error;
+        engine.free_request(thread, *request);
+    }
+    return complete;
+}
+
+}  // namespace heddle::comm
