@@ -337,11 +337,20 @@ class End(ChildrenTest):
             job.assert_nothing_left()
 
     def test_with_their_keeper(self):
-        job = self.alone(2, DOUBLE, "board:initialized", "wait")
-        self.await_line(job, "started")
+        job = self.alone(2, DOUBLE, "stubborn-daemon", "board:initialized", "say:ready", "wait")
+        for _ in range(2):
+            self.await_line(job, "ready")
         os.kill(self.keepers_of_children(job)[0], signal.SIGKILL)
         _, out, _ = job.end()
         self.assertIn("was ended", reports(out)[-1]["reason"])
+        job.assert_nothing_left()
+
+    def test_with_the_watcher_of_their_keeper(self):
+        job = self.alone(2, DOUBLE, "stubborn-daemon", "board:initialized", "say:ready", "wait")
+        for _ in range(2):
+            self.await_line(job, "ready")
+        os.kill(job.watcher(), signal.SIGKILL)
+        job.end()
         job.assert_nothing_left()
 
     def test_with_the_outer_job(self):
