@@ -16,6 +16,7 @@
 #include "binding.hpp"
 #include "children_info.hpp"
 #include "crowding.hpp"
+#include "event_loop.hpp"
 #include "foreign.hpp"
 #include "hand_over.hpp"
 #include "hosts.hpp"
@@ -27,6 +28,7 @@
 #include "settle.hpp"
 #include "signal_pipe.hpp"
 #include "topology.hpp"
+#include "watcher.hpp"
 
 namespace heddle::mpiexec {
 
@@ -61,6 +63,9 @@ void be_recognised() {
     ::setpgid(0, 0);
     become_subreaper();
 }
+
+/// Whether a keeper ends what this process may leave if it is killed.
+bool has_outer_keeper() { return std::getenv(launch::spawn_options_variable) != nullptr; }
 
 /// errno for what settle_program() has refused.
 int error_of(const Failure& failure) {
@@ -103,10 +108,12 @@ void warn(const Job& job, const launch::Description& description) {
 std::vector<std::vector<int>> settle_here(Job& job) {
     bind_here(job.placement.cpus);  // what the kernel refuses leaves the parent's cores
     if (job.placement.bind == Bind::unset) job.placement.bind = Bind::none;
-    std::vector<Core> cores = allowed_cores();
+    // Nobody else asks what the cores are like, which takes long where there are many.
+    std::vector<Core> cores =
+        job.placement.bind == Bind::none ? std::vector{Core{allowed_threads()}} : allowed_cores();
     if (job.placement.bind == Bind::l3cache || job.placement.map == Map::l3cache)
         find_caches(cores);
-    if (job.universe_size == 0) job.universe_size = static_cast<int>(cores.size());
+    if (job.universe_size == 0) job.universe_size = hardware_threads(cores);
     const int descriptors = 1 + PassedOn(job).pipes();
     if (!descriptors_suffice(job.size(), descriptors)) job.raw_output = true;
     check_limits(job.size(), 1 + PassedOn(job).pipes());
@@ -143,19 +150,30 @@ int run(UniqueFd signals, ParentLink& parent) {
     return keep(job, bindings, std::move(signals), parent);
 }
 
-}  // namespace
-
-int run_children() {
-    ParentLink parent;  // closes what is not its own
-    UniqueFd signals = signals_to_keeper({SIGTSTP});
-    be_recognised();
+int run_as_keeper(ParentLink& parent) {
     try {
-        return run(std::move(signals), parent);
+        return run(signals_to_keeper({SIGTSTP}), parent);
     } catch (const Failure& failure) {
         parent.not_started(-1, EAGAIN, failure.what());
         parent.ended(failure.code, failure.what());
         return failure.code;
     }
+}
+
+}  // namespace
+
+int run_children() {
+    ParentLink parent;  // closes what is not its own
+    be_recognised();
+    if (has_outer_keeper()) return run_as_keeper(parent);
+    const Signals blocked({SIGCHLD});  // as watch() wants it
+    return watch(
+        [&] {
+            ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+            become_subreaper();
+            return run_as_keeper(parent);
+        },
+        [] { ::prctl(PR_SET_NAME, "heddle-watcher"); });
 }
 
 }  // namespace heddle::mpiexec

@@ -4,7 +4,8 @@
 /// (src/launch/children.hpp, docs/adr/0058-children-by-a-nested-mpiexec.md).
 ///
 /// Place          an orphan: under an outer mpiexec it belongs to the keeper there, which hands signals to it, waits for it, and
-///                kills what is below it in the end. It has a name and a process group of its own.
+///                kills what is below it in the end. Elsewhere a watcher (watcher.hpp) is its parent: each of the two ends the job
+///                if the other is killed. It has a name and a process group of its own.
 /// End            with the parent, unless it was released. What cannot be started, and a child that ends before
 ///                MPI_Init, is told to the parent and not to the user.
 /// Cores          those of the outer job, and no binding unless info asks for one: others run there already.

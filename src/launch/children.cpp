@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@
 
 #include "launch/children_info.hpp"
 #include "launch/children_wire.hpp"
+#include "launch/variables.hpp"
 #include "platform/grandchild.hpp"
 #include "platform/shared_memory.hpp"
 
@@ -78,6 +80,26 @@ Descriptor own_process() noexcept {
     return Descriptor(number < 0 ? -1 : static_cast<int>(number));
 }
 
+/// That of this process, with what only its mpiexec is to know.
+class ChildEnvironment {
+public:
+    ChildEnvironment() : options_(std::string(spawn_options_variable) + "=" + spawn_options()) {
+        for (char** entry = environ; *entry != nullptr; ++entry)
+            if (!std::string_view(*entry).starts_with(std::string(spawn_options_variable) + "="))
+                entries_.push_back(*entry);
+        if (options_.back() != '=') entries_.push_back(options_.data());
+        entries_.push_back(nullptr);
+    }
+    ChildEnvironment(const ChildEnvironment&) = delete;
+    ChildEnvironment& operator=(const ChildEnvironment&) = delete;
+
+    char* const* entries() const noexcept { return entries_.data(); }
+
+private:
+    std::string options_;
+    std::vector<char*> entries_;
+};
+
 /// Where this library lies; empty if that cannot be found out.
 std::filesystem::path own_folder() {
     Dl_info own;
@@ -106,8 +128,9 @@ void start(const std::string& mpiexec, int control, int description) {
     const std::array<int, 6> descriptors{nothing.get(), STDOUT_FILENO, STDERR_FILENO,
                                          control,       description,   self.get()};
     static_assert(control_descriptor == 3 && description_descriptor == 4 && parent_descriptor == 5);
-    const platform::StartRefusal refusal =
-        platform::start_grandchild({mpiexec.c_str(), arguments.data(), environ, descriptors});
+    const ChildEnvironment environment;
+    const platform::StartRefusal refusal = platform::start_grandchild(
+        {mpiexec.c_str(), arguments.data(), environment.entries(), descriptors});
     if (refusal.step != nullptr) throw std::runtime_error(refused(refusal, mpiexec));
 }
 

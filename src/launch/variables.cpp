@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "launch/board.hpp"
+#include "launch/children_wire.hpp"
 
 namespace heddle::launch {
 
@@ -27,7 +29,25 @@ RankInJob rank_in_job() {
     return who;
 }
 
+namespace {
+
+/// Never destroyed: threads may start children to the end.
+std::string& kept_spawn_options() {
+    static std::string& kept = *new std::string;
+    return kept;
+}
+
+}  // namespace
+
+std::string spawn_options() {
+    const char* const text = std::getenv(spawn_options_variable);
+    return text != nullptr ? text : kept_spawn_options();
+}
+
 void keep_variables_from_children() noexcept {
+    if (std::string options = spawn_options(); !options.empty())
+        kept_spawn_options() = std::move(options);
+    unsetenv(spawn_options_variable);
     for (const char* variable : {"PMI_FD", "PMI_PORT", node_descriptor_variable, "PMIX_RANK",
                                  "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE"})
         unsetenv(variable);

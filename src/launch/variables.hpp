@@ -15,6 +15,10 @@ struct RankInJob {
 /// As PMI_RANK and PMI_SIZE say. Throws std::runtime_error.
 RankInJob rank_in_job();
 
+/// What an outer mpiexec has for the mpiexec that starts children of this process (HEDDLE_SPAWN_OPTIONS): out of the environment,
+/// for nobody else, once keep_variables_from_children() was called. Empty: nothing.
+std::string spawn_options();
+
 /// Programs that this one starts are not ranks of its job: the variables that made it one are not for them.
 /// Which rank they come from they may know.
 void keep_variables_from_children() noexcept;

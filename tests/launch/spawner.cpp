@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// A parent without MPI, for tests of launch::Children: starts what its arguments say, and prints what it hears.
 ///
-///   spawner [OPTIONS] [-info KEY VALUE]... N PROGRAM [ARGUMENT]... [: ...]
+///   spawner [OPTIONS] [-info KEY VALUE]... N PROGRAM [ARGUMENT]... [THEN ...]
 ///     -release     the children outlive it: it ends when they have started
 ///     -release-at-once   before they have
 ///     -destroy     gives up the object when they have started, and waits for its own end (SIGTERM)
@@ -153,8 +153,8 @@ int main(int, char** argv) {
         Command& command = commands.back();
         command.maxprocs = std::atoi(*word++);
         command.program = *word++;
-        for (; *word != nullptr && std::strcmp(*word, ":") != 0; ++word)
-            command.arguments.emplace_back(std::strcmp(*word, "COLON") == 0 ? ":" : *word);
+        for (; *word != nullptr && std::strcmp(*word, "THEN") != 0; ++word)
+            command.arguments.emplace_back(*word);
         if (*word != nullptr) ++word;
         for (int i = 0; i < options.words; ++i)
             command.arguments.push_back("word" + std::to_string(i));

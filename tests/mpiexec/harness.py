@@ -69,7 +69,7 @@ def cores():
 
 
 class Job:
-    """A running mpiexec."""
+    """A running mpiexec, or what option `program` says."""
 
     def __init__(self, arguments, **options):
         self.mark = uuid.uuid4().hex
@@ -77,7 +77,7 @@ class Job:
         environment[MARK] = self.mark
         options.setdefault("stdin", subprocess.DEVNULL)
         self.process = subprocess.Popen(
-            [MPIEXEC, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+            [options.pop("program", MPIEXEC), *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.pid = self.process.pid
 
     def lines(self, count):
