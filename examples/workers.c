@@ -47,7 +47,7 @@ int main(int argc, char* argv[]) {
         MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, workers, MPI_INFO_NULL, 0, MPI_COMM_SELF, &pool,
                        MPI_ERRCODES_IGNORE);
         const int found = hand_out(pool);
-        printf("%d primes below %d: %s\n", found, ranges * length,
+        printf("%d primes below %d, %s\n", found, ranges * length,
                found == 11301 ? "correct" : "wrong");
     }
     MPI_Comm_disconnect(&pool);

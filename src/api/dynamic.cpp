@@ -58,6 +58,7 @@ using Meet = int(Thread&, Communicator&, std::int32_t, std::string_view, comm::P
 int meet(Thread& thread, Communicator& comm, const Raw<const char*>& port, const Root& root,
          MPI_Comm& result, Meet& by) {
     result = MPI_COMM_NULL;
+    thread.process->forget_guests();
     const bool is_root = comm.rank == root.rank;
     comm::Part part;
     // What is no memory is no port, which the root tells the others.

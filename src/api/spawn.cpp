@@ -68,6 +68,7 @@ private:
 int spawn_all(Thread& thread, Communicator& comm, const Root& root, const Commands& commands,
               MPI_Comm& result, const Codes& codes) {
     result = MPI_COMM_NULL;
+    thread.process->forget_guests();
     comm::Part part;
     dyn::SpawnCodes outcome;
     const int error = dyn::spawn(thread, comm, root.rank, commands.request(), part, outcome);

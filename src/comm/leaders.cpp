@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/letters.hpp"
 #include "comm/recycling.hpp"
 #include "comm/unless_lost.hpp"
 #include "objects/errors.hpp"
@@ -175,6 +176,7 @@ int Side::tell_cards(const Offer& offer, Part& part) const {
         for (const transport::PackedCard& card : *cards)
             if (card.name.job == 0) return fail("a process cannot be reached by other jobs");
     try {
+        part.pin = process().letters->pin();
         for (const transport::PackedCard& card : theirs) {
             if (card.name.job != process().job_name)
                 (void)process().need_guests().introduce(transport::unpack(card));

@@ -12,6 +12,7 @@
 ///                for any call that is not made yet, and goes on when the group calls again.
 
 #include <cstdint>
+#include <memory>
 
 #include "comm/agreement.hpp"
 #include "core/thread.hpp"
@@ -29,6 +30,7 @@ struct Route {
     std::int32_t their_source = 0;
     std::int32_t process = 0;  ///< the other leader, by its number
     int error = 0;
+    std::shared_ptr<void> pin{};  ///< of a process of another job that is in no group (comm/letters.hpp)
 };
 
 /// Through a communicator that both are in, where the other leader has rank `leader`, with the user's tag.

@@ -69,7 +69,7 @@ void Letters::close(core::Thread& thread, Key key) {
     }
     for (const Letter& letter : left)
         if (letter.from != 0 && !is_lost(letter.process))
-            send(thread, letter.process, letter.from, {0, 0, refused});
+            send(thread, letter.process, letter.from, Letter{0, 0, refused});
 }
 
 void Letters::send(core::Thread& thread, std::int32_t process, Key to, const Letter& letter) {
@@ -91,9 +91,25 @@ std::optional<Letter> Letters::wait(core::Thread& thread, Key key, std::int32_t 
     const std::lock_guard guard(lock_);
     const auto box = boxes_.find(key);
     if (box == boxes_.end() || box->second.letters.empty()) return std::nullopt;
-    const Letter letter = box->second.letters.front();
+    Letter letter = box->second.letters.front();
     box->second.letters.pop_front();
+    letter.pin = pins_;
     return letter;
+}
+
+Pin Letters::pin() {
+    const std::lock_guard guard(lock_);
+    return pins_;
+}
+
+bool Letters::forget(std::int32_t process) {
+    const std::lock_guard guard(lock_);
+    if (pins_.use_count() != 1) return false;
+    for (const auto& [key, box] : boxes_)
+        for (const Letter& letter : box.letters)
+            if (letter.process == process) return false;
+    lost_.erase(process);
+    return true;
 }
 
 bool Letters::is_lost(std::int32_t process) {

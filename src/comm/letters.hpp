@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,10 +27,14 @@ namespace heddle::comm {
 
 using Key = std::uint64_t;
 
+/// While there is one, no guest is forgotten: a number that is not in a group yet stays that process's.
+using Pin = std::shared_ptr<void>;
+
 struct Letter {
     std::int32_t process;  ///< that sent it
     Key from;              ///< where an answer goes; 0: nowhere
     std::uint64_t says;
+    Pin pin{};  ///< of one that has been taken
 };
 /// What every letter may say; what else is the sender's business.
 inline constexpr std::uint64_t refused = 0;  ///< the key is not open
@@ -48,6 +53,10 @@ public:
     /// reports what is waited for.
     std::optional<Letter> wait(core::Thread& thread, Key key, std::int32_t sender,
                                const char* describe);
+
+    Pin pin();
+    /// False: there is a pin, or a letter of that process.
+    bool forget(std::int32_t process);
 
     bool is_lost(std::int32_t process);
     /// Whether the slot is to be signalled when a process is lost.
@@ -70,6 +79,7 @@ private:
     std::unordered_map<Key, Box> boxes_;
     std::unordered_set<std::int32_t> lost_;
     std::unordered_set<sync::Slot*> told_of_lost_;
+    const std::shared_ptr<int> pins_ = std::make_shared<int>(0);  ///< each pin is a reference
 };
 
 }  // namespace heddle::comm

@@ -93,6 +93,12 @@ transport::Guests& Rank::need_guests() {
     return *made_;
 }
 
+void Rank::forget_guests() {
+    transport::Guests* const known = guests_.load(acquire);
+    if (known != nullptr)
+        network_->forget_guests(*known, [this](std::int32_t guest) { return letters_.forget(guest); });
+}
+
 bool Rank::memory_is_back() {
     if (!engine_.bind_rings_again()) return false;
     if (network_ != nullptr) {

@@ -43,6 +43,7 @@ public:
     ~Rank() override;
 
     transport::Guests& need_guests() override;
+    void forget_guests() override;
 
     bool welcome(core::Thread& thread) override;
     void see_off(core::Thread& thread) override;

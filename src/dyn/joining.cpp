@@ -8,8 +8,10 @@
 #include <stdexcept>
 #include <string>
 #include <sys/socket.h>
+#include <utility>
 
 #include "comm/leaders.hpp"
+#include "comm/letters.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "platform/random.hpp"
@@ -63,6 +65,7 @@ comm::Route greet(objects::Process& process, objects::Communicator& comm, int de
     const Greeting theirs = exchange(descriptor, mine);
     if (theirs.card.name == mine.card.name)
         throw std::runtime_error("this process is at both ends of the socket");
+    comm::Pin pin = process.letters->pin();
     if (theirs.card.name.job != process.job_name)
         process.need_guests().introduce(transport::unpack(theirs.card));
     const std::uint64_t place = mine.number ^ theirs.number;
@@ -73,7 +76,8 @@ comm::Route greet(objects::Process& process, objects::Communicator& comm, int de
             first ? 0 : 1,
             first ? 1 : 0,
             process.number_of(theirs.card.name),
-            MPI_SUCCESS};
+            MPI_SUCCESS,
+            std::move(pin)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
@@ -11,14 +12,16 @@ namespace heddle::dyn {
 namespace {
 
 /// Where the two roots meet: of the connecting one's key, which nobody else has.
-comm::Route route_by(objects::Communicator& comm, comm::Key key, bool accepts, std::int32_t other) {
+comm::Route route_by(objects::Communicator& comm, comm::Key key, bool accepts, std::int32_t other,
+                     comm::Pin pin) {
     return {&comm,
             static_cast<std::uint32_t>(key >> 32) | objects::tagged_context,
             static_cast<std::int32_t>(key & 0x7fffffff),
             accepts ? 0 : 1,
             accepts ? 1 : 0,
             other,
-            MPI_SUCCESS};
+            MPI_SUCCESS,
+            std::move(pin)};
 }
 
 comm::Route fail(core::Thread& thread, objects::Communicator& comm, int error,
@@ -59,16 +62,17 @@ comm::Route to_server(core::Thread& thread, objects::Communicator& comm, std::st
         return fail(thread, comm, MPI_ERR_PORT,
                     "argument port_name: '" + std::string(name) + "' is not the name of a port");
     comm::Letters& letters = *thread.process->letters;
+    comm::Pin pin = letters.pin();
     const std::int32_t owner = meet_owner(*thread.process, *port);
     const comm::Key mine = letters.open();
-    letters.send(thread, owner, port->key, {0, mine, connects});
+    letters.send(thread, owner, port->key, comm::Letter{0, mine, connects});
     const auto letter = letters.wait(thread, mine, owner, "for MPI_Comm_accept");
     letters.close(thread, mine);
     if (!letter)
         return fail(thread, comm, MPI_ERR_PORT, "the process that has opened the port has ended");
     if (letter->says == comm::refused)
         return fail(thread, comm, MPI_ERR_PORT, "the port is not open any more");
-    return route_by(comm, mine, false, owner);
+    return route_by(comm, mine, false, owner, std::move(pin));
 }
 
 /// What is thrown is raised.
@@ -93,8 +97,8 @@ bool close_port(core::Thread& thread, std::string_view name) {
 }
 
 comm::Route answer(core::Thread& thread, objects::Communicator& comm, const comm::Letter& letter) {
-    thread.process->letters->send(thread, letter.process, letter.from, {0, 0, accepted});
-    return route_by(comm, letter.from, true, letter.process);
+    thread.process->letters->send(thread, letter.process, letter.from, comm::Letter{0, 0, accepted});
+    return route_by(comm, letter.from, true, letter.process, letter.pin);
 }
 
 int accept(core::Thread& thread, objects::Communicator& comm, std::int32_t root,

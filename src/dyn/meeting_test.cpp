@@ -8,10 +8,13 @@
 #include <array>
 #include <atomic>
 #include <future>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
 
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
 #include "testing/job.hpp"
 
 namespace heddle::dyn {
@@ -230,6 +233,35 @@ TEST(Meeting, ServersServeManyClientsInTurn) {
             MPI_Comm_disconnect(&client);
         }
         MPI_Close_port(told.get());
+    });
+}
+
+TEST(Meeting, GuestsThatHaveEndedAreForgottenWhenNothingNamesThem) {
+    constexpr int clients = 5;
+    std::array<std::unique_ptr<Told>, clients> told;
+    for (auto& port : told) port = std::make_unique<Told>();
+    testing::run_jobs(std::vector<int>(clients + 1, 1), [&](std::size_t job, int) {
+        MPI_Comm comm = MPI_COMM_NULL;
+        if (job != 0) {
+            // Not before the one before has ended.
+            MPI_Comm_connect(told[job - 1]->get(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &comm);
+            MPI_Comm_disconnect(&comm);
+            return;
+        }
+        objects::Process& process = *objects::attached_thread()->process;
+        MPI_Group kept = MPI_GROUP_NULL;
+        for (std::size_t i = 0; i < clients; ++i) {
+            open_and_tell(*told[i]);
+            MPI_Comm_accept(told[i]->get(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &comm);
+            if (i == 0) MPI_Comm_remote_group(comm, &kept);
+            MPI_Comm_disconnect(&comm);
+            MPI_Close_port(told[i]->get());
+            while (process.need_guests().count() > 1) {  // the one that `kept` names
+                process.forget_guests();
+                process.engine->poll_all(*objects::attached_thread());
+            }
+        }
+        MPI_Group_free(&kept);
     });
 }
 

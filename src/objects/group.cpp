@@ -45,6 +45,7 @@ Group& make_group(Process& process, std::vector<std::int32_t> processes, Session
     group->rank =
         at == processes.end() ? MPI_UNDEFINED : static_cast<std::int32_t>(at - processes.begin());
     group->processes = std::move(processes);
+    process.count_mentions(group->processes, +1);
     group->session = session;
     if (session != nullptr) session->retain();
     return *group;
@@ -52,6 +53,7 @@ Group& make_group(Process& process, std::vector<std::int32_t> processes, Session
 
 void drop(Process& process, Group& group) noexcept {
     if (!group.release_reference()) return;
+    process.count_mentions(group.processes, -1);
     decltype(group.processes)().swap(group.processes);  // an assignment of {} would keep the memory
     if (group.session != nullptr) drop(process, *group.session);
     group.session = nullptr;

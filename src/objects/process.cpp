@@ -154,6 +154,15 @@ void Process::count_connections(std::span<const std::int32_t> processes,
                 static_cast<transport::Peer>(process - numbers.size()), change);
 }
 
+void Process::count_mentions(std::span<const std::int32_t> processes,
+                             std::int32_t change) noexcept {
+    transport::Guests* const guests = guests_.load(acquire);  // A1
+    if (guests == nullptr) return;
+    for (const std::int32_t process : processes)
+        if (numbers.is_guest(process))
+            guests->mention(static_cast<transport::Peer>(process - numbers.size()), change);
+}
+
 bool Process::is_connected_with(std::int32_t process) const noexcept {
     return guests_.load(acquire)->connections(  // A1
                static_cast<transport::Peer>(process - numbers.size())) != 0;

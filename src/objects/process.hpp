@@ -80,6 +80,8 @@ public:
     std::int32_t number_of(const transport::ProcessName& name) const;
     /// A communicator with these processes is there from now on (+1), or no longer (-1).
     void count_connections(std::span<const std::int32_t> processes, std::int32_t change) noexcept;
+    /// The same for a group.
+    void count_mentions(std::span<const std::int32_t> processes, std::int32_t change) noexcept;
     /// Whether there is a communicator with that process of another job.
     bool is_connected_with(std::int32_t process) const noexcept;
     /// Whether processes of other jobs are among them.
@@ -87,6 +89,8 @@ public:
     /// The processes of other jobs that this one has met; from the first call on it can meet some. Throws
     /// std::runtime_error if it cannot.
     virtual transport::Guests& need_guests() = 0;
+    /// Forgets those that have ended and that no group names.
+    virtual void forget_guests() = 0;
     /// Whether all of them are on this node, and share its memory.
     bool share_memory(std::span<const std::int32_t> processes) const noexcept;
 

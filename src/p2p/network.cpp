@@ -100,6 +100,21 @@ void Network::add_guests(std::unique_ptr<transport::AnyLane> lane,
     alarm_.ring();  // a worker that sleeps does not look there
 }
 
+void Network::forget_guests(transport::Guests& guests,
+                            const std::function<bool(std::int32_t process)>& may_go) {
+    const std::lock_guard lane(lane_lock_);
+    gather_sent();
+    guests.forget([&](transport::Peer guest) {
+        const std::int32_t process = numbers_.size() + static_cast<std::int32_t>(guest);
+        Queue* const queue =
+            queue_of_[static_cast<std::size_t>(process - numbers_.here())].load(acquire);  // A3
+        if (queue != nullptr && !queue->waiting.empty()) return false;
+        if (!may_go(process) || !lane_.forget(static_cast<transport::Peer>(process))) return false;
+        if (queue != nullptr) queue->withholds = false;
+        return true;
+    });
+}
+
 // --- sending ---
 
 Network::Queue& Network::queue_of(std::int32_t process) {
@@ -423,7 +438,7 @@ bool Network::is_past_mark() noexcept {
 void Network::rest() noexcept {
     const std::lock_guard lane(lane_lock_);
     const transport::Guests* const guests = guests_.load(acquire);  // A4
-    const auto end = numbers_.size() + static_cast<std::int32_t>(guests != nullptr ? guests->count() : 0);
+    const auto end = numbers_.size() + static_cast<std::int32_t>(guests != nullptr ? guests->places() : 0);
     for (std::int32_t process = numbers_.here(); process < end; ++process) {
         const std::int32_t rank = numbers_.rank_of(process);
         const auto peer = static_cast<transport::Peer>(rank);

@@ -78,6 +78,10 @@ public:
     /// From now on processes of other jobs are reached, too. Once; `guests` must live as long. Throws std::system_error.
     void add_guests(std::unique_ptr<transport::AnyLane> lane, const transport::Guests& guests);
 
+    /// Forgets guests that have ended, that nothing is for, and that `may_go` says, called with their number, with the lane locked.
+    void forget_guests(transport::Guests& guests,
+                       const std::function<bool(std::int32_t process)>& may_go);
+
     void send(ProgressCall& call, Receiver& receiver, std::int32_t process,
               const instance::Pending& message);
     /// Takes out the first message to that process that waits for room, and for which `is_it` says so. It is of `send`.

@@ -61,6 +61,8 @@ public:
     virtual void mark() noexcept = 0;
     virtual bool is_past_mark() noexcept = 0;
     virtual bool has_met(Peer peer) const noexcept = 0;
+    /// See Lane; false where no peer is ever forgotten.
+    virtual bool forget(Peer peer) noexcept = 0;
     virtual void rest() noexcept = 0;
     virtual void resume() noexcept = 0;
 };
@@ -98,6 +100,12 @@ public:
     void mark() noexcept override { lane_.mark(); }
     bool is_past_mark() noexcept override { return lane_.is_past_mark(); }
     bool has_met(Peer peer) const noexcept override { return lane_.has_met(peer); }
+    bool forget(Peer peer) noexcept override {
+        if constexpr (requires { lane_.forget(peer); })
+            return lane_.forget(peer);
+        else
+            return false;
+    }
     void rest() noexcept override { lane_.rest(); }
     void resume() noexcept override { lane_.resume(); }
 

@@ -74,14 +74,23 @@ GuestCard read_guest_card(std::string_view bytes) {
 
 Peer Guests::introduce(const GuestCard& card) {
     const std::lock_guard guard(lock_);
-    const auto [at, is_new] = places_.try_emplace(card.name, static_cast<Peer>(guests_.size()));
-    if (!is_new) return at->second;
-    if (guests_.size() == most) {
-        places_.erase(at);
-        throw std::runtime_error("this process has met too many processes of other jobs");
+    if (const auto known = places_.find(card.name); known != places_.end()) return known->second;
+    if (free_.empty()) {
+        if (guests_.size() == most)
+            throw std::runtime_error("this process has met too many processes of other jobs");
+        free_.push_back(static_cast<Peer>(guests_.size()));
+        guests_.emplace_back();
     }
-    guests_.push_back({card});
-    return at->second;
+    const Peer peer = free_.back();
+    guests_[peer].card = card;
+    places_[card.name] = peer;
+    free_.pop_back();
+    return peer;
+}
+
+void Guests::mention(Peer peer, std::int32_t change) noexcept {
+    const std::lock_guard guard(lock_);
+    guests_[peer].groups += change;
 }
 
 std::optional<Peer> Guests::find(const ProcessName& name) const {
@@ -100,9 +109,14 @@ std::int32_t Guests::connections(Peer peer) const noexcept {
     return guests_[peer].connections;
 }
 
-std::size_t Guests::count() const {
+std::size_t Guests::places() const {
     const std::lock_guard guard(lock_);
     return guests_.size();
+}
+
+std::size_t Guests::count() const {
+    const std::lock_guard guard(lock_);
+    return places_.size();
 }
 
 const GuestCard& Guests::card(Peer peer) const {
@@ -133,6 +147,10 @@ std::optional<Peer> GuestMembers::sender(const BatchHeader& batch,
     return batch.token == guests_.own().secret ? introduced(reader) : std::nullopt;
 } catch (const std::exception&) {
     return std::nullopt;  // no card, or no memory for another guest
+}
+
+void GuestMembers::forget(Peer peer) noexcept {
+    std::erase_if(senders_, [peer](const auto& sender) { return sender.second == peer; });
 }
 
 std::optional<Peer> GuestMembers::introduced(const BatchReader& reader) {

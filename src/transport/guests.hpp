@@ -7,7 +7,9 @@
 ///                process may send to it. Cards travel in port names and between processes that connect.
 /// Introduction   the first batch from one process to another bears the secret of its receiver, and the card of its
 ///                sender as the first message. Later ones bear a token that both compute from the secret and the sender's name.
-/// Peer           the place of a guest in this table, in the order in which they were met: known to this process alone.
+/// Peer           the place of a guest in this table, known to this process alone.
+/// End            a guest that has ended, and that nothing mentions any more, is forgotten: its place is another's then. Names do
+///                not come again.
 /// Thread safety  Guests: any thread. GuestMembers: as its lane.
 
 #include <array>
@@ -20,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "transport/batch.hpp"
 
@@ -68,21 +71,44 @@ public:
     void connect(Peer peer, std::int32_t change) noexcept;
     std::int32_t connections(Peer peer) const noexcept;
     std::optional<Peer> find(const ProcessName& name) const;
+    /// Places are below.
+    std::size_t places() const;
     std::size_t count() const;
-    /// Its place and its card stay while this lives.
+    /// It stays until the guest is forgotten.
     const GuestCard& card(Peer peer) const;
+    /// A group more, or less, names the guest.
+    void mention(Peer peer, std::int32_t change) noexcept;
+    /// Forgets those that no group names and for which `has_ended` answers true.
+    template <class HasEnded>
+    void forget(HasEnded&& has_ended);
 
 private:
     struct Guest {
-        GuestCard card;
+        GuestCard card;  ///< without a name: there is no guest here
         std::int32_t connections = 0;
+        std::int32_t groups = 0;
     };
 
     GuestCard own_;
     mutable std::mutex lock_;
     std::deque<Guest> guests_;
+    std::vector<Peer> free_;  ///< places
     std::map<ProcessName, Peer> places_;
 };
+
+template <class HasEnded>
+void Guests::forget(HasEnded&& has_ended) {
+    const std::lock_guard guard(lock_);
+    for (Peer peer = 0; peer < guests_.size(); ++peer) {
+        Guest& guest = guests_[peer];
+        if (guest.card.name.job == 0 || guest.groups != 0) continue;
+        free_.reserve(free_.size() + 1);
+        if (!has_ended(peer)) continue;
+        places_.erase(guest.card.name);
+        guest = {};
+        free_.push_back(peer);
+    }
+}
 
 /// Whose batches a lane takes: those of processes that know the secret of this one (transport/lane.hpp, Members).
 class GuestMembers {
@@ -97,6 +123,8 @@ public:
     BatchHeader header(Peer to, std::uint32_t number) const;
     /// Who has sent the batch, which the reader stands at the first message of. Nothing: a stranger.
     std::optional<Peer> sender(const BatchHeader& batch, const BatchReader& reader) noexcept;
+    /// Batches of this guest are a stranger's from now on.
+    void forget(Peer peer) noexcept;
 
 private:
     std::optional<Peer> introduced(const BatchReader& reader);

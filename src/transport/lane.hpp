@@ -91,6 +91,10 @@ public:
     bool has_met(Peer peer) const noexcept {
         return peer < peers_.size() && peers_[peer] != nullptr && peers_[peer]->reached;
     }
+    /// Of a peer that has ended, of another job: nothing is known of it afterwards. False: it has not, or something is under
+    /// way.
+    bool forget(Peer peer) noexcept
+        requires requires(M members, Peer one) { members.forget(one); };
     void rest() noexcept {
         AbsentConsumer nobody;
         take_leave(nobody);

@@ -270,6 +270,33 @@ void Lane<W, M>::stop(State& state, Condition condition) noexcept {
 }
 
 template <Wire W, class M>
+bool Lane<W, M>::forget(Peer peer) noexcept
+    requires requires(M members, Peer one) { members.forget(one); }
+{
+    if (peer >= peers_.size() || peers_[peer] == nullptr) {
+        members_.forget(peer);
+        return true;
+    }
+    State& state = *peers_[peer];
+    const bool ended = state.rests || state.condition == Condition::faulty ||
+        state.condition == Condition::left;
+    const bool is_held = std::any_of(held_.begin(), held_.end(), [&](const Arrival& arrival) {
+        return arrival.from == nullptr || arrival.from == &state;
+    });
+    if (!ended || is_held || state.in_flight != 0 || state.batch.is_open() || state.listed ||
+        state.owes_answer || reading_ != 0)
+        return false;
+    end_diagnosis(state);
+    if (state.watchers != 0) --watched_;
+    if constexpr (requires { wire_.forget(state.destination); })
+        if (state.known) wire_.forget(state.destination);
+    members_.forget(peer);
+    std::erase(in_use_, &state);
+    peers_[peer].reset();
+    return true;
+}
+
+template <Wire W, class M>
 void Lane<W, M>::watch(Peer peer, bool on) noexcept {
     State& state = *peers_[peer];
     if (on && state.watchers++ == 0) {

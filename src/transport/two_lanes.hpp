@@ -64,6 +64,7 @@ public:
     }
     bool is_past_mark() noexcept override;
     bool has_met(Peer peer) const noexcept override { return lane_of(peer).has_met(place(peer)); }
+    bool forget(Peer peer) noexcept override { return lane_of(peer).forget(place(peer)); }
     void rest() noexcept override {
         for_both([](AnyLane& lane) { lane.rest(); });
     }

@@ -58,6 +58,10 @@ public:
     /// Only decides how; connecting is for send(). Throws std::runtime_error if there is no way.
     Outgoing* find(const std::string& address);
     std::string place(const std::string& address) const;
+    /// Nothing is under way there, and nothing will be.
+    void forget(const Outgoing* to) noexcept {
+        std::erase_if(outgoing_, [to](const auto& known) { return known.second.get() == to; });
+    }
 
     std::size_t batch_bytes() const noexcept { return most_batch; }
     Sent send(Outgoing* to, SendBuffer& buffer, std::size_t bytes) noexcept {
