@@ -117,6 +117,12 @@ bool Letters::is_lost(std::int32_t process) {
     return lost_.contains(process);
 }
 
+std::string Letters::why_lost(std::int32_t process) {
+    const std::lock_guard guard(lock_);
+    const auto at = lost_.find(process);
+    return at == lost_.end() ? std::string() : at->second;
+}
+
 void Letters::tell_of_lost(sync::Slot& slot, bool on) {
     const std::lock_guard guard(lock_);
     if (on)
@@ -184,7 +190,7 @@ private:
 void Letters::lost(std::int32_t process, std::string_view why) noexcept {
     {
         const std::lock_guard guard(lock_);
-        lost_.insert(process);
+        lost_.emplace(process, why);
         for (auto& [key, box] : boxes_)
             if (box.waiter != nullptr) box.waiter->signal();
         for (sync::Slot* slot : told_of_lost_) slot->signal();

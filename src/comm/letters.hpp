@@ -59,6 +59,8 @@ public:
     bool forget(std::int32_t process);
 
     bool is_lost(std::int32_t process);
+    /// Of one that is lost.
+    std::string why_lost(std::int32_t process);
     /// Whether the slot is to be signalled when a process is lost.
     void tell_of_lost(sync::Slot& slot, bool on);
 
@@ -77,7 +79,7 @@ private:
 
     std::mutex lock_;  ///< guards all of it; a leaf
     std::unordered_map<Key, Box> boxes_;
-    std::unordered_set<std::int32_t> lost_;
+    std::unordered_map<std::int32_t, std::string> lost_;  ///< and why
     std::unordered_set<sync::Slot*> told_of_lost_;
     const std::shared_ptr<int> pins_ = std::make_shared<int>(0);  ///< each pin is a reference
 };

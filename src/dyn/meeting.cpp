@@ -69,7 +69,8 @@ comm::Route to_server(core::Thread& thread, objects::Communicator& comm, std::st
     const auto letter = letters.wait(thread, mine, owner, "for MPI_Comm_accept");
     letters.close(thread, mine);
     if (!letter)
-        return fail(thread, comm, MPI_ERR_PORT, "the process that has opened the port has ended");
+        return fail(thread, comm, MPI_ERR_PORT,
+                    "the process that has opened the port is not reached: " + letters.why_lost(owner));
     if (letter->says == comm::refused)
         return fail(thread, comm, MPI_ERR_PORT, "the port is not open any more");
     return route_by(comm, mine, false, owner, std::move(pin));

@@ -9,7 +9,7 @@ std::unique_ptr<AnyLane> open_guest_lane(Guests& guests, const tool::Settings& s
     using GuestLane = Lane<sockets::Wire, GuestMembers>;
     return std::make_unique<LaneOf<GuestLane>>(
         GuestMembers(guests, settings.network_checksum == tool::Switch::on), patience_of(settings),
-        sockets::Options{.interface = settings.interface});
+        sockets::Options{.interface = settings.interface == "auto" ? "" : settings.interface});
 }
 
 }  // namespace heddle::transport
