@@ -187,6 +187,30 @@ class Info(ChildrenTest):
             out = self.run_alone("-info", key, "localhost", 2, DOUBLE, "say:hello", *MPI)
             self.assertEqual(out.splitlines().count("hello"), 2)
 
+    def test_other_machines_are_reached_by_a_launcher(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("mpiexec.hydra", "prterun"):
+                launcher = os.path.join(folder, name)
+                with open(launcher, "w") as file:
+                    file.write('#!/bin/sh\necho "$0" "$@"\necho "for $HEDDLE_PARENT"\nexit 3\n')
+                os.chmod(launcher, 0o755)
+                environment = dict(os.environ, PATH=folder)
+                for prefix in ((), (MPIEXEC, "-n", 1)):  # whose options concern this machine only
+                    words = [str(word) for word in (*prefix, SPAWNER, "-info", "host", "elsewhere:2", 2, "./a.out", "x")]
+                    job = self.start(*words[1:], program=words[0], env=environment)
+                    code, out, err = job.end()
+                    self.assertEqual(code, 0, err)
+                    command = next(line for line in out.splitlines() if launcher in line)
+                    self.assertIn("--inner -n 1 -stdin none ./a.out x", command)
+                    self.assertNotIn("the port", command)
+                    self.assertIn("for the port of the parent\n", out)
+                    self.assertEqual(reports(out)[-1]["code"], 3)
+                os.remove(launcher)
+
+    def test_parents_are_those_of_ranks_only(self):
+        out = self.run_alone(1, MPIEXEC, "-n", 1, "sh", "-c", 'echo "parent <$HEDDLE_PARENT>"')
+        self.assertIn("parent <>\n", out)
+
     def test_binding(self):
         out = self.run_alone("-info", "bind_to", "core", 1, DOUBLE, "cpus", *MPI)
         _, bound, _ = self.run_job("--bind-to", "core", "-n", 1, DOUBLE, "cpus")
