@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Children that a process starts: of a program that is alone, and of ranks of an mpiexec."""
 
+import contextlib
 import os
+import random
 import resource
 import signal
 import stat
@@ -357,6 +359,19 @@ class End(ChildrenTest):
             job = self.alone("-stay", 3, DOUBLE, "board:initialized", "daemon", "wait")
             time.sleep(step * 0.001)  # any moment will do
             os.kill(job.pid, signal.SIGKILL)
+            job.end()
+            job.assert_nothing_left()
+
+    def test_with_any_process_that_is_killed(self):
+        for seed in range(30):
+            chance = random.Random(seed)
+            words = ["-stay", 2, DOUBLE, "daemon", "board:initialized", "wait"]
+            job = self.start("-n", 2, SPAWNER, *words) if seed % 2 else self.alone(*words)
+            time.sleep(chance.random() * 0.03)  # any moment will do
+            for victim in chance.sample(marked(job.mark), 1):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+            job.signal(signal.SIGTERM)
             job.end()
             job.assert_nothing_left()
 
