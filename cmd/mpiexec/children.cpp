@@ -92,7 +92,6 @@ Job job_of(const launch::Description& description, ParentLink& parent) {
         }
     }
     if (refused) job.programs.clear();
-    job.environment.set.emplace_back(launch::parent_variable, description.parent);
     job.input = InputTo::nobody;
     return job;
 }
@@ -125,6 +124,16 @@ std::vector<std::vector<int>> settle_here(Job& job) {
     return bindings;
 }
 
+/// The port has a secret in it, and others can read a command line: the launcher hands the variable down as it does others.
+Job through_launcher(Job job, const std::string& parent) {
+    ::setenv(launch::parent_variable, parent.c_str(), 1);
+    job.universe_size = 0;  // of this machine
+    job.placement.cpus.clear();
+    Job launcher = job_of_launcher(job);
+    launcher.environment.set.emplace_back(launch::parent_variable, parent);
+    return launcher;
+}
+
 int keep(const Job& job, const std::vector<std::vector<int>>& bindings, UniqueFd signals,
          ParentLink& parent) {
     Input input(job, job.size());
@@ -145,7 +154,9 @@ int run(UniqueFd signals, ParentLink& parent) {
     }
     const bool elsewhere = takes_other_machines(job);
     forget_who_parent_is();
-    if (elsewhere) return keep(job_of_launcher(job), {{}}, std::move(signals), parent);
+    if (elsewhere)
+        return keep(through_launcher(job, description.parent), {{}}, std::move(signals), parent);
+    job.environment.set.emplace_back(launch::parent_variable, description.parent);
     const std::vector<std::vector<int>> bindings = settle_here(job);
     return keep(job, bindings, std::move(signals), parent);
 }

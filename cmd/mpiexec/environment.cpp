@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "launch/children_wire.hpp"
+
 namespace heddle::mpiexec {
 
 namespace {
@@ -15,7 +17,8 @@ std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.
 /// A job inside another launcher's job, or one that was started by a rank, is a job of its own.
 bool names_another_rank(std::string_view name) {
     return name.starts_with("PMI_") || name.starts_with("PMIX_") || name.starts_with("MPI_LOCAL") ||
-        name == "HEDDLE_NODE_FD" || name == "HEDDLE_KEEPER_FD" || name == "HEDDLE_PRINT_FD";
+        name == "HEDDLE_NODE_FD" || name == "HEDDLE_KEEPER_FD" || name == "HEDDLE_PRINT_FD" ||
+        name == launch::parent_variable;
 }
 
 /// What a rank of another launcher finds the others by.

@@ -7,22 +7,26 @@
 #include <csignal>
 #include <cstddef>
 #include <fcntl.h>
+#include <new>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "platform/sanitizers.hpp"
 #include "platform/signals.hpp"
 
 namespace heddle::platform {
 namespace {
 
 /// Both processes run in the memory of this one, whose calling thread stands still meanwhile, as vfork() has it. So they
-/// allocate nothing, take no lock and call nothing of the program.
+/// allocate nothing, take no lock and call nothing of the program. ThreadSanitizer, which watches what they call, needs
+/// memory of their own.
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
-constexpr int memory_is_shared = CLONE_VM | CLONE_VFORK;
+int standing_still() noexcept { return CLONE_VFORK | (&__tsan_acquire == nullptr ? CLONE_VM : 0); }
 
+/// In memory that is shared in any case.
 struct Start {
     const Grandchild& child;
     std::byte* stack;  ///< of the grandchild, its end
@@ -30,6 +34,11 @@ struct Start {
 
     void refuse(const char* step) noexcept { refusal = {step, errno}; }
 };
+
+/// Not _exit(), at which sanitizers look at a stack that they do not know.
+void end(int code) noexcept {
+    for (;;) syscall(SYS_exit_group, code);
+}
 
 /// Exec would keep what is ignored, and run what is caught until then.
 void forget_handlers() noexcept {
@@ -71,41 +80,45 @@ int become(void* argument) noexcept {
     forget_handlers();
     if (!arrange(start.child.descriptors)) {
         start.refuse("dup");
-        _exit(127);
+        end(127);
     }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     execve(start.child.file, start.child.arguments, start.child.environment);
     start.refuse("execve");
-    _exit(127);
+    end(127);
+    return 0;
 }
 
 int start_and_end(void* argument) noexcept {
     auto& start = *static_cast<Start*>(argument);
-    const pid_t pid = clone(become, start.stack, memory_is_shared | SIGCHLD, argument);
+    const pid_t pid = clone(become, start.stack, standing_still() | SIGCHLD, argument);
     if (pid < 0) start.refuse("clone");
     if (pid > 0 && start.refusal.step != nullptr) waitpid(pid, nullptr, 0);
-    _exit(0);
+    end(0);
+    return 0;
 }
 
 }  // namespace
 
 StartRefusal start_grandchild(const Grandchild& child) noexcept {
     void* const stacks = mmap(nullptr, 2 * stack_bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+                              MAP_SHARED | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stacks == MAP_FAILED) return {"mmap", errno};
+    // The lower stack begins with what both write to and this process reads.
     auto* const lower = static_cast<std::byte*>(stacks) + stack_bytes;
-    Start start{child, lower + stack_bytes, {}};
+    Start& start = *new (stacks) Start{child, lower + stack_bytes, {}};
     {
         const WithoutSignals until_both_are_gone;
         // A child that tells its end by no signal is none to wait() and SIGCHLD of the program.
-        const pid_t pid = clone(start_and_end, lower, memory_is_shared, &start);
+        const pid_t pid = clone(start_and_end, lower, standing_still(), &start);
         if (pid < 0) start.refuse("clone");
         while (pid > 0 && waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {}
     }
+    const StartRefusal refusal = start.refusal;
     munmap(stacks, 2 * stack_bytes);
-    return start.refusal;
+    return refusal;
 }
 
 }  // namespace heddle::platform

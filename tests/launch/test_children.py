@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Children that a process starts: of a program that is alone, and of ranks of an mpiexec."""
 
+import contextlib
 import os
+import random
 import resource
 import signal
 import stat
@@ -187,6 +189,30 @@ class Info(ChildrenTest):
             out = self.run_alone("-info", key, "localhost", 2, DOUBLE, "say:hello", *MPI)
             self.assertEqual(out.splitlines().count("hello"), 2)
 
+    def test_other_machines_are_reached_by_a_launcher(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("mpiexec.hydra", "prterun"):
+                launcher = os.path.join(folder, name)
+                with open(launcher, "w") as file:
+                    file.write('#!/bin/sh\necho "$0" "$@"\necho "for $HEDDLE_PARENT"\nexit 3\n')
+                os.chmod(launcher, 0o755)
+                environment = dict(os.environ, PATH=folder)
+                for prefix in ((), (MPIEXEC, "-n", 1)):  # whose options concern this machine only
+                    words = [str(word) for word in (*prefix, SPAWNER, "-info", "host", "elsewhere:2", 2, "./a.out", "x")]
+                    job = self.start(*words[1:], program=words[0], env=environment)
+                    code, out, err = job.end()
+                    self.assertEqual(code, 0, err)
+                    command = next(line for line in out.splitlines() if launcher in line)
+                    self.assertIn("--inner -n 1 -stdin none ./a.out x", command)
+                    self.assertNotIn("the port", command)
+                    self.assertIn("for the port of the parent\n", out)
+                    self.assertEqual(reports(out)[-1]["code"], 3)
+                os.remove(launcher)
+
+    def test_parents_are_those_of_ranks_only(self):
+        out = self.run_alone(1, MPIEXEC, "-n", 1, "sh", "-c", 'echo "parent <$HEDDLE_PARENT>"')
+        self.assertIn("parent <>\n", out)
+
     def test_binding(self):
         out = self.run_alone("-info", "bind_to", "core", 1, DOUBLE, "cpus", *MPI)
         _, bound, _ = self.run_job("--bind-to", "core", "-n", 1, DOUBLE, "cpus")
@@ -333,6 +359,19 @@ class End(ChildrenTest):
             job = self.alone("-stay", 3, DOUBLE, "board:initialized", "daemon", "wait")
             time.sleep(step * 0.001)  # any moment will do
             os.kill(job.pid, signal.SIGKILL)
+            job.end()
+            job.assert_nothing_left()
+
+    def test_with_any_process_that_is_killed(self):
+        for seed in range(30):
+            chance = random.Random(seed)
+            words = ["-stay", 2, DOUBLE, "daemon", "board:initialized", "wait"]
+            job = self.start("-n", 2, SPAWNER, *words) if seed % 2 else self.alone(*words)
+            time.sleep(chance.random() * 0.03)  # any moment will do
+            for victim in chance.sample(marked(job.mark), 1):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+            job.signal(signal.SIGTERM)
             job.end()
             job.assert_nothing_left()
 
