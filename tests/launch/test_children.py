@@ -324,7 +324,7 @@ class Faults(ChildrenTest):
         for most in (1, 2):  # for the process in between, and for mpiexec
             out = self.run_alone(3, DOUBLE, *MPI, preexec_fn=limit(most))
             self.assertIn("refused: no further process can be started: Resource temporarily unavailable (limits", out)
-        report = reports(self.run_alone(3, DOUBLE, "board:initialized", "wait", preexec_fn=limit(4)))[0]
+        report = reports(self.run_alone(3, DOUBLE, "board:initialized", "wait", preexec_fn=limit(5)))[0]
         self.assertEqual((report["kind"], report["error"]), ("not_started", 11))
         self.assertRegex(report["reason"], "cannot start rank [12] of 3: fork")
 
