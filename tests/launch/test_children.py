@@ -315,16 +315,19 @@ class Faults(ChildrenTest):
             self.skipTest("another user may not run the programs")
 
         def limit(most):
+            # A user of its own: what has ended and was not waited for counts, too.
+            user = 70_000 + os.getpid() * 8 % 800_000 + most
+
             def become():
                 os.setgroups([])
-                os.setgid(64321)
+                os.setgid(user)
                 resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
-                os.setuid(64321)
+                os.setuid(user)
             return become
         for most in (1, 2):  # for the process in between, and for mpiexec
             out = self.run_alone(3, DOUBLE, *MPI, preexec_fn=limit(most))
             self.assertIn("refused: no further process can be started: Resource temporarily unavailable (limits", out)
-        report = reports(self.run_alone(3, DOUBLE, "board:initialized", "wait", preexec_fn=limit(4)))[0]
+        report = reports(self.run_alone(3, DOUBLE, "board:initialized", "wait", preexec_fn=limit(5)))[0]
         self.assertEqual((report["kind"], report["error"]), ("not_started", 11))
         self.assertRegex(report["reason"], "cannot start rank [12] of 3: fork")
 
