@@ -159,13 +159,13 @@ struct alignas(cache_line) Thread {
         std::int32_t process = -1;  ///< -1: there are none
         std::uint8_t instance = 0;
     } sent_last;
-    std::uint32_t tests = 0;       ///< of MPI_Test and its like in a row in which nothing came
-    std::uint32_t system_id = 0;   ///< the kernel's thread id
-    launch::Page* page = nullptr;          ///< of its process on the board; nullptr: there is none
-    FreeList<match::Message> messages;     ///< free ones
-    BlockPool blocks;                      ///< for payloads of messages
-    bool of_library = false;               ///< none of the program's
-    Work* put_off = nullptr;               ///< a list; run by Engine::finish()
+    std::uint32_t tests = 0;            ///< of MPI_Test and its like in a row in which nothing came
+    std::uint32_t system_id = 0;        ///< the kernel's thread id
+    launch::Page* page = nullptr;       ///< of its process on the board; nullptr: there is none
+    FreeList<match::Message> messages;  ///< free ones
+    BlockPool blocks;                   ///< for payloads of messages
+    bool of_library = false;            ///< none of the program's
+    Work* put_off = nullptr;            ///< a list; run by Engine::finish()
     bool working = false;  ///< it is running the list: what is put off meanwhile is added
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;
@@ -177,7 +177,7 @@ struct alignas(cache_line) Thread {
     match::Message* set_aside = nullptr;
     match::Message* last_set_aside = nullptr;
     alignas(cache_line) sync::Slot slot;
-    Thread* next = nullptr;  ///< in the list of parked threads, or of free Thread objects
+    Thread* next = nullptr;        ///< in the list of parked threads, or of free Thread objects
     std::uint32_t number = 0;      ///< in the order in which threads came to MPI
     std::uint32_t collective = 0;  ///< number of the blocking collective call it is in; 0: none
     launch::Attached* attached = nullptr;  ///< its entry on the board; nullptr: none was free

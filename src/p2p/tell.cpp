@@ -26,8 +26,7 @@ void tell_everybody(core::Thread& thread, AwaitedEvent& event) noexcept {
     event.any_peer = true;
     event.peer = launch::any_peer;
     if (size > AwaitedEvent::most_members || thread.process->has_met_others()) return;
-    for (std::int32_t rank = 0; rank < size; ++rank)
-        event.add_member(rank);
+    for (std::int32_t rank = 0; rank < size; ++rank) event.add_member(rank);
 }
 
 void tell_context(core::Thread& thread, std::uint32_t context, AwaitedEvent& event,

@@ -94,8 +94,7 @@ static void waitany(void) { wait_for_one(0); }
 static void waitsome(void) { wait_for_one(1); }
 static void many_requests(void) {
     MPI_Request requests[20];
-    for (int i = 0; i < 20; ++i)
-        MPI_Irecv(&value, 1, MPI_INT, next, i, world, &requests[i]);
+    for (int i = 0; i < 20; ++i) MPI_Irecv(&value, 1, MPI_INT, next, i, world, &requests[i]);
     MPI_Waitall(20, requests, MPI_STATUSES_IGNORE);
 }
 static void persistent(void) {

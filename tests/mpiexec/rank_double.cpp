@@ -73,8 +73,7 @@ void block(const std::string& text) {
     event.kind = to_self ? launch::AwaitedKind::send : launch::AwaitedKind::receive;
     event.to_self = to_self;
     event.context = 2;
-    event.peer = event.world_peer =
-        to_self ? number("PMI_RANK") : std::atoi(text.c_str() + peer);
+    event.peer = event.world_peer = to_self ? number("PMI_RANK") : std::atoi(text.c_str() + peer);
     event.tag = std::atoi(text.c_str() + tag);
     entry.owner = static_cast<std::uint32_t>(::gettid());
     entry.version.fetch_add(1);
