@@ -109,6 +109,17 @@ void add_check(CLI::App& application, std::string& program) {
     command->callback([&program] { check_program(program); });
 }
 
+void add_where(CLI::App& application, WhereOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "where",
+        "What each rank of the jobs on this machine waits for, and whether for ever "
+        "(docs/hangs.md)");
+    command->add_option("process", options.process,
+                        "Number of the job's mpiexec, or of a rank (default: all jobs)");
+    command->add_flag("--json", options.json, "For programs: an array with an object for each job");
+    command->callback([&options] { where(options); });
+}
+
 struct Options {
     std::string checked;
     DoctorOptions doctor;
@@ -117,6 +128,7 @@ struct Options {
     LocksOptions locks;
     ReplayOptions replay;
     StencilOptions stencil;
+    WhereOptions where;
 };
 
 int run(int argc, char** argv) {
@@ -141,6 +153,7 @@ int run(int argc, char** argv) {
                "Start a program that was built for another MPI and finds that one first",
                run_on_face);
     add_stencil(application, options.stencil);
+    add_where(application, options.where);
     try {
         CLI11_PARSE(application, argc, argv);
         if (application.get_subcommands().empty()) std::cout << application.help();

@@ -78,6 +78,14 @@ void check_program(const std::string& name);
 /// `heddle run`: a program with the face that it needs before all other libraries. Does not come back.
 [[noreturn]] void run_on_face(const std::vector<std::string>& command);
 
+struct WhereOptions {
+    std::optional<std::int64_t> process;  ///< mpiexec, a rank or a process in between
+    bool json = false;
+};
+
+/// `heddle where`: where the ranks of the jobs on this machine are. Failed{1} if there is no such job.
+void where(const WhereOptions& options);
+
 struct FortranOptions {
     std::string compiler;
     std::string output;

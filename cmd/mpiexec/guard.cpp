@@ -55,7 +55,7 @@ private:
             default: break;
         }
         tell_keeper(signal);
-        if (signal == SIGINT || signal == SIGTERM || signal == SIGQUIT) count_request();
+        if (signal == SIGINT || signal == SIGTERM) count_request();
     }
 
     void tell_keeper(int signal) {

@@ -38,9 +38,7 @@ std::string name_of_pipe(const UniqueFd& pipe) {
     return fmt::format("{}:{}", pipe.get(), found.st_ino);
 }
 
-bool asks_to_end(int signal) {
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-}
+bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
 }  // namespace
 
@@ -56,7 +54,9 @@ Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, In
       pmi_(loop_, job.size(), universe_size(job),
            {[this](int rank, int code) { pmi_abort(rank, code); }, [this] { check_waiting(); }}),
       output_(loop_, job),
-      ranks_(static_cast<std::size_t>(job.size())) {
+      ranks_(static_cast<std::size_t>(job.size())),
+      kept_{job_, ranks_, memory_, pmi_},
+      deadlocks_(kept_, DeadlockWatch::wanted()) {
     for (std::size_t i = 0; i < ranks_.size(); ++i)
         ranks_[i].program = program_of(job, static_cast<int>(i));
     for (const Program& one : job.programs)
@@ -101,8 +101,8 @@ int Keeper::milliseconds_to_wait() const {
     if (!all_started() && !ending()) return 0;
     long long least = output_.milliseconds_to_wait();
     const long long now = now_ms();
-    for (const long long next :
-         {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_}) {
+    for (const long long next : {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_,
+                                 ending() ? never : deadlocks_.due()}) {
         if (next == never) continue;
         const long long left = std::clamp(next - now + 1, 0LL, 1'000'000'000LL);
         least = least < 0 ? left : std::min(least, left);
@@ -401,6 +401,7 @@ void Keeper::hear_guard() {
 }
 
 void Keeper::hear_signal(int signal) {
+    if (signal == SIGQUIT) return tell_where_ranks_are();
     if (!asks_to_end(signal)) return signal_ranks(signal);
     const long long now = now_ms();
     const bool again = last_request_ != never;
@@ -411,15 +412,35 @@ void Keeper::hear_signal(int signal) {
         return;
     }
     if (exit_code_ == 0) exit_code_ = 128 + signal;
-    if (!job_.quiet && job_.children != Children::rank && parent_ == nullptr)
+    const bool tells = !job_.quiet && job_.children != Children::rank && parent_ == nullptr;
+    std::optional<RankReport> report;
+    if (tells && connects() && !ending()) report.emplace(kept_, long_wait);
+    if (tells)
         say(fmt::format("{}: ending the job; once more kills it at once", signal_name(signal)));
     end_job(signal);
+    if (report) report->tell();
+}
+
+/// The job goes on.
+void Keeper::tell_where_ranks_are() {
+    output_.catch_up();
+    if (starts_launcher())
+        return say(
+            "SIGQUIT: another launcher has started the ranks; heddle where, on their hosts, says "
+            "where they are");
+    RankReport(kept_).tell();
+}
+
+void Keeper::look_for_deadlock() {
+    if (ending() || !all_started() || !deadlocks_.look(now_ms())) return;
+    if (deadlocks_.ends_job()) fail(exit_failed, "the job is ended (HEDDLE_DEADLOCK=abort)");
 }
 
 void Keeper::expire() {
     const long long now = now_ms();
     output_.expire();
     look_for_stranger();
+    look_for_deadlock();
     if (ending() && now >= kill_at_) kill_now_ = true;
     if (ending() || timeout_at_ == never || now < timeout_at_ || childless_) return;
     timeout_at_ = never;
@@ -427,7 +448,7 @@ void Keeper::expire() {
     if (job_.children != Children::rank)
         say(fmt::format("the job has run for {:g} s (--timeout) and is ended{}",
                         job_.timeout_seconds, connects() ? "; where each rank is:" : ""));
-    if (!starts_launcher()) report_ranks(job_, ranks_, memory_, pmi_);
+    if (!starts_launcher()) RankReport(kept_).tell();
     if (job_.children == Children::rank) return;  // whoever has started the launcher ends the job
     exit_code_ = exit_timeout;
     end_job(SIGTERM);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "deadlock_watch.hpp"
 #include "event_loop.hpp"
 #include "input.hpp"
 #include "job.hpp"
@@ -50,6 +51,8 @@ private:
     static constexpr long long grace_of_launcher_ms = 10'000;  ///< which has hosts to ask
     static constexpr long long reports_ms =
         2000;  ///< in which keepers on all hosts say where their ranks are
+    static constexpr double long_wait =
+        1;  ///< seconds; shorter ones are told only to who has asked
     static constexpr long long first_look_ms = 50;  ///< for a program of another MPI
     static constexpr long long last_look_ms = 3000;
     static constexpr long long same_keypress_ms = 200;  ///< a signal may come to us by two ways
@@ -87,6 +90,8 @@ private:
     void signal_ranks(int signal);
     void hear_guard();
     void hear_signal(int signal);
+    void tell_where_ranks_are();
+    void look_for_deadlock();
     void expire();
     void look_for_stranger();
     int finish();
@@ -103,6 +108,8 @@ private:
     Output output_;
     Spawner spawner_;
     std::vector<Rank> ranks_;
+    const Kept kept_;
+    DeadlockWatch deadlocks_;
     std::vector<Environment> environments_;  ///< of the programs
     std::size_t started_ = 0;
     bool childless_ = false;  ///< all started and nothing of the job is left

@@ -32,6 +32,7 @@
 #include "children.hpp"
 #include "children_info.hpp"
 #include "crowding.hpp"
+#include "deadlock_watch.hpp"
 #include "event_loop.hpp"
 #include "foreign.hpp"
 #include "guard.hpp"
@@ -102,6 +103,7 @@ int run(const std::vector<std::string>& arguments) {
     if (job.children == Children::rank) return run_inner(job);
     hear_timeout(job);
     hear_variables(job);
+    (void)DeadlockWatch::wanted();  // or it is said what is wrong
     warn_of_ignored(job);
     if (takes_other_machines(job)) return hand_over(job);
     if (!bind_here(job.placement.cpus))

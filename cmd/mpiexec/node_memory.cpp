@@ -3,11 +3,8 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
-#include <optional>
 #include <stdexcept>
 
 #include "platform/shared_memory.hpp"
@@ -43,27 +40,6 @@ std::string bounded(const char (&text)[size]) {
     return result;
 }
 
-std::int64_t now_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
-/// One reading of an entry; nothing when it is free or was written meanwhile.
-std::optional<BlockedThread> read_once(const launch::Blocked& entry) {
-    const std::uint32_t version = entry.version.load(memory_order_acquire);
-    const std::uint32_t owner = entry.owner.load(memory_order_acquire);
-    if (owner == 0 || version % 2 != 0) return {};
-    const std::int64_t since = entry.since_ns.load(memory_order_relaxed);
-    BlockedThread result{owner,
-                         static_cast<double>(std::max<std::int64_t>(0, now_ns() - since)) / 1e9,
-                         bounded(entry.text)};
-    // The fence keeps the reads above before the second look at version.
-    std::atomic_thread_fence(memory_order_acquire);
-    if (entry.version.load(memory_order_relaxed) != version) return {};
-    return result;
-}
-
 }  // namespace
 
 NodeMemory::NodeMemory(int ranks)
@@ -91,19 +67,5 @@ int NodeMemory::abort_code(int rank) const {
     return page(rank).abort_code.load(memory_order_relaxed);
 }
 std::string NodeMemory::abort_reason(int rank) const { return bounded(page(rank).abort_reason); }
-
-std::vector<BlockedThread> NodeMemory::blocked(int rank) const {
-    constexpr int attempts = 100;  // a rank killed while writing leaves an odd version for ever
-    std::vector<BlockedThread> result;
-    for (const launch::Blocked& entry : page(rank).blocked) {
-        for (int i = 0; i < attempts && entry.owner.load(memory_order_relaxed) != 0; ++i) {
-            if (std::optional<BlockedThread> found = read_once(entry)) {
-                result.push_back(std::move(*found));
-                break;
-            }
-        }
-    }
-    return result;
-}
 
 }  // namespace heddle::mpiexec

@@ -6,20 +6,12 @@
 /// size of the memory is sealed, so that looking is safe whatever a rank does.
 
 #include <string>
-#include <vector>
 
 #include "launch/board.hpp"
 #include "launch/node_file.hpp"
 #include "unique_fd.hpp"
 
 namespace heddle::mpiexec {
-
-/// A thread asleep in an MPI call, as its rank wrote it on the board.
-struct BlockedThread {
-    std::uint32_t thread = 0;
-    double seconds = 0;
-    std::string call;
-};
 
 class NodeMemory {
 public:
@@ -36,11 +28,9 @@ public:
     [[nodiscard]] launch::Phase phase(int rank) const;
     [[nodiscard]] int abort_code(int rank) const;
     [[nodiscard]] std::string abort_reason(int rank) const;
-    [[nodiscard]] std::vector<BlockedThread> blocked(int rank) const;
-
-private:
     [[nodiscard]] const launch::Page& page(int rank) const;
 
+private:
     launch::NodeFile file_;
     UniqueFd fd_;
     void* board_ = nullptr;

@@ -220,7 +220,9 @@ std::string help_text() {
         help_section("Input and output", Section::streams) + help_section("Other", Section::other) +
         "\nOptions and variables of MPICH, Intel MPI and Open MPI are understood, or mpiexec says\n"
         "that they have no effect (-q: it does not).\n"
-        "\nCtrl-C ends the job, once more kills it at once. SIGUSR1 and SIGUSR2 are handed to all\n"
+        "\nCtrl-C ends the job and says where a job that hangs is; once more kills it at once. "
+        "Ctrl-\\\n"
+        "says it and lets the job go on. SIGUSR1 and SIGUSR2 are handed to all\n"
         "ranks. Exit codes: that of the failing rank, 128 + n when signal n ended it, the code of\n"
         "MPI_Abort, 124 after --timeout, 126 and 127 for a program that cannot be run, 2 for a\n"
         "wrong command line.\n";

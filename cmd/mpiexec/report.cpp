@@ -2,7 +2,13 @@
 #include "report.hpp"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "hangs/report.hpp"
 #include "hosts.hpp"
 #include "say.hpp"
 
@@ -10,76 +16,80 @@ namespace heddle::mpiexec {
 
 namespace {
 
+using std::chrono::milliseconds;
+
+constexpr milliseconds between_looks{20};
+constexpr milliseconds for_lines{3000};  ///< that addr2line may take
+
 std::string how_it_ended(int status) {
     if (WIFSIGNALED(status)) return "was ended by " + signal_name(WTERMSIG(status));
-    return fmt::format("has ended with exit code {}", WEXITSTATUS(status));
+    return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 
-std::string not_blocked(launch::Phase phase, bool in_barrier) {
-    if (in_barrier) return "waits for the other ranks in MPI_Init or MPI_Finalize";
-    const char* where = phase == launch::Phase::started ? ", before MPI_Init"
-        : phase == launch::Phase::finalized             ? ", after MPI_Finalize"
-        : phase == launch::Phase::closed                ? ", with no session open"
-                                                        : "";
-    return fmt::format("running (not blocked in MPI){}", where);
+bool shows_bold() {
+    const char* terminal = std::getenv("TERM");
+    return ::isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr &&
+        terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-class Report {
-public:
-    Report(const Job& job, const NodeMemory& memory, const PmiServer& pmi)
-        : is_of_one_(job.children == Children::rank),
-          first_rank_(job.first_rank),
-          host_(is_of_one_ ? " on " + own_host_name() : ""),
-          memory_(memory),
-          pmi_(pmi) {}
+void say_bold(const std::string& text) {
+    say(shows_bold() ? fmt::format("\033[1m{}\033[0m", text) : text);
+}
 
-    void rank(int index, const Rank& rank) {
-        const int number = index + first_rank_;
-        const std::string who = fmt::format("rank {} (pid {}{}):", number, rank.pid, host_);
-        if (rank.pid == 0) return say(fmt::format("rank {}: not started", number));
-        if (rank.status) return say(fmt::format("{} {}", who, how_it_ended(*rank.status)));
-        const std::vector<BlockedThread> blocked = memory_.blocked(index);
-        for (const BlockedThread& thread : blocked) {
-            say(fmt::format("{} thread {} blocked for {:.1f} s in {}", who, thread.thread,
-                            thread.seconds, thread.call));
-            if (thread.call.find("to itself") != std::string::npos) to_itself_.push_back(number);
-        }
-        if (blocked.empty()) say(fmt::format("{} {}", who, elsewhere(index)));
-    }
-
-    void hints() const {
-        int last = -1;
-        for (int rank : to_itself_) {
-            if (rank != last)
-                say(fmt::format(
-                    "hint: rank {} sends to itself and has posted no receive for it; post "
-                    "the receive first, or use MPI_Sendrecv",
-                    rank));
-            last = rank;
-        }
-    }
-
-private:
-    [[nodiscard]] std::string elsewhere(int index) const {
-        if (is_of_one_) return "not blocked in MPI";  // how far it has come its launcher knows
-        return not_blocked(memory_.phase(index), pmi_.in_barrier(index));
-    }
-
-    const bool is_of_one_;
-    const int first_rank_;
-    const std::string host_;
-    const NodeMemory& memory_;
-    const PmiServer& pmi_;
-    std::vector<int> to_itself_;
-};
+hangs::Rank look_at_rank(const Kept& kept, int index) {
+    const Rank& known = kept.ranks[static_cast<std::size_t>(index)];
+    hangs::Rank rank;
+    rank.rank = index + kept.job.first_rank;
+    rank.pid = known.pid;
+    rank.knows_phase = kept.job.children == Children::ranks;
+    if (known.status) rank.end = how_it_ended(*known.status);
+    if (!known.alive()) return rank;
+    rank.in_barrier = rank.knows_phase && kept.pmi.in_barrier(index);
+    hangs::look_at(rank, kept.memory.page(index));
+    return rank;
+}
 
 }  // namespace
 
-void report_ranks(const Job& job, const std::vector<Rank>& ranks, const NodeMemory& memory,
-                  const PmiServer& pmi) {
-    Report report(job, memory, pmi);
-    for (std::size_t i = 0; i < ranks.size(); ++i) report.rank(static_cast<int>(i), ranks[i]);
-    report.hints();
+hangs::Snapshot look_at_ranks(const Kept& kept) {
+    hangs::Snapshot snapshot;
+    snapshot.whole = kept.job.children == Children::ranks;
+    if (kept.job.children == Children::rank) snapshot.host = own_host_name();
+    for (std::size_t i = 0; i < kept.ranks.size(); ++i)
+        snapshot.ranks.push_back(look_at_rank(kept, static_cast<int>(i)));
+    return snapshot;
+}
+
+RankReport::RankReport(hangs::Snapshot before, hangs::Snapshot now)
+    : now_(std::move(now)), before_(std::move(before)) {
+    sites_.emplace(*now_);
+}
+
+RankReport::RankReport(const Kept& kept, double least_wait) {
+    hangs::Snapshot first = look_at_ranks(kept);
+    if (hangs::longest_wait(first) < least_wait) return;
+    std::this_thread::sleep_for(between_looks);
+    before_ = std::move(first);
+    now_ = look_at_ranks(kept);
+    sites_.emplace(*now_);
+}
+
+void RankReport::tell() {
+    if (!now_) return;
+    sites_->resolve(*now_, for_lines);
+    say_report(*now_, &*before_);
+    if (now_->whole && hangs::longest_wait(*now_) > 0) say_verdict(hangs::judge(*before_, *now_));
+}
+
+void say_report(const hangs::Snapshot& now, const hangs::Snapshot* before) {
+    for (const hangs::Line& line : hangs::report(now, before))
+        line.odd ? say_bold(line.text) : say(line.text);
+}
+
+void say_verdict(const hangs::Verdict& verdict) {
+    for (std::size_t i = 0; i < verdict.sentences.size(); ++i)
+        i == 0 && verdict.is_proven_stuck() ? say_bold(verdict.sentences[i])
+                                            : say((i == 0 ? "" : "  ") + verdict.sentences[i]);
 }
 
 }  // namespace heddle::mpiexec

@@ -14,9 +14,7 @@ namespace {
 int to_keeper = -1;
 volatile std::sig_atomic_t told_to_end = 0;
 
-bool asks_to_end(int signal) {
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-}
+bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
 void tell_keeper(int signal) {
     const int error = errno;

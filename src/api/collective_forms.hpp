@@ -31,7 +31,9 @@ template <coll::Collective what, auto plan, class... Kinds>
 struct Forms<what, plan, int (*)(const Site&, Kinds...)> {
     static int blocking(Thread& thread, Kinds... arguments, Comm comm) {
         coll::Schedule schedule(thread, *comm, tag_of(what, *thread.engine, *comm));
+        coll::Numbered numbered(thread, *comm);
         if (const int error = write(thread, schedule, arguments...)) return error;
+        numbered.begin();
         return coll::run(thread, schedule);
     }
     static int nonblocking(Thread& thread, Kinds... arguments, Comm comm,

@@ -61,6 +61,7 @@ int initialize(const char* call, int level) noexcept {
         process.main_thread = thread != nullptr ? thread : &objects::attach(process);
         process.main_thread->call = call;
         process.thread_level = given_level(process.settings, level);
+        process.tell_thread_level(process.thread_level);
         process.begin_world();
         if (const std::string parent = launch::take_parent(); !parent.empty())
             process.parent = dyn::connect_to_parent(*process.main_thread, parent).handle;

@@ -2,15 +2,14 @@
 #include "coll/execution.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "coll/lanes.hpp"
 #include "core/causality.hpp"
 #include "objects/callback.hpp"
 #include "objects/process.hpp"
-#include "p2p/describe.hpp"
 #include "p2p/message_requests.hpp"
+#include "p2p/tell.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 constexpr std::uint32_t first_tag = 1u << 16;
 constexpr std::uint32_t tags = 1u << 30;
 
-Execution& execution_of(core::Request& request) noexcept {
+Execution& execution_of(const core::Request& request) noexcept {
     return *static_cast<Execution*>(request.extra);
 }
 
@@ -51,6 +50,7 @@ void Execution::prepare() {
     under_way_.reserve(largest_stage(schedule.steps()));
     objects::Communicator& communicator = schedule.communicator;
     schedule.tag = tag_of_call(*schedule.writer.engine, communicator, communicator.collectives++);
+    number = ++communicator.calls;
     const objects::Reduction& reduction = schedule.reduction;
     for (const objects::Datatype* type : schedule.types())
         types_.push_back(const_cast<objects::Datatype*>(type));
@@ -257,9 +257,15 @@ int let_go(core::Thread& thread, core::Request& request) {
     return MPI_SUCCESS;
 }
 
-void describe(p2p::Engine&, const core::Request& request, char* text, std::size_t bytes) {
-    std::snprintf(text, bytes, "(nonblocking or persistent, %s)",
-                  p2p::describe_context(request.context).c_str());
+/// Which step it has come to changes at any time: the whole waits for any of the others.
+void tell(core::Thread& thread, const core::Request& request,
+          launch::AwaitedEvent& event) noexcept {
+    const Execution& execution = execution_of(request);
+    event.any_peer = true;
+    event.peer = launch::any_peer;
+    p2p::tell_context(thread, request.context, event);
+    event.number = execution.number;
+    launch::put_text(event.detail, execution.call);
 }
 
 bool heard_of_others(const core::Request&) noexcept { return true; }
@@ -279,7 +285,7 @@ constexpr core::RequestType nonblocking_type{
     .collect = let_go,
     .let_go = let_go,
     .cancel = p2p::refuse_to_cancel,
-    .describe = describe,
+    .tell = tell,
     .heard_of_others = heard_of_others,
     .collective = true,
 };

@@ -31,10 +31,12 @@ namespace heddle::coll {
 class Execution final : public p2p::Listener, public core::Work {
 public:
     Execution(core::Thread& writer, objects::Communicator& communicator) noexcept
-        : schedule(writer, communicator), process_(*writer.process) {}
+        : schedule(writer, communicator), call(writer.call), process_(*writer.process) {}
     ~Execution();
 
-    Schedule schedule;  ///< to be written before anything else happens
+    Schedule schedule;         ///< to be written before anything else happens
+    const char* const call;    ///< the MPI function that has made it
+    std::uint32_t number = 0;  ///< of the call among all on its communicator
 
     /// After the schedule has been written: takes references and the tag.
     void prepare();

@@ -7,6 +7,29 @@
 
 namespace heddle::coll {
 
+/// The thread is in the next collective call on the communicator, which is blocking, for as long as the object lives.
+/// A call that fails before it begins is none.
+class Numbered {
+public:
+    Numbered(core::Thread& thread, objects::Communicator& communicator) noexcept
+        : thread_(thread), communicator_(communicator) {
+        thread.collective = ++communicator.calls;
+    }
+    ~Numbered() {
+        thread_.collective = 0;
+        if (!began_) [[unlikely]]
+            --communicator_.calls;
+    }
+    void begin() noexcept { began_ = true; }
+    Numbered(const Numbered&) = delete;
+    Numbered& operator=(const Numbered&) = delete;
+
+private:
+    core::Thread& thread_;
+    objects::Communicator& communicator_;
+    bool began_ = false;
+};
+
 /// Runs the schedule to its end, sleeping where it waits. Answers MPI_SUCCESS or the first error,
 /// which has been raised. A message that is too long does not stop it: the other processes, which
 /// know nothing of the error, still get what they wait for. Neither does an exception that leaves an

@@ -56,8 +56,8 @@ public:
     }
     progress::Peer peer() const noexcept { return peer_of(schedule_, step_); }
     /// As if the step were a receive.
-    void describe(char* text, std::size_t bytes) const {
-        p2p::describe_pattern({context(), step_.peer, schedule_.tag}, text, bytes);
+    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+        p2p::tell_pattern(thread, {context(), step_.peer, schedule_.tag}, *what.add());
     }
 
 private:

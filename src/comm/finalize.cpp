@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/finalize.hpp"
 
-#include <cstdio>
 #include <cstring>
 
 #include "p2p/operations.hpp"
@@ -34,11 +33,11 @@ public:
         else
             engine_.endings().unawait(thread_.slot);
     }
-    void describe(char* text, std::size_t bytes) const {
-        std::snprintf(text, bytes, "%s",
-                      engine_.endings().all_composed_over()
-                          ? "(messages that were sent have not been taken by their receivers)"
-                          : "(nonblocking collectives that were started are not complete)");
+    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+        launch::AwaitedEvent& event = *what.add();
+        event.kind = engine_.endings().all_composed_over() ? launch::AwaitedKind::taken
+                                                           : launch::AwaitedKind::composed;
+        p2p::tell_everybody(thread, event);
     }
 
 private:

@@ -2,7 +2,6 @@
 #include "comm/letters.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -35,7 +34,10 @@ public:
         if (const auto box = letters_.boxes_.find(key_); box != letters_.boxes_.end())
             box->second.waiter = slot;
     }
-    void describe(char* text, std::size_t bytes) const { std::snprintf(text, bytes, "(%s)", what_); }
+    /// Processes of other jobs send letters, and so does whatever waits for them.
+    void tell(core::Thread&, launch::WaitsFor& what) const noexcept {
+        launch::put_text(what.add()->detail, what_);
+    }
 
 private:
     Letters& letters_;

@@ -29,8 +29,8 @@ public:
         if (slot == nullptr || !receive_.completed()) (void)for_receive_.make(receive_, slot);
         thread_.process->letters->tell_of_lost(thread_.slot, slot != nullptr);
     }
-    void describe(char* text, std::size_t bytes) const {
-        p2p::describe_request(*thread_.engine, receive_, text, bytes);
+    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+        p2p::tell_request(thread, receive_, what);
     }
 
 private:

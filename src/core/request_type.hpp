@@ -12,16 +12,13 @@
 #include <string>
 
 #include "core/request.hpp"
+#include "launch/waits_for.hpp"
 #include "mpi.h"
 
 namespace heddle::objects {
 struct File;
 struct Session;
 }  // namespace heddle::objects
-namespace heddle::p2p {
-class Engine;
-}
-
 namespace heddle::core {
 
 struct Thread;
@@ -45,9 +42,9 @@ struct RequestType {
     /// The error has been raised.
     int (*start)(Thread& thread, Request& request) = nullptr;
 
-    /// In words for a report: "(source 1, tag 7, MPI_COMM_WORLD)". nullptr: "()".
-    void (*describe)(p2p::Engine& engine, const Request& request, char* text,
-                     std::size_t bytes) = nullptr;
+    /// For reports: the event that its completion is. nullptr: it says nothing of it.
+    void (*tell)(Thread& thread, const Request& request,
+                 launch::AwaitedEvent& event) noexcept = nullptr;
 
     /// Whether other processes had to do something for it to be complete. nullptr: false.
     bool (*heard_of_others)(const Request& request) noexcept = nullptr;

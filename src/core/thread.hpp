@@ -177,7 +177,16 @@ struct alignas(cache_line) Thread {
     match::Message* set_aside = nullptr;
     match::Message* last_set_aside = nullptr;
     alignas(cache_line) sync::Slot slot;
-    Thread* next = nullptr;  ///< in the list of parked threads, or of free Thread objects
+    Thread* next = nullptr;        ///< in the list of parked threads, or of free Thread objects
+    std::uint32_t number = 0;      ///< in the order in which threads came to MPI
+    std::uint32_t collective = 0;  ///< number of the blocking collective call it is in; 0: none
+    launch::Attached* attached = nullptr;  ///< its entry on the board; nullptr: none was free
+
+    /// It has come to MPI for the library, and never runs the program.
+    void serve_library() noexcept {
+        of_library = true;
+        if (attached != nullptr) attached->of_library.store(1, relaxed);
+    }
 };
 
 }  // namespace heddle::core

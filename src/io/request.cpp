@@ -264,16 +264,13 @@ objects::File* file_of(const core::Request& request, std::string& why) {
     return &access.file();
 }
 
-void describe_request(p2p::Engine&, const core::Request& request, char* text, std::size_t bytes) {
-    const Request& access = access_of(request);
-    std::snprintf(text, bytes, "(%s \"%s\")", access.doing().c_str(), access.file().name.c_str());
+void tell(core::Thread&, const core::Request& request, launch::AwaitedEvent& event) noexcept {
+    event.kind = launch::AwaitedKind::file;
+    launch::put_text(event.detail, access_of(request).file().name.c_str());
 }
 
-constexpr core::RequestType type{.look = look,
-                                 .collect = collect,
-                                 .let_go = let_go,
-                                 .describe = describe_request,
-                                 .file = file_of};
+constexpr core::RequestType type{
+    .look = look, .collect = collect, .let_go = let_go, .tell = tell, .file = file_of};
 const core::TypeOfRequests files(core::Operation::file, type);
 
 int no_memory(core::Thread& thread, objects::File& file) {

@@ -67,7 +67,7 @@ void Workers::work() noexcept {
     cores_.apply();
     try {
         core::Thread& thread = objects::attach(process_);
-        thread.of_library = true;
+        thread.serve_library();
         const p2p::Engine::AsideFromProgram aside(*process_.engine);
         run_all(thread);
     } catch (const std::exception& problem) {

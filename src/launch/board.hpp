@@ -8,26 +8,28 @@
 /// Zeroes are a valid empty page.
 ///
 /// Writers        a page has one writing process, its rank: the one that has put its process id there first.
-///                Within the rank a Blocked entry belongs to the thread that claimed it (owner != 0).
+///                Within the rank a Blocked or Attached entry belongs to the thread that claimed it (owner != 0).
 /// Keeper         the parent of a rank that another launcher has started has such memory for this one rank, which
 ///                is named in HEDDLE_KEEPER_FD. Only who is blocked stands there.
 /// Readers        the launcher, at any time, also after the rank has died. What it reads is advice
-///                for a report; a text may be torn, so a reader bounds it and checks version.
+///                for a report; an entry may be torn, so a reader bounds its texts and checks version.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "launch/token.hpp"
+#include "launch/waits_for.hpp"
 
 namespace heddle::launch {
 
-inline constexpr std::size_t board_page_bytes = 4096;
-inline constexpr std::size_t blocked_entries = 24;
+inline constexpr std::size_t board_page_bytes = 20480;
+inline constexpr std::size_t blocked_entries = 16;
+inline constexpr std::size_t attached_entries = 64;
 inline constexpr const char* node_descriptor_variable = "HEDDLE_NODE_FD";
 inline constexpr const char* keeper_descriptor_variable = "HEDDLE_KEEPER_FD";
 inline constexpr std::uint64_t board_magic =
-    0x3265'6c64'6465'4821;  ///< another layout, another number
+    0x3365'6c64'6465'4821;  ///< another layout, another number
 
 /// Written by who makes the memory, before anybody else sees it.
 struct Header {
@@ -48,12 +50,20 @@ enum class Phase : std::uint32_t {
     closed = 4,  ///< no session is open, and the world model was not used
 };
 
-/// One thread asleep inside an MPI call.
+/// One thread that has been asleep inside an MPI call for a while.
 struct Blocked {
     std::atomic<std::uint32_t> owner;    ///< thread id of the sleeper, 0 when the entry is free
-    std::atomic<std::uint32_t> version;  ///< odd while the text is being written
-    std::atomic<std::int64_t> since_ns;  ///< CLOCK_MONOTONIC, nanoseconds
-    char text[112];  ///< "MPI_Recv(source 1, tag 7, MPI_COMM_WORLD)", ends in NUL
+    std::atomic<std::uint32_t> version;  ///< odd while `what` is being written
+    WaitsFor what;
+};
+
+/// One thread that has come to MPI. Addresses are those of the rank's memory; a reader that the kernel allows to
+/// look there finds the name of the last MPI function, and how many tests in a row have found nothing.
+struct Attached {
+    std::atomic<std::uint32_t> owner;  ///< thread id, 0 when the entry is free
+    std::atomic<std::uint32_t> of_library;
+    std::atomic<std::uint64_t> call;   ///< of a const char*
+    std::atomic<std::uint64_t> tests;  ///< of a std::uint32_t
 };
 
 struct alignas(64) Page {
@@ -67,7 +77,13 @@ struct alignas(64) Page {
     std::atomic<std::uint64_t> recipe;  ///< tool::agreement(); 0: not known yet
     /// Why the kernel refuses membarrier to this process (errno); 0: it does not.
     std::atomic<std::int32_t> fences_refused;
+    /// The highest level of threads that the program was given: below MPI_THREAD_SERIALIZED its main thread alone
+    /// calls MPI.
+    std::atomic<std::int32_t> thread_level;
+    std::atomic<std::uint32_t> not_listed;  ///< threads that sleep, without a Blocked entry
+    std::atomic<std::uint32_t> ever_attached;
     char abort_reason[240];  ///< why the rank aborted, ends in NUL; empty: not known
+    Attached attached[attached_entries];
     Blocked blocked[blocked_entries];
 };
 static_assert(sizeof(Page) <= board_page_bytes);

@@ -25,6 +25,7 @@ struct HangUp::Watch {
     std::atomic<bool> expected{false};
 
     static void* run(void* self) noexcept {
+        pthread_setname_np(pthread_self(), hang_up_thread);
         static_cast<Watch*>(self)->wait();
         return nullptr;
     }

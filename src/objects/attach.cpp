@@ -36,7 +36,27 @@ void give_back(core::Thread& thread) {
     thread.requests.drain(process.requests);
     process.see_off(thread);
     thread.next = nullptr;
+    if (thread.attached != nullptr) thread.attached->owner.store(0, release);
+    thread.attached = nullptr;
     process.threads.give(&thread);
+}
+
+/// Tells on the board where to look for what the thread does.
+void announce(core::Thread& thread) noexcept {
+    thread.attached = nullptr;
+    if (thread.page == nullptr) return;
+    thread.number = thread.page->ever_attached.fetch_add(1, relaxed);
+    for (launch::Attached& entry : thread.page->attached) {
+        std::uint32_t free = 0;
+        if (entry.owner.load(relaxed) != 0 ||
+            !entry.owner.compare_exchange_strong(free, thread.system_id, acq_rel, relaxed))
+            continue;
+        entry.of_library.store(0, relaxed);
+        entry.call.store(reinterpret_cast<std::uintptr_t>(&thread.call), relaxed);
+        entry.tests.store(reinterpret_cast<std::uintptr_t>(&thread.tests), relaxed);
+        thread.attached = &entry;
+        return;
+    }
 }
 
 extern "C" void heddle_detach(void* thread) {
@@ -114,7 +134,9 @@ core::Thread& attach(Process& process) {
     thread->page =
         read != nullptr ? read : &process.node.page(static_cast<std::size_t>(process.number()));
     thread->patience = {};
+    thread->collective = 0;
     notice_end_of(*thread);
+    announce(*thread);
     if (platform::races_are_sought()) thread->requests.watch();
     if (process.welcome(*thread)) current_thread = thread;
     thread->of_library = false;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "objects/process.hpp"
 #include "sync/mutex.hpp"
@@ -41,19 +42,19 @@ Communicator& make_communicator(Process& process, const Communicator& parent, st
                                 Group& group, Group* remote) {
     Communicator* communicator = Process::make(process.communicators, core::Kind::communicator);
     if (communicator == nullptr) throw std::bad_alloc();
-    communicator->context = context;
     communicator->group = &group;
     communicator->rank = group.rank;
     communicator->remote = remote;
     const Group& others = remote == nullptr ? group : *remote;
     {
         const std::lock_guard guard(naming);
+        communicator->context = context;
         communicator->peers = others.size();
         communicator->processes = others.processes.data();
     }
     communicator->hints = {};
     communicator->handle = reinterpret_cast<MPI_Comm>(communicator);
-    communicator->collectives = 0;
+    communicator->collectives = communicator->calls = 0;
     communicator->scratch = unknown_scratch(process, group);
     communicator->is_first =
         remote == nullptr || name_of_first(process, group) < name_of_first(process, *remote);
@@ -90,22 +91,68 @@ std::int32_t process_named_by(const Communicator& communicator, std::int32_t ran
     return rank >= 0 && rank < communicator.peers ? communicator.processes[rank] : -1;
 }
 
+namespace {
+
+Communicator* communicator_of_context(Process& process, std::uint32_t context) noexcept {
+    for (std::size_t i = 0; Communicator* found = process.communicators.at_place(i); ++i)
+        if (found->context == context) return found;
+    return nullptr;
+}
+
+/// The rank in MPI_COMM_WORLD; -1: it is of another job.
+std::int32_t world_rank(const Process& process, std::int32_t number) noexcept {
+    return number >= 0 && number < process.numbers.size() ? process.numbers.rank_of(number) : -1;
+}
+
+/// Communicators of processes that do not fit into the set have no members there.
+void tell_members(const Process& process, const Communicator& communicator,
+                  launch::AwaitedEvent& event) noexcept {
+    for (std::int32_t i = 0; i < communicator.peers; ++i) {
+        const std::int32_t rank = world_rank(process, communicator.processes[i]);
+        if (rank < 0 || rank >= launch::AwaitedEvent::most_members) {
+            for (std::uint64_t& word : event.members) word = 0;
+            return;
+        }
+        event.add_member(rank);
+    }
+}
+
+}  // namespace
+
+void tell_communicator(Process& process, std::uint32_t context, launch::AwaitedEvent& event,
+                       std::int32_t number) noexcept {
+    event.context = context;
+    event.world_peer = world_rank(process, number);
+    const std::lock_guard guard(naming);  // from now on the communicator and its groups stay
+    const Communicator* found = communicator_of_context(process, context);
+    if (found == nullptr) return;
+    event.size = found->peers;
+    if (event.any_peer) tell_members(process, *found, event);
+    for (std::int32_t i = 0; i < found->peers && number >= 0; ++i)
+        if (found->processes[i] == number) event.peer = i;
+    if (number < 0 && event.peer >= 0 && event.peer < found->peers)
+        event.world_peer = world_rank(process, found->processes[event.peer]);
+    const std::unique_lock names(process.set_up, std::try_to_lock);
+    if (names) launch::put_text(event.communicator, found->name.c_str());
+}
+
 void drop(Process& process, Communicator& communicator) noexcept {
     if (!communicator.release_reference()) return;
     if (Communicator* local = communicator.local.exchange(nullptr, relaxed)) drop(process, *local);
     const std::int32_t remote = communicator.remote == nullptr ? 0 : communicator.remote->size();
-    if (communicator.context != 0 &&
-        (communicator.context & (local_group_context | context_between_jobs)) == 0)
-        process.freed_contexts.add(communicator.context, communicator.size() + remote);
     process.count_connections(communicator.group->processes, -1);
     if (communicator.remote != nullptr)
         process.count_connections(communicator.remote->processes, -1);
     leave_scratch(process, communicator);
+    std::uint32_t context = 0;
     {
         const std::lock_guard guard(naming);
         communicator.peers = 0;
         communicator.processes = nullptr;
+        context = std::exchange(communicator.context, 0);
     }
+    if (context != 0 && (context & (local_group_context | context_between_jobs)) == 0)
+        process.freed_contexts.add(context, communicator.size() + remote);
     drop(process, *communicator.group);
     if (communicator.remote != nullptr) drop(process, *communicator.remote);
     drop(process, *communicator.errhandler);
@@ -113,7 +160,6 @@ void drop(Process& process, Communicator& communicator) noexcept {
     communicator.session = nullptr;
     communicator.remote = nullptr;
     communicator.group = nullptr;
-    communicator.context = 0;
     communicator.errhandler = nullptr;
     communicator.name.clear();
     communicator.attributes.clear();

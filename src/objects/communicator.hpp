@@ -91,9 +91,11 @@ struct Communicator : core::Object {
     Attributes attributes;             ///< guarded likewise
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Comm_attach_buffer; guarded likewise
     std::shared_ptr<const topo::Topology>
-        topology;                   ///< or none; set while the communicator is made
-    std::uint32_t collectives = 0;  ///< collective calls so far: their tags, one thread at a time
-    SharedScratch scratch;          ///< likewise
+        topology;  ///< or none; set while the communicator is made
+    std::uint32_t collectives =
+        0;  ///< nonblocking and persistent ones so far: their tags, one thread at a time
+    std::uint32_t calls = 0;  ///< collective calls so far, of all kinds; likewise
+    SharedScratch scratch;    ///< likewise
 
     std::int32_t size() const noexcept { return group->size(); }
 };
@@ -120,6 +122,11 @@ void leave_scratch(const Process& process, Communicator& communicator) noexcept;
 /// The process that has this rank among the peers; -1: there is none, or the communicator is gone. Also for who does
 /// not hold a reference: operations on their way name communicators that are freed meanwhile.
 std::int32_t process_named_by(const Communicator& communicator, std::int32_t rank) noexcept;
+/// Writes down the communicator of a context of point-to-point messages: its name, the size of the group that
+/// messages go to, and who the peer is, which the event names by its rank, or `number` by its number. Nothing of that
+/// if there is none. For threads that have slept for long: all communicators are looked through.
+void tell_communicator(Process& process, std::uint32_t context, launch::AwaitedEvent& event,
+                       std::int32_t number = -1) noexcept;
 /// Drops a reference; the last one destroys.
 void drop(Process& process, Communicator& communicator) noexcept;
 /// Makes the handle invalid, and drops its reference.

@@ -111,6 +111,14 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
     agree_on_recipe();
 }
 
+void Process::tell_thread_level(int level) noexcept {
+    launch::Page* const read = job.keeper_page;
+    std::atomic<std::int32_t>& told =
+        (read != nullptr ? *read : node.page(static_cast<std::size_t>(number()))).thread_level;
+    std::int32_t before = told.load(relaxed);
+    while (before < level && !told.compare_exchange_weak(before, level, relaxed, relaxed)) {}
+}
+
 /// Refuses to start beside a rank with another recipe. Of two, the one that comes later sees the other.
 void Process::agree_on_recipe() const {
     const std::uint64_t mine = tool::agreement(settings);

@@ -84,6 +84,8 @@ public:
     void count_mentions(std::span<const std::int32_t> processes, std::int32_t change) noexcept;
     /// Whether there is a communicator with that process of another job.
     bool is_connected_with(std::int32_t process) const noexcept;
+    /// Whether it has met any.
+    bool has_met_others() const noexcept { return guests_.load(acquire) != nullptr; }
     /// Whether processes of other jobs are among them.
     bool has_guests(std::span<const std::int32_t> processes) const noexcept;
     /// The processes of other jobs that this one has met; from the first call on it can meet some. Throws
@@ -150,6 +152,8 @@ public:
     std::mutex set_up;
     int thread_level = MPI_THREAD_SINGLE;
     core::Thread* main_thread = nullptr;
+    /// Tells on the board that the program was given this level, by MPI_Init or a session.
+    void tell_thread_level(int level) noexcept;
 
     /// The objects behind handles; nullptr for what is no live object of the kind.
     Communicator* communicator(MPI_Comm handle) noexcept {

@@ -12,6 +12,7 @@ Session& make_session(Process& process, int thread_level, Errhandler& errhandler
     Session* session = Process::make(process.sessions, core::Kind::session);
     if (session == nullptr) throw std::bad_alloc();
     session->thread_level = thread_level;
+    process.tell_thread_level(thread_level);
     session->errhandler = &errhandler;
     errhandler.retain();
     return *session;

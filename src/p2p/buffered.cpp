@@ -2,7 +2,6 @@
 #include "p2p/buffered.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,11 +14,13 @@
 namespace heddle::p2p {
 namespace {
 
-void describe_flush(Engine&, const core::Request&, char* text, std::size_t bytes) {
-    std::snprintf(text, bytes, "(buffered messages wait for their receives)");
+void tell_of_flush(core::Thread& thread, const core::Request&,
+                   launch::AwaitedEvent& event) noexcept {
+    event.kind = launch::AwaitedKind::buffered;
+    tell_everybody(thread, event);
 }
 
-constexpr core::RequestType flush_type{.describe = describe_flush};
+constexpr core::RequestType flush_type{.tell = tell_of_flush};
 const core::TypeOfRequests flushes(core::Operation::flush, flush_type);
 
 }  // namespace

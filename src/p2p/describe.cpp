@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/describe.hpp"
 
-#include <cstdio>
-#include <string>
-
-#include "core/request_type.hpp"
-#include "objects/communicator.hpp"
+#include "objects/contexts.hpp"
 
 namespace heddle::p2p {
-namespace {
-
-std::string rank_or_any(std::int32_t rank) {
-    return rank == match::any_source ? "MPI_ANY_SOURCE" : std::to_string(rank);
-}
-
-std::string tag_or_any(std::int32_t tag) {
-    return tag == match::any_tag ? "MPI_ANY_TAG" : std::to_string(tag);
-}
-
-}  // namespace
-
 std::string describe_context(std::uint32_t context) {
     switch (context) {
         case objects::library_context: return "the library";
@@ -35,19 +19,6 @@ std::string describe_context(std::uint32_t context) {
     const bool collective = context % 2 != 0;
     return (collective ? "collective, communicator " : "communicator ") +
         std::to_string(context / 2);
-}
-
-void describe_pattern(const match::Pattern& pattern, char* text, std::size_t bytes) {
-    std::snprintf(text, bytes, "(source %s, tag %s, %s)", rank_or_any(pattern.source).c_str(),
-                  tag_or_any(pattern.tag).c_str(), describe_context(pattern.context).c_str());
-}
-
-void describe_request(Engine& engine, const core::Request& request, char* text, std::size_t bytes) {
-    const core::RequestType& type = core::type_of(request);
-    if (type.describe != nullptr)
-        type.describe(engine, request, text, bytes);
-    else
-        std::snprintf(text, bytes, "()");
 }
 
 }  // namespace heddle::p2p

@@ -137,8 +137,14 @@ int cancel(core::Thread&, core::Request& request) {
     return objects::call_program(functions.cancel, functions.extra_state, int{request.completed()});
 }
 
+/// Any thread of the program completes it.
+void tell(core::Thread& thread, const core::Request&, launch::AwaitedEvent& event) noexcept {
+    event.kind = launch::AwaitedKind::program;
+    event.world_peer = thread.process->rank();
+}
+
 constexpr core::RequestType type{
-    .look = query, .collect = collect, .let_go = let_go_of, .cancel = cancel};
+    .look = query, .collect = collect, .let_go = let_go_of, .cancel = cancel, .tell = tell};
 const core::TypeOfRequests generalized(core::Operation::generalized, type);
 
 }  // namespace

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/message_requests.hpp"
 
-#include <cstdio>
-
 #include "core/causality.hpp"
 #include "objects/communicator.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "objects/status.hpp"
-#include "p2p/describe.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/tell.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -27,12 +25,14 @@ int cancel_send(core::Thread& thread, core::Request& send) {
     return MPI_SUCCESS;
 }
 
-void describe_send(Engine& engine, const core::Request& send, char* text, std::size_t bytes) {
-    std::snprintf(
-        text, bytes, "(dest %d%s, tag %d, %llu bytes, %s%s)", send.peer,
-        engine.is_self(send.peer) ? ", to itself" : "", send.tag,
-        static_cast<unsigned long long>(send.capacity), describe_context(send.context).c_str(),
-        engine.is_under_pressure(send.peer) ? "; above HEDDLE_UNEXPECTED_LIMIT there" : "");
+void tell_of_send(core::Thread& thread, const core::Request& send,
+                  launch::AwaitedEvent& event) noexcept {
+    event.kind = launch::AwaitedKind::send;
+    event.to_self = thread.engine->is_self(send.peer);
+    event.no_room = thread.engine->is_under_pressure(send.peer);
+    event.tag = send.tag;
+    event.bytes = send.capacity;
+    tell_context(thread, send.context, event, send.peer);
 }
 
 bool was_matched_elsewhere(const core::Request& send) noexcept {
@@ -57,8 +57,10 @@ int cancel_receive(core::Thread& thread, core::Request& receive) {
     return MPI_SUCCESS;
 }
 
-void describe_receive(Engine& engine, const core::Request& receive, char* text, std::size_t bytes) {
-    describe_pattern(engine.pattern_of(receive), text, bytes);
+void tell_of_receive(core::Thread& thread, const core::Request& receive,
+                     launch::AwaitedEvent& event) noexcept {
+    event.kind = launch::AwaitedKind::receive;
+    tell_pattern(thread, thread.engine->pattern_of(receive), event);
 }
 
 bool came_from_elsewhere(const core::Request& receive) noexcept {
@@ -68,7 +70,7 @@ bool came_from_elsewhere(const core::Request& receive) noexcept {
 constexpr core::RequestType send_type{
     .look = look_at_send,
     .cancel = cancel_send,
-    .describe = describe_send,
+    .tell = tell_of_send,
     .heard_of_others = was_matched_elsewhere,
     .still_sends = still_sends,
     .session_of = session_of_send,
@@ -78,7 +80,7 @@ const core::TypeOfRequests sends(core::Operation::send, send_type);
 constexpr core::RequestType receive_type{
     .look = look_at_receive,
     .cancel = cancel_receive,
-    .describe = describe_receive,
+    .tell = tell_of_receive,
     .heard_of_others = came_from_elsewhere,
 };
 const core::TypeOfRequests receives(core::Operation::receive, receive_type);

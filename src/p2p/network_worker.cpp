@@ -34,7 +34,7 @@ NetworkWorker::~NetworkWorker() {
 void NetworkWorker::work() {
     const platform::LibraryCode library;
     core::Thread& thread = objects::attach(process_);
-    thread.of_library = true;
+    thread.serve_library();
     while (!ends_.load(relaxed)) {
         if (!network_.needs_worker(process_.engine->sleepers()))
             network_.nap(nap);

@@ -72,7 +72,7 @@ void NodeWorker::work() noexcept try {
     const platform::LibraryCode library;
     cores_.apply();
     core::Thread& thread = objects::attach(process_);
-    thread.of_library = true;
+    thread.serve_library();
     const Engine::AsideFromProgram aside(*process_.engine);
     sync::Doorbell& bell = process_.engine->worker_bell();
     sync::Naps naps;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "p2p/describe.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/tell.hpp"
 #include "progress/wait.hpp"
 
 namespace heddle::p2p {
@@ -45,8 +45,8 @@ public:
     }
     /// By its number, once it holds; -1: not known.
     std::int32_t answered_by() const noexcept { return contested ? -1 : request_.peer; }
-    void describe(char* text, std::size_t bytes) const {
-        describe_request(engine_, request_, text, bytes);
+    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+        tell_request(thread, request_, what);
     }
 
     bool contested = false;  ///< another thread waits for it: the program has copied a handle
@@ -68,6 +68,11 @@ public:
         for (core::Request* request : requests_)
             if (!is_complete(request)) all |= engine_.instance_of(*request);
         return all;
+    }
+
+    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+        for (core::Request* request : requests_)
+            if (!is_complete(request)) tell_request(thread, *request, what);
     }
 
     bool contested =
@@ -115,9 +120,6 @@ public:
         }
     }
     bool is_stale() const noexcept { return announced_ != nullptr && announced_->completed(); }
-    void describe(char* text, std::size_t bytes) const {
-        describe_request(engine_, *requests_[first_], text, bytes);
-    }
 
 private:
     std::size_t first_ = 0;
@@ -147,9 +149,9 @@ public:
             if (!announcement_.make(*request, slot)) contested = true;
         }
     }
-    void describe(char* text, std::size_t bytes) const {
-        for (core::Request* request : requests_)
-            if (request != nullptr) return describe_request(engine_, *request, text, bytes);
+    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+        Requests::tell(thread, what);
+        what.need = launch::Need::any;
     }
 
 private:
@@ -180,7 +182,11 @@ public:
         engine_.watchers().remove(thread_.slot);
         if (slot != nullptr) engine_.watchers().add(pattern_, *slot);
     }
-    void describe(char* text, std::size_t bytes) const { describe_pattern(pattern_, text, bytes); }
+    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+        launch::AwaitedEvent& event = *what.add();
+        event.kind = launch::AwaitedKind::probe;
+        tell_pattern(thread, pattern_, event);
+    }
 
     core::Outcome outcome{};
     match::Message* message = nullptr;

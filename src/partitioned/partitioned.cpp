@@ -7,10 +7,10 @@
 
 #include "core/causality.hpp"
 #include "objects/process.hpp"
-#include "p2p/describe.hpp"
 #include "p2p/join.hpp"
 #include "p2p/message_requests.hpp"
 #include "p2p/operations.hpp"
+#include "p2p/tell.hpp"
 
 namespace heddle::partitioned {
 namespace {
@@ -51,16 +51,18 @@ int look(const core::Request& whole, MPI_Status* status) {
     return whole.error;
 }
 
-void describe(p2p::Engine&, const core::Request& whole, char* text, std::size_t bytes) {
-    std::snprintf(text, bytes, "(partitioned, other rank %d, tag %d, %s)", whole.source, whole.tag,
-                  p2p::describe_context(whole.context).c_str());
+void tell(core::Thread& thread, const core::Request& whole, launch::AwaitedEvent& event) noexcept {
+    event.kind = launch::AwaitedKind::partitioned;
+    event.peer = whole.source;
+    event.tag = whole.tag;
+    p2p::tell_context(thread, whole.context, event);
 }
 
 bool heard_of_others(const core::Request&) noexcept { return true; }
 
 constexpr core::RequestType type{.look = look,
                                  .cancel = p2p::refuse_to_cancel,
-                                 .describe = describe,
+                                 .tell = tell,
                                  .heard_of_others = heard_of_others};
 const core::TypeOfRequests transfers(core::Operation::partitioned, type);
 

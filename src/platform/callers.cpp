@@ -32,7 +32,38 @@ _Unwind_Reason_Code visit(_Unwind_Context* frame, void* argument) {
     return _URC_NO_REASON;
 }
 
+struct Site {
+    const void* here;
+    std::uint64_t address = 0;
+};
+
+/// Whether code of this file makes calls for the program.
+bool is_ours(const char* file) {
+    const std::string_view name = without_folders(file);
+    return name.starts_with("libheddle_") || name.starts_with("libmpi");
+}
+
+_Unwind_Reason_Code visit_site(_Unwind_Context* frame, void* argument) {
+    auto& site = *static_cast<Site*>(argument);
+    const std::uintptr_t address = _Unwind_GetIP(frame);
+    Dl_info code;
+    if (address == 0 || dladdr(reinterpret_cast<void*>(address - 1), &code) == 0 ||
+        code.dli_fname == nullptr)
+        return _URC_END_OF_STACK;
+    if (code.dli_fbase == site.here || is_ours(code.dli_fname)) return _URC_NO_REASON;
+    site.address = address;
+    return _URC_END_OF_STACK;
+}
+
 }  // namespace
+
+std::uint64_t call_site() noexcept {
+    Dl_info here;
+    if (dladdr(reinterpret_cast<void*>(&visit_site), &here) == 0) return 0;
+    Site site{here.dli_fbase};
+    _Unwind_Backtrace(visit_site, &site);
+    return site.address;
+}
 
 std::string entry_of(const std::string& library) {
     Dl_info here;

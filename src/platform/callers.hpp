@@ -2,6 +2,7 @@
 #pragma once
 /// Who has called this library: what the stack of the calling thread says.
 
+#include <cstdint>
 #include <string>
 
 namespace heddle::platform {
@@ -11,5 +12,9 @@ namespace heddle::platform {
 ///
 /// Nothing is kept for it before: the stack is walked, which takes microseconds.
 std::string entry_of(const std::string& library);
+
+/// The address at which the program goes on after its call of this library, or of a face or language binding in front
+/// of it; 0 if it cannot be found. Likewise.
+std::uint64_t call_site() noexcept;
 
 }  // namespace heddle::platform

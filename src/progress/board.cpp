@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "progress/board.hpp"
 
-#include <cstdio>
-#include <ctime>
-
+#include "platform/callers.hpp"
 #include "sync/orders.hpp"
 
 namespace heddle::progress {
 
-launch::Blocked* Notice::claim(core::Thread& thread) noexcept {
-    if (thread.page == nullptr) return nullptr;
-    for (launch::Blocked& entry : thread.page->blocked) {
+bool Notice::claim() noexcept {
+    for (launch::Blocked& entry : thread_.page->blocked) {
         std::uint32_t free = 0;
-        if (entry.owner.load(relaxed) == 0 &&
-            entry.owner.compare_exchange_strong(free, thread.system_id, acquire, relaxed))
-            return &entry;
+        if (entry.owner.load(relaxed) != 0 ||
+            !entry.owner.compare_exchange_strong(free, thread_.system_id, acquire, relaxed))
+            continue;
+        entry_ = &entry;
+        return true;
     }
-    return nullptr;
+    thread_.page->not_listed.fetch_add(1, relaxed);
+    counted_ = true;
+    return false;
 }
 
-void Notice::write(const char* call, const char* arguments) noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    entry_->version.fetch_add(1, acq_rel);  // odd: being written
-    entry_->since_ns.store(now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec, relaxed);
-    std::snprintf(entry_->text, sizeof entry_->text, "%s%s", call, arguments);
-    entry_->version.fetch_add(1, release);
+void Notice::publish(launch::WaitsFor& what) noexcept {
+    what.since_ns = since_.count();
+    what.thread = thread_.number;
+    what.called_from = platform::call_site();
+    launch::put_text(what.call, thread_.call);
+    entry_->version.fetch_or(1, acq_rel);  // odd, as it is after each use
+    entry_->what = what;
+    entry_->version.fetch_add(1, release);  // even
 }
 
-Notice::~Notice() {
-    if (entry_ != nullptr) entry_->owner.store(0, release);
+void Notice::take_back() noexcept {
+    if (counted_) thread_.page->not_listed.fetch_sub(1, relaxed);
+    if (entry_ == nullptr) return;
+    entry_->version.fetch_add(1, acq_rel);  // odd
+    entry_->owner.store(0, release);
 }
 
 }  // namespace heddle::progress

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Lets the launcher know that a thread sleeps, and in which call (launch/board.hpp).
+/// Lets the launcher know that a thread sleeps, and what it waits for (launch/board.hpp).
+///
+/// Cost           short sleeps write nothing. A thread gets up once when it has slept for `notice_after`, writes
+///                what it waits for, and sleeps on. So long a sleep is one that somebody may ask about.
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 #include "core/thread.hpp"
@@ -9,25 +14,54 @@
 
 namespace heddle::progress {
 
-/// An entry of this process's page, for as long as the object lives. Without a free entry: nothing.
+inline constexpr std::chrono::milliseconds notice_after{100};
+
+/// What a thread that begins to sleep has to tell of it. Its entry of this process's page is free again when the object
+/// goes.
 class Notice {
 public:
-    template <class Condition>
-    Notice(core::Thread& thread, Condition& condition) : entry_(claim(thread)) {
-        if (entry_ == nullptr) return;
-        char text[sizeof(entry_->text)];
-        condition.describe(text, sizeof text);
-        write(thread.call, text);
+    explicit Notice(core::Thread& thread) noexcept
+        : thread_(thread), since_(sync::Native::now()), is_due_(thread.page == nullptr) {}
+    ~Notice() {
+        if (is_due_) [[unlikely]]
+            take_back();
     }
-    ~Notice();
     Notice(const Notice&) = delete;
     Notice& operator=(const Notice&) = delete;
 
-private:
-    static launch::Blocked* claim(core::Thread& thread) noexcept;
-    void write(const char* call, const char* arguments) noexcept;
+    /// The most that a sleep which was to take at most `limit` may take at `now`.
+    std::chrono::nanoseconds limit(std::chrono::nanoseconds now,
+                                   std::chrono::nanoseconds limit = sync::no_limit) const noexcept {
+        if (is_due_) return limit;
+        const std::chrono::nanoseconds left = since_ + notice_after - now;
+        return std::min(limit,
+                        std::max<std::chrono::nanoseconds>(left, std::chrono::microseconds{1}));
+    }
+    template <class Condition>
+    void write_if_due(Condition& condition, std::chrono::nanoseconds now) noexcept {
+        if (is_due_ || now < since_ + notice_after) [[likely]]
+            return;
+        write(condition);
+    }
 
-    launch::Blocked* entry_;
+private:
+    template <class Condition>
+    [[gnu::cold, gnu::noinline]] void write(Condition& condition) noexcept {
+        is_due_ = true;
+        if (!claim()) return;
+        launch::WaitsFor what{};
+        condition.tell(thread_, what);
+        publish(what);
+    }
+    bool claim() noexcept;
+    void publish(launch::WaitsFor& what) noexcept;
+    void take_back() noexcept;
+
+    core::Thread& thread_;
+    const std::chrono::nanoseconds since_;
+    bool is_due_;
+    bool counted_ = false;  ///< among those that have no entry
+    launch::Blocked* entry_ = nullptr;
 };
 
 }  // namespace heddle::progress

@@ -42,16 +42,17 @@ namespace heddle::progress {
 
 /// What a thread waits for.
 template <class C>
-concept Condition = requires(C condition, sync::Slot* slot, char* text, std::size_t bytes) {
-    { condition.holds() } -> std::same_as<bool>;
-    /// Instances in which it can become true, and those to poll first (after holds() was false).
-    { condition.instances() } -> std::convertible_to<std::uint64_t>;
-    { condition.likely_instances() } -> std::convertible_to<std::uint64_t>;
-    /// Has `slot` signalled when it may have become true; nullptr: no more.
-    { condition.announce(slot) } -> std::same_as<void>;
-    /// For a report: "(source 1, tag 7, MPI_COMM_WORLD)".
-    { condition.describe(text, bytes) } -> std::same_as<void>;
-};
+concept Condition =
+    requires(C condition, sync::Slot* slot, core::Thread& thread, launch::WaitsFor& what) {
+        { condition.holds() } -> std::same_as<bool>;
+        /// Instances in which it can become true, and those to poll first (after holds() was false).
+        { condition.instances() } -> std::convertible_to<std::uint64_t>;
+        { condition.likely_instances() } -> std::convertible_to<std::uint64_t>;
+        /// Has `slot` signalled when it may have become true; nullptr: no more.
+        { condition.announce(slot) } -> std::same_as<void>;
+        /// For a report: writes down the events that it waits for.
+        { condition.tell(thread, what) } noexcept -> std::same_as<void>;
+    };
 
 /// Of a condition that is announced to one event of several: whether that one has happened before its announcement
 /// could be seen. Asked after a fence: nobody signals for it then, and the next one is to be announced to.
@@ -268,11 +269,12 @@ private:
 /// Leads until the condition holds or the slot has been signalled.
 template <class Engine, Condition C>
 void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps,
-          Waits<Engine, C>& waits) {
+          Waits<Engine, C>& waits, Notice& notice) {
     sync::Doorbell& bell = engine.bell();
     const AtBell at_bell(engine, thread);
     while (!condition.holds()) {
         const std::chrono::nanoseconds start = sync::Native::now();
+        notice.write_if_due(condition, start);
         bell.prepare();
         if (!thread.slot.enter_bell(bell)) break;  // signalled
         engine.lot().set_leader_asleep(true);
@@ -287,7 +289,7 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps,
             if (watching)
                 bell.sleep_for(watch_period);
             else
-                rang = bell.sleep(naps, limit);
+                rang = bell.sleep(naps, notice.limit(asleep, limit));
             thread.progress.wakeups.add();
             learn_cost_of_sleep(thread.patience, start, asleep, bell.rung_at());
         }
@@ -338,7 +340,7 @@ private:
 /// Sleeps until the condition holds.
 template <class Engine, Condition C>
 void park(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& waits) {
-    const Notice notice(thread, condition);
+    Notice notice(thread);
     Place place(engine, thread, condition);
     sync::Naps naps;
     for (;;) {
@@ -352,11 +354,12 @@ void park(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
         if (condition.holds()) return;
         if (is_stale(condition)) continue;
         if (place.leads()) {
-            lead(engine, thread, condition, naps, waits);
+            lead(engine, thread, condition, naps, waits, notice);
             continue;
         }
         const std::chrono::nanoseconds asleep = sync::Native::now();
-        thread.slot.sleep(naps);
+        notice.write_if_due(condition, asleep);
+        thread.slot.sleep(naps, notice.limit(asleep));
         thread.progress.wakeups.add();
         learn_cost_of_sleep(thread.patience, start, asleep, thread.slot.signalled_at());
     }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/admission.hpp"
 
-#include <cstdio>
 #include <sched.h>
-#include <string>
 
 #include "objects/errors.hpp"
 #include "p2p/operations.hpp"
 #include "p2p/waiting.hpp"
 #include "rma/meeting.hpp"
+#include "rma/named_wait.hpp"
 
 namespace heddle::rma {
 namespace {
@@ -19,19 +18,21 @@ public:
               AwaitedLock awaited) noexcept
         : OneRequest(engine, request), window_(window), awaited_(awaited) {}
 
-    void describe(char* text, std::size_t bytes) const {
-        const std::string target =
-            awaited_.target < 0 ? "every target" : "target " + std::to_string(awaited_.target);
-        std::snprintf(text, bytes, "(%s, %s, held by %s)", target.c_str(),
-                      objects::name_of(window_).c_str(), holder().c_str());
+    /// Whoever holds the lock may be any process of the window: several may, and they change.
+    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+        launch::AwaitedEvent& event = *what.add();
+        event.kind = AwaitedKind::window_lock;
+        event.any_peer = true;
+        tell_window(thread, window_, awaited_.target < 0 ? launch::any_peer : awaited_.target,
+                    event);
+        event.holder = holder();
     }
 
 private:
-    std::string holder() const {
-        if (awaited_.target < 0) return "others";
-        if (awaited_.writer == nullptr) return "who has locked all targets";
-        const std::int32_t writer = awaited_.writer->load(relaxed) - 1;
-        return writer < 0 ? "others" : "rank " + std::to_string(writer);
+    std::int32_t holder() const noexcept {
+        if (awaited_.target < 0) return launch::holder_unknown;
+        if (awaited_.writer == nullptr) return launch::holder_of_all;
+        return awaited_.writer->load(relaxed) - 1;
     }
 
     const objects::Window& window_;

@@ -46,7 +46,7 @@ void listen(Thread& thread, Window& window, Exposure& epoch, std::int32_t tag) {
                                                      nullptr, 0, rank, tag));
 }
 
-int hear(Thread& thread, Window& window, Exposure& epoch, Awaited awaited) {
+int hear(Thread& thread, Window& window, Exposure& epoch, AwaitedKind awaited) {
     int first = MPI_SUCCESS;
     const std::vector<core::Request*> announced = std::exchange(epoch.announced, {});
     for (std::size_t i = 0; i < announced.size(); ++i)
@@ -86,7 +86,7 @@ int wait_for_turn(Thread& thread, Window& window) {
     return finish(thread, window,
                   p2p::start_receive(thread, communicator, context_of(communicator), nullptr, 0,
                                      communicator.rank, fence_message),
-                  communicator.rank, {"origin", "another thread's MPI_Win_fence"});
+                  communicator.rank, AwaitedKind::window_fence);
 }
 
 int fence_alone(Thread& thread, Window& window, int assertion) {
@@ -154,7 +154,7 @@ int start(Thread& thread, Window& window, const objects::Group& group, int asser
     if (const int error = ranks_of_epoch(thread, window, group, epoch.ranks)) return error;
     window.open_to_all.store(0, relaxed);
     if ((assertion & MPI_MODE_NOCHECK) == 0) listen(thread, window, epoch, post_message);
-    if (const int error = hear(thread, window, epoch, {"target", "its MPI_Win_post"})) return error;
+    if (const int error = hear(thread, window, epoch, AwaitedKind::window_post)) return error;
     window.started = std::move(epoch);
     set_started(window, true);
     return MPI_SUCCESS;
@@ -178,7 +178,7 @@ bool is_complete(const Exposure& exposure) noexcept {
 
 int wait(Thread& thread, Window& window) {
     if (!window.exposure.open) return no_exposure(thread, window);
-    const int error = hear(thread, window, window.exposure, {"origin", "its MPI_Win_complete"});
+    const int error = hear(thread, window, window.exposure, AwaitedKind::window_complete);
     window.exposure = {};
     return error;
 }

@@ -8,6 +8,7 @@
 #include "objects/process.hpp"
 #include "rma/admission.hpp"
 #include "rma/far_targets.hpp"
+#include "rma/named_wait.hpp"
 #include "rma/whole_locking.hpp"
 
 namespace heddle::rma {
@@ -34,7 +35,7 @@ void FarTargets::ask_for(Thread& thread, Lock& lock, LockStage stage) {
     Request& request = stage == LockStage::begins
         ? ask(thread, lock.rank, fields, &lock.answer, sizeof lock.answer)
         : insist(thread, lock.rank, fields, &lock.answer, sizeof lock.answer);
-    (void)hear(thread, request, lock.rank, "its lock");
+    (void)hear(thread, request, lock.rank, AwaitedKind::window_lock_asked);
 }
 
 int FarTargets::wait_for(Thread& thread, const Lock& lock) {
@@ -65,14 +66,14 @@ void FarTargets::unlock(Thread& thread, std::int32_t rank, bool exclusive) {
     const FarKind kind = exclusive ? FarKind::unlock_exclusive : FarKind::unlock_shared;
     const std::uint32_t ticket = window_.targets[rank].ticket.load(relaxed);
     Request& request = insist(thread, rank, question(kind, ticket), nullptr, 0);
-    (void)hear(thread, request, rank, "its lock to be left");
+    (void)hear(thread, request, rank, AwaitedKind::window_unlock);
 }
 
 WholeState FarTargets::take_step(Thread& thread, std::int32_t first, WholeStep step) {
     WholeState state{};
     const AccessFields fields = question(FarKind::whole, 0, 0, static_cast<std::uint64_t>(step));
     Request& request = insist(thread, first, fields, &state, sizeof state);
-    (void)hear(thread, request, first, "the lock of all its targets");
+    (void)hear(thread, request, first, AwaitedKind::window_lock_all);
     return state;
 }
 

@@ -158,7 +158,7 @@ void FarTargets::send(Thread& thread, std::int32_t rank, const Outbound& message
         thread.engine->free_request(thread, left);
         throw;
     }
-    (void)hear(thread, left, rank, "room on the way to it");
+    (void)hear(thread, left, rank, AwaitedKind::window_room);
 }
 
 void FarTargets::send_copy(Thread& thread, const Outbound& message, AccessFields fields) {
@@ -194,10 +194,10 @@ Request& FarTargets::ask(Thread& thread, std::int32_t rank, AccessFields fields,
     return request;
 }
 
-int FarTargets::hear(Thread& thread, Request& request, std::int32_t rank, const char* what) {
+int FarTargets::hear(Thread& thread, Request& request, std::int32_t rank, AwaitedKind what) {
     if (!request.completed())
         progress::wait(*thread.engine, thread,
-                       NamedWait(*thread.engine, request, window_, rank, {"target", what}));
+                       NamedWait(*thread.engine, request, window_, rank, what));
     const int error = request.error;
     thread.engine->free_request(thread, request);
     return error;
@@ -285,7 +285,7 @@ bool FarTargets::start_flush(Thread& thread, std::int32_t rank, Flush& flush) {
 
 int FarTargets::finish(Thread& thread, const Flush& flush) {
     Account& account = this->account(flush.rank);
-    int error = hear(thread, *flush.request, flush.rank, "its answer to a flush");
+    int error = hear(thread, *flush.request, flush.rank, AwaitedKind::window_flush);
     if (account.refused.exchange(false, relaxed)) error = MPI_ERR_RMA_RANGE;
     std::uint64_t before = account.flushed.load(relaxed);
     while (before < flush.issued &&
@@ -347,7 +347,7 @@ bool FarTargets::is_attached(Thread& thread, std::int32_t rank, std::uint64_t ad
     FoundRegion found{};
     Request& request =
         ask(thread, rank, question(FarKind::find_region, address, bytes), &found, sizeof found);
-    (void)hear(thread, request, rank, "what is attached there");
+    (void)hear(thread, request, rank, AwaitedKind::window_attached);
     if (found.bytes == 0) return false;
     const std::lock_guard guard(regions_lock_);
     // What it overlaps was detached.

@@ -197,7 +197,7 @@ bool Service::ask(Thread& thread, std::int32_t rank, Question question, Data fir
                                               rank, question.answer_tag);
     if (p2p::send(thread, communicator_, context, message.get(), length, rank, question_message) !=
             MPI_SUCCESS ||
-        finish(thread, window_, heard, rank, {"target", "its answer"}) != MPI_SUCCESS)
+        finish(thread, window_, heard, rank, AwaitedKind::window_answer) != MPI_SUCCESS)
         return false;
     Verdict verdict{};
     std::memcpy(&verdict, reply.get(), sizeof verdict);

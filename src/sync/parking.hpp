@@ -89,15 +89,18 @@ public:
     /// exchange, so that what a forgotten signaller did is seen by that look (A2: pairs with R1).
     void prepare() noexcept { word_.exchange(running, acq_rel); }
 
-    /// Sleeps until signal(); returns at once if it has come since prepare(). Where it may be missed, at most for
-    /// a nap.
-    void sleep(Naps& naps) noexcept {
+    /// Sleeps until signal(), at most for `limit`; returns at once if it has come since prepare(). Where it may be
+    /// missed, at most for a nap.
+    void sleep(Naps& naps, std::chrono::nanoseconds limit = no_limit) noexcept {
         std::uint32_t expected = running;
         // A1: pairs with R1; what the signaller did is visible when sleep() returns.
         if (!word_.compare_exchange_strong(expected, asleep, acq_rel, acquire))
             return naps.start_over();
         while (word_.load(acquire) == asleep) {
-            if (!World::Fence::available()) return World::wait_for(word_, asleep, naps.next());
+            const bool certain = World::Fence::available();
+            if (!certain || limit != no_limit)
+                return World::wait_for(word_, asleep,
+                                       certain ? limit : std::min(limit, naps.next()));
             World::wait(word_, asleep);
         }
         naps.start_over();

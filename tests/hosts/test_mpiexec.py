@@ -91,10 +91,10 @@ class Mpiexec(unittest.TestCase):
         for via in LAUNCHERS:
             ended = run(via, f"--timeout 4 {MESSAGES} stuck")
             self.assertEqual(ended.code, 124, ended)
-            self.assertRegex(ended.err, r"mpiexec: rank 0 \(pid \d+ on node1\): not blocked in MPI\n")
+            self.assertRegex(ended.err, r"mpiexec: rank 0 \(pid \d+ on node1\): sleeps \(not blocked in MPI\)")
             for rank, host in ((1, 1), (2, 2), (3, 2)):
-                self.assertRegex(ended.err, rf"mpiexec: rank {rank} \(pid \d+ on node{host}\): thread \d+ blocked for "
-                                 r"\d\.\d s in MPI_Recv\(source 0, tag 7, MPI_COMM_WORLD\)\n")
+                self.assertRegex(ended.err, rf"mpiexec: rank {rank} \(pid \d+ on node{host}\): blocked for "
+                                 r"\d\.\d s in MPI_Recv\(source 0, tag 7, MPI_COMM_WORLD\)")
             self.assertIn("mpiexec: the job has run for 4 s (--timeout) and is ended\n", ended.err)
             self.assert_nothing_left(ended)
 

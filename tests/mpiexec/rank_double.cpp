@@ -7,7 +7,7 @@
 ///   init finalize barrier put:K=V get:K ask:LINE     PMI-1; answers are printed
 ///   abort:N       PMI's abort, then waits
 ///   board:STAGE   started, initialized, closed or finalized      board-abort:N:REASON
-///   block:TEXT    writes a blocked entry, 3 seconds old
+///   block:CALL:PEER:TAG   writes a blocked entry, 3 seconds old, of a receive; PEER self: of a send to itself
 ///   exit:N  raise:N  wait  ignore:N  until:N (waits for signal N and says so)
 ///   child         starts a process that sleeps, in the rank's process group
 ///   daemon        one in a session of its own, orphaned
@@ -61,13 +61,22 @@ launch::Page& page() {
 void block(const std::string& text) {
     static int used = 0;
     launch::Blocked& entry = page().blocked[used++];
+    const std::size_t peer = text.find(':') + 1, tag = text.find(':', peer) + 1;
+    const bool to_self = text.compare(peer, 4, "self") == 0;
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
-    entry.version.fetch_add(1);
-    entry.since_ns = (static_cast<std::int64_t>(now.tv_sec) - 3) * 1'000'000'000 + now.tv_nsec;
-    std::strncpy(entry.text, text.c_str(), sizeof entry.text - 1);
-    entry.version.fetch_add(1);
+    entry.version.fetch_or(1);
+    launch::WaitsFor& what = entry.what;
+    what.since_ns = (static_cast<std::int64_t>(now.tv_sec) - 3) * 1'000'000'000 + now.tv_nsec;
+    launch::put_text(what.call, text.substr(0, peer - 1).c_str());
+    launch::AwaitedEvent& event = *what.add();
+    event.kind = to_self ? launch::AwaitedKind::send : launch::AwaitedKind::receive;
+    event.to_self = to_self;
+    event.context = 2;
+    event.peer = event.world_peer = to_self ? number("PMI_RANK") : std::atoi(text.c_str() + peer);
+    event.tag = std::atoi(text.c_str() + tag);
     entry.owner = static_cast<std::uint32_t>(::gettid());
+    entry.version.fetch_add(1);
 }
 
 [[noreturn]] void wait_for_ever() {

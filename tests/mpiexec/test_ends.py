@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -123,25 +124,54 @@ class Timeout(LaunchTest):
         return err
 
     def test_blocked_threads_are_told(self):
-        err = self.report("board:initialized", "1@block:MPI_Recv(source 0, tag 7, MPI_COMM_WORLD)",
-                          "1@block:MPI_Wait(request of MPI_Isend)")
+        err = self.report("board:initialized", "1@block:MPI_Recv:0:7", "1@block:MPI_Wait:0:8")
         self.assertRegex(err, r"mpiexec: the job has run for 0.3 s")
-        self.assertRegex(err, r"mpiexec: rank 0 \(pid \d+\): running \(not blocked in MPI\)\n")
-        self.assertRegex(err, r"mpiexec: rank 1 \(pid \d+\): thread \d+ blocked for \d+\.\d s in "
+        self.assertRegex(err, r"mpiexec: rank 0 \(pid \d+\): sleeps \(not blocked in MPI\)\n")
+        self.assertRegex(err, r"mpiexec: rank 1 \(pid \d+\): blocked for \d+\.\d s in "
                               r"MPI_Recv\(source 0, tag 7, MPI_COMM_WORLD\)\n")
-        self.assertRegex(err, r"mpiexec: rank 1 \(pid \d+\): thread \d+ blocked for \d+\.\d s in MPI_Wait")
+        self.assertRegex(err, r"mpiexec: rank 1 \(pid \d+\): blocked for \d+\.\d s in MPI_Wait")
+
+    def test_ranks_that_do_the_same_are_told_at_once_and_the_odd_one_first(self):
+        err = self.report("board:initialized", "3@block:MPI_Send:self:1", "0@block:MPI_Recv:3:7", "1@block:MPI_Recv:3:7",
+                          "2@block:MPI_Recv:3:7", "4@block:MPI_Recv:3:7", ranks=5)
+        self.assertRegex(err, r"mpiexec: rank 3 \(pid \d+\): blocked for 3.\d s in MPI_Send\(dest 3, to itself, [^\n]*\n"
+                              r"mpiexec: ranks 0-2, 4: blocked for 3.\d s in MPI_Recv\(source 3, tag 7, MPI_COMM_WORLD\)\n")
 
     def test_a_send_to_itself_gets_a_hint(self):
-        err = self.report("board:initialized", "0@block:MPI_Ssend(to itself, tag 1, MPI_COMM_WORLD)")
+        err = self.report("board:initialized", "0@block:MPI_Ssend:self:1")
         self.assertRegex(err, r"mpiexec: hint: rank 0 sends to itself")
+
+    def test_who_waits_for_each_other_is_found_without_a_time_limit(self):
+        words = ("board:initialized", "0@block:MPI_Recv:1:7", "1@block:MPI_Recv:0:7", "wait")
+        code, _, err = self.run_job("-n", 2, DOUBLE, *words, env=dict(os.environ, HEDDLE_DEADLOCK="abort"))
+        self.assertEqual(code, 1)
+        self.assertIn("mpiexec: deadlock: ranks 0, 1 wait for each other for ever\n", err)
+        self.assertRegex(err, r"mpiexec:   rank 0 waits for rank 1 in MPI_Recv\(source 1, tag 7, MPI_COMM_WORLD\)\n")
+        self.assertIn("mpiexec: the job is ended (HEDDLE_DEADLOCK=abort)\n", err)
+
+    def test_a_deadlock_is_told_and_not_ended_or_not_even_told(self):
+        words = ("board:initialized", "block:MPI_Recv:0:7", "wait")
+        job = self.start("-n", 1, DOUBLE, *words)
+        said = [job.process.stderr.readline().decode() for _ in range(2)]
+        self.assertIn("deadlock: rank 0 waits for itself for ever", said[1])
+        job.signal(signal.SIGTERM)
+        self.assertEqual(job.end()[0], 128 + signal.SIGTERM)
+        code, _, err = self.run_job("--timeout", "1.5", "-n", 1, DOUBLE, *words,
+                                    env=dict(os.environ, HEDDLE_DEADLOCK="off"))
+        self.assertEqual(code, 124)
+        self.assertTrue(err.startswith("mpiexec: the job has run for 1.5 s"), err)
+
+    def test_a_wrong_wish_for_deadlocks_is_refused(self):
+        self.assert_refused(2, "HEDDLE_DEADLOCK=perhaps: report, abort and off are possible", "-n", 1, DOUBLE,
+                            env=dict(os.environ, HEDDLE_DEADLOCK="perhaps"))
 
     def test_other_places(self):
         err = self.report("0@init", "0@barrier", "1@board:finalized")
         self.assertRegex(err, r"rank 0 .* waits for the other ranks in MPI_Init")
-        self.assertRegex(err, r"rank 1 .* running \(not blocked in MPI\), after MPI_Finalize")
+        self.assertRegex(err, r"rank 1 .* sleeps \(not blocked in MPI\), after MPI_Finalize")
         err = self.report("0@exit:0")
-        self.assertRegex(err, r"rank 0 .* has ended with exit code 0")
-        self.assertRegex(err, r"rank 1 .* running \(not blocked in MPI\), before MPI_Init")
+        self.assertRegex(err, r"rank 0 .* ended with exit code 0")
+        self.assertRegex(err, r"rank 1 .* sleeps \(not blocked in MPI\), before MPI_Init")
 
     def test_the_variable_of_hydra(self):
         code, _, err = self.run_job("-n", 1, DOUBLE, "wait", env=dict(os.environ, MPIEXEC_TIMEOUT="0.3"))

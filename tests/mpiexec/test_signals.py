@@ -13,13 +13,35 @@ from harness import DOUBLE, LaunchTest, MPIEXEC, main, marked, read_proc, state_
 
 class FromPrograms(LaunchTest):
     def test_requests_to_end_reach_the_ranks(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             job = self.start("-n", 2, DOUBLE, f"until:{int(number)}")
             self.assertEqual(job.lines(2), ["ready"] * 2)
             job.signal(number)
             code, out, err = job.end()
             self.assertEqual((code, out), (128 + number, f"got signal {int(number)}\n" * 2))
             self.assertRegex(err, r"^mpiexec: SIG[A-Z]+ \(.*\): ending the job; once more kills it at once\n$")
+
+    def test_a_request_to_end_a_job_that_hangs_is_answered_with_where_its_ranks_are(self):
+        job = self.start("-n", 2, DOUBLE, "board:initialized", "1@block:MPI_Recv:0:7", "say:ready", "wait")
+        job.lines(2)
+        job.signal(signal.SIGINT)
+        code, _, err = job.end()
+        self.assertEqual(code, 130)
+        self.assertRegex(err, r"ending the job; once more kills it at once\n"
+                              r"mpiexec: rank 0 [^\n]*: sleeps \(not blocked in MPI\)\n"
+                              r"mpiexec: rank 1 [^\n]*: blocked for \d+\.\d s in MPI_Recv\(source 0, tag 7, MPI_COMM_WORLD\)\n")
+
+    def test_sigquit_tells_where_the_ranks_are_and_the_job_goes_on(self):
+        job = self.start("-n", 2, DOUBLE, "board:initialized", "1@block:MPI_Recv:0:7",
+                         f"until:{int(signal.SIGUSR1)}", "board:finalized")
+        self.assertEqual(job.lines(2), ["ready"] * 2)
+        job.signal(signal.SIGQUIT)
+        said = [job.process.stderr.readline().decode() for _ in range(3)]
+        self.assertRegex(said[0], r"^mpiexec: rank 0 .* sleeps \(not blocked in MPI\)\n$")
+        self.assertRegex(said[1], r"^mpiexec: rank 1 .* blocked for \d+\.\d s in MPI_Recv")
+        self.assertRegex(said[2], r"^mpiexec: no verdict: ")
+        job.signal(signal.SIGUSR1)
+        self.assertEqual(job.end(), (0, f"got signal {int(signal.SIGUSR1)}\n" * 2, ""))
 
     def test_deaf_ranks_are_killed_after_a_grace(self):
         job = self.start("-n", 2, DOUBLE, "ignore:15", "say:ready", "wait")

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "words.hpp"
+
+namespace heddle::hangs {
+namespace {
+
+/// Threads of several ranks that do the same.
+struct Group {
+    std::vector<int> ranks;        ///< of each thread
+    std::vector<int> threads;      ///< of ranks that have several; none: the only one of each
+    std::vector<std::string> who;  ///< of each
+    std::vector<std::vector<int>> peers;  ///< of each
+    double least = 0, most = 0;           ///< seconds; 0: not a wait
+};
+
+/// What a group has in common.
+struct Key {
+    std::string name;  ///< of the thread: " 'pool'"
+    std::string text;  ///< with places for peers
+    std::string location;
+    bool operator<(const Key& other) const {
+        return std::tie(name, text, location) < std::tie(other.name, other.text, other.location);
+    }
+};
+
+bool has_several_threads(const Rank& rank) {
+    return std::count_if(rank.threads.begin(), rank.threads.end(), [](const Thread& thread) {
+               return thread.attached && !thread.of_library;
+           }) > 1;
+}
+
+const Thread* same_thread(const Snapshot* snapshot, const Rank& of, const Thread& wanted) {
+    if (snapshot == nullptr) return nullptr;
+    for (const Rank& rank : snapshot->ranks)
+        for (const Thread& thread : rank.threads)
+            if (rank.rank == of.rank && thread.thread == wanted.thread) return &thread;
+    return nullptr;
+}
+
+/// Tests of a thread between the two snapshots.
+std::uint32_t tests_since(const Snapshot* before, const Rank& rank, const Thread& thread) {
+    const Thread* earlier = same_thread(before, rank, thread);
+    return earlier == nullptr ? 0 : thread.tests - earlier->tests;
+}
+
+/// The thread that stands for a rank of which none waits: one that polls, or that runs, or the main one.
+const Thread* most_active(const Rank& rank, const Snapshot* before) {
+    const Thread* found = nullptr;
+    int best = -1;
+    for (const Thread& thread : rank.threads) {
+        if (thread.of_library) continue;
+        const bool polls = tests_since(before, rank, thread) != 0;
+        const int active = polls                                    ? 3
+            : thread.state == 'R'                                   ? 2
+            : thread.thread == static_cast<std::uint32_t>(rank.pid) ? 1
+                                                                    : 0;
+        if (active > best) {
+            best = active;
+            found = &thread;
+        }
+    }
+    return found;
+}
+
+std::string phase_of(const Rank& rank) {
+    if (!rank.knows_phase) return "";
+    switch (rank.phase) {
+        case launch::Phase::started: return ", before MPI_Init";
+        case launch::Phase::finalized: return ", after MPI_Finalize";
+        case launch::Phase::closed: return ", with no session open";
+        default: return "";
+    }
+}
+
+std::string without_wait(const Rank& rank, const Snapshot* before) {
+    if (rank.pid == 0) return "not started";
+    if (rank.end) return *rank.end;
+    if (rank.in_barrier) return "waits for the other ranks in MPI_Init or MPI_Finalize";
+    const Thread* thread = most_active(rank, before);
+    const std::string call = thread == nullptr || thread->call.empty()
+        ? ""
+        : "; its last call of MPI was " + thread->call;
+    if (thread != nullptr && tests_since(before, rank, *thread) != 0)
+        return fmt::format("polls with {}, in vain so far",
+                           thread->call.empty() ? "MPI" : thread->call);
+    if (thread != nullptr && (thread->state == 'T' || thread->state == 't'))
+        return "stopped" + call;
+    const bool sleeps = thread != nullptr && thread->state != 'R';
+    return fmt::format("{} (not blocked in MPI){}{}", sleeps ? "sleeps" : "running", phase_of(rank),
+                       call);
+}
+
+class Groups {
+public:
+    Groups(const Snapshot& now, const Snapshot* before) : now_(now), before_(before) {
+        for (const Rank& rank : now.ranks) add(rank);
+    }
+
+    std::vector<Line> lines() const {
+        std::vector<std::pair<const Key*, const Group*>> order;
+        for (const auto& [key, group] : groups_) order.emplace_back(&key, &group);
+        std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+            const std::size_t size = a.second->ranks.size(), other = b.second->ranks.size();
+            return std::tie(size, a.second->ranks) < std::tie(other, b.second->ranks);
+        });
+        std::vector<Line> lines;
+        for (const auto& [key, group] : order) lines.push_back({line(*key, *group), false});
+        if (order.size() > 1 &&
+            order.front().second->ranks.size() < order.back().second->ranks.size())
+            lines.front().odd = true;
+        return lines;
+    }
+
+private:
+    void add(const Rank& rank) {
+        for (const Waiting& waiting : rank.waiting) add(rank, waiting);
+        if (rank.more_waiting != 0)
+            put({"", fmt::format("{} more threads wait in MPI", rank.more_waiting), ""}, rank, {});
+        if (rank.waiting.empty()) put({"", without_wait(rank, before_), ""}, rank, {});
+    }
+    void add(const Rank& rank, const Waiting& waiting) {
+        const std::string name = waiting.name.empty() ? "" : fmt::format(" '{}'", waiting.name);
+        Words words = words_of(waiting.what);
+        Group& group = put({name, words.text, waiting.location}, rank, std::move(words.peers));
+        if (has_several_threads(rank) || waiting.what.thread != 0)
+            group.threads.push_back(waiting.what.thread);
+        group.least = group.most == 0 ? waiting.seconds : std::min(group.least, waiting.seconds);
+        group.most = std::max({group.most, waiting.seconds, 1e-9});
+    }
+    Group& put(Key key, const Rank& rank, std::vector<int> peers) {
+        Group& group = groups_[std::move(key)];
+        group.ranks.push_back(rank.rank);
+        group.who.push_back(
+            rank.pid == 0
+                ? ""
+                : fmt::format("pid {}{}", rank.pid, now_.host.empty() ? "" : " on " + now_.host));
+        group.peers.push_back(std::move(peers));
+        return group;
+    }
+
+    /// "7" where it is the same for all, else "1, 2, 3 ... 0" in the order of the ranks.
+    static std::string peers_at(const Group& group, std::size_t place) {
+        std::vector<std::string> all;
+        std::set<int> different;
+        for (const std::vector<int>& peers : group.peers) {
+            different.insert(peers[place]);
+            all.push_back(std::to_string(peers[place]));
+        }
+        if (different.size() == 1) return all.front();
+        constexpr std::size_t most = 6;
+        if (all.size() > most) {
+            all[most - 2] = "...";
+            all[most - 1] = all.back();
+            all.resize(most);
+        }
+        return fmt::format("{}", fmt::join(all, ", "));
+    }
+    static std::vector<int> each_once(std::vector<int> numbers) {
+        std::sort(numbers.begin(), numbers.end());
+        numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+        return numbers;
+    }
+    static std::string line(const Key& key, const Group& group) {
+        const std::vector<int> ranks = each_once(group.ranks);
+        const std::vector<int> threads = each_once(group.threads);
+        const bool one = ranks.size() == 1;
+        std::vector<std::string> peers;
+        for (std::size_t i = 0; i < group.peers.front().size(); ++i)
+            peers.push_back(peers_at(group, i));
+        std::string text = rank_list(ranks);
+        if (one && !group.who.front().empty()) text += fmt::format(" ({})", group.who.front());
+        if (!threads.empty())
+            text += fmt::format(", thread{} {}", threads.size() == 1 ? "" : "s", ranges(threads));
+        text += key.name;
+        if (group.most == 0) return fmt::format("{}: {}", text, key.text);
+        const std::string least = fmt::format("{:.1f}", group.least);
+        const std::string most = fmt::format("{:.1f}", group.most);
+        return fmt::format(
+            "{}: blocked for {} s in {}{}", text, least == most ? most : least + " to " + most,
+            with_peers(key.text, peers), key.location.empty() ? "" : " at " + key.location);
+    }
+
+    const Snapshot& now_;
+    const Snapshot* const before_;
+    std::map<Key, Group> groups_;
+};
+
+void add_hints(const Snapshot& snapshot, std::vector<Line>& lines) {
+    std::vector<int> to_itself;
+    for (const Rank& rank : snapshot.ranks)
+        for (const Waiting& waiting : rank.waiting)
+            if (waiting.what.events == 1 && waiting.what.listed[0].to_self &&
+                (to_itself.empty() || to_itself.back() != rank.rank))
+                to_itself.push_back(rank.rank);
+    if (to_itself.empty()) return;
+    lines.push_back(
+        {fmt::format("hint: {} {} to {} and {} posted no receive for it; post the receive "
+                     "first, or use MPI_Sendrecv",
+                     rank_list(to_itself), to_itself.size() == 1 ? "sends" : "send",
+                     to_itself.size() == 1 ? "itself" : "themselves",
+                     to_itself.size() == 1 ? "has" : "have"),
+         false});
+}
+
+}  // namespace
+
+std::vector<Line> report(const Snapshot& now, const Snapshot* before) {
+    std::vector<Line> lines = Groups(now, before).lines();
+    add_hints(now, lines);
+    return lines;
+}
+
+std::string json_string(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        if (static_cast<unsigned char>(c) < ' ')
+            result += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        else
+            result += c;
+    }
+    return fmt::format("\"{}\"", result);
+}
+
+namespace {
+
+std::string event_in_json(const launch::AwaitedEvent& event) {
+    std::string members;
+    for (int rank = 0; event.any_peer && rank < launch::AwaitedEvent::most_members; ++rank)
+        if (event.has_member(rank))
+            members += fmt::format("{}{}", members.empty() ? "" : ",", rank);
+    return fmt::format(
+        "{{\"communicator\":{},\"context\":{},\"peer\":{},\"world_peer\":{},\"tag\":{},"
+        "\"number\":{},\"any_of\":[{}]}}",
+        json_string(communicator_name(event)), event.context, event.peer, event.world_peer,
+        event.tag, event.number, members);
+}
+
+std::string wait_in_json(const Waiting& waiting) {
+    std::string events;
+    for (std::uint32_t i = 0; i < waiting.what.number_listed(); ++i)
+        events += (i == 0 ? "" : ",") + event_in_json(waiting.what.listed[i]);
+    return fmt::format(
+        "{{\"thread\":{},\"number\":{},\"name\":{},\"call\":{},\"text\":{},\"at\":{},"
+        "\"seconds\":{:.3f},\"need\":\"{}\",\"events\":{},\"listed\":[{}]}}",
+        waiting.thread, waiting.what.thread, json_string(waiting.name),
+        json_string(waiting.what.call), json_string(sentence_of(waiting.what)),
+        json_string(waiting.location), waiting.seconds,
+        waiting.what.need == launch::Need::any ? "any" : "all", waiting.what.events, events);
+}
+
+std::string thread_in_json(const Thread& thread) {
+    return fmt::format(
+        "{{\"thread\":{},\"state\":{},\"of_library\":{},\"last_call\":{},\"tests\":{}}}",
+        thread.thread, json_string(std::string(1, thread.state)), thread.of_library,
+        json_string(thread.call), thread.tests);
+}
+
+std::string rank_in_json(const Rank& rank) {
+    std::vector<std::string> waits, threads;
+    for (const Waiting& waiting : rank.waiting) waits.push_back(wait_in_json(waiting));
+    for (const Thread& thread : rank.threads) threads.push_back(thread_in_json(thread));
+    return fmt::format("{{\"rank\":{},\"pid\":{},\"end\":{},\"blocked\":[{}],\"threads\":[{}]}}",
+                       rank.rank, rank.pid, rank.end ? json_string(*rank.end) : "null",
+                       fmt::join(waits, ","), fmt::join(threads, ","));
+}
+
+}  // namespace
+
+std::string report_in_json(const Snapshot& now, const std::string& verdict) {
+    std::vector<std::string> ranks;
+    for (const Rank& rank : now.ranks) ranks.push_back(rank_in_json(rank));
+    return fmt::format("{{\"host\":{},\"ranks\":[{}],\"verdict\":{}}}", json_string(now.host),
+                       fmt::join(ranks, ","), verdict);
+}
+
+}  // namespace heddle::hangs

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "snapshot.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "launch/hang_up.hpp"
+
+namespace heddle::hangs {
+namespace {
+
+namespace fs = std::filesystem;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+
+std::int64_t now_ns() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Ends the text, and makes it fit to be shown in a line.
+template <std::size_t bytes>
+void make_fit(char (&text)[bytes]) {
+    text[bytes - 1] = '\0';
+    for (char& c : text) {
+        if (c == '\0') break;
+        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+    }
+}
+
+void make_fit(launch::WaitsFor& what) {
+    make_fit(what.call);
+    for (launch::AwaitedEvent& event : what.listed) {
+        make_fit(event.communicator);
+        make_fit(event.detail);
+        if (static_cast<std::size_t>(event.kind) >= launch::awaited_kinds)
+            event.kind = launch::AwaitedKind::unknown;
+    }
+}
+
+/// One reading of an entry; nothing when it is free, not written yet or was written meanwhile.
+std::optional<Waiting> read_once(const launch::Blocked& entry) {
+    const std::uint32_t version = entry.version.load(memory_order_acquire);
+    const std::uint32_t owner = entry.owner.load(memory_order_acquire);
+    if (owner == 0 || version % 2 != 0) return {};
+    Waiting found;
+    found.thread = owner;
+    found.version = version;
+    std::memcpy(&found.what, &entry.what, sizeof found.what);
+    // The fence keeps the reads above before the second look at version.
+    std::atomic_thread_fence(memory_order_acquire);
+    if (entry.version.load(memory_order_relaxed) != version || found.what.since_ns == 0) return {};
+    found.seconds =
+        static_cast<double>(std::max<std::int64_t>(0, now_ns() - found.what.since_ns)) / 1e9;
+    make_fit(found.what);
+    return found;
+}
+
+std::string first_line(const fs::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+/// Into `to`, so many bytes of the memory of a process; false if the kernel refuses.
+bool read_memory(pid_t pid, std::uint64_t address, void* to, std::size_t bytes) {
+    iovec local{to, bytes}, remote{reinterpret_cast<void*>(address), bytes};
+    return ::process_vm_readv(pid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+/// The name of an MPI function; empty if there is none at the address.
+std::string function_name(pid_t pid, std::uint64_t address) {
+    char text[48]{};
+    // The end of the text may be the end of the memory there.
+    for (std::size_t bytes = sizeof text - 1; bytes >= 8 && text[0] == '\0'; bytes /= 2)
+        if (!read_memory(pid, address, text, bytes)) text[0] = '\0';
+    const std::string name(text, ::strnlen(text, sizeof text));
+    const bool plain = std::all_of(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    return plain && name.starts_with("MPI_") ? name : std::string();
+}
+
+void look_at_memory(Thread& thread, pid_t pid, const launch::Attached& entry) {
+    thread.attached = true;
+    thread.of_library = entry.of_library.load(memory_order_relaxed) != 0;
+    std::uint64_t call = 0;
+    const std::uint64_t tests = entry.tests.load(memory_order_relaxed);
+    if (!read_memory(pid, entry.call.load(memory_order_relaxed), &call, sizeof call)) return;
+    thread.call = function_name(pid, call);
+    (void)read_memory(pid, tests, &thread.tests, sizeof thread.tests);
+}
+
+std::uint64_t number_after(const std::string& text, const char* label) {
+    const std::size_t at = text.find(label);
+    return at == std::string::npos
+        ? 0
+        : std::strtoull(text.c_str() + at + std::strlen(label), nullptr, 10);
+}
+
+/// What the kernel says of a thread; nothing if it has gone.
+std::optional<Thread> thread_at(const fs::path& folder) {
+    const std::string stat = first_line(folder / "stat");
+    const std::size_t after_name = stat.rfind(')');
+    Thread thread;
+    unsigned long long user = 0, system = 0;
+    if (after_name == std::string::npos ||
+        std::sscanf(stat.c_str() + after_name + 1,
+                    " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &thread.state, &user,
+                    &system) != 3)
+        return {};
+    thread.thread =
+        static_cast<std::uint32_t>(std::strtoul(folder.filename().c_str(), nullptr, 10));
+    thread.ticks = user + system;
+    thread.of_library = first_line(folder / "comm") == launch::hang_up_thread;
+    std::ifstream file(folder / "status");
+    std::ostringstream status;
+    status << file.rdbuf();
+    thread.switches = number_after(status.str(), "\nvoluntary_ctxt_switches:") +
+        number_after(status.str(), "\nnonvoluntary_ctxt_switches:");
+    return thread;
+}
+
+const launch::Attached* entry_of(const launch::Page& page, std::uint32_t thread) {
+    for (const launch::Attached& entry : page.attached)
+        if (entry.owner.load(memory_order_acquire) == thread) return &entry;
+    return nullptr;
+}
+
+std::vector<Thread> threads_of(pid_t pid, const launch::Page& page) {
+    std::vector<Thread> threads;
+    std::error_code error;
+    const fs::path tasks = "/proc/" + std::to_string(pid) + "/task";
+    for (fs::directory_iterator task(tasks, error), end; !error && task != end;
+         task.increment(error)) {
+        std::optional<Thread> thread = thread_at(task->path());
+        if (!thread) continue;
+        if (const launch::Attached* entry = entry_of(page, thread->thread))
+            look_at_memory(*thread, pid, *entry);
+        threads.push_back(*thread);
+    }
+    return threads;
+}
+
+/// Of a thread that has one of its own.
+std::string own_name(pid_t pid, std::uint32_t thread) {
+    const fs::path process = "/proc/" + std::to_string(pid);
+    const std::string name = first_line(process / "task" / std::to_string(thread) / "comm");
+    return name == first_line(process / "comm") ? std::string() : name;
+}
+
+}  // namespace
+
+std::vector<Waiting> waiting_on(const launch::Page& page) {
+    constexpr int attempts = 100;  // a rank killed while writing leaves an odd version for ever
+    std::vector<Waiting> result;
+    for (const launch::Blocked& entry : page.blocked) {
+        for (int i = 0; i < attempts && entry.owner.load(memory_order_relaxed) != 0; ++i) {
+            if (std::optional<Waiting> found = read_once(entry)) {
+                result.push_back(std::move(*found));
+                break;
+            }
+        }
+    }
+    return result;
+}
+
+void look_at(Rank& rank, const launch::Page& page) {
+    rank.phase = page.phase.load(memory_order_acquire);
+    rank.thread_level = page.thread_level.load(memory_order_relaxed);
+    rank.more_waiting = page.not_listed.load(memory_order_relaxed);
+    rank.waiting = waiting_on(page);
+    rank.threads = threads_of(rank.pid, page);
+    for (Waiting& waiting : rank.waiting) waiting.name = own_name(rank.pid, waiting.thread);
+}
+
+double longest_wait(const Snapshot& snapshot) {
+    double longest = 0;
+    for (const Rank& rank : snapshot.ranks)
+        for (const Waiting& waiting : rank.waiting) longest = std::max(longest, waiting.seconds);
+    return longest;
+}
+
+bool is_waiting(const Rank& rank, const Thread& thread) {
+    return std::any_of(rank.waiting.begin(), rank.waiting.end(),
+                       [&](const Waiting& waiting) { return waiting.thread == thread.thread; });
+}
+
+}  // namespace heddle::hangs

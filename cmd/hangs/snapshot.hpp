@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What the ranks of a job are doing at one moment: read from the board (launch/board.hpp), from /proc and, where the
+/// kernel allows it, from their memory. No rank notices.
+///
+/// Sources        the board says which threads have slept in MPI for a while, and what they wait for. /proc says which
+///                other threads there are, and whether they run. The memory of a rank says which MPI function each
+///                thread has called last, and how many tests of it were in vain.
+/// Trust          a rank may write anything to its page: texts are bounded, numbers are checked where they are used.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/board.hpp"
+
+namespace heddle::hangs {
+
+/// A thread that has slept in an MPI call for a while.
+struct Waiting {
+    std::uint32_t thread = 0;   ///< the kernel's number
+    std::uint32_t version = 0;  ///< of the entry; changes with each wait
+    double seconds = 0;
+    launch::WaitsFor what{};
+    std::string name;      ///< of the thread; empty: that of its process
+    std::string location;  ///< "ring.c:12", or "ring+0x1234"; empty: not known
+};
+
+/// Any thread of a rank, as the kernel sees it.
+struct Thread {
+    std::uint32_t thread = 0;
+    char state = '?';            ///< as ps shows it
+    std::uint64_t ticks = 0;     ///< of processor time
+    std::uint64_t switches = 0;  ///< how often it has given its core up, of itself or not
+    bool attached = false;       ///< it has come to MPI
+    bool of_library = false;
+    std::string call;         ///< the MPI function that it called last; empty: not known
+    std::uint32_t tests = 0;  ///< in vain, so far
+};
+
+struct Rank {
+    int rank = 0;
+    pid_t pid = 0;                   ///< 0: not started
+    std::optional<std::string> end;  ///< "ended with exit code 0"; nothing: it lives
+    bool knows_phase = true;
+    launch::Phase phase = launch::Phase::started;
+    bool in_barrier = false;  ///< of its launcher: in MPI_Init or MPI_Finalize
+    std::int32_t thread_level = 0;
+    std::uint32_t more_waiting = 0;  ///< for which the board has no room
+    std::vector<Waiting> waiting;
+    std::vector<Thread> threads;
+};
+
+struct Snapshot {
+    std::vector<Rank> ranks;
+    std::string host;   ///< empty: it goes without saying
+    bool whole = true;  ///< these are all ranks of the job
+};
+
+/// The threads that wait, by their page: those that can be read.
+std::vector<Waiting> waiting_on(const launch::Page& page);
+
+/// Fills in what page, /proc and memory say of a living rank, whose `rank` and `pid` are set.
+void look_at(Rank& rank, const launch::Page& page);
+
+/// The longest wait in the snapshot, in seconds.
+double longest_wait(const Snapshot& snapshot);
+
+/// Whether the thread is among those that wait.
+bool is_waiting(const Rank& rank, const Thread& thread);
+
+}  // namespace heddle::hangs

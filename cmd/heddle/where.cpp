@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `heddle where`: where the ranks of the jobs on this machine are, and whether they wait for ever.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+#include "hangs/call_sites.hpp"
+#include "hangs/jobs.hpp"
+#include "hangs/report.hpp"
+#include "hangs/verdict.hpp"
+#include "subcommands.hpp"
+
+namespace heddle::cmd {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds between_looks{50}, for_lines{5000};
+
+bool concerns(const hangs::FoundJob& job, std::int64_t process) {
+    return std::any_of(job.processes().begin(), job.processes().end(), [&](pid_t one) {
+        return hangs::stems_from(one, static_cast<pid_t>(process));
+    });
+}
+
+bool shows_bold() {
+    const char* terminal = std::getenv("TERM");
+    return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr &&
+        terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+void print(const std::string& text, bool bold) {
+    if (bold && shows_bold())
+        std::printf("\033[1m%s\033[0m\n", text.c_str());
+    else
+        std::printf("%s\n", text.c_str());
+}
+
+struct Looked {
+    hangs::Snapshot before, now;
+    hangs::Verdict verdict;
+};
+
+Looked look_at(const hangs::FoundJob& job) {
+    Looked looked{job.look(), {}, {}};
+    std::this_thread::sleep_for(between_looks);
+    looked.now = job.look();
+    hangs::CallSites(looked.now).resolve(looked.now, for_lines);
+    looked.verdict = hangs::judge(looked.before, looked.now);
+    return looked;
+}
+
+void print_report(const hangs::FoundJob& job, const Looked& looked) {
+    const std::size_t ranks = looked.now.ranks.size();
+    print(fmt::format("{} rank{}{}{}:", ranks, ranks == 1 ? "" : "s",
+                      looked.now.whole ? "" : " of a job, those on this machine",
+                      job.launcher() == 0 ? "" : fmt::format(", mpiexec {}", job.launcher())),
+          false);
+    for (const hangs::Line& line : hangs::report(looked.now, &looked.before))
+        print("  " + line.text, line.odd);
+    for (const std::string& sentence : looked.verdict.sentences)
+        print((&sentence == &looked.verdict.sentences.front() ? "  " : "    ") + sentence,
+              &sentence == &looked.verdict.sentences.front() && looked.verdict.is_proven_stuck());
+}
+
+}  // namespace
+
+void where(const WhereOptions& options) {
+    const hangs::Finder finder;
+    std::vector<std::string> objects;
+    int told = 0;
+    for (const hangs::FoundJob& job : finder.jobs()) {
+        if (options.process && !concerns(job, *options.process)) continue;
+        const Looked looked = look_at(job);
+        ++told;
+        if (options.json)
+            objects.push_back(
+                hangs::report_in_json(looked.now, hangs::verdict_in_json(looked.verdict)));
+        else
+            print_report(job, looked);
+    }
+    if (options.json) print(fmt::format("[{}]", fmt::join(objects, ",")), false);
+    if (told != 0) return;
+    if (options.process)
+        std::fprintf(
+            stderr,
+            "heddle where: process %lld is no rank of a job on this machine, and has started "
+            "none, or belongs to another user\n",
+            static_cast<long long>(*options.process));
+    else
+        std::fprintf(stderr, "heddle where: no job of this user runs on this machine\n");
+    throw Failed{1};
+}
+
+}  // namespace heddle::cmd

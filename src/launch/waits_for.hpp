@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// WaitsFor: the events that a thread inside an MPI call waits for, as data for a reader in another process.
+///
+/// Ranks          a peer is named by its rank in the communicator and by its rank in MPI_COMM_WORLD.
+/// Memory         plain values of fixed size: it is copied to shared memory as it is (launch/board.hpp). Zeroes
+///                are a valid value, which says nothing.
+/// Meaning        `peer` can make the event happen, or, where any_peer is set, each of `members` can. No other
+///                process can. Where that is not known, `members` is empty and `world_peer` negative.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+
+namespace heddle::launch {
+
+/// What happens.
+enum class AwaitedKind : std::uint8_t {
+    unknown,
+    receive,            ///< a message comes
+    probe,              ///< likewise
+    send,               ///< a receiver takes the message, or makes room for it
+    collective,         ///< the peer comes to the same step of a collective call
+    partitioned,        ///< all partitions are ready, and have come
+    buffered,           ///< messages in attached buffers are taken by their receivers
+    taken,              ///< messages that were sent are taken by their receivers
+    composed,           ///< nonblocking collectives that were started are complete
+    program,            ///< the program completes a generalized request
+    file,               ///< an access to a file is over
+    finalize,           ///< the peer calls MPI_Finalize
+    window_post,        ///< MPI_Win_post of a target
+    window_complete,    ///< MPI_Win_complete of an origin
+    window_fence,       ///< MPI_Win_fence of another thread
+    window_answer,      ///< a target's answer
+    window_room,        ///< room on the way to a target
+    window_flush,       ///< a target's answer to a flush
+    window_lock,        ///< a lock of the target, or of all targets, to be had
+    window_lock_asked,  ///< a target's answer about its lock
+    window_unlock,      ///< a target's lock to be left
+    window_lock_all,    ///< an answer about the lock of all targets
+    window_attached,    ///< a target's answer about attached memory
+};
+inline constexpr std::size_t awaited_kinds =
+    static_cast<std::size_t>(AwaitedKind::window_attached) + 1;
+
+/// Names a window in its text.
+constexpr bool is_of_window(AwaitedKind kind) noexcept { return kind >= AwaitedKind::window_post; }
+
+/// Whether all events are needed, or one.
+enum class Need : std::uint8_t { all, any };
+
+inline constexpr std::int32_t no_peer = -2;
+inline constexpr std::int32_t any_peer = -1;  ///< MPI_ANY_SOURCE, or all targets
+inline constexpr std::int32_t any_tag_awaited = -2;
+/// Of a lock: its holder is not known, or has locked all targets.
+inline constexpr std::int32_t holder_unknown = -1, holder_of_all = -2;
+
+struct AwaitedEvent {
+    static constexpr std::int32_t most_members = 256;
+
+    AwaitedKind kind;
+    bool any_peer;  ///< each of `members` suffices
+    bool to_self;   ///< a send to the sender's own process
+    bool no_room;   ///< a send that waits for memory at the receiver (HEDDLE_UNEXPECTED_LIMIT)
+    std::uint32_t context;     ///< of the communicator, even; 0: of none
+    std::int32_t tag;          ///< any_tag_awaited: of any
+    std::uint32_t number;      ///< of the collective call on its communicator, from 1 on; 0: none
+    std::int32_t peer;         ///< rank in the communicator, any_peer or no_peer
+    std::int32_t world_peer;   ///< its rank in MPI_COMM_WORLD; negative: not known
+    std::int32_t holder;       ///< of a lock: rank in the window
+    std::int32_t size;         ///< of the group that messages go to; 0: not known
+    std::uint64_t bytes;       ///< of a send
+    std::uint64_t members[4];  ///< a bit for each rank in MPI_COMM_WORLD; none: not known
+    char communicator[32];     ///< its name, ends in NUL; empty: it has none
+    char detail[32];           ///< name of window or file; the call that has started a collective
+
+    void add_member(std::int32_t rank) noexcept {
+        members[rank / 64] |= std::uint64_t{1} << rank % 64;
+    }
+    bool has_member(std::int32_t rank) const noexcept {
+        return rank >= 0 && rank < most_members && (members[rank / 64] >> rank % 64 & 1) != 0;
+    }
+    int number_of_members() const noexcept {
+        int sum = 0;
+        for (const std::uint64_t word : members) sum += std::popcount(word);
+        return sum;
+    }
+};
+
+struct WaitsFor {
+    static constexpr std::uint32_t most_listed = 6;
+
+    std::int64_t since_ns;      ///< CLOCK_MONOTONIC, nanoseconds
+    std::uint64_t called_from;  ///< the address at which the program goes on; 0: not known
+    std::uint32_t events;       ///< that there are; the first are listed
+    std::uint16_t thread;       ///< of the process, by when it came to MPI, from 0 on
+    Need need;
+    char call[37];  ///< "MPI_Recv", ends in NUL
+    AwaitedEvent listed[most_listed];
+
+    std::uint32_t number_listed() const noexcept {
+        return events < most_listed ? events : most_listed;
+    }
+    /// The place of one more; nullptr: it is counted only.
+    AwaitedEvent* add() noexcept {
+        const std::uint32_t place = events++;
+        if (place >= most_listed) return nullptr;
+        AwaitedEvent& event = listed[place];
+        event = {};
+        event.peer = no_peer;
+        event.world_peer = -1;
+        event.holder = holder_unknown;
+        return &event;
+    }
+};
+
+/// Copies a text into an array of these structures, cut where it is too long.
+template <std::size_t bytes>
+void put_text(char (&to)[bytes], const char* text) noexcept {
+    std::snprintf(to, bytes, "%s", text);
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/tell.hpp"
+
+#include "core/request_type.hpp"
+#include "objects/communicator.hpp"
+#include "objects/process.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+using launch::AwaitedEvent;
+using launch::AwaitedKind;
+
+/// Contexts of the library itself have all processes in the order of their ranks.
+void tell_library(core::Thread& thread, AwaitedEvent& event, std::int32_t number) noexcept {
+    event.kind = AwaitedKind::finalize;
+    if (number >= 0) event.peer = thread.process->numbers.rank_of(number);
+    if (event.peer >= 0) event.world_peer = event.peer;
+    if (event.any_peer) tell_everybody(thread, event);
+}
+
+}  // namespace
+
+void tell_everybody(core::Thread& thread, AwaitedEvent& event) noexcept {
+    const std::int32_t size = thread.process->size();
+    event.any_peer = true;
+    event.peer = launch::any_peer;
+    if (size > AwaitedEvent::most_members || thread.process->has_met_others()) return;
+    for (std::int32_t rank = 0; rank < size; ++rank) event.add_member(rank);
+}
+
+void tell_context(core::Thread& thread, std::uint32_t context, AwaitedEvent& event,
+                  std::int32_t number) noexcept {
+    if (context == objects::library_context) return tell_library(thread, event, number);
+    // No communicator has these, whose peers are known by their numbers alone.
+    if (context == objects::recycling_context || (context & objects::tagged_context) != 0) return;
+    const std::uint32_t kept = context & ~objects::partitioned_context & ~std::uint32_t{1};
+    objects::tell_communicator(*thread.process, kept, event, number);
+    if (context % 2 == 0) return;
+    event.kind = AwaitedKind::collective;
+    event.number = thread.collective;
+}
+
+void tell_pattern(core::Thread& thread, const match::Pattern& pattern,
+                  AwaitedEvent& event) noexcept {
+    event.any_peer = pattern.source == match::any_source;
+    event.peer = event.any_peer ? launch::any_peer : pattern.source;
+    event.tag = pattern.tag == match::any_tag ? launch::any_tag_awaited : pattern.tag;
+    tell_context(thread, pattern.context, event);
+}
+
+void tell_request(core::Thread& thread, const core::Request& request,
+                  AwaitedEvent& event) noexcept {
+    const core::RequestType& type = core::type_of(request);
+    if (type.tell != nullptr) type.tell(thread, request, event);
+}
+
+void tell_request(core::Thread& thread, const core::Request& request,
+                  launch::WaitsFor& what) noexcept {
+    if (AwaitedEvent* event = what.add()) tell_request(thread, request, *event);
+}
+
+}  // namespace heddle::p2p

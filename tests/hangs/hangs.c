@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that hang, and some that only seem to, by name: hangs NAME. test_hangs.py knows the verdict on each. */
+#include <mpi.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, size, next, before, value;
+static MPI_Comm world = MPI_COMM_WORLD;
+
+static void init(int level) {
+    int provided;
+    MPI_Init_thread(NULL, NULL, level, &provided);
+    MPI_Comm_rank(world, &rank);
+    MPI_Comm_size(world, &size);
+    next = (rank + 1) % size;
+    before = (rank + size - 1) % size;
+}
+static void receive(int from, int tag) {
+    MPI_Recv(&value, 1, MPI_INT, from, tag, world, MPI_STATUS_IGNORE);
+}
+static void rest(double seconds) {
+    struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    while (nanosleep(&time, &time) != 0) {}
+}
+static void compute(double seconds) {
+    const double end = MPI_Wtime() + seconds;
+    while (MPI_Wtime() < end) {}
+}
+
+/* --- messages --- */
+
+static void recv_recv(void) { receive(next, 1); }
+static void ssend_ssend(void) { MPI_Ssend(&rank, 1, MPI_INT, next, 1, world); }
+static void send_send(void) {
+    enum { bytes = 64 << 20 };
+    char* data = calloc(1, bytes);
+    MPI_Send(data, bytes, MPI_BYTE, next, 1, world);
+    MPI_Recv(data, bytes, MPI_BYTE, before, 1, world, MPI_STATUS_IGNORE);
+    free(data);
+}
+static void self_recv(void) {
+    if (rank == 0) receive(0, 1);
+    MPI_Barrier(world);
+}
+static void self_ssend(void) {
+    if (rank == 0) MPI_Ssend(&rank, 1, MPI_INT, 0, 1, world);
+    MPI_Barrier(world);
+}
+static void any_source(void) { receive(MPI_ANY_SOURCE, MPI_ANY_TAG); }
+static void wrong_tag(void) {
+    if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 1, world);
+    if (rank == 1) receive(0, 2);
+    MPI_Barrier(world);
+}
+static void sendrecv(void) {
+    MPI_Sendrecv(&rank, 1, MPI_INT, next, 1, &value, 1, MPI_INT, next, 2, world, MPI_STATUS_IGNORE);
+}
+static void pair_beside(void) { /* ranks 0 and 1 hang, rank 2 computes */
+    if (rank < 2) receive(1 - rank, 1);
+    compute(20);
+}
+
+/* --- several requests --- */
+
+static void waitall(void) {
+    MPI_Request requests[2];
+    MPI_Irecv(&value, 1, MPI_INT, before, 1, world, &requests[0]);
+    MPI_Irecv(&value, 1, MPI_INT, next, 2, world, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+static void waitall_half(void) { /* one of the two messages comes */
+    MPI_Request requests[2];
+    MPI_Irecv(&value, 1, MPI_INT, before, 1, world, &requests[0]);
+    MPI_Irecv(&value, 1, MPI_INT, next, 2, world, &requests[1]);
+    MPI_Send(&rank, 1, MPI_INT, next, 1, world);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+static void wait_for_one(int some) {
+    MPI_Request requests[2];
+    int index, indices[2];
+    MPI_Irecv(&value, 1, MPI_INT, before, 1, world, &requests[0]);
+    MPI_Irecv(&value, 1, MPI_INT, next, 2, world, &requests[1]);
+    if (some)
+        MPI_Waitsome(2, requests, &index, indices, MPI_STATUSES_IGNORE);
+    else
+        MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+}
+static void waitany(void) { wait_for_one(0); }
+static void waitsome(void) { wait_for_one(1); }
+static void many_requests(void) {
+    MPI_Request requests[20];
+    for (int i = 0; i < 20; ++i) MPI_Irecv(&value, 1, MPI_INT, next, i, world, &requests[i]);
+    MPI_Waitall(20, requests, MPI_STATUSES_IGNORE);
+}
+static void persistent(void) {
+    MPI_Request request;
+    MPI_Recv_init(&value, 1, MPI_INT, next, 1, world, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void probe(void) { MPI_Probe(next, 1, world, MPI_STATUS_IGNORE); }
+static void mprobe(void) {
+    MPI_Message message;
+    MPI_Mprobe(MPI_ANY_SOURCE, 1, world, &message, MPI_STATUS_IGNORE);
+}
+static void partitioned(void) {
+    MPI_Request request;
+    MPI_Precv_init(&value, 1, 1, MPI_INT, next, 1, world, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static int query(void* state, MPI_Status* status) {
+    (void)state;
+    (void)status;
+    return MPI_SUCCESS;
+}
+static int release(void* state) {
+    (void)state;
+    return MPI_SUCCESS;
+}
+static int cancel(void* state, int complete) {
+    (void)state;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+static void generalized(void) {
+    MPI_Request request;
+    MPI_Grequest_start(query, release, cancel, NULL, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* --- collective calls --- */
+
+static void mismatch(void) {
+    MPI_Barrier(world);
+    if (rank == 1)
+        MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, world);
+    else
+        MPI_Barrier(world);
+    MPI_Barrier(world);
+    receive(next, 1);
+}
+static void mismatch_nonblocking(void) {
+    MPI_Request request;
+    if (rank == 1) {
+        MPI_Ibarrier(world, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Barrier(world);
+    }
+    receive(next, 1);
+}
+static void two_communicators(void) {
+    MPI_Comm halo;
+    MPI_Comm_dup(world, &halo);
+    MPI_Comm_set_name(halo, "halo");
+    MPI_Barrier(rank == 0 ? halo : world);
+}
+static void missing_barrier(void) {
+    if (rank == size - 1)
+        receive(0, 5);
+    else
+        MPI_Barrier(world);
+}
+static void finalized_early(void) {
+    if (rank != size - 1) MPI_Barrier(world);
+}
+static void ibarrier(void) {
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Ibarrier(world, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        receive(0, 3);
+    }
+}
+static void comm_dup(void) {
+    MPI_Comm copy;
+    if (rank == 0)
+        MPI_Comm_dup(world, &copy);
+    else
+        receive(0, 3);
+}
+static void large_allreduce(void) {
+    enum { count = 1 << 20 };
+    int* data = calloc(2 * count, sizeof(int));
+    if (rank == 0)
+        receive(1, 3);
+    else
+        MPI_Allreduce(data, data + count, count, MPI_INT, MPI_SUM, world);
+    free(data);
+}
+static void subgroup(void) {
+    MPI_Comm half;
+    MPI_Comm_split(world, rank % 2, 0, &half);
+    MPI_Comm_set_name(half, "half");
+    int peer;
+    MPI_Comm_rank(half, &peer);
+    MPI_Recv(&value, 1, MPI_INT, 1 - peer, 1, half, MPI_STATUS_IGNORE);
+}
+static void any_of_subgroup(void) { /* ranks 0 and 1 hang, although 2 and 3 compute */
+    MPI_Comm half;
+    MPI_Comm_split(world, rank / 2, 0, &half);
+    if (rank < 2) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, half, MPI_STATUS_IGNORE);
+    compute(20);
+}
+static void intercommunicator(void) {
+    MPI_Comm half, both;
+    MPI_Comm_split(world, rank % 2, 0, &half);
+    MPI_Intercomm_create(half, 0, world, 1 - rank % 2, 9, &both);
+    MPI_Recv(&value, 1, MPI_INT, 0, 1, both, MPI_STATUS_IGNORE);
+}
+
+/* --- windows --- */
+
+static MPI_Win window_of(const char* name) {
+    MPI_Win win;
+    int* memory;
+    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, world, &memory, &win);
+    MPI_Win_set_name(win, name);
+    return win;
+}
+static void window_lock(void) {
+    MPI_Win win = window_of("cells");
+    if (rank == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Barrier(world);
+    if (rank == 0) receive(1, 1);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+}
+static MPI_Group group_of(int one) {
+    MPI_Group all, group;
+    MPI_Comm_group(world, &all);
+    MPI_Group_incl(all, 1, &one, &group);
+    return group;
+}
+static void window_start(void) {
+    MPI_Win win = window_of("cells");
+    if (rank == 0) MPI_Win_start(group_of(1), 0, win);
+    receive(0, 1);
+}
+static void window_wait(void) {
+    MPI_Win win = window_of("cells");
+    if (rank == 0) {
+        MPI_Win_post(group_of(1), 0, win);
+        MPI_Win_wait(win);
+    }
+    receive(0, 1);
+}
+static void window_fence(void) {
+    MPI_Win win = window_of("cells");
+    if (rank == size - 1)
+        MPI_Barrier(world);
+    else
+        MPI_Win_fence(0, win);
+}
+
+/* --- threads --- */
+
+static void* receive_in_thread(void* tag) {
+    MPI_Recv(&value, 1, MPI_INT, next, *(int*)tag, world, MPI_STATUS_IGNORE);
+    return NULL;
+}
+static void with_thread(void* (*work)(void*), void* argument) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, argument);
+    receive(next, 1);
+    pthread_join(thread, NULL);
+}
+static void threads(void) {
+    int tag = 2;
+    with_thread(receive_in_thread, &tag);
+}
+static void many_threads(void) { /* more than the board has room for */
+    enum { threads = 20 };
+    static int tags[threads];
+    pthread_t other[threads];
+    for (int i = 0; i < threads; ++i) {
+        tags[i] = 2 + i;
+        pthread_create(&other[i], NULL, receive_in_thread, &tags[i]);
+    }
+    for (int i = 0; i < threads; ++i) pthread_join(other[i], NULL);
+}
+static void* idle(void* unused) {
+    (void)unused;
+    for (;;) pause();
+    return NULL;
+}
+static void idle_thread(void) { with_thread(idle, NULL); }
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void* lock_in_thread(void* unused) {
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    MPI_Send(&rank, 1, MPI_INT, before, 1, world);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+static void mutex_and_message(void) {
+    pthread_mutex_lock(&mutex);
+    with_thread(lock_in_thread, NULL);
+}
+
+/* --- no deadlock --- */
+
+static void computes(void) {
+    if (rank == 0) compute(20);
+    receive(0, 1);
+}
+static void polls(void) {
+    if (rank != 0) receive(0, 1);
+    MPI_Request request;
+    int done = 0;
+    MPI_Irecv(&value, 1, MPI_INT, 1, 1, world, &request);
+    while (!done) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+static void late_in(void (*work)(void)) {
+    for (int i = 0; i < 3; ++i) {
+        if (rank == i % size) rest(0.9);
+        work();
+    }
+}
+static void exchange_all(void) {
+    MPI_Sendrecv(&rank, 1, MPI_INT, next, 1, &value, 1, MPI_INT, before, 1, world,
+                 MPI_STATUS_IGNORE);
+    MPI_Barrier(world);
+    MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, world);
+}
+static void late(void) { late_in(exchange_all); }
+static void* wake_up(void* unused) {
+    (void)unused;
+    rest(1.5);
+    MPI_Send(&rank, 1, MPI_INT, before, 1, world);
+    return NULL;
+}
+static void late_thread(void) { with_thread(wake_up, NULL); }
+static MPI_Request pending;
+static void* complete_late(void* unused) {
+    (void)unused;
+    rest(1.5);
+    MPI_Grequest_complete(pending);
+    return NULL;
+}
+static void late_generalized(void) {
+    pthread_t thread;
+    MPI_Grequest_start(query, release, cancel, NULL, &pending);
+    MPI_Request mine = pending;
+    pthread_create(&thread, NULL, complete_late, NULL);
+    MPI_Wait(&mine, MPI_STATUS_IGNORE);
+    pthread_join(thread, NULL);
+}
+
+/* --- sessions --- */
+
+static void session_ended(void) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "hangs", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &world);
+    MPI_Comm_rank(world, &rank);
+    if (rank == 0) receive(1, 1);
+    MPI_Comm_free(&world);
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&session);
+    exit(0);
+}
+
+static const struct {
+    const char* name;
+    int level;
+    void (*run)(void);
+} programs[] = {
+    {"recv_recv", MPI_THREAD_SINGLE, recv_recv},
+    {"ssend_ssend", MPI_THREAD_SINGLE, ssend_ssend},
+    {"send_send", MPI_THREAD_SINGLE, send_send},
+    {"self_recv", MPI_THREAD_SINGLE, self_recv},
+    {"self_ssend", MPI_THREAD_SINGLE, self_ssend},
+    {"any_source", MPI_THREAD_SINGLE, any_source},
+    {"wrong_tag", MPI_THREAD_SINGLE, wrong_tag},
+    {"sendrecv", MPI_THREAD_SINGLE, sendrecv},
+    {"pair_beside", MPI_THREAD_SINGLE, pair_beside},
+    {"waitall", MPI_THREAD_SINGLE, waitall},
+    {"waitall_half", MPI_THREAD_SINGLE, waitall_half},
+    {"waitany", MPI_THREAD_SINGLE, waitany},
+    {"waitsome", MPI_THREAD_SINGLE, waitsome},
+    {"many_requests", MPI_THREAD_SINGLE, many_requests},
+    {"persistent", MPI_THREAD_SINGLE, persistent},
+    {"probe", MPI_THREAD_SINGLE, probe},
+    {"mprobe", MPI_THREAD_SINGLE, mprobe},
+    {"partitioned", MPI_THREAD_SINGLE, partitioned},
+    {"generalized", MPI_THREAD_SINGLE, generalized},
+    {"mismatch", MPI_THREAD_SINGLE, mismatch},
+    {"mismatch_nonblocking", MPI_THREAD_SINGLE, mismatch_nonblocking},
+    {"two_communicators", MPI_THREAD_SINGLE, two_communicators},
+    {"missing_barrier", MPI_THREAD_SINGLE, missing_barrier},
+    {"finalized_early", MPI_THREAD_SINGLE, finalized_early},
+    {"ibarrier", MPI_THREAD_SINGLE, ibarrier},
+    {"comm_dup", MPI_THREAD_SINGLE, comm_dup},
+    {"large_allreduce", MPI_THREAD_SINGLE, large_allreduce},
+    {"subgroup", MPI_THREAD_SINGLE, subgroup},
+    {"any_of_subgroup", MPI_THREAD_SINGLE, any_of_subgroup},
+    {"intercommunicator", MPI_THREAD_SINGLE, intercommunicator},
+    {"window_lock", MPI_THREAD_SINGLE, window_lock},
+    {"window_start", MPI_THREAD_SINGLE, window_start},
+    {"window_wait", MPI_THREAD_SINGLE, window_wait},
+    {"window_fence", MPI_THREAD_SINGLE, window_fence},
+    {"threads", MPI_THREAD_MULTIPLE, threads},
+    {"many_threads", MPI_THREAD_MULTIPLE, many_threads},
+    {"idle_thread", MPI_THREAD_MULTIPLE, idle_thread},
+    {"idle_thread_funneled", MPI_THREAD_FUNNELED, idle_thread},
+    {"mutex_and_message", MPI_THREAD_MULTIPLE, mutex_and_message},
+    {"computes", MPI_THREAD_SINGLE, computes},
+    {"polls", MPI_THREAD_SINGLE, polls},
+    {"late", MPI_THREAD_SINGLE, late},
+    {"late_thread", MPI_THREAD_MULTIPLE, late_thread},
+    {"late_generalized", MPI_THREAD_MULTIPLE, late_generalized},
+    {"session_ended", -1, session_ended},
+};
+
+int main(int argc, char** argv) {
+    for (size_t i = 0; argc == 2 && i < sizeof programs / sizeof *programs; ++i) {
+        if (strcmp(argv[1], programs[i].name) != 0) continue;
+        if (programs[i].level >= 0) init(programs[i].level);
+        programs[i].run();
+        MPI_Finalize();
+        return 0;
+    }
+    fprintf(stderr, "hangs: no such program\n");
+    return 2;
+}
