@@ -28,7 +28,8 @@ static inline int place_for(CallbackTable* table, Procedure* procedure) {
     static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
     int place = 0;
     pthread_mutex_lock(&guard);
-    while (place < callbacks_of_a_kind && table->procedures[place] != NULL && table->procedures[place] != procedure)
+    while (place < callbacks_of_a_kind && table->procedures[place] != NULL &&
+           table->procedures[place] != procedure)
         ++place;
     if (place < callbacks_of_a_kind) table->procedures[place] = procedure;
     pthread_mutex_unlock(&guard);
@@ -36,22 +37,26 @@ static inline int place_for(CallbackTable* table, Procedure* procedure) {
 }
 
 /* Numbers of two hexadecimal digits, 00 to ff. */
-#define SIXTEEN_CALLBACKS(X, digit)                                                                 \
-    X(digit##0) X(digit##1) X(digit##2) X(digit##3) X(digit##4) X(digit##5) X(digit##6) X(digit##7) \
-    X(digit##8) X(digit##9) X(digit##a) X(digit##b) X(digit##c) X(digit##d) X(digit##e) X(digit##f)
-#define ALL_CALLBACKS(X)                                                                                    \
-    SIXTEEN_CALLBACKS(X, 0) SIXTEEN_CALLBACKS(X, 1) SIXTEEN_CALLBACKS(X, 2) SIXTEEN_CALLBACKS(X, 3)         \
-    SIXTEEN_CALLBACKS(X, 4) SIXTEEN_CALLBACKS(X, 5) SIXTEEN_CALLBACKS(X, 6) SIXTEEN_CALLBACKS(X, 7)         \
-    SIXTEEN_CALLBACKS(X, 8) SIXTEEN_CALLBACKS(X, 9) SIXTEEN_CALLBACKS(X, a) SIXTEEN_CALLBACKS(X, b)         \
-    SIXTEEN_CALLBACKS(X, c) SIXTEEN_CALLBACKS(X, d) SIXTEEN_CALLBACKS(X, e) SIXTEEN_CALLBACKS(X, f)
+#define SIXTEEN_CALLBACKS(X, digit)                                                         \
+    X(digit##0)                                                                             \
+    X(digit##1) X(digit##2) X(digit##3) X(digit##4) X(digit##5) X(digit##6) X(digit##7)     \
+        X(digit##8) X(digit##9) X(digit##a) X(digit##b) X(digit##c) X(digit##d) X(digit##e) \
+            X(digit##f)
+#define ALL_CALLBACKS(X)                                                                \
+    SIXTEEN_CALLBACKS(X, 0)                                                             \
+    SIXTEEN_CALLBACKS(X, 1) SIXTEEN_CALLBACKS(X, 2) SIXTEEN_CALLBACKS(X, 3)             \
+        SIXTEEN_CALLBACKS(X, 4) SIXTEEN_CALLBACKS(X, 5) SIXTEEN_CALLBACKS(X, 6)         \
+            SIXTEEN_CALLBACKS(X, 7) SIXTEEN_CALLBACKS(X, 8) SIXTEEN_CALLBACKS(X, 9)     \
+                SIXTEEN_CALLBACKS(X, a) SIXTEEN_CALLBACKS(X, b) SIXTEEN_CALLBACKS(X, c) \
+                    SIXTEEN_CALLBACKS(X, d) SIXTEEN_CALLBACKS(X, e) SIXTEEN_CALLBACKS(X, f)
 
-#define CALLBACKS(name, Function, DEFINITION, NAMES)                  \
-    static CallbackTable name##_table;                                \
-    ALL_CALLBACKS(DEFINITION)                                         \
-    Function* name##_calling(Procedure* procedure) {                  \
-        static Function* const callbacks[] = {ALL_CALLBACKS(NAMES)};  \
-        const int place = place_for(&name##_table, procedure);        \
-        return place < 0 ? NULL : callbacks[place];                   \
+#define CALLBACKS(name, Function, DEFINITION, NAMES)                 \
+    static CallbackTable name##_table;                               \
+    ALL_CALLBACKS(DEFINITION)                                        \
+    Function* name##_calling(Procedure* procedure) {                 \
+        static Function* const callbacks[] = {ALL_CALLBACKS(NAMES)}; \
+        const int place = place_for(&name##_table, procedure);       \
+        return place < 0 ? NULL : callbacks[place];                  \
     }
 
 #endif
