@@ -28,7 +28,7 @@ def main():
         abi = tables.Abi(name)
         files[f"{name}/face_constants.h"] = tables.header(abi)
         files[f"{name}/face_tables.c"] = tables.source(abi)
-        files[f"{name}/for_tests/mpi.h"] = headers.header(abi, functions)
+        files[f"{name}/include/mpi.h"] = headers.header(abi, functions)
     for name, text in files.items():
         if options.list:
             print(options.output / name)

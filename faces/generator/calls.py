@@ -20,9 +20,7 @@ class Body:
     formals: list = field(default_factory=list)
     before: list = field(default_factory=list)
     actuals: list = field(default_factory=list)
-    always: list = field(default_factory=list)
     on_success: list = field(default_factory=list)
-    cleanup: list = field(default_factory=list)
 
 
 def face_type(c_type):
@@ -38,8 +36,12 @@ def formal(p):
     return f"{base.strip()} {p.name}{array}"
 
 
+def is_address(p):
+    return p.type.endswith(("*", "]"))
+
+
 def plain(body, f, p):
-    body.actuals.append(p.name)
+    body.actuals.append(f"CROSS({p.name})" if is_address(p) else p.name)
 
 
 def converted(conversion):
@@ -49,59 +51,37 @@ def converted(conversion):
 
 
 def handle_pointer(body, f, p, handle):
-    stem = kinds.HANDLES[handle]
-    given = f"is_memory({p.name}) ? &c_{p.name} : ({handle}*){p.name}"
+    stem, name = kinds.HANDLES[handle], handle.removeprefix(PREFIX)
     inout = f.name.endswith("_free") or kinds.INOUT_HANDLES.get(f.name) == p.name
-    body.actuals.append(given)
-    if inout:
-        body.before.append(f"{handle} c_{p.name} = is_memory({p.name}) ? {stem}_in(*{p.name}) : NULL;")
-        if f.name not in ("MPI_Start", "MPI_Cancel", "MPI_Type_commit"):  # these leave the handle as it is
-            body.before.append(f"const {handle} given_{p.name} = c_{p.name};")
-            body.always.append(f"if (c_{p.name} != given_{p.name}) *{p.name} = {stem}_out(c_{p.name});")
-    else:
-        body.before.append(f"{handle} c_{p.name} = ({handle})untouched;")
-        body.always.append(f"if (c_{p.name} != ({handle})untouched) *{p.name} = {stem}_out(c_{p.name});")
+    body.actuals.append(f"PLACE_OF({p.name})")
+    body.before.append(f"{'INOUT' if inout else 'OUT'}({stem}, {name}, {p.name});")
 
 
 def handle_array(body, f, p, handle):
-    stem = kinds.HANDLES[handle]
     length = kinds.array_length(f.name, p.name, [q.name for q in f.parameters])
-    n, c = f"n_{p.name}", f"c_{p.name}"
-    body.before += [f"const long {n} = is_memory({p.name}) ? {length} : 0;", f"Room room_{p.name};",
-                    f"{handle}* {c} = enter(&room_{p.name}, {n}, sizeof *{c});",
-                    f"if ({c} == NULL) return no_memory();",
-                    f"for (long i = 0; i < {n}; ++i) {c}[i] = {stem}_in({p.name}[i]);"]
-    body.actuals.append(f"is_memory({p.name}) ? {c} : ({handle}*){p.name}")
-    if not p.type.startswith("const"):
-        body.always.append(f"for (long i = 0; i < {n}; ++i) {p.name}[i] = {stem}_out({c}[i]);")
-    body.cleanup.append(f"leave(&room_{p.name});")
+    way = "ALL_IN" if p.type.startswith("const") else "ALL_INOUT"
+    body.before.append(f"{way}({kinds.HANDLES[handle]}, {p.name}, {length});")
+    body.actuals.append(f"PLACE_OF_ALL({p.name})")
 
 
 def status(body, f, p):
     if p.name == "array_of_statuses":
         length = kinds.array_length(f.name, p.name, [q.name for q in f.parameters])
-        body.before += [f"const long n_{p.name} = is_wanted({p.name}) ? {length} : 0;", f"Room room_{p.name};",
-                        f"MPI_Status* c_{p.name} = enter(&room_{p.name}, n_{p.name}, sizeof *c_{p.name});",
-                        f"if (c_{p.name} == NULL) return no_memory();"]
-        body.actuals.append(
-            f"is_wanted({p.name}) ? blank_all(c_{p.name}, n_{p.name}) : MPI_STATUSES_IGNORE")
-        body.always.append(f"all_written_out(c_{p.name}, {p.name}, n_{p.name});")
-        body.cleanup.append(f"leave(&room_{p.name});")
-        return
-    body.before.append("MPI_Status c_status;")
-    if p.type.startswith("const") or f.name.startswith("MPI_Status_set"):
-        body.before.append("if (is_wanted(status)) status_in(status, &c_status);")
-        body.actuals.append("is_wanted(status) ? &c_status : MPI_STATUS_IGNORE")
+        body.before.append(f"STATUSES_OUT({p.name}, {length});")
+        body.actuals.append(f"PLACE_OF_STATUSES({p.name})")
+    elif p.type.startswith("const") or f.name.startswith("MPI_Status_set"):
+        body.before += ["MPI_Status c_status;", "if (is_wanted(status)) status_in(status, &c_status);"]
+        body.actuals.append("is_wanted(status) ? &c_status : no_status_in(status)")
         if not p.type.startswith("const"):
             body.on_success.append("if (is_wanted(status)) status_out(&c_status, status);")
-        return
-    body.actuals.append("is_wanted(status) ? blank(&c_status) : MPI_STATUS_IGNORE")
-    body.always.append("if (is_wanted(status)) written_out(&c_status, status);")
+    else:
+        body.before.append("STATUS_OUT(status);")
+        body.actuals.append("PLACE_OF_STATUS(status)")
 
 
 def integer_out(conversion):
     def add(body, f, p):
-        body.actuals.append(p.name)
+        plain(body, f, p)
         body.on_success.append(f"if (is_memory({p.name})) *{p.name} = {conversion}(*{p.name});")
     return add
 
@@ -109,25 +89,24 @@ def integer_out(conversion):
 def keyval_pointer(body, f, p):
     """MPI_X_free_keyval alone: the others are written by hand."""
     body.before.append(f"int c_{p.name} = is_memory({p.name}) ? keyval_in(*{p.name}) : 0;")
-    body.actuals.append(f"is_memory({p.name}) ? &c_{p.name} : {p.name}")
+    body.actuals.append(f"is_memory({p.name}) ? &c_{p.name} : CROSS({p.name})")
     body.on_success.append(f"if (is_memory({p.name})) *{p.name} = keyval_out(c_{p.name});")
 
 
 def integers_in(conversion, length):
     def add(body, f, p):
         c = f"c_{p.name}"
-        body.before += [f"const long n_{p.name} = is_memory({p.name}) ? {length} : 0;", f"Room room_{p.name};",
+        body.before += [f"const long n_{p.name} = is_memory({p.name}) ? {length} : 0;", f"LEAVING Room room_{p.name};",
                         f"int* {c} = enter(&room_{p.name}, n_{p.name}, sizeof *{c});",
                         f"if ({c} == NULL) return no_memory();",
                         f"for (long i = 0; i < n_{p.name}; ++i) {c}[i] = {conversion}({p.name}[i]);"]
-        body.actuals.append(f"is_memory({p.name}) ? {c} : {p.name}")
-        body.cleanup.append(f"leave(&room_{p.name});")
+        body.actuals.append(f"is_memory({p.name}) ? {c} : CROSS({p.name})")
     return add
 
 
 def integers_out(conversion, length):
     def add(body, f, p):
-        body.actuals.append(p.name)
+        plain(body, f, p)
         body.on_success.append(
             f"for (long i = 0; is_memory({p.name}) && i < {length}; ++i) {p.name}[i] = {conversion}({p.name}[i]);")
     return add
@@ -135,7 +114,7 @@ def integers_out(conversion, length):
 
 def detached(body, f, p):
     """The address of a buffer that is returned, or the mark of the library's own."""
-    body.actuals.append(p.name)
+    plain(body, f, p)
     body.on_success.append(f"if (is_memory({p.name})) automatic_out((void**){p.name});")
 
 
@@ -143,7 +122,7 @@ def string_out(body, f, p):
     bound = kinds.STRING_BOUNDS[f.name]
     length = "resultlen" if any(q.name == "resultlen" for q in f.parameters) else "NULL"
     body.before.append(f"char c_{p.name}[{bound} + 1];")
-    body.actuals.append(f"is_memory({p.name}) ? c_{p.name} : {p.name}")
+    body.actuals.append(f"is_memory({p.name}) ? c_{p.name} : CROSS({p.name})")
     body.on_success.append(
         f"if (is_memory({p.name})) string_out({p.name}, c_{p.name}, F_{bound}, {length});")
 
@@ -228,13 +207,11 @@ def function(f):
     call = f"heddle.{name}({', '.join(body.actuals)})"
     if f.returns != "int":
         lines = [f"return {call};"]
-    elif not (body.always or body.on_success or body.cleanup):
+    elif not body.on_success:
         lines = [*body.before, f"return error_out({call});"]
     else:
-        lines = [*body.before, f"const int outcome = {call};", *body.always]
-        if body.on_success:
-            lines += ["if (LIKELY(outcome == MPI_SUCCESS)) {", *("    " + line for line in body.on_success), "}"]
-        lines += [*body.cleanup, "return error_out(outcome);"]
+        lines = [*body.before, f"const int outcome = {call};", "if (LIKELY(outcome == MPI_SUCCESS)) {",
+                 *("    " + line for line in body.on_success), "}", "return error_out(outcome);"]
     return "\n".join([head, *(wrap(line.lstrip(), 4 + len(line) - len(line.lstrip())) for line in lines), "}",
                       f"SECOND_NAME({name})"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpi.h in the ABI of a face, for tests: its types and constants, and the functions of MPI."""
+"""mpi.h in the ABI of a face, for tests and for its Fortran bindings: types, constants, and the functions of MPI."""
 
 import re
 
@@ -34,6 +34,13 @@ int OMPI_C_MPI_{K}DUP_FN(void*, int, void*, void*, void*, int*);
 #define MPI_{K}DUP_FN ((MPI_{T}opy{A}_function*)OMPI_C_MPI_{K}DUP_FN)
 """,
 }
+# What all have besides.
+OTHERS = """\
+#define MPI_CONVERSION_FN_NULL ((MPI_Datarep_conversion_function*)0)
+#define MPI_CONVERSION_FN_NULL_C ((MPI_Datarep_conversion_function_c*)0)
+extern MPI_Fint* MPI_F_STATUS_IGNORE;
+extern MPI_Fint* MPI_F_STATUSES_IGNORE;
+"""
 STATUS = {
     "mpich": "int low, high_and_cancelled, MPI_SOURCE, MPI_TAG, MPI_ERROR;",
     "openmpi": "int MPI_SOURCE, MPI_TAG, MPI_ERROR, cancelled; size_t bytes;",
@@ -96,6 +103,16 @@ def functions(names):
             yield f"{f.declarator(prefix + f.name)};"
 
 
+def fortran(prefix):
+    """Handles and statuses between C and Fortran."""
+    for handle in kinds.HANDLES:
+        stem = "MPI_Type" if handle == "MPI_Datatype" else handle
+        yield f"MPI_Fint {prefix}{stem}_c2f({handle} handle);"
+        yield f"{handle} {prefix}{stem}_f2c(MPI_Fint number);"
+    for conversion, source, target in (("c2f", "MPI_Status", "MPI_Fint"), ("f2c", "MPI_Fint", "MPI_Status")):
+        yield f"int {prefix}MPI_Status_{conversion}(const {source}* from, {target}* to);"
+
+
 def callbacks():
     for text in facts.typedefs():
         if "function" in text or "_fn" in text:
@@ -106,6 +123,6 @@ def header(abi, names):
     lines = [calls.WRITTEN, "#ifndef FACE_MPI_H", "#define FACE_MPI_H", "#include <stddef.h>", "#include <stdint.h>",
              "#ifdef __cplusplus", 'extern "C" {', "#endif", "typedef long MPI_Aint;", "typedef int64_t MPI_Offset;",
              "typedef int64_t MPI_Count;", "typedef int MPI_Fint;", *types(abi), *callbacks(), *constants(abi),
-             *symbols(abi), *functions(names), "#define MPI_VERSION 4", "#define MPI_SUBVERSION 1",
+             *symbols(abi), OTHERS, *functions(names), *fortran(""), *fortran("P"), "#define MPI_VERSION 4", "#define MPI_SUBVERSION 1",
              "#ifdef __cplusplus", "}", "#endif", "#endif", ""]
     return "\n".join(lines)

@@ -134,8 +134,11 @@ def array_length(function, name, names):
     for candidate in ("count", "incount"):
         if candidate in names:
             return candidate
-    side = "sources" if name == "recvtypes" else "destinations"
-    return f"neighbours(comm_in(comm), {side})" if "neighbor" in function.lower() else "peers(comm_in(comm))"
+    side = "side_of_sources" if name == "recvtypes" else "side_of_destinations"
+    if "neighbor" in function.lower():
+        return f"neighbours(comm_in(comm), {side})"
+    every = "peers(comm_in(comm))"
+    return f"place_in(sendbuf) == MPI_IN_PLACE ? 0 : {every}" if name == "sendtypes" else every
 
 
 def functions():

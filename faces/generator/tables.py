@@ -20,6 +20,7 @@ class Abi:
         self.constants = data["constants"]
         self.objects = data.get("objects", {})  # of libraries whose handles are addresses: constant -> object
         self.sizes = data.get("sizes", {})
+        self.fortran = data.get("fortran", {})  # of the same libraries: the integers that Fortran has for them
 
 
 def standard():
@@ -136,7 +137,22 @@ def object_handles(abi):
     lines.append("const Predefined objects_of_library[] = {")
     lines += [f"    {{{symbol}, {value}}}," for symbol, (handle, value) in objects.items()]
     lines += ["};", f"const int objects_in_library = {len(objects)};"]
-    return "\n".join(lines)
+    return "\n".join(lines + numbers(abi, handles))
+
+
+def numbers(abi, handles):
+    """Fortran's integers of predefined handles: by the standard ABI's constants, and back by kinds."""
+    known = {n: (*handles[n], number) for n, number in abi.fortran.items() if n in handles}
+    lines = ["const short fortran_numbers[handle_constants] = { /* 0: none; others plus one */"]
+    lines += [f"    [{value}] = {number + 1}, /* {n} */"
+              for value, (n, number) in {v: (n, i) for n, (h, v, i) in reversed(known.items())}.items()]
+    lines.append("};")
+    for handle, stem in kinds.HANDLES.items():
+        mine = {number: abi.objects[n] for n, (h, value, number) in reversed(known.items()) if h == handle}
+        lines.append(f"const Numbered numbered_{stem} = {{{max(mine) + 1}, {{")
+        lines += [f"    [{number}] = {symbol}," for number, symbol in mine.items()]
+        lines.append("}};")
+    return lines
 
 
 def source(abi):

@@ -34,7 +34,7 @@ static int found(int error, int keyval, void* attribute, const int* flag) {
 #define ATTRIBUTES(X, Handle, in)                                                                   \
     FUNCTION(int, X##_get_attr, (F_##Handle object, int keyval, void* attribute, int* flag)) {      \
         const int known = keyval_in(keyval);                                                        \
-        return found(heddle.X##_get_attr(in(object), known, attribute, flag), known, attribute, flag); \
+        return found(heddle.X##_get_attr(in(object), known, CROSS(attribute), CROSS(flag)), known, attribute, flag); \
     }                                                                                               \
     SECOND_NAME(X##_get_attr)                                                                       \
     FUNCTION(int, X##_set_attr, (F_##Handle object, int keyval, void* attribute)) {                 \
@@ -135,7 +135,7 @@ static Functions* functions(Procedure* copy, Procedure* delete, void* state) {
             is_dup(copy)             ? (MPI_##X##_copy_attr_function*)1                                           \
                 : is_null_copy(copy) ? (MPI_##X##_copy_attr_function*)0                                           \
                                      : copy_##name,                                                               \
-            is_null_delete(delete) ? (MPI_##X##_delete_attr_function*)0 : delete_##name, keyval, record);         \
+            is_null_delete(delete) ? (MPI_##X##_delete_attr_function*)0 : delete_##name, CROSS(keyval), record);         \
         if (error != MPI_SUCCESS) free(record);                                                                   \
         return error_out(error);                                                                                  \
     }                                                                                                             \

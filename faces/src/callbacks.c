@@ -1,79 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of the program that the library calls: they see handles of the face.
  *
- * Operations and error handlers have no argument that could say which function of the program is meant. So there are
- * 256 functions of each kind, each for one of the program's. They are never given back: an operation that was freed
- * may still be used by a call under way. A function that is given again gets the same. The others have an extra
- * state, in place of which ours get a record.
+ * Operations and error handlers have no extra state (foreign/callbacks.h). The others have one, in place of which ours get a
+ * record.
  */
-
-#include <pthread.h>
 
 #include "face.h"
 
-enum { callbacks_of_a_kind = 256 };
-
-typedef struct {
-    Procedure* _Atomic procedures[callbacks_of_a_kind];
-} Table;
-
-static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-
-/* The place of a procedure, or -1. */
-static int place_for(Table* table, Procedure* procedure) {
-    int place = 0;
-    pthread_mutex_lock(&guard);
-    while (place < callbacks_of_a_kind && table->procedures[place] != NULL && table->procedures[place] != procedure)
-        ++place;
-    if (place < callbacks_of_a_kind) table->procedures[place] = procedure;
-    pthread_mutex_unlock(&guard);
-    return place < callbacks_of_a_kind ? place : -1;
-}
-
-/* Numbers of two hexadecimal digits, 00 to ff. */
-#define SIXTEEN(X, digit)                                                                              \
-    X(digit##0) X(digit##1) X(digit##2) X(digit##3) X(digit##4) X(digit##5) X(digit##6) X(digit##7)    \
-    X(digit##8) X(digit##9) X(digit##a) X(digit##b) X(digit##c) X(digit##d) X(digit##e) X(digit##f)
-#define ALL(X)                                                                                                  \
-    SIXTEEN(X, 0) SIXTEEN(X, 1) SIXTEEN(X, 2) SIXTEEN(X, 3) SIXTEEN(X, 4) SIXTEEN(X, 5) SIXTEEN(X, 6) SIXTEEN(X, 7) \
-    SIXTEEN(X, 8) SIXTEEN(X, 9) SIXTEEN(X, a) SIXTEEN(X, b) SIXTEEN(X, c) SIXTEEN(X, d) SIXTEEN(X, e) SIXTEEN(X, f)
-
 /* ---- Operations ---- */
 
-#define OPERATIONS(kind, Count, Function, CALLBACKS, NAMES)                                           \
-    static Table kind##_table;                                                                        \
-    static void call_##kind(int place, void* in, void* inout, Count* length, MPI_Datatype* datatype) { \
-        F_Datatype type = type_out(*datatype);                                                        \
-        ((void (*)(void*, void*, Count*, F_Datatype*))kind##_table.procedures[place])(in, inout, length, &type); \
-    }                                                                                                 \
-    ALL(CALLBACKS)                                                                                    \
-    Function* kind##_calling(Procedure* procedure) {                                                  \
-        static Function* const callbacks[] = {ALL(NAMES)};                                            \
-        const int place = place_for(&kind##_table, procedure);                                        \
-        return place < 0 ? NULL : callbacks[place];                                                   \
-    }
-#define OPERATION(n)                                                                    \
-    static void operation_##n(void* in, void* inout, int* length, MPI_Datatype* type) { \
-        call_operation(0x##n, in, inout, length, type);                                 \
-    }
-#define LARGE_OPERATION(n)                                                                          \
-    static void large_operation_##n(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) { \
-        call_large_operation(0x##n, in, inout, length, type);                                       \
+#define CALL_OPERATION(table, Count, place)                                                              \
+    F_Datatype type = type_out(*datatype);                                                               \
+    ((void (*)(void*, void*, Count*, F_Datatype*))table.procedures[place])(in, inout, length, &type);
+#define OPERATION(n)                                                                        \
+    static void operation_##n(void* in, void* inout, int* length, MPI_Datatype* datatype) { \
+        CALL_OPERATION(operation_table, int, 0x##n)                                         \
     }
 #define OPERATION_NAME(n) operation_##n,
+CALLBACKS(operation, MPI_User_function, OPERATION, OPERATION_NAME)
+#define LARGE_OPERATION(n)                                                                              \
+    static void large_operation_##n(void* in, void* inout, MPI_Count* length, MPI_Datatype* datatype) { \
+        CALL_OPERATION(large_operation_table, MPI_Count, 0x##n)                                         \
+    }
 #define LARGE_OPERATION_NAME(n) large_operation_##n,
-OPERATIONS(operation, int, MPI_User_function, OPERATION, OPERATION_NAME)
-OPERATIONS(large_operation, MPI_Count, MPI_User_function_c, LARGE_OPERATION, LARGE_OPERATION_NAME)
+CALLBACKS(large_operation, MPI_User_function_c, LARGE_OPERATION, LARGE_OPERATION_NAME)
 
 #define OP_CREATE(X, kind)                                                                            \
     FUNCTION(int, X, (Procedure * function, int commute, F_Op* op)) {                                 \
-        MPI_Op c_op = MPI_OP_NULL;                                                                    \
+        OUT(op, Op, op);                                                                              \
         const bool given = is_memory((const void*)function);                                          \
         __typeof__(kind##_calling(function)) ours = given ? kind##_calling(function) : NULL;          \
         if (given && ours == NULL) return no_memory();                                                \
-        const int error = heddle.X(ours, commute, is_memory(op) ? &c_op : (MPI_Op*)op);               \
-        if (error == MPI_SUCCESS) *op = op_out(c_op);                                                 \
-        return error_out(error);                                                                      \
+        return error_out(heddle.X(ours, commute, PLACE_OF(op)));                                      \
     }                                                                                                 \
     SECOND_NAME(X)
 OP_CREATE(Op_create, operation)
@@ -81,30 +39,21 @@ OP_CREATE(Op_create_c, large_operation)
 
 /* ---- Error handlers, of four kinds of objects ---- */
 
-#define CALLBACK(name, Handle, n)                                                               \
-    static void name##_errhandler_##n(MPI_##Handle* handle, int* code, ...) {                   \
-        F_##Handle object = name##_out(*handle);                                                \
-        int face_code = error_out(*code);                                                       \
-        ((void (*)(F_##Handle*, int*, ...))name##_errhandlers.procedures[0x##n])(&object, &face_code); \
+#define CALLBACK(name, Handle, n)                                                                             \
+    static void name##_errhandler_##n(MPI_##Handle* handle, int* code, ...) {                                 \
+        F_##Handle object = name##_out(*handle);                                                              \
+        int face_code = error_out(*code);                                                                     \
+        ((void (*)(F_##Handle*, int*, ...))name##_errhandler_table.procedures[0x##n])(&object, &face_code);   \
     }
-#define ERRHANDLERS(name, Handle, CALLBACKS, NAMES)                                                       \
-    static Table name##_errhandlers;                                                                      \
-    ALL(CALLBACKS)                                                                                        \
-    MPI_##Handle##_errhandler_function* name##_errhandler_calling(Procedure* procedure) {                 \
-        static MPI_##Handle##_errhandler_function* const callbacks[] = {ALL(NAMES)};                      \
-        const int place = place_for(&name##_errhandlers, procedure);                                      \
-        return place < 0 ? NULL : callbacks[place];                                                       \
-    }                                                                                                     \
-    FUNCTION(int, Handle##_create_errhandler, (Procedure * function, F_Errhandler * errhandler)) {        \
-        MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;                                                \
-        const bool given = is_memory((const void*)function);                                              \
-        MPI_##Handle##_errhandler_function* ours = given ? name##_errhandler_calling(function) : NULL;    \
-        if (given && ours == NULL) return no_memory();                                                    \
-        const int error = heddle.Handle##_create_errhandler(                                              \
-            ours, is_memory(errhandler) ? &c_errhandler : (MPI_Errhandler*)errhandler);                   \
-        if (error == MPI_SUCCESS) *errhandler = errhandler_out(c_errhandler);                             \
-        return error_out(error);                                                                          \
-    }                                                                                                     \
+#define ERRHANDLERS(name, Handle, DEFINITION, NAMES)                                                   \
+    CALLBACKS(name##_errhandler, MPI_##Handle##_errhandler_function, DEFINITION, NAMES)                \
+    FUNCTION(int, Handle##_create_errhandler, (Procedure * function, F_Errhandler * errhandler)) {     \
+        OUT(errhandler, Errhandler, errhandler);                                                       \
+        const bool given = is_memory((const void*)function);                                           \
+        MPI_##Handle##_errhandler_function* ours = given ? name##_errhandler_calling(function) : NULL; \
+        if (given && ours == NULL) return no_memory();                                                 \
+        return error_out(heddle.Handle##_create_errhandler(ours, PLACE_OF(errhandler)));               \
+    }                                                                                                  \
     SECOND_NAME(Handle##_create_errhandler)
 #define COMM_CALLBACK(n) CALLBACK(comm, Comm, n)
 #define COMM_NAME(n) comm_errhandler_##n,
@@ -153,16 +102,11 @@ FUNCTION(int, Grequest_start,
     Generalized* record = malloc(sizeof *record);
     if (record == NULL) return no_memory();
     *record = (Generalized){of_query, of_free, of_cancel, state};
-    MPI_Request c_request = MPI_REQUEST_NULL;
+    OUT(request, Request, request);
     const int error =
         heddle.Grequest_start(of_query == NULL ? NULL : query, of_free == NULL ? NULL : free_request,
-                              of_cancel == NULL ? NULL : cancel, record,
-                              is_memory(request) ? &c_request : (MPI_Request*)request);
-    if (error == MPI_SUCCESS) {
-        *request = request_out(c_request);
-    } else {
-        free(record);
-    }
+                              of_cancel == NULL ? NULL : cancel, record, PLACE_OF(request));
+    if (error != MPI_SUCCESS) free(record);
     return error_out(error);
 }
 SECOND_NAME(Grequest_start)
@@ -196,7 +140,7 @@ static int extent(MPI_Datatype datatype, MPI_Aint* bytes, void* state) {
         Representation* record = malloc(sizeof *record);                                                           \
         if (record == NULL) return no_memory();                                                                    \
         *record = (Representation){read, write, of_extent, state};                                                 \
-        const int error = heddle.X(datarep, read == NULL ? NULL : name##_read, write == NULL ? NULL : name##_write, \
+        const int error = heddle.X(CROSS(datarep), read == NULL ? NULL : name##_read, write == NULL ? NULL : name##_write, \
                                    of_extent == NULL ? NULL : extent, record);                                     \
         if (error != MPI_SUCCESS) free(record);                                                                    \
         return error_out(error);                                                                                   \
@@ -249,24 +193,19 @@ FUNCTION(int, T_event_handle_free, (MPI_T_event_registration registration, void*
 SECOND_NAME(T_event_handle_free)
 
 /* The function for events that were dropped gets the data of the one for events. */
-static Table dropped_table;
-static void call_dropped(int place, MPI_Count count, MPI_T_event_registration registration, int source,
-                         MPI_T_cb_safety safety, void* data) {
-    const Event* record = data;
-    ((void (*)(MPI_Count, MPI_T_event_registration, int, int, void*))dropped_table.procedures[place])(
-        count, registration, source, safety_out(safety), record == NULL ? NULL : record->data);
-}
-#define DROPPED(n)                                                                                              \
-    static void dropped_##n(MPI_Count count, MPI_T_event_registration registration, int source,                 \
-                            MPI_T_cb_safety safety, void* data) {                                               \
-        call_dropped(0x##n, count, registration, source, safety, data);                                         \
+#define DROPPED(n)                                                                                                \
+    static void dropped_##n(MPI_Count count, MPI_T_event_registration registration, int source,                   \
+                            MPI_T_cb_safety safety, void* data) {                                                 \
+        const Event* record = data;                                                                               \
+        ((void (*)(MPI_Count, MPI_T_event_registration, int, int, void*))dropped_table.procedures[0x##n])(        \
+            count, registration, source, safety_out(safety), record == NULL ? NULL : record->data);               \
     }
 #define DROPPED_NAME(n) dropped_##n,
-ALL(DROPPED)
+static MPI_T_event_dropped_cb_function* dropped_calling(Procedure* procedure);
+CALLBACKS(dropped, MPI_T_event_dropped_cb_function, DROPPED, DROPPED_NAME)
 FUNCTION(int, T_event_set_dropped_handler, (MPI_T_event_registration registration, Procedure* function)) {
-    static MPI_T_event_dropped_cb_function* const callbacks[] = {ALL(DROPPED_NAME)};
-    const int place = function == NULL ? 0 : place_for(&dropped_table, function);
-    if (place < 0) return error_out(MPI_T_ERR_MEMORY);
-    return error_out(heddle.T_event_set_dropped_handler(registration, function == NULL ? NULL : callbacks[place]));
+    MPI_T_event_dropped_cb_function* ours = function == NULL ? NULL : dropped_calling(function);
+    if (function != NULL && ours == NULL) return error_out(MPI_T_ERR_MEMORY);
+    return error_out(heddle.T_event_set_dropped_handler(registration, ours));
 }
 SECOND_NAME(T_event_set_dropped_handler)

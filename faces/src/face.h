@@ -5,7 +5,10 @@
  *              face, x_out() to it. `heddle.X` is the function PMPI_X of libmpi_abi.so.1.
  * Conversions  handles by mpich.h or openmpi.h; groups of constants by tables.c (generated); both from abi/NAME.
  * Wrong values become values that libmpi_abi.so.1 refuses: it names the call and the argument.
- * Addresses    below the first page are no memory and cross as they are, for the same reason.
+ * Addresses    that are no memory (constants that stand for one) cross as they are or as MPI_IN_PLACE, for the same
+ *              reason.
+ * What the library has written is converted when a function is left, also by an exception of a function of the program:
+ *              variables that come back have a cleanup.
  */
 #ifndef HEDDLE_FACE_H
 #define HEDDLE_FACE_H
@@ -17,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign/callbacks.h"
+#include "foreign/rooms.h"
 #include "heddle_functions.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -40,7 +45,22 @@ enum { handle_constants = 4096, no_value = -2147483647 };
 /* A handle that the library is to write, before it has; it writes null handles where it fails. */
 static const uintptr_t untouched = 1;
 
-static inline bool is_memory(const void* address) { return LIKELY((uintptr_t)address >= 4096); }
+/* Constants that stand for addresses are small numbers, positive or negative. */
+static inline bool is_memory(const void* address) { return LIKELY((intptr_t)address >= 4096); }
+
+/* Kinds of handles: the stem of the conversions, and the type. */
+#define HANDLES(X)            \
+    X(comm, Comm)             \
+    X(type, Datatype)         \
+    X(errhandler, Errhandler) \
+    X(file, File)             \
+    X(group, Group)           \
+    X(info, Info)             \
+    X(message, Message)       \
+    X(op, Op)                 \
+    X(request, Request)       \
+    X(session, Session)       \
+    X(win, Win)
 
 #include "face_constants.h"
 #ifdef FACE_MPICH
@@ -89,19 +109,22 @@ static inline MPI_Offset displacement_in(MPI_Offset displacement) {
 
 /* ---- Addresses ---- */
 
+/* Of the ABIs whose constants are negative all that is no memory becomes a constant of the standard ABI. */
 static inline void* place_in(const void* buffer) {
-    if (F_MPI_IN_PLACE != (intptr_t)MPI_IN_PLACE && UNLIKELY((intptr_t)buffer == F_MPI_IN_PLACE)) return MPI_IN_PLACE;
-    return (void*)buffer;
+    if (F_MPI_IN_PLACE == (intptr_t)MPI_IN_PLACE || LIKELY((intptr_t)buffer >= 0)) return (void*)buffer;
+    return (intptr_t)buffer == F_MPI_IN_PLACE ? MPI_IN_PLACE : MPI_BUFFER_AUTOMATIC;
 }
+/* The same for what is no buffer, so that the library refuses it. */
+#define CROSS(address) ((__typeof__(address))place_in(address))
 static inline void* automatic_in(const void* buffer) {
-    return UNLIKELY((intptr_t)buffer == F_MPI_BUFFER_AUTOMATIC) ? MPI_BUFFER_AUTOMATIC : (void*)buffer;
+    return UNLIKELY((intptr_t)buffer == F_MPI_BUFFER_AUTOMATIC) ? MPI_BUFFER_AUTOMATIC : place_in(buffer);
 }
 static inline void automatic_out(void** buffer) {
     if (*buffer == MPI_BUFFER_AUTOMATIC) *buffer = (void*)F_MPI_BUFFER_AUTOMATIC;
 }
 static inline int* weights_in(const int* weights) {
     if ((intptr_t)weights == F_UNWEIGHTED) return MPI_UNWEIGHTED;
-    return (intptr_t)weights == F_WEIGHTS_EMPTY ? MPI_WEIGHTS_EMPTY : (int*)weights;
+    return (intptr_t)weights == F_WEIGHTS_EMPTY ? MPI_WEIGHTS_EMPTY : (int*)place_in(weights);
 }
 
 /* ---- Statuses: converted where they are written ---- */
@@ -127,31 +150,97 @@ static inline void written_out(const MPI_Status* from, F_Status* to) {
 }
 INTERNAL void status_in(const F_Status* from, MPI_Status* to);
 INTERNAL void status_out(const MPI_Status* from, F_Status* to);
-/* Arrays of them. */
-INTERNAL MPI_Status* blank_all(MPI_Status* statuses, long count);
-INTERNAL void all_written_out(const MPI_Status* from, F_Status* to, long count);
+
+typedef struct {
+    MPI_Status standard;
+    F_Status* face;
+} Back_status;
+static inline void back_status(Back_status* status) {
+    if (is_wanted(status->face)) written_out(&status->standard, status->face);
+}
+#define STATUS_OUT(parameter) __attribute__((cleanup(back_status))) Back_status c_##parameter = {.face = parameter}
+#define PLACE_OF_STATUS(parameter) (is_wanted(parameter) ? blank(&c_##parameter.standard) : no_status_in(parameter))
 
 /* ---- Arrays that the library sees otherwise ---- */
 
-/* Room for a converted array: on the stack if it is short. */
-typedef struct {
-    uint64_t here[64];
-    void* elsewhere;
-} Room;
-INTERNAL void* long_room(Room* room, size_t bytes);
-static inline void* enter(Room* room, long elements, size_t size) {
-    room->elsewhere = NULL;
-    const size_t bytes = elements > 0 ? (size_t)elements * size : 0;
-    return LIKELY(bytes <= sizeof room->here) ? room->here : long_room(room, bytes);
-}
-static inline void leave(Room* room) {
-    if (UNLIKELY(room->elsewhere != NULL)) free(room->elsewhere);
-}
 /* Raises MPI_ERR_NO_MEM, since a converted array found no memory. */
 COLD int no_memory(void);
 
+typedef struct {
+    F_Status* face;
+    MPI_Status* standard;
+    long count;
+    Room room;
+} Back_statuses;
+static inline bool enter_statuses(Back_statuses* all, F_Status* face, long count) {
+    all->face = face;
+    all->count = is_wanted(face) ? count : 0;
+    all->standard = enter(&all->room, all->count, sizeof *all->standard);
+    if (all->standard == NULL) return false;
+    for (long i = 0; i < all->count; ++i) blank(&all->standard[i]);
+    return true;
+}
+static inline void back_statuses(Back_statuses* all) {
+    for (long i = 0; all->standard != NULL && i < all->count; ++i) written_out(&all->standard[i], &all->face[i]);
+    leave(&all->room);
+}
+#define STATUSES_OUT(parameter, count)                                   \
+    __attribute__((cleanup(back_statuses))) Back_statuses c_##parameter; \
+    if (!enter_statuses(&c_##parameter, parameter, count)) return no_memory()
+#define PLACE_OF_STATUSES(parameter) (is_wanted(parameter) ? c_##parameter.standard : no_status_in(parameter))
+
+/* Handles that the library writes, one or several. */
+#define BACK(name, Handle)                                                                                     \
+    typedef struct {                                                                                           \
+        F_##Handle* face;                                                                                      \
+        MPI_##Handle standard, before;                                                                         \
+    } Back_##name;                                                                                             \
+    static inline void back_##name(Back_##name* handle) {                                                      \
+        if (handle->standard != handle->before) *handle->face = name##_out(handle->standard);                  \
+    }                                                                                                          \
+    typedef struct {                                                                                           \
+        F_##Handle* face;                                                                                      \
+        MPI_##Handle* standard;                                                                                \
+        long count;                                                                                            \
+        Room room;                                                                                             \
+    } Back_##name##s;                                                                                          \
+    static inline bool enter_##name##s(Back_##name##s* all, const F_##Handle* face, long count) {              \
+        all->face = (F_##Handle*)face;                                                                         \
+        all->count = is_memory(face) ? count : 0;                                                              \
+        all->standard = enter(&all->room, all->count, sizeof *all->standard);                                  \
+        if (all->standard == NULL) return false;                                                               \
+        for (long i = 0; i < all->count; ++i) all->standard[i] = name##_in(face[i]);                           \
+        return true;                                                                                           \
+    }                                                                                                          \
+    static inline void leave_##name##s(Back_##name##s* all) { leave(&all->room); }                             \
+    static inline void back_##name##s(Back_##name##s* all) {                                                   \
+        for (long i = 0; all->standard != NULL && i < all->count; ++i) all->face[i] = name##_out(all->standard[i]); \
+        leave(&all->room);                                                                                     \
+    }
+HANDLES(BACK)
+#undef BACK
+/* c_PARAMETER: an argument that the library writes; the same, of one that it reads before; PLACE_OF: what it gets. */
+#define OUT(name, Handle, parameter)                  \
+    __attribute__((cleanup(back_##name))) Back_##name \
+        c_##parameter = {parameter, (MPI_##Handle)untouched, (MPI_##Handle)untouched}
+#define INOUT(name, Handle, parameter)                                                                 \
+    __attribute__((cleanup(back_##name))) Back_##name c_##parameter = {.face = parameter};             \
+    c_##parameter.standard = c_##parameter.before = is_memory(parameter) ? name##_in(*parameter) : NULL
+#define PLACE_OF(parameter) \
+    (is_memory(parameter) ? &c_##parameter.standard : (__typeof__(&c_##parameter.standard))place_in(parameter))
+/* Arrays: read, and written as well. */
+#define ALL_IN(name, parameter, count)                                           \
+    __attribute__((cleanup(leave_##name##s))) Back_##name##s c_##parameter;      \
+    if (!enter_##name##s(&c_##parameter, parameter, count)) return no_memory()
+#define ALL_INOUT(name, parameter, count)                                        \
+    __attribute__((cleanup(back_##name##s))) Back_##name##s c_##parameter;       \
+    if (!enter_##name##s(&c_##parameter, parameter, count)) return no_memory()
+#define PLACE_OF_ALL(parameter) \
+    (is_memory(parameter) ? c_##parameter.standard : (__typeof__(c_##parameter.standard))place_in(parameter))
+
 /* How many types a call has for each side: ranks of the group, or neighbours. */
-enum Side { sources, destinations };
+#define CALL(X) heddle.X
+#include "foreign/sides.h"
 INTERNAL long peers(MPI_Comm comm);
 INTERNAL long neighbours(MPI_Comm comm, enum Side side);
 
@@ -160,7 +249,6 @@ INTERNAL void string_out(char* to, const char* from, int bound, int* length);
 
 /* ---- Functions of the program ---- */
 
-typedef void Procedure(void);
 /* Of MPI 4: the last whose constants the ABI has. */
 #ifdef FACE_MPICH
 enum { FACE_SUBVERSION = 1 };

@@ -30,3 +30,10 @@ __attribute__((constructor(102))) static void find_objects(void) {
     for (int i = objects_in_library; i-- > 0;) /* of two with one meaning the first */
         predefined_out[objects_of_library[i].standard] = objects_of_library[i].address;
 }
+
+/* ---- Data ---- */
+
+static F_Status ignored[2];
+EXPORTED extern MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+MPI_Fint* MPI_F_STATUS_IGNORE = (MPI_Fint*)&ignored[0];
+MPI_Fint* MPI_F_STATUSES_IGNORE = (MPI_Fint*)&ignored[1];

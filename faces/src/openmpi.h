@@ -29,6 +29,9 @@ typedef struct {
     size_t bytes;
 } F_Status;
 
+/* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are 0, as in the standard ABI. */
+static inline void* no_status_in(const F_Status* constant) { return (void*)constant; }
+
 static inline void bytes_out(F_Status* status, uint64_t bytes, bool cancelled) {
     status->bytes = bytes;
     status->cancelled = cancelled;
@@ -61,18 +64,22 @@ static inline void* handle_out(const void* handle) {
 #define HANDLE(name, Handle)                                                                                  \
     static inline MPI_##Handle name##_in(F_##Handle handle) { return (MPI_##Handle)handle_in(handle); }       \
     static inline F_##Handle name##_out(MPI_##Handle handle) { return (F_##Handle)handle_out(handle); }
-HANDLE(comm, Comm)
-HANDLE(type, Datatype)
-HANDLE(errhandler, Errhandler)
-HANDLE(file, File)
-HANDLE(group, Group)
-HANDLE(info, Info)
-HANDLE(message, Message)
-HANDLE(op, Op)
-HANDLE(request, Request)
-HANDLE(session, Session)
-HANDLE(win, Win)
+HANDLES(HANDLE)
 #undef HANDLE
+
+/* Fortran's integers: numbers of the ABI for predefined handles, and above these the integers of the standard ABI.
+ * Those of requests, lower halves of addresses, are made small: requests lie on lines of their own. */
+INTERNAL extern const short fortran_numbers[handle_constants]; /* by the standard ABI's constant, plus one */
+typedef struct {
+    int count;
+    const void* objects[];
+} Numbered;
+#define NUMBERED(name, Handle) INTERNAL extern const Numbered numbered_##name;
+HANDLES(NUMBERED)
+#undef NUMBERED
+enum { line_bits = 6 };
+static inline MPI_Fint small_request(MPI_Fint number) { return (MPI_Fint)((unsigned)number >> line_bits) + handle_constants; }
+static inline MPI_Fint whole_request(MPI_Fint number) { return (MPI_Fint)((unsigned)(number - handle_constants) << line_bits); }
 
 static inline MPI_T_pvar_handle pvar_in(MPI_T_pvar_handle handle) {
     return (intptr_t)handle == -1 ? MPI_T_PVAR_ALL_HANDLES : handle;

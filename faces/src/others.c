@@ -9,27 +9,24 @@
 
 FUNCTION(int, Init, (int* argc, char*** argv)) {
     refuse_other_libraries();
-    return error_out(heddle.Init(argc, argv));
+    return error_out(heddle.Init(CROSS(argc), CROSS(argv)));
 }
 SECOND_NAME(Init)
 FUNCTION(int, Init_thread, (int* argc, char*** argv, int required, int* provided)) {
     refuse_other_libraries();
-    const int error = heddle.Init_thread(argc, argv, thread_level_in(required), provided);
+    const int error = heddle.Init_thread(CROSS(argc), CROSS(argv), thread_level_in(required), CROSS(provided));
     if (error == MPI_SUCCESS && is_memory(provided)) *provided = thread_level_out(*provided);
     return error_out(error);
 }
 SECOND_NAME(Init_thread)
 FUNCTION(int, Session_init, (F_Info info, F_Errhandler errhandler, F_Session* session)) {
     refuse_other_libraries();
-    MPI_Session c_session = MPI_SESSION_NULL;
-    const int error = heddle.Session_init(info_in(info), errhandler_in(errhandler),
-                                          is_memory(session) ? &c_session : (MPI_Session*)session);
-    if (error == MPI_SUCCESS) *session = session_out(c_session);
-    return error_out(error);
+    OUT(session, Session, session);
+    return error_out(heddle.Session_init(info_in(info), errhandler_in(errhandler), PLACE_OF(session)));
 }
 SECOND_NAME(Session_init)
 FUNCTION(int, Get_version, (int* version, int* subversion)) {
-    const int error = heddle.Get_version(version, subversion);
+    const int error = heddle.Get_version(CROSS(version), CROSS(subversion));
     if (error != MPI_SUCCESS) return error_out(error);
     *version = 4;
     *subversion = FACE_SUBVERSION;
@@ -52,7 +49,7 @@ FUNCTION(int, Error_class, (int code, int* class)) {
         *class = code;
         return MPI_SUCCESS;
     }
-    const int error = heddle.Error_class(error_in(code), class);
+    const int error = heddle.Error_class(error_in(code), CROSS(class));
     if (error == MPI_SUCCESS) *class = error_out(*class);
     return error_out(error);
 }
@@ -64,7 +61,8 @@ FUNCTION(int, Error_string, (int code, char* string, int* length)) {
         snprintf(text, sizeof text, "error class %d of " FACE_LIBRARY ", which Heddle does not raise", code);
     } else {
         int used;
-        error = heddle.Error_string(error_in(code), is_memory(string) ? text : string, is_memory(length) ? &used : length);
+        error = heddle.Error_string(error_in(code), is_memory(string) ? text : CROSS(string),
+                                    is_memory(length) ? &used : CROSS(length));
     }
     if (error == MPI_SUCCESS) string_out(string, text, F_MPI_MAX_ERROR_STRING, length);
     return error_out(error);
@@ -79,10 +77,9 @@ static void codes_out(int error, int* codes, long count) {
 
 FUNCTION(int, Comm_spawn, (const char* command, char* argv[], int processes, F_Info info, int root, F_Comm comm,
                            F_Comm* intercomm, int codes[])) {
-    MPI_Comm c_intercomm = MPI_COMM_NULL;
-    const int error = heddle.Comm_spawn(command, argv, processes, info_in(info), rank_in(root), comm_in(comm),
-                                        is_memory(intercomm) ? &c_intercomm : (MPI_Comm*)intercomm, codes);
-    if (error == MPI_SUCCESS) *intercomm = comm_out(c_intercomm);
+    OUT(comm, Comm, intercomm);
+    const int error = heddle.Comm_spawn(CROSS(command), CROSS(argv), processes, info_in(info), rank_in(root),
+                                        comm_in(comm), PLACE_OF(intercomm), CROSS(codes));
     codes_out(error, codes, processes);
     return error_out(error);
 }
@@ -90,23 +87,15 @@ SECOND_NAME(Comm_spawn)
 FUNCTION(int, Comm_spawn_multiple,
          (int count, char* commands[], char** argvs[], const int processes[], const F_Info infos[], int root,
           F_Comm comm, F_Comm* intercomm, int codes[])) {
-    Room room;
-    const long length = is_memory(infos) ? count : 0; /* of the root alone */
-    MPI_Info* c_infos = enter(&room, length, sizeof *c_infos);
-    if (c_infos == NULL) return no_memory();
     int rank = MPI_PROC_NULL;
     heddle.Comm_rank(comm_in(comm), &rank);
+    ALL_IN(info, infos, rank == root ? count : 0); /* of the root alone */
     long all = 0;
-    for (long i = 0; rank == root && i < length; ++i) {
-        c_infos[i] = info_in(infos[i]);
-        all += is_memory(processes) ? processes[i] : 0;
-    }
-    MPI_Comm c_intercomm = MPI_COMM_NULL;
+    for (long i = 0; is_memory(processes) && i < c_infos.count; ++i) all += processes[i];
+    OUT(comm, Comm, intercomm);
     const int error = heddle.Comm_spawn_multiple(
-        count, commands, argvs, processes, is_memory(infos) ? c_infos : (const MPI_Info*)infos, rank_in(root),
-        comm_in(comm), is_memory(intercomm) ? &c_intercomm : (MPI_Comm*)intercomm, codes);
-    leave(&room);
-    if (error == MPI_SUCCESS) *intercomm = comm_out(c_intercomm);
+        count, CROSS(commands), CROSS(argvs), CROSS(processes), PLACE_OF_ALL(infos), rank_in(root), comm_in(comm),
+        PLACE_OF(intercomm), CROSS(codes));
     codes_out(error, codes, all);
     return error_out(error);
 }
@@ -133,19 +122,18 @@ static void contents_out(int combiner, int* integers, int count) {
 FUNCTION(int, Type_get_contents, (F_Datatype datatype, int most_integers, int most_addresses, int most_datatypes,
                                   int integers[], MPI_Aint addresses[], F_Datatype datatypes[])) {
     const MPI_Datatype type = type_in(datatype);
-    Room room;
+    LEAVING Room room;
     const bool given = is_memory(datatypes);
     MPI_Datatype* c_datatypes = enter(&room, given ? most_datatypes : 0, sizeof *c_datatypes);
     if (c_datatypes == NULL) return no_memory();
-    const int error = heddle.Type_get_contents(type, most_integers, most_addresses, most_datatypes, integers, addresses,
-                                               given ? c_datatypes : (MPI_Datatype*)datatypes);
+    const int error = heddle.Type_get_contents(type, most_integers, most_addresses, most_datatypes, CROSS(integers),
+                                               CROSS(addresses), given ? c_datatypes : (MPI_Datatype*)CROSS(datatypes));
     int has_integers, has_addresses, has_datatypes, combiner;
     if (error == MPI_SUCCESS &&
         heddle.Type_get_envelope(type, &has_integers, &has_addresses, &has_datatypes, &combiner) == MPI_SUCCESS) {
         contents_out(combiner, integers, has_integers);
         for (int i = 0; given && i < has_datatypes; ++i) datatypes[i] = type_out(c_datatypes[i]);
     }
-    leave(&room);
     return error_out(error);
 }
 SECOND_NAME(Type_get_contents)
@@ -153,13 +141,13 @@ FUNCTION(int, Type_get_contents_c,
          (F_Datatype datatype, MPI_Count most_integers, MPI_Count most_addresses, MPI_Count most_counts,
           MPI_Count most_datatypes, int integers[], MPI_Aint addresses[], MPI_Count counts[], F_Datatype datatypes[])) {
     const MPI_Datatype type = type_in(datatype);
-    Room room;
+    LEAVING Room room;
     const bool given = is_memory(datatypes);
     MPI_Datatype* c_datatypes = enter(&room, given ? most_datatypes : 0, sizeof *c_datatypes);
     if (c_datatypes == NULL) return no_memory();
     const int error = heddle.Type_get_contents_c(type, most_integers, most_addresses, most_counts, most_datatypes,
-                                                 integers, addresses, counts,
-                                                 given ? c_datatypes : (MPI_Datatype*)datatypes);
+                                                 CROSS(integers), CROSS(addresses), CROSS(counts),
+                                                 given ? c_datatypes : (MPI_Datatype*)CROSS(datatypes));
     MPI_Count has_integers, has_addresses, has_counts, has_datatypes;
     int combiner;
     if (error == MPI_SUCCESS &&
@@ -168,7 +156,6 @@ FUNCTION(int, Type_get_contents_c,
         contents_out(combiner, integers, (int)has_integers);
         for (MPI_Count i = 0; given && i < has_datatypes; ++i) datatypes[i] = type_out(c_datatypes[i]);
     }
-    leave(&room);
     return error_out(error);
 }
 SECOND_NAME(Type_get_contents_c)
@@ -179,34 +166,34 @@ SECOND_NAME(Type_get_contents_c)
 FUNCTION(int, T_pvar_handle_alloc,
          (MPI_T_pvar_session session, int variable, F_Comm* object, MPI_T_pvar_handle* handle, int* count)) {
     MPI_Comm comm = is_memory(object) ? comm_in(*object) : MPI_COMM_NULL;
-    return error_out(heddle.T_pvar_handle_alloc(session, variable, is_memory(object) ? &comm : (void*)object, handle, count));
+    return error_out(heddle.T_pvar_handle_alloc(session, variable, is_memory(object) ? &comm : place_in(object),
+                                                CROSS(handle), CROSS(count)));
 }
 SECOND_NAME(T_pvar_handle_alloc)
 FUNCTION(int, T_event_get_info,
          (int event, char* name, int* name_length, int* verbosity, F_Datatype datatypes[], MPI_Aint displacements[],
           int* elements, MPI_T_enum* enumeration, F_Info* info, char* description, int* description_length, int* bind)) {
-    Room room;
+    LEAVING Room room;
     const long room_for = is_memory(datatypes) && is_memory(elements) ? *elements : 0;
     MPI_Datatype* c_datatypes = enter(&room, room_for, sizeof *c_datatypes);
     if (c_datatypes == NULL) return error_out(MPI_T_ERR_MEMORY);
-    MPI_Info c_info = MPI_INFO_NULL;
-    const int error = heddle.T_event_get_info(event, name, name_length, verbosity, is_memory(datatypes) ? c_datatypes : NULL,
-                                              displacements, elements, enumeration, is_memory(info) ? &c_info : NULL,
-                                              description, description_length, bind);
+    OUT(info, Info, info);
+    const int error = heddle.T_event_get_info(
+        event, CROSS(name), CROSS(name_length), CROSS(verbosity),
+        is_memory(datatypes) ? c_datatypes : (MPI_Datatype*)CROSS(datatypes), CROSS(displacements), CROSS(elements),
+        CROSS(enumeration), PLACE_OF(info), CROSS(description), CROSS(description_length), CROSS(bind));
     if (error == MPI_SUCCESS) {
         for (long i = 0; i < room_for && i < *elements; ++i) datatypes[i] = type_out(c_datatypes[i]);
-        if (is_memory(info)) *info = info_out(c_info);
         if (is_memory(verbosity)) *verbosity = verbosity_out(*verbosity);
         if (is_memory(bind)) *bind = binding_out(*bind);
     }
-    leave(&room);
     return error_out(error);
 }
 SECOND_NAME(T_event_get_info)
 
 /* ---- Names that MPI 3.0 removed ---- */
 
-FUNCTION(int, Address, (void* location, MPI_Aint* address)) { return error_out(heddle.Get_address(location, address)); }
+FUNCTION(int, Address, (void* location, MPI_Aint* address)) { return error_out(heddle.Get_address(place_in(location), CROSS(address))); }
 SECOND_NAME(Address)
 extern int F_Comm_create_errhandler(Procedure*, F_Errhandler*) __asm__("PMPI_Comm_create_errhandler");
 FUNCTION(int, Errhandler_create, (Procedure * function, F_Errhandler* errhandler)) {
@@ -214,11 +201,8 @@ FUNCTION(int, Errhandler_create, (Procedure * function, F_Errhandler* errhandler
 }
 SECOND_NAME(Errhandler_create)
 FUNCTION(int, Errhandler_get, (F_Comm comm, F_Errhandler* errhandler)) {
-    MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;
-    const int error =
-        heddle.Comm_get_errhandler(comm_in(comm), is_memory(errhandler) ? &c_errhandler : (MPI_Errhandler*)errhandler);
-    if (error == MPI_SUCCESS) *errhandler = errhandler_out(c_errhandler);
-    return error_out(error);
+    OUT(errhandler, Errhandler, errhandler);
+    return error_out(heddle.Comm_get_errhandler(comm_in(comm), PLACE_OF(errhandler)));
 }
 SECOND_NAME(Errhandler_get)
 FUNCTION(int, Errhandler_set, (F_Comm comm, F_Errhandler errhandler)) {
@@ -227,12 +211,12 @@ FUNCTION(int, Errhandler_set, (F_Comm comm, F_Errhandler errhandler)) {
 SECOND_NAME(Errhandler_set)
 FUNCTION(int, Type_extent, (F_Datatype datatype, MPI_Aint* extent)) {
     MPI_Aint bound;
-    return error_out(heddle.Type_get_extent(type_in(datatype), &bound, extent));
+    return error_out(heddle.Type_get_extent(type_in(datatype), &bound, CROSS(extent)));
 }
 SECOND_NAME(Type_extent)
 FUNCTION(int, Type_lb, (F_Datatype datatype, MPI_Aint* displacement)) {
     MPI_Aint extent;
-    return error_out(heddle.Type_get_extent(type_in(datatype), displacement, &extent));
+    return error_out(heddle.Type_get_extent(type_in(datatype), CROSS(displacement), &extent));
 }
 SECOND_NAME(Type_lb)
 FUNCTION(int, Type_ub, (F_Datatype datatype, MPI_Aint* displacement)) {
@@ -243,20 +227,15 @@ FUNCTION(int, Type_ub, (F_Datatype datatype, MPI_Aint* displacement)) {
 }
 SECOND_NAME(Type_ub)
 FUNCTION(int, Type_hvector, (int count, int length, MPI_Aint stride, F_Datatype old, F_Datatype* datatype)) {
-    MPI_Datatype c_datatype = MPI_DATATYPE_NULL;
-    const int error = heddle.Type_create_hvector(count, length, stride, type_in(old),
-                                                 is_memory(datatype) ? &c_datatype : (MPI_Datatype*)datatype);
-    if (error == MPI_SUCCESS) *datatype = type_out(c_datatype);
-    return error_out(error);
+    OUT(type, Datatype, datatype);
+    return error_out(heddle.Type_create_hvector(count, length, stride, type_in(old), PLACE_OF(datatype)));
 }
 SECOND_NAME(Type_hvector)
 FUNCTION(int, Type_hindexed,
          (int count, int lengths[], MPI_Aint displacements[], F_Datatype old, F_Datatype* datatype)) {
-    MPI_Datatype c_datatype = MPI_DATATYPE_NULL;
-    const int error = heddle.Type_create_hindexed(count, lengths, displacements, type_in(old),
-                                                  is_memory(datatype) ? &c_datatype : (MPI_Datatype*)datatype);
-    if (error == MPI_SUCCESS) *datatype = type_out(c_datatype);
-    return error_out(error);
+    OUT(type, Datatype, datatype);
+    return error_out(heddle.Type_create_hindexed(count, CROSS(lengths), CROSS(displacements), type_in(old),
+                                                 PLACE_OF(datatype)));
 }
 SECOND_NAME(Type_hindexed)
 
@@ -303,25 +282,23 @@ static int resize(MPI_Datatype* datatype, const Marks* marks) {
 FUNCTION(int, Type_struct,
          (int count, int lengths[], MPI_Aint displacements[], F_Datatype types[], F_Datatype* datatype)) {
     const bool given = is_memory(lengths) && is_memory(displacements) && is_memory(types);
-    Room of_lengths, of_displacements, of_types;
     const long room_for = given ? count : 0;
+    LEAVING Room of_lengths;
     int* c_lengths = enter(&of_lengths, room_for, sizeof *c_lengths);
+    LEAVING Room of_displacements;
     MPI_Aint* c_displacements = enter(&of_displacements, room_for, sizeof *c_displacements);
+    LEAVING Room of_types;
     MPI_Datatype* c_types = enter(&of_types, room_for, sizeof *c_types);
     if (c_lengths == NULL || c_displacements == NULL || c_types == NULL) return no_memory();
     Marks marks = {0, 0, false, false};
     const int left = room_for > 0 ? without_marks(count, lengths, displacements, types, c_lengths, c_displacements,
                                                   c_types, &marks)
                                   : count;
-    MPI_Datatype c_datatype = MPI_DATATYPE_NULL;
-    int error = heddle.Type_create_struct(left, given ? c_lengths : lengths, given ? c_displacements : displacements,
-                                          given ? c_types : (MPI_Datatype*)types,
-                                          is_memory(datatype) ? &c_datatype : (MPI_Datatype*)datatype);
-    if (error == MPI_SUCCESS && (marks.has_lower || marks.has_upper)) error = resize(&c_datatype, &marks);
-    if (error == MPI_SUCCESS) *datatype = type_out(c_datatype);
-    leave(&of_lengths);
-    leave(&of_displacements);
-    leave(&of_types);
+    OUT(type, Datatype, datatype);
+    int error = heddle.Type_create_struct(left, given ? c_lengths : CROSS(lengths),
+                                          given ? c_displacements : CROSS(displacements),
+                                          given ? c_types : (MPI_Datatype*)CROSS(types), PLACE_OF(datatype));
+    if (error == MPI_SUCCESS && (marks.has_lower || marks.has_upper)) error = resize(&c_datatype.standard, &marks);
     return error_out(error);
 }
 SECOND_NAME(Type_struct)
@@ -343,31 +320,55 @@ STATUS(f2f08)
 STATUS(f082f)
 
 #ifdef FACE_MPICH
-#define TO_FORTRAN(name, X, handle) (MPI_Fint)(handle)
-#define FROM_FORTRAN(name, Handle, X, number) (F_##Handle)(number)
-#else
-#define TO_FORTRAN(name, X, handle) heddle.X##_toint(name##_in(handle))
-#define FROM_FORTRAN(name, Handle, X, number) name##_out(heddle.X##_fromint(number))
-#endif
-#define FORTRAN(name, Handle, X)                                                                           \
-    FUNCTION(MPI_Fint, X##_c2f, (F_##Handle handle)) { return TO_FORTRAN(name, X, handle); }               \
-    SECOND_NAME(X##_c2f)                                                                                   \
-    FUNCTION(F_##Handle, X##_f2c, (MPI_Fint number)) { return FROM_FORTRAN(name, Handle, X, number); }     \
+/* The integers that handles are; files alone are addresses. */
+#define TO_FORTRAN(name, Handle, X)                                                    \
+    FUNCTION(MPI_Fint, X##_c2f, (F_##Handle handle)) { return (MPI_Fint)handle; }      \
+    SECOND_NAME(X##_c2f)                                                               \
+    FUNCTION(F_##Handle, X##_f2c, (MPI_Fint number)) { return (F_##Handle)number; }    \
     SECOND_NAME(X##_f2c)
-FORTRAN(comm, Comm, Comm)
-FORTRAN(type, Datatype, Type)
-FORTRAN(errhandler, Errhandler, Errhandler)
-FORTRAN(group, Group, Group)
-FORTRAN(info, Info, Info)
-FORTRAN(message, Message, Message)
-FORTRAN(op, Op, Op)
-FORTRAN(request, Request, Request)
-FORTRAN(session, Session, Session)
-FORTRAN(win, Win, Win)
-FUNCTION(MPI_Fint, File_c2f, (F_File handle)) { return heddle.File_toint(file_in(handle)); }
+FUNCTION(MPI_Fint, File_c2f, (F_File handle)) { return handle == NULL ? 0 : heddle.File_toint(file_in(handle)); }
+FUNCTION(F_File, File_f2c, (MPI_Fint number)) { return number == 0 ? NULL : file_out(heddle.File_fromint(number)); }
+#else
+#define TO_FORTRAN(name, Handle, X)                                                                            \
+    FUNCTION(MPI_Fint, X##_c2f, (F_##Handle handle)) {                                                         \
+        const MPI_##Handle standard = name##_in(handle);                                                       \
+        if ((uintptr_t)standard < handle_constants && fortran_numbers[(uintptr_t)standard] != 0)               \
+            return fortran_numbers[(uintptr_t)standard] - 1;                                                   \
+        return X##_number_out(heddle.X##_toint(standard));                                                     \
+    }                                                                                                          \
+    SECOND_NAME(X##_c2f)                                                                                       \
+    FUNCTION(F_##Handle, X##_f2c, (MPI_Fint number)) {                                                         \
+        if (number >= 0 && number < numbered_##name.count && numbered_##name.objects[number] != NULL)          \
+            return (F_##Handle)numbered_##name.objects[number];                                                \
+        return name##_out(heddle.X##_fromint(X##_number_in(number)));                                          \
+    }                                                                                                          \
+    SECOND_NAME(X##_f2c)
+#define SAME(X)                                                                    \
+    static inline MPI_Fint X##_number_out(MPI_Fint number) { return number; }      \
+    static inline MPI_Fint X##_number_in(MPI_Fint number) { return number; }
+SAME(Comm) SAME(Type) SAME(Errhandler) SAME(File) SAME(Group) SAME(Info) SAME(Message) SAME(Op) SAME(Session) SAME(Win)
+static inline MPI_Fint Request_number_out(MPI_Fint number) {
+    return (unsigned)number < handle_constants ? number : small_request(number);
+}
+static inline MPI_Fint Request_number_in(MPI_Fint number) {
+    return number < handle_constants ? number : whole_request(number);
+}
+TO_FORTRAN(file, File, File)
+#endif
+TO_FORTRAN(comm, Comm, Comm)
+TO_FORTRAN(type, Datatype, Type)
+TO_FORTRAN(errhandler, Errhandler, Errhandler)
+TO_FORTRAN(group, Group, Group)
+TO_FORTRAN(info, Info, Info)
+TO_FORTRAN(message, Message, Message)
+TO_FORTRAN(op, Op, Op)
+TO_FORTRAN(request, Request, Request)
+TO_FORTRAN(session, Session, Session)
+TO_FORTRAN(win, Win, Win)
+#ifdef FACE_MPICH
 SECOND_NAME(File_c2f)
-FUNCTION(F_File, File_f2c, (MPI_Fint number)) { return file_out(heddle.File_fromint(number)); }
 SECOND_NAME(File_f2c)
+#endif
 
 /* ---- Extensions that programs ask for: there is no memory of accelerators here ---- */
 

@@ -122,51 +122,15 @@ void status_in(const F_Status* from, MPI_Status* to) {
 }
 void status_out(const MPI_Status* from, F_Status* to) { written_out(from, to); }
 
-MPI_Status* blank_all(MPI_Status* statuses, long count) {
-    for (long i = 0; i < count; ++i) blank(&statuses[i]);
-    return statuses;
-}
-void all_written_out(const MPI_Status* from, F_Status* to, long count) {
-    for (long i = 0; i < count; ++i) written_out(&from[i], &to[i]);
-}
-
 /* ---- Arrays and strings ---- */
-
-void* long_room(Room* room, size_t bytes) { return room->elsewhere = malloc(bytes); }
 
 int no_memory(void) {
     heddle.Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
     return error_out(MPI_ERR_NO_MEM);
 }
 
-long peers(MPI_Comm comm) {
-    int inter = 0, size = 0;
-    heddle.Comm_test_inter(comm, &inter);
-    if (inter) {
-        heddle.Comm_remote_size(comm, &size);
-    } else {
-        heddle.Comm_size(comm, &size);
-    }
-    return size;
-}
-
-long neighbours(MPI_Comm comm, enum Side side) {
-    int topology = MPI_UNDEFINED, in = 0, out = 0;
-    heddle.Topo_test(comm, &topology);
-    if (topology == MPI_CART) {
-        heddle.Cartdim_get(comm, &in);
-        in = out = 2 * in;
-    } else if (topology == MPI_GRAPH) {
-        int rank = 0;
-        heddle.Comm_rank(comm, &rank);
-        heddle.Graph_neighbors_count(comm, rank, &in);
-        out = in;
-    } else if (topology == MPI_DIST_GRAPH) {
-        int weighted;
-        heddle.Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-    }
-    return side == sources ? in : out;
-}
+long peers(MPI_Comm comm) { return peers_of(comm); }
+long neighbours(MPI_Comm comm, enum Side side) { return neighbours_of(comm, side); }
 
 void string_out(char* to, const char* from, int bound, int* length) {
     const size_t used = strnlen(from, (size_t)bound - 1);

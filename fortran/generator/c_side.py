@@ -8,6 +8,7 @@ kind needs to a Body; the Body writes them in order.
 import textwrap
 from dataclasses import dataclass, field
 
+import bindings
 import model
 
 INDENT = "    "
@@ -54,9 +55,11 @@ def stem(handle):
 class Body:
     """The parts of a function in the order in which they are written."""
 
+    binding: bindings.Binding
     f08: bool
     short: bool = False  # handles are constants and buffers have no gaps
     formals: list = field(default_factory=list)
+    first: list = field(default_factory=list)  # before all other declarations
     lengths: list = field(default_factory=list)  # of CHARACTER arguments, at the end
     declarations: list = field(default_factory=list)
     checks: list = field(default_factory=list)  # (condition of failure, error)
@@ -177,13 +180,14 @@ def handles(body, f, p):
     long = "alltoallw" in f.stem and f.nonblocking
     length = p.length
     if p.name == "sendtypes" and "in_place" in f.parameters[0].sentinels:
-        sent = "copy_sendbuf.base" if body.f08 else "or_in_place(sendbuf)"
+        described = body.f08 and body.binding.choice != "address"
+        sent = "copy_sendbuf.base" if described else "or_in_place(sendbuf)"
         length = f"{sent} == MPI_IN_PLACE ? 0 : {length}"
     room(body, f, p, p.base, length, heap=long)
     body.actuals.append(f"c_{p.name}")
     if p.intent == "out":  # what C does not write stays as it was
-        body.conversions.append(for_each(p, f"c_{p.name}[i] = NULL;"))
-        body.on_success.append(for_each(p, f"if (c_{p.name}[i] != NULL) {p.name}[i] = {s}_out(c_{p.name}[i]);"))
+        body.conversions.append(for_each(p, f"c_{p.name}[i] = ({p.base})0;"))
+        body.on_success.append(for_each(p, f"if (c_{p.name}[i] != ({p.base})0) {p.name}[i] = {s}_out(c_{p.name}[i]);"))
         return
     body.conversions.append(for_each(p, f"c_{p.name}[i] = {s}_in({p.name}[i]);"))
     if p.intent == "inout":
@@ -206,7 +210,7 @@ def status(body, f, p):
 def string(body, f, p):
     name = p.name
     const = "const " if p.intent == "in" else ""
-    if body.f08 and f.has_choice:  # bind(C)
+    if body.f08 and f.has_choice and body.binding.choice == "descriptor":  # bind(C)
         body.formals.append(f"const Descriptor* {name}")
         text, length = f"{name}->base", f"{name}->element"
     else:
@@ -246,12 +250,17 @@ def detached(body, f, p):
 
 
 def choice(body, f, p):
-    if not body.f08:
+    if not body.f08 or body.binding.choice == "address":
         const = "const " if p.intent == "in" else ""
         body.formals.append(f"{const}void* {p.name}")
         body.actuals.append(f"{SENTINELS[p.sentinels]}({p.name})")
         return
-    body.formals.append(f"const Descriptor* {p.name}")
+    if body.binding.choice == "gfortran":
+        body.formals.append(f"const Array* array_{p.name}")
+        body.first += [f"Section section_{p.name};",
+                       f"const Descriptor* {p.name} = described(array_{p.name}, &section_{p.name});"]
+    else:
+        body.formals.append(f"const Descriptor* {p.name}")
     if body.short:
         body.actuals.append(f"{p.name}->base")
     elif p.section == "message":
@@ -296,12 +305,12 @@ ADD = {
 }
 
 
-def body_of(f, f08, short=False):
-    body = Body(f08, short)
+def body_of(f, binding, f08, short=False):
+    body = Body(binding, f08, short)
     for p in f.parameters:
         add(body, f, p)
     # The count and the datatype of a section are those that were made for it.
-    if f08 and not short:
+    if f08 and not short and binding.choice != "address":
         names = [p.name for p in f.parameters]
         for p in f.parameters:
             if p.kind == "choice" and p.section == "message":
@@ -321,12 +330,12 @@ def wrapped(head, items, tail):
                          break_long_words=False, break_on_hyphens=False).replace("\0", " ")
 
 
-def write_with_short_way(f, name, f08):
+def write_with_short_way(f, binding, name, f08):
     """What most calls are takes the short way: handles that are constants, buffers without gaps.
 
     Nothing is called on it but MPI, so that it needs few registers. The rest is out of line."""
     general = f"general_{name}"
-    formals = [formal.split()[-1] for formal in body_of(f, f08).formals] + ["ierror"]
+    formals = [formal.split()[-1] for formal in body_of(f, binding, f08).formals] + ["ierror"]
     constants = "are_constants_at_start" if returns_request(f) else "are_constants"
     short = [f"{constants}({' | '.join(f'*{h}' for h in handles_of(f))})"]
     if f08:
@@ -334,8 +343,8 @@ def write_with_short_way(f, name, f08):
     first = [f"if (!LIKELY({' && '.join(short)})) {{", f"{INDENT}{general}({', '.join(formals)});",
              f"{INDENT}return;", "}"]
     first += [f"STAYS_ON_STACK({formal});" for formal in formals[REGISTERS:]]
-    return (write_function(f, general, f08, linkage="static GENERAL") + "\n"
-            + write_function(f, name, f08, short=True, first=first))
+    return (write_function(f, binding, general, f08, linkage="static GENERAL") + "\n"
+            + write_function(f, binding, name, f08, short=True, first=first))
 
 
 def returns_request(f):
@@ -346,8 +355,8 @@ def handles_of(f):
     return [p.name for p in f.parameters if p.kind == "handle" and p.intent == "in"]
 
 
-def write_function(f, name, f08, short=False, linkage="EXPORTED", first=()):
-    body = body_of(f, f08, short)
+def write_function(f, binding, name, f08, short=False, linkage="EXPORTED", first=()):
+    body = body_of(f, binding, f08, short)
     formals = body.formals + ([] if f.is_function else ["MPI_Fint* ierror"]) + body.lengths
     result = f.returns if f.is_function else "void"
     lines = [wrapped(f"{linkage} {result} {name}(", formals or ["void"], ") {")]
@@ -356,7 +365,7 @@ def write_function(f, name, f08, short=False, linkage="EXPORTED", first=()):
         lines.append(textwrap.fill(INDENT + line, width=100, subsequent_indent=2 * INDENT,
                                    break_long_words=False, break_on_hyphens=False))
 
-    for line in first:
+    for line in [*first, *body.first]:
         add_line(line)
     if f.name in COMPLETION:
         add_line("const uint64_t last = kept_operations;")
@@ -414,10 +423,6 @@ def names(stem_):
     return f"ALIAS({stem_}_, {stem_}__)\nALIAS({stem_}_, {stem_})\nALIAS({stem_}_, {stem_.upper()})"
 
 
-def f08_name(f):
-    return f.f08_symbol.lower() + "_"
-
-
 def has_short_way(f):
     """Messages between two processes: their calls are the ones that programs make most often."""
     kinds = {"choice", "integer", "kind_integer", "handle", "status"}
@@ -427,21 +432,23 @@ def has_short_way(f):
             and any(p.kind == "choice" for p in f.parameters))
 
 
-def write(f):
+def write(f, binding):
     """Everything that belongs to a function of the ABI."""
     parts = []
     if f.name not in model.BY_HAND:
-        writer = write_with_short_way if has_short_way(f) else write_function
+        writer = write_with_short_way if binding.short_way and has_short_way(f) else write_function
         if not f.large:
-            parts.append(writer(f, f.stem + "_", f08=False))
-        if f.in_f08 and (f.large or f.f08_is_another):
-            parts.append(writer(f, f08_name(f), f08=True))
+            parts.append(writer(f, binding, f.stem + "_", f08=False))
+        if binding.in_f08(f) and (f.large or binding.f08_is_another(f)):
+            parts.append(writer(f, binding, binding.f08_name(f), f08=True))
     if not f.large:
         parts.append(names(f.stem))
-        if f.in_f08 and not f.f08_is_another:
-            parts.append(f"ALIAS({f.stem}_, {f08_name(f)})")
+        if binding.in_f08(f) and not binding.f08_is_another(f):
+            parts.append(f"ALIAS({f.stem}_, {binding.f08_name(f)})")
         if any(p.kind == "pointer" for p in f.parameters):
             parts.append(f"ALIAS({f.stem}_, {f.stem}_cptr_)")
+            if binding.name != "standard":
+                parts.append(names(f"{f.stem}_cptr"))
     return "\n".join(parts)
 
 
@@ -452,23 +459,24 @@ HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
 """
 
 
-def chapters(functions):
+def chapters(functions, binding):
     """File name -> text. Aliases of functions that are written by hand stand with these (names_by_hand.h)."""
     files, by_hand = {}, []
     for f in functions:
         if f.name in model.BY_HAND:
             by_hand.append(f)
             continue
-        files.setdefault(f"calls_{f.chapter.replace('-', '_')}.c", [HEADER.format(chapter=f.chapter)]).append(write(f))
+        files.setdefault(f"calls_{f.chapter.replace('-', '_')}.c", [HEADER.format(chapter=f.chapter)]).append(write(f, binding))
     result = {name: "\n\n".join(parts) + "\n" for name, parts in files.items()}
     result["names_by_hand.h"] = (
         "/* SPDX-License-Identifier: BSD-3-Clause */\n"
         "/* Written by fortran/generate.py: NAMES_mpi_x are the other names of mpi_x_, which is written by hand. */\n\n"
-        + "\n".join(f"#define NAMES_{f.stem} {' '.join(write(f).split())}" for f in by_hand if write(f)) + "\n")
+        + "\n".join(f"#define NAMES_{f.stem} {' '.join(write(f, binding).split())}" for f in by_hand
+                    if write(f, binding)) + "\n")
     return result
 
 
-def profiling_names(functions, others):
+def profiling_names(functions, binding, others):
     """PMPI in place of MPI: for the second time that all sources are compiled."""
     lines = ["/* SPDX-License-Identifier: BSD-3-Clause */",
              "/* Written by fortran/generate.py: every name that begins with MPI becomes one that begins with PMPI. */",
@@ -479,11 +487,16 @@ def profiling_names(functions, others):
     for s in stems:
         for name in (s + "_", s + "__", s, s.upper()):
             lines.append(f"#define {name} {'P' if name.isupper() else 'p'}{name}")
-    extra = ["mpi_f_sync_reg_f08ts_", "mpi_sizeof_f08ts_", "mpi_status_f2f08_f08_", "mpi_status_f082f_f08_"]
+    extra = ["mpi_f_sync_reg_f08ts_", "mpi_f_sync_reg_f08_", "mpi_sizeof_f08ts_", "mpi_status_f2f08_f08_",
+             "mpi_status_f082f_f08_",
+             "mpi_op_create_c_f08_", "mpi_register_datarep_c_f08_"]
     lines += [f"#define {name} p{name}" for name in extra]
     for f in functions:
-        if f.in_f08:
-            lines.append(f"#define {f08_name(f)} p{f08_name(f)}")
+        if binding.in_f08(f) and binding.f08_name(f) not in extra:
+            lines.append(f"#define {binding.f08_name(f)} {binding.f08_profiling_name(f)}")
         if any(p.kind == "pointer" for p in f.parameters) and not f.large:
             lines.append(f"#define {f.stem}_cptr_ p{f.stem}_cptr_")
+            if binding.name != "standard":
+                lines += [f"#define {name} {'P' if name.isupper() else 'p'}{name}"
+                          for name in (f"{f.stem}_cptr__", f"{f.stem}_cptr", f"{f.stem}_cptr".upper())]
     return "\n".join(lines + ["#endif", ""])

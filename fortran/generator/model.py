@@ -217,7 +217,7 @@ def handle_array_length(function, name, names):
     for candidate in ("count", "incount", "max_datatypes"):
         if candidate in names:
             return f"*{candidate}"
-    direction = "sources" if name == "recvtypes" else "destinations"
+    direction = "side_of_sources" if name == "recvtypes" else "side_of_destinations"
     neighbours = "neighbor" in function.lower()
     return f"neighbours(comm_in(*comm), {direction})" if neighbours else "peers(comm_in(*comm))"
 

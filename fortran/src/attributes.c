@@ -31,9 +31,9 @@ static MPI_Aint value_out(int keyval, void* value) {
                             MPI_Fint* flag, MPI_Fint* ierror) {                                    \
         void* c_value = NULL;                                                                      \
         int c_flag = 0;                                                                            \
-        const int outcome = get_attr(handle_in(*object), *keyval, &c_value, &c_flag);              \
+        const int outcome = get_attr(handle_in(*object), keyval_in(*keyval), &c_value, &c_flag);   \
         if (outcome == MPI_SUCCESS) *flag = logical_out(c_flag);                                   \
-        if (outcome == MPI_SUCCESS && c_flag) *value = value_out(*keyval, c_value);                \
+        if (outcome == MPI_SUCCESS && c_flag) *value = value_out(keyval_in(*keyval), c_value);     \
         answer(ierror, outcome);                                                                   \
     }                                                                                              \
     EXPORTED void set_attr_(const MPI_Fint* object, const MPI_Fint* keyval, const MPI_Aint* value, \
@@ -41,7 +41,7 @@ static MPI_Aint value_out(int keyval, void* value) {
         void* attribute = attribute_in(*value);                                                    \
         answer(ierror,                                                                             \
                attribute == NULL ? no_memory(#set_attr)                                            \
-                                 : set_attr(handle_in(*object), *keyval, attribute));              \
+                                 : set_attr(handle_in(*object), keyval_in(*keyval), attribute));   \
     }
 ATTRIBUTES(mpi_comm_get_attr_, mpi_comm_set_attr_, comm_in, MPI_Comm_get_attr, MPI_Comm_set_attr)
 ATTRIBUTES(mpi_type_get_attr_, mpi_type_set_attr_, type_in, MPI_Type_get_attr, MPI_Type_set_attr)
@@ -52,9 +52,10 @@ EXPORTED void mpi_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fi
                             MPI_Fint* flag, MPI_Fint* ierror) {
     void* value = NULL;
     int c_flag = 0;
-    const int outcome = MPI_Attr_get(comm_in(*comm), *keyval, &value, &c_flag);
+    const int outcome = MPI_Attr_get(comm_in(*comm), keyval_in(*keyval), &value, &c_flag);
     if (outcome == MPI_SUCCESS) *flag = logical_out(c_flag);
-    if (outcome == MPI_SUCCESS && c_flag) *attribute_val = (MPI_Fint)value_out(*keyval, value);
+    if (outcome == MPI_SUCCESS && c_flag)
+        *attribute_val = (MPI_Fint)value_out(keyval_in(*keyval), value);
     answer(ierror, outcome);
 }
 EXPORTED void mpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* keyval,
@@ -62,7 +63,7 @@ EXPORTED void mpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* keyval,
     void* attribute = attribute_in(*attribute_val);
     answer(ierror,
            attribute == NULL ? no_memory("MPI_Attr_put")
-                             : MPI_Attr_put(comm_in(*comm), *keyval, attribute));
+                             : MPI_Attr_put(comm_in(*comm), keyval_in(*keyval), attribute));
 }
 
 /* ---- Keys ---- */
@@ -146,11 +147,10 @@ static Key* make_key(Procedure* copy, Procedure* delete, MPI_Aint extra_state) {
         Key* key = make_key(copy, delete, *extra_state);                                           \
         int outcome = key == NULL ? no_memory(#create) : MPI_SUCCESS;                              \
         if (key != NULL)                                                                           \
-            outcome = create(copy == (Procedure*)null_copy_ ? NULL_COPY                            \
-                                 : copy == (Procedure*)dup_ ? DUP                                  \
-                                                            : copy_of_##x,                         \
-                             delete == (Procedure*)null_delete_ ? NULL_DELETE : delete_of_##x,     \
-                             keyval, key);                                                         \
+            outcome = create(IS(copy, null_copy_) ? NULL_COPY                                      \
+                                 : IS(copy, dup_) ? DUP                                            \
+                                                  : copy_of_##x,                                   \
+                             IS(delete, null_delete_) ? NULL_DELETE : delete_of_##x, keyval, key); \
         if (outcome != MPI_SUCCESS) free(key);                                                     \
         answer(ierror, outcome);                                                                   \
     }

@@ -7,7 +7,8 @@
 #include "names_by_hand.h"
 
 static int too_many(const char* function) {
-    return fail(MPI_ERR_NO_MEM, function, "there are 64 different procedures of this kind already");
+    return fail(MPI_ERR_NO_MEM, function,
+                "there are 256 different procedures of this kind already");
 }
 
 /* ---- Operations ---- */
@@ -139,8 +140,8 @@ CONVERSIONS(convert_large, MPI_Count)
             *all = (Representation){read, write,                                                   \
                                     (void (*)(MPI_Fint*, MPI_Aint*, MPI_Aint*, MPI_Fint*))extent,  \
                                     *extra_state};                                                 \
-            outcome = registering(c_datarep, read == none_ ? NONE : convert##_read,                \
-                                  write == none_ ? NONE : convert##_write, call_extent, all);      \
+            outcome = registering(c_datarep, IS(read, none_) ? NONE : convert##_read,              \
+                                  IS(write, none_) ? NONE : convert##_write, call_extent, all);    \
         }                                                                                          \
         if (outcome != MPI_SUCCESS) free(all);                                                     \
         leave_string(&string);                                                                     \

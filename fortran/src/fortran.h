@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the Fortran bindings are made of: conversions between Fortran's arguments and C's.
  *
- * Conventions  Fortran passes addresses. An INTEGER handle is the integer of the C handle (MPI_X_toint); a status
- *              is eight INTEGERs, laid out as MPI_Status; lengths of CHARACTER arguments come last, by value.
- *              mpi_f08 passes the same, as its handles and statuses are derived types of the same memory. Only its
- *              choice buffers are others: descriptors.
- * Sentinels    MPI_BOTTOM and others are variables of the names below. Their address says which is meant. An
- *              executable may define them, too (COMMON), so they are never bound within the library.
+ * Conventions  Fortran passes addresses. An INTEGER handle is the integer of the C handle; a status is as many INTEGERs,
+ *              laid out as MPI_Status; lengths of CHARACTER arguments come last, by value. mpi_f08 passes the same, as
+ *              its handles and statuses are derived types of the same memory. Only its choice buffers are others:
+ *              descriptors.
+ * ABIs         The same sources make the bindings of the standard ABI and those of the ABIs of other libraries, on
+ *              their faces (docs/faces.md): abi.h, of the folder of an ABI, says how handles are converted, what the
+ *              sentinels are, and what mpi_f08 passes.
+ * Sentinels    MPI_BOTTOM and others are variables. Their address says which is meant. An executable may define them,
+ *              too (COMMON), so they are never bound within the library.
  * Twice        Every source is compiled for mpi_x_, which calls MPI_X, and for pmpi_x_, which calls PMPI_X.
  *
- * Needs nothing but the standard ABI: the library goes with any libmpi_abi.so.1.
+ * The bindings of the standard ABI need nothing else: they go with any libmpi_abi.so.1.
  */
 #ifndef HEDDLE_FORTRAN_H
 #define HEDDLE_FORTRAN_H
@@ -19,11 +22,13 @@
 #endif
 
 #include <mpi.h>
-#include <mpi_fortran.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "foreign/callbacks.h"
+#include "foreign/rooms.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define EXPORTED __attribute__((visibility("default")))
@@ -41,90 +46,33 @@
 #define ALIAS_(name, other) \
     EXPORTED extern __typeof__(name) other __attribute__((weak, alias(#name)));
 
-/* ---- Sentinels ---- */
+#include "descriptors.h"
 
-extern MPI_Fint mpi_fortran_bottom_;
-extern MPI_Fint mpi_fortran_in_place_;
-extern MPI_Fint mpi_fortran_buffer_automatic_;
-extern MPI_Fint mpi_fortran_unweighted_;
-extern MPI_Fint mpi_fortran_weights_empty_;
-extern MPI_Fint mpi_fortran_errcodes_ignore_;
-extern MPI_Fint mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE];
-extern MPI_Fint mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
-extern MPI_F08_status mpi_f08_status_ignore_;
-extern MPI_F08_status mpi_f08_statuses_ignore_;
-extern char mpi_fortran_argv_null_;
-extern char mpi_fortran_argvs_null_;
+#include "abi.h"
+
+/* ---- Sentinels: variables that are known by their addresses (is_x, of abi.h) ---- */
 
 static inline void* or_bottom(const void* buffer) {
-    return LIKELY(buffer != &mpi_fortran_bottom_) ? (void*)buffer : MPI_BOTTOM;
+    return LIKELY(!is_bottom(buffer)) ? (void*)buffer : MPI_BOTTOM;
 }
 static inline void* or_in_place(const void* buffer) {
-    return LIKELY(buffer != &mpi_fortran_in_place_) ? or_bottom(buffer) : MPI_IN_PLACE;
+    return LIKELY(!is_in_place(buffer)) ? or_bottom(buffer) : MPI_IN_PLACE;
 }
 static inline void* or_automatic(const void* buffer) {
-    return LIKELY(buffer != &mpi_fortran_buffer_automatic_) ? (void*)buffer : MPI_BUFFER_AUTOMATIC;
-}
-static inline const void* automatic_out(const void* buffer) {
-    return LIKELY(buffer != MPI_BUFFER_AUTOMATIC) ? buffer : &mpi_fortran_buffer_automatic_;
+    return LIKELY(!is_automatic(buffer)) ? (void*)buffer : AUTOMATIC_BUFFER;
 }
 static inline int* or_unweighted(const MPI_Fint* weights) {
-    if (weights == &mpi_fortran_unweighted_) return MPI_UNWEIGHTED;
-    return LIKELY(weights != &mpi_fortran_weights_empty_) ? (int*)weights : MPI_WEIGHTS_EMPTY;
+    if (is_unweighted(weights)) return MPI_UNWEIGHTED;
+    return LIKELY(!is_weights_empty(weights)) ? (int*)weights : MPI_WEIGHTS_EMPTY;
 }
 static inline int* or_no_errcodes(const MPI_Fint* codes) {
-    return codes == &mpi_fortran_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : (int*)codes;
+    return is_errcodes_ignore(codes) ? MPI_ERRCODES_IGNORE : (int*)codes;
 }
 static inline MPI_Status* or_ignore(const MPI_Fint* status) {
-    const bool ignored =
-        status == mpi_fortran_status_ignore_ || (void*)status == &mpi_f08_status_ignore_;
-    return ignored ? MPI_STATUS_IGNORE : (MPI_Status*)status;
+    return is_status_ignore(status) ? MPI_STATUS_IGNORE : (MPI_Status*)status;
 }
 static inline MPI_Status* or_ignore_all(const MPI_Fint* statuses) {
-    const bool ignored =
-        statuses == mpi_fortran_statuses_ignore_ || (void*)statuses == &mpi_f08_statuses_ignore_;
-    return ignored ? MPI_STATUSES_IGNORE : (MPI_Status*)statuses;
-}
-
-/* ---- Handles: constants of the ABI are their own integers, for the others the library is asked ---- */
-
-enum { handle_constants = 4096 };
-
-/* Several numbers at once: of what is below 4096 no bit above is set. */
-static inline bool are_constants(MPI_Fint numbers) { return (unsigned)numbers < handle_constants; }
-static inline uintptr_t constant_in(MPI_Fint number) { return (unsigned)number; }
-
-#define HANDLE(name, out, Handle, X)                                                             \
-    static inline Handle name##_in(MPI_Fint number) {                                            \
-        return LIKELY((unsigned)number < handle_constants) ? (Handle)(uintptr_t)(unsigned)number \
-                                                           : PMPI_##X##_fromint(number);         \
-    }                                                                                            \
-    static inline MPI_Fint out(Handle handle) {                                                  \
-        return (uintptr_t)handle < handle_constants ? (MPI_Fint)(uintptr_t)handle                \
-                                                    : PMPI_##X##_toint(handle);                  \
-    }
-HANDLE(comm, comm_out, MPI_Comm, Comm)
-HANDLE(type, type_out, MPI_Datatype, Type)
-HANDLE(errhandler, errhandler_out, MPI_Errhandler, Errhandler)
-HANDLE(file, file_out, MPI_File, File)
-HANDLE(group, group_out, MPI_Group, Group)
-HANDLE(info, info_out, MPI_Info, Info)
-HANDLE(message, message_out, MPI_Message, Message)
-HANDLE(op, op_out, MPI_Op, Op)
-HANDLE(request, request_asked, MPI_Request, Request)
-HANDLE(session, session_out, MPI_Session, Session)
-HANDLE(win, win_out, MPI_Win, Win)
-#undef HANDLE
-
-/* The integer of a request is the lower half of its handle, if the library says so in MPI_Abi_get_info; else the
- * library is asked for each. Kept as the limit of constants, or 0, so that one comparison answers both questions. */
-INTERNAL extern unsigned lower_half_requests;
-static inline bool are_constants_at_start(MPI_Fint numbers) {
-    return (unsigned)numbers < lower_half_requests;
-}
-static inline MPI_Fint lower_half(MPI_Request request) { return (MPI_Fint)(uintptr_t)request; }
-static inline MPI_Fint request_out(MPI_Request request) {
-    return LIKELY(lower_half_requests != 0) ? lower_half(request) : request_asked(request);
+    return is_statuses_ignore(statuses) ? MPI_STATUSES_IGNORE : (MPI_Status*)statuses;
 }
 
 /* What was passed on the stack is read from there after a call: a register would have to be saved over it. And what
@@ -154,32 +102,14 @@ INTERNAL __attribute__((cold)) int no_partitions(const char* function); /* of a 
 
 /* ---- Arrays that C sees otherwise ---- */
 
-/* Room for a converted array: on the stack if it is short. Who has used it says leave(). */
-typedef struct {
-    uint64_t here[32];
-    void* elsewhere;
-} Room;
-
-INTERNAL void* long_room(Room* room, size_t bytes);
-static inline void* enter(Room* room, long elements, size_t size) {
-    room->elsewhere = NULL;
-    if (elements <= 0) return room->here;
-    size_t bytes = (size_t)elements * size;
-    return LIKELY(bytes <= sizeof room->here) ? room->here : long_room(room, bytes);
-}
-INTERNAL void leave_long(Room* room);
-static inline void leave(Room* room) {
-    if (!LIKELY(room->elsewhere == NULL)) leave_long(room);
-}
-
 /* Room that an operation keeps until it is complete. */
 static inline void* enter_for_long(Room* room, long elements, size_t size) {
     return long_room(room, (elements > 0 ? (size_t)elements : 1) * size);
 }
 
-enum Side { sources, destinations };
-
 /* How many arguments a call has for each of the others: ranks of the group that messages go to, or neighbours. */
+#define CALL(X) PMPI_##X
+#include "foreign/sides.h"
 INTERNAL int peers(MPI_Comm comm);
 INTERNAL int neighbours(MPI_Comm comm, enum Side side);
 INTERNAL int dimensions(MPI_Comm comm);
@@ -207,18 +137,6 @@ INTERNAL void string_out(char* text, Length length, const char* string);
 
 /* ---- Choice buffers of mpi_f08 (TS 29113) ---- */
 
-/* The parts of a C descriptor on which compilers agree. */
-typedef struct {
-    char* base;
-    size_t element; /* bytes of an element */
-    int version;
-    signed char rank;
-    char unused[3];
-    struct {
-        ptrdiff_t lower, extent, stride; /* the stride in bytes */
-    } dimension[];
-} Descriptor;
-
 /* An assumed-size array, which has no gaps, has -1 as its last extent. */
 static inline bool is_contiguous(const Descriptor* buffer) {
     ptrdiff_t size = (ptrdiff_t)buffer->element;
@@ -233,7 +151,7 @@ static inline bool is_contiguous(const Descriptor* buffer) {
 static inline bool is_plain(const Descriptor* buffer) {
     if (!LIKELY(buffer->rank <= 1)) return false;
     if (buffer->rank == 1) return buffer->dimension[0].stride == (ptrdiff_t)buffer->element;
-    return (MPI_Fint*)buffer->base != &mpi_fortran_bottom_;
+    return !is_bottom(buffer->base);
 }
 
 /* Elements of a datatype, where C finds them. */
@@ -333,8 +251,6 @@ Copy_attribute mpi_comm_null_copy_fn_, mpi_comm_dup_fn_, mpi_type_null_copy_fn_,
     mpi_win_null_copy_fn_, mpi_win_dup_fn_;
 Delete_attribute mpi_comm_null_delete_fn_, mpi_type_null_delete_fn_, mpi_win_null_delete_fn_;
 void mpi_conversion_fn_null_(void), mpi_conversion_fn_null_c_(void);
-
-typedef void Procedure(void); /* of Fortran, before its arguments are known */
 
 /* A C callback that calls a procedure of Fortran, the same for the same procedure; NULL: there are too many.
  * MPI passes neither operations nor error handlers anything by which one C function could tell them apart. */

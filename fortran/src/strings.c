@@ -90,7 +90,7 @@ EXPORTED void mpi_comm_spawn_(const char* command, const char* argv, const MPI_F
                               Length command_length, Length argv_length) {
     String string;
     char* c_command = string_in(&string, command, command_length);
-    const bool none = argv == &mpi_fortran_argv_null_;
+    const bool none = is_argv_null(argv);
     char** c_argv = none ? MPI_ARGV_NULL : strings_in(argv, argv_length, 1, -1);
     MPI_Comm c_intercomm;
     const int outcome = c_command == NULL || (c_argv == NULL && !none)
@@ -130,7 +130,7 @@ EXPORTED void mpi_comm_spawn_multiple_(const MPI_Fint* count, const char* array_
     PMPI_Comm_rank(comm_in(*comm), &rank);
     if (rank == *root && *count > 0)
         commands = *count; /* elsewhere nothing of it may be looked at */
-    const bool none = commands == 0 || array_of_argv == &mpi_fortran_argvs_null_;
+    const bool none = commands == 0 || is_argvs_null(array_of_argv);
     char** c_commands = strings_in(array_of_commands, commands_length, 1, commands);
     char*** c_argvs = none ? MPI_ARGVS_NULL : argvs_in(array_of_argv, argv_length, commands);
     Room room;
@@ -160,6 +160,12 @@ EXPORTED void mpi_pcontrol_(const MPI_Fint* level, MPI_Fint* ierror) {
 
 /* A compiler that sees this call may keep nothing of the buffer in registers. */
 EXPORTED void mpi_f_sync_reg_(void* buf) { (void)buf; }
+#ifdef HEDDLE_FORTRAN_OTHER_LIBRARIES_H
+ALIAS(mpi_f_sync_reg_, mpi_f_sync_reg__)
+ALIAS(mpi_f_sync_reg_, mpi_f_sync_reg)
+ALIAS(mpi_f_sync_reg_, MPI_F_SYNC_REG)
+ALIAS(mpi_f_sync_reg_, mpi_f_sync_reg_f08_)
+#endif
 EXPORTED void mpi_f_sync_reg_f08ts_(const Descriptor* buf) { (void)buf; }
 
 EXPORTED void mpi_sizeof_f08ts_(const Descriptor* x, MPI_Fint* size, MPI_Fint* ierror) {

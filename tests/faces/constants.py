@@ -2,7 +2,7 @@
 """constants.py ABI COMPILER FACES FOLDER: the constants of abi/ABI/facts.json are those of the other library's mpi.h.
 
 A program is compiled with that header, linked with the face, and run: predefined objects must be found by the names
-that the header gives them. 77 where the header is not installed.
+that the header gives them, and by the integers that the library's mpif.h has. 77 where the header is not installed.
 """
 
 import json
@@ -31,9 +31,23 @@ def header_folder(abi):
     sys.exit(SKIPPED)
 
 
-def program(constants, objects):
+HANDLES = ["Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Win"]
+
+
+def conversions(way):
+    return ", ".join(f"MPI_{h}: MPI_{'Type' if h == 'Datatype' else h}_{way}" for h in HANDLES)
+
+
+def numbers_of_header(folder):
+    """The integers of handles in Fortran's header, where it is made of parameters."""
+    texts = [path.read_text() for path in pathlib.Path(folder).glob("mpif-*handles.h")]
+    return {n: int(v) for text in texts for n, v in re.findall(r"parameter \((MPI_\w+)=(\d+)\)", text)}
+
+
+def program(constants, objects, numbers):
     checks = [f'    CHECK({name}, {value}LL)' for name, value in constants.items()]
     checks += [f'    OBJECT({name}, {symbol})' for name, symbol in objects.items()]
+    checks += [f'    NUMBER({name}, {number})' for name, number in numbers.items()]
     return "\n".join([
         "#include <mpi.h>", "#include <stdio.h>", "static int wrong, seen;",
         "/* A type that this version of the library does not have may be there as the null one. */",
@@ -41,6 +55,9 @@ def program(constants, objects):
         "    (long long)(name) != (long long)MPI_DATATYPE_NULL) \\",
         '    ++wrong, printf(#name " is %lld, not %lld\\n", (long long)(name), (long long)(value));',
         "#define OBJECT(name, symbol) ++seen; if ((void*)(name) != (void*)&symbol) ++wrong, puts(#name);",
+        f"#define NUMBER(name, value) if (_Generic((name), {conversions('c2f')})(name) != value) \\",
+        '    ++wrong, puts(#name " has another integer"); \\',
+        f"    if (_Generic((name), {conversions('f2c')})(value) != name) ++wrong, puts(#name \" is not found\");",
         "int main(void) {", *checks, f"    if (seen < {FEWEST}) ++wrong, printf(\"only %d constants\\n\", seen);",
         "    return wrong != 0;", "}", ""])
 
@@ -53,10 +70,14 @@ def main(abi, compiler, faces, folder):
     folder.mkdir(parents=True, exist_ok=True)
     source, binary = folder / "constants.c", folder / "constants"
     library = data["library"]
+    known = {c.name for c in facts.constants()}
+    numbers = numbers_of_header(include)
+    if numbers and set(numbers.items()) - set(data["fortran"].items()):
+        sys.exit(f"mpif.h has other integers: {sorted(set(numbers.items()) - set(data['fortran'].items()))}")
     while True:  # names that this version of the header does not have are left out
         constants = {n: v for n, v in names.items() if n in data["constants"]}
         objects = {n: v for n, v in names.items() if n not in data["constants"]}
-        source.write_text(program(constants, objects))
+        source.write_text(program(constants, objects, {n: v for n, v in numbers.items() if n in objects and n in known}))
         result = subprocess.run([compiler, "-w", "-fmax-errors=0", "-I", include, source, f"{faces}/{library}", "-o",
                                  binary], capture_output=True, text=True, errors="replace")
         if result.returncode == 0:

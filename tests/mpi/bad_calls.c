@@ -60,12 +60,15 @@ PLACE(MPI_File);
 
 static const int bad_numbers[] = {-1, -2, -3, -1000000, INT_MIN};
 static const int bad_ranks[] = {-1, -2, -3, -1000000, INT_MIN, 1, INT_MAX};
-static void* const bad_addresses[] = {NULL, (void*)1, (void*)2, (void*)10, (void*)11, (void*)4095};
+#ifndef MPI_BUFFER_AUTOMATIC
+#define MPI_BUFFER_AUTOMATIC ((void*)2)
+#endif
+#define BAD_ADDRESSES \
+    NULL, (void*)MPI_IN_PLACE, (void*)MPI_BUFFER_AUTOMATIC, (void*)10, (void*)11, (void*)4095
+static void* const bad_addresses[] = {BAD_ADDRESSES};
 static void* const any_addresses[] = {NULL, (void*)1};
-static void* const bad_arrays[] = {NULL,      (void*)1,    (void*)2, (void*)10,
-                                   (void*)11, (void*)4095, minus};
-static void* const bad_handle_addresses[] = {NULL,      (void*)1,    (void*)2, (void*)10,
-                                             (void*)11, (void*)4095, zeros,    garbage};
+static void* const bad_arrays[] = {BAD_ADDRESSES, minus};
+static void* const bad_handle_addresses[] = {BAD_ADDRESSES, zeros, garbage};
 static void* const bad_handles[] = {NULL,        (void*)1, (void*)255,        (void*)1023,
                                     (void*)4095, garbage,  (void*)UINTPTR_MAX};
 static void* const no_handles[] = {NULL};

@@ -158,8 +158,8 @@ static void hints_and_wrong_use(void) {
     OK(MPI_Info_free(&info));
     OK(MPI_T_event_callback_get_info(r, MPI_T_CB_REQUIRE_NONE, &info));
     OK(MPI_Info_free(&info));
-    CHECK(MPI_T_event_callback_get_info(r, (MPI_T_cb_safety)1, &info) == MPI_T_ERR_INVALID);
-    CHECK(MPI_T_event_register_callback(r, (MPI_T_cb_safety)1, MPI_INFO_NULL, NULL, look) ==
+    CHECK(MPI_T_event_callback_get_info(r, (MPI_T_cb_safety)77, &info) == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_event_register_callback(r, (MPI_T_cb_safety)77, MPI_INFO_NULL, NULL, look) ==
           MPI_T_ERR_INVALID);
     CHECK(MPI_T_event_handle_get_info(r, NULL) == MPI_T_ERR_INVALID);
     CHECK(MPI_T_event_handle_alloc(-1, NULL, MPI_INFO_NULL, &stale) == MPI_T_ERR_INVALID_INDEX);

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ["abi", "bench", "cmd", "examples", "fortran", "include", "src", "tests"]
+FOLDERS = ["abi", "bench", "cmd", "examples", "foreign", "fortran", "include", "src", "tests"]
 SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 AT_ONCE = 40  # files of one call
 
