@@ -302,7 +302,7 @@ TEST(PortName, WrittenIsReadAndGarbageIsNot) {
     ASSERT_TRUE(read);
     EXPECT_EQ(read->owner, port.owner);
     EXPECT_EQ(read->key, port.key);
-    for (const std::string text :
+    for (const std::string& text :
          {std::string(), std::string("heddle:1:"), std::string("heddle:1:00:1"),
           to_text(port) + "x", to_text(port).substr(1), std::string("heddle:1:zz:1")})
         EXPECT_FALSE(read_port(text)) << text;

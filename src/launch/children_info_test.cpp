@@ -36,7 +36,7 @@ TEST(ChildrenInfo, number_is_maxprocs_without_a_set) {
 }
 
 TEST(ChildrenInfo, keys_of_a_file_do_not_replace_others) {
-    const std::string path = testing::TempDir() + "/heddle_children_info";
+    const std::string path = ::testing::TempDir() + "/heddle_children_info";
     std::ofstream(path) << "# a comment\n\n wdir = /tmp # another\nhost=a=b\n";
     const InfoPairs info = complete_info({{"file", path}, {"wdir", "/usr"}});
     const InfoPairs expected{{"file", path}, {"wdir", "/usr"}, {"host", "a=b"}};
