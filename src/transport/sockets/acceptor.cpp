@@ -178,11 +178,20 @@ void Acceptor::refuse(Incoming& connection) noexcept {
 
 void Acceptor::end(Incoming& connection, int error) noexcept {
     if (error != 0) last_error_ = error;
-    destroy(connection);
+    if (!connection.has_ring_in_use()) return destroy(connection);
+    connection.ended = true;
+    loop_.remove(connection.descriptor());
+    if (!connection.listed && connection.has_batch()) list(connection);
+}
+
+/// What is in its ring is still taken, and what was handed out stays readable.
+void Acceptor::end_if_over(Incoming& connection) noexcept {
+    if (connection.ended && !connection.has_ring_in_use()) destroy(connection);
 }
 
 void Acceptor::destroy(Incoming& connection) noexcept {
     loop_.remove(connection.descriptor());
+    cool(connection);
     const std::size_t place = connection.place;
     std::swap(incoming_[place], incoming_.back());
     incoming_[place]->place = place;
@@ -200,24 +209,69 @@ void Acceptor::list(Incoming& connection) noexcept {
 bool Acceptor::take(WireEvent& event) noexcept {
     if (!has_batches()) return false;
     Incoming& connection = *first_;
-    if (!connection.take(event)) return false;
+    const bool taken = connection.take(event);
+    if (!taken && !connection.is_broken()) return false;
     first_ = connection.next;
     connection.listed = false;
+    connection.idle = 0;
     if (connection.has_batch())
         list(connection);
     else if (connection.is_broken())
         end(connection, EPROTO);
-    return true;
+    else
+        end_if_over(connection);
+    return taken;
 }
 
 void Acceptor::release(Operation& operation) noexcept {
-    Chunk* const chunk = chunks_.take_back(static_cast<Receipt&>(operation));
+    auto& receipt = static_cast<Receipt&>(operation);
+    if (receipt.chunk == nullptr) {
+        Incoming& from = *receipt.from;
+        from.release(receipt);
+        return end_if_over(from);
+    }
+    Chunk* const chunk = chunks_.take_back(receipt);
     if (chunk == nullptr) return;
     if (chunk->owner == nullptr)
         chunks_.put(*chunk);
     else
         chunk->owner->released(*chunk);
     if (paused_ != nullptr) resume_paused();
+}
+
+void Acceptor::heat(Incoming& connection) noexcept {
+    connection.idle = 0;
+    if (std::exchange(connection.hot, true)) return;
+    connection.next_hot = std::exchange(hot_, &connection);
+}
+
+void Acceptor::cool(Incoming& connection) noexcept {
+    if (!std::exchange(connection.hot, false)) return;
+    Incoming** at = &hot_;
+    while (*at != &connection) at = &(*at)->next_hot;
+    *at = connection.next_hot;
+}
+
+void Acceptor::look_at_rings() noexcept {
+    Incoming* next = nullptr;
+    for (Incoming* connection = hot_; connection != nullptr; connection = next) {
+        next = connection->next_hot;
+        if (connection->listed) continue;
+        if (connection->has_batch())
+            list(*connection);
+        else if (connection->is_broken())
+            end(*connection, EPROTO);
+        else if (++connection->idle > most_idle && connection->go_cold())
+            cool(*connection);
+    }
+}
+
+bool Acceptor::make_cold() noexcept {
+    while (hot_ != nullptr) {
+        if (hot_->listed || !hot_->go_cold()) return false;
+        cool(*hot_);
+    }
+    return true;
 }
 
 /// Where there is no memory although nothing is handed out, it is tried again.

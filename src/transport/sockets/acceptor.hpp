@@ -5,6 +5,8 @@
 /// Strangers      processes of other users (on this machine), and whoever does not say the secret. They are hung up on,
 ///                and counted. Not more than `most_unknown` connections may be between connecting and the secret; further
 ///                ones wait in the kernel. One that takes longer than `until_stranger` is a stranger.
+/// Rings          `most_rings` of them; other senders' batches come by their sockets. Hot ones are looked at with every call. One at
+///                which `most_idle` looks have found nothing becomes cold, and so do all before a sleep.
 /// Shortage       of descriptors or memory: connections wait in the kernel until the next tick.
 
 #include <array>
@@ -21,8 +23,10 @@ class Acceptor {
 public:
     static constexpr unsigned most_unknown = 64;
     static constexpr std::chrono::seconds until_stranger{2};
+    static constexpr unsigned most_rings = 64;
+    static constexpr unsigned most_idle = 4096;
 
-    explicit Acceptor(Loop& loop) noexcept : loop_(loop) {}
+    Acceptor(Loop& loop, bool rings) noexcept : loop_(loop), accepts_rings_(rings) {}
     ~Acceptor();
     Acceptor(const Acceptor&) = delete;
     Acceptor& operator=(const Acceptor&) = delete;
@@ -34,12 +38,16 @@ public:
     void listen_to_others(Address& own, const std::string& interface);
 
     bool has_batches() const noexcept { return first_ != nullptr && chunks_.may_hand_out(); }
+    void look_at_rings() noexcept;
+    /// From now on the set tells of all that comes. False: something is there.
+    bool make_cold() noexcept;
     /// False: there is none.
     bool take(WireEvent& event) noexcept;
     void release(Operation& operation) noexcept;
     void tick() noexcept;
 
     std::uint64_t strangers() const noexcept { return strangers_; }
+    unsigned rings() const noexcept { return rings_; }
     std::size_t connections() const noexcept { return incoming_.size(); }
     /// errno of the last connection that was interrupted; 0: none was.
     int last_error() const noexcept { return last_error_; }
@@ -53,6 +61,9 @@ public:
     void end(Incoming& connection, int error) noexcept;  ///< likewise
     void list(Incoming& connection) noexcept;            ///< it has a batch
     void pause(Incoming& connection) noexcept;
+    void heat(Incoming& connection) noexcept;  ///< its ring is to be looked at
+    bool wants_ring() const noexcept { return accepts_rings_ && rings_ < most_rings; }
+    void count_ring(bool one_more) noexcept { rings_ += one_more ? 1U : -1U; }
 
 private:
     struct Listener final : Source {
@@ -73,6 +84,8 @@ private:
     void listen_again() noexcept;
     void forget_unknown() noexcept;
     void destroy(Incoming& connection) noexcept;
+    void cool(Incoming& connection) noexcept;
+    void end_if_over(Incoming& connection) noexcept;
     void resume_paused() noexcept;
 
     Loop& loop_;
@@ -83,6 +96,9 @@ private:
     Incoming* first_ = nullptr;  ///< of those with batches
     Incoming* last_ = nullptr;
     Incoming* paused_ = nullptr;
+    Incoming* hot_ = nullptr;  ///< of those with hot rings
+    const bool accepts_rings_;
+    unsigned rings_ = 0;
     unsigned unknown_ = 0;
     bool deaf_ = false;  ///< it does not look at those who want to connect
     std::uint64_t strangers_ = 0;

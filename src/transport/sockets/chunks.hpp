@@ -31,8 +31,11 @@ struct Chunk {
 };
 
 struct Receipt : Operation {
-    Chunk* chunk = nullptr;
-    Receipt* next = nullptr;  ///< among the free ones
+    Chunk* chunk = nullptr;    ///< nullptr: the batch lies in a ring
+    Incoming* from = nullptr;  ///< whose ring that is
+    std::uint64_t end = 0;     ///< of the batch, in the ring
+    bool is_over = false;      ///< released; others before it in the ring are not
+    Receipt* next = nullptr;   ///< among the free ones, or of the same ring
 };
 
 class Chunks {
@@ -66,13 +69,15 @@ public:
 
     bool has_handed_out() const noexcept { return unreleased_ != 0; }
     bool may_hand_out() const noexcept { return unreleased_ < most_unreleased; }
-    /// Returns nullptr if there is no memory.
-    Receipt* hand_out(Chunk& chunk) noexcept {
+    /// A receipt for a batch in the chunk, or in a ring. Returns nullptr if there is no memory.
+    Receipt* hand_out(Chunk* chunk) noexcept {
         if (free_receipts_ == nullptr && !make_receipt()) return nullptr;
         Receipt* const receipt = std::exchange(free_receipts_, free_receipts_->next);
         receipt->what = Operation::What::receive;
-        receipt->chunk = &chunk;
-        ++chunk.unreleased;
+        receipt->chunk = chunk;
+        receipt->next = nullptr;
+        receipt->is_over = false;
+        if (chunk != nullptr) ++chunk->unreleased;
         ++unreleased_;
         return receipt;
     }
@@ -80,7 +85,8 @@ public:
     Chunk* take_back(Receipt& receipt) noexcept {
         receipt.next = std::exchange(free_receipts_, &receipt);
         --unreleased_;
-        return --receipt.chunk->unreleased == 0 ? receipt.chunk : nullptr;
+        if (receipt.chunk == nullptr || --receipt.chunk->unreleased != 0) return nullptr;
+        return receipt.chunk;
     }
 
 private:

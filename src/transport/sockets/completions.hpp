@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Operations that are over, of which the lane has not heard: a list in the memory that an operation has for its wire.
+/// Operations that are over, of which the lane has not heard: a list in the memory that an operation has for its wire. And
+/// how many connections have failed of which it has not heard.
 
 #include <new>
 
@@ -25,6 +26,8 @@ public:
         first_ = over.next;
         return true;
     }
+
+    unsigned failures = 0;  ///< to be told of by Outgoing::tell_failure()
 
 private:
     struct Node {

@@ -2,7 +2,9 @@
 #include "transport/sockets/incoming.hpp"
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -12,6 +14,7 @@ namespace heddle::transport::sockets {
 
 /// What was handed out of its chunks stays readable.
 Incoming::~Incoming() {
+    if (ring_ != nullptr) acceptor_.count_ring(false);
     for (Chunk* chunk : {chunk_, before_}) {
         if (chunk == nullptr) continue;
         chunk->owner = nullptr;
@@ -21,6 +24,7 @@ Incoming::~Incoming() {
 
 void Incoming::ready(std::uint32_t) noexcept {
     if (!known_) return meet();
+    if (uses_ring_) return hear_bells();
     // Before more is read, what is there is to be taken.
     if (!listed) read();
 }
@@ -46,19 +50,87 @@ bool Incoming::answer() noexcept {
 
 void Incoming::read() noexcept {
     if (!make_room()) return acceptor_.pause(*this);
-    const ssize_t got =
-        recv(descriptor(), chunk_->bytes.get() + end_, chunk_bytes - end_, MSG_DONTWAIT);
+    const ssize_t got = receive(chunk_->bytes.get() + end_, chunk_bytes - end_);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return drop_chunk();
     if (got <= 0 || hello_.kind != Hello::Kind::batches)
         return acceptor_.end(*this, got < 0 ? errno : begin_ != end_ ? ECONNRESET : 0);
     end_ += static_cast<std::size_t>(got);
+    heed_frames();
     if (is_broken()) return acceptor_.end(*this, EPROTO);
     if (has_batch()) acceptor_.list(*this);
 }
 
+/// As recv(); a descriptor may come with it.
+ssize_t Incoming::receive(std::byte* to, std::size_t most) noexcept {
+    if (internet_) return recv(descriptor(), to, most, MSG_DONTWAIT);
+    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+    iovec bytes{to, most};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t got = recvmsg(descriptor(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got > 0 && message.msg_controllen != 0) keep_descriptor(message);
+    return got;
+}
+
+void Incoming::keep_descriptor(msghdr& message) noexcept {
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+        header->cmsg_len != CMSG_LEN(sizeof(int)))
+        return;
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header), sizeof number);
+    offered_ = Descriptor(number);
+}
+
+/// Those in front that are no batches.
+void Incoming::heed_frames() noexcept {
+    for (Frame next{}; !internet_ && !uses_ring_ && frame(next) && next.is_about_ring();) {
+        begin_ += sizeof next;
+        if (next.kind == Frame::Kind::offer) {
+            consider_offer();
+            continue;
+        }
+        // The last one by the socket.
+        if (ring_ == nullptr || begin_ != end_) {
+            broken_ = true;
+            return;
+        }
+        uses_ring_ = true;
+        drop_chunk();
+        acceptor_.heat(*this);
+    }
+}
+
+/// No answer refuses it: then batches go on to come by the socket.
+void Incoming::consider_offer() noexcept {
+    const Descriptor offered = std::move(offered_);
+    if (ring_ != nullptr || !acceptor_.wants_ring()) return;
+    RingMemory memory = RingMemory::of(offered);
+    if (!memory) return;
+    ring_.reset(new (std::nothrow) ReceivingRing(std::move(memory)));
+    if (ring_ == nullptr) return;
+    acceptor_.count_ring(true);
+    (void)::send(descriptor(), &accepted, sizeof accepted, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void Incoming::hear_bells() noexcept {
+    std::array<std::byte, 64> bells;
+    const ssize_t got = recv(descriptor(), bells.data(), bells.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) return acceptor_.end(*this, got < 0 ? errno : 0);
+    ring_->consumer.go_hot();
+    acceptor_.heat(*this);
+}
+
 bool Incoming::is_broken() const noexcept {
+    if (uses_ring_) return ring_->consumer.is_broken();
     Frame next{};
-    return chunk_ != nullptr && frame(next) && !next.is_right();
+    return broken_ ||
+        (chunk_ != nullptr && frame(next) && !next.is_batch() &&
+         (internet_ || !next.is_about_ring()));
 }
 
 /// Returns false if its beginning has not come.
@@ -68,19 +140,51 @@ bool Incoming::frame(Frame& frame) const noexcept {
     return true;
 }
 
-bool Incoming::has_batch() const noexcept {
+bool Incoming::has_batch() noexcept {
+    if (uses_ring_) return ring_->consumer.look();
     Frame next{};
-    return chunk_ != nullptr && frame(next) && next.is_right() && end_ - begin_ >= next.whole();
+    return chunk_ != nullptr && frame(next) && next.is_batch() && end_ - begin_ >= next.whole();
 }
 
 bool Incoming::take(WireEvent& event) noexcept {
+    if (uses_ring_) return take_from_ring(event);
     Frame next{};
     if (!has_batch() || !frame(next)) return false;
-    Receipt* const receipt = acceptor_.chunks().hand_out(*chunk_);
+    Receipt* const receipt = acceptor_.chunks().hand_out(chunk_);
     if (receipt == nullptr) return false;
     event = {receipt, {chunk_->bytes.get() + begin_ + sizeof next, next.bytes}, 0};
     begin_ += next.whole();
+    heed_frames();
     return true;
+}
+
+bool Incoming::take_from_ring(WireEvent& event) noexcept {
+    Receipt* const receipt = acceptor_.chunks().hand_out(nullptr);
+    if (receipt == nullptr) return false;
+    const std::span<std::byte> batch = ring_->consumer.take();
+    if (batch.empty()) {
+        (void)acceptor_.chunks().take_back(*receipt);
+        return false;
+    }
+    receipt->from = this;
+    receipt->end = ring_->consumer.position();
+    (first_out_ == nullptr ? first_out_ : last_out_->next) = receipt;
+    last_out_ = receipt;
+    event = {receipt, batch, 0};
+    return true;
+}
+
+void Incoming::release(Receipt& receipt) noexcept {
+    receipt.is_over = true;
+    if (&receipt != first_out_) return;
+    std::uint64_t end = 0;
+    while (first_out_ != nullptr && first_out_->is_over) {
+        Receipt& over = *std::exchange(first_out_, first_out_->next);
+        end = over.end;
+        (void)acceptor_.chunks().take_back(over);
+    }
+    if (ring_->consumer.free(end))
+        (void)::send(descriptor(), &bell, sizeof bell, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 bool Incoming::has_room_for_frame() const noexcept {

@@ -7,15 +7,20 @@
 ///                are read. The beginning of one that reaches the end of its chunk moves to another.
 /// Pressure       a connection has two chunks at most. When nobody releases what is in them it is paused: nothing is
 ///                read, and the set does not look at it.
-/// End            by whom it belongs to (Acceptor), which destroys it in ready().
+/// Ring           what the sender has offered, if it can be mapped and the acceptor wants one more. From `go_on` on batches lie
+///                there, and are the sender's again in the order in which they lie. While the ring is *hot* the acceptor looks
+///                at it; else the sender's bell, by the socket, makes it so.
+/// End            of a connection is after the last batch in its ring. By whom it belongs to (Acceptor), which destroys it in ready().
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 
 #include "transport/sockets/chunks.hpp"
 #include "transport/sockets/descriptor.hpp"
 #include "transport/sockets/hello.hpp"
 #include "transport/sockets/loop.hpp"
+#include "transport/sockets/ring_memory.hpp"
 #include "transport/wire.hpp"
 
 namespace heddle::transport::sockets {
@@ -35,11 +40,17 @@ public:
     void ready(std::uint32_t what) noexcept override;
     /// False: there is no whole batch, or no memory for a receipt.
     bool take(WireEvent& event) noexcept;
-    bool has_batch() const noexcept;
+    bool has_batch() noexcept;
     /// What comes next is no batch.
     bool is_broken() const noexcept;
     /// Of the chunk nothing is handed out any more.
     void released(Chunk& chunk) noexcept;
+    /// Of a batch in the ring.
+    void release(Receipt& receipt) noexcept;
+    /// From now on the sender rings. False: there is a batch.
+    bool go_cold() noexcept { return ring_->consumer.go_cold(); }
+    /// Something of its ring is there, or handed out.
+    bool has_ring_in_use() noexcept { return uses_ring_ && (first_out_ != nullptr || has_batch()); }
     /// Whether it could be read again; then it has room.
     bool make_room() noexcept;
 
@@ -50,12 +61,22 @@ public:
     std::size_t place = 0;  ///< the acceptor's: where it has this one
     Incoming* next =
         nullptr;  ///< the acceptor's: in the list of those with batches, or of those that are paused
-    bool listed = false;  ///< likewise
+    bool listed = false;           ///< likewise
+    Incoming* next_hot = nullptr;  ///< likewise: in the list of those with hot rings
+    bool hot = false;              ///< likewise
+    bool ended = false;            ///< likewise: the sender has gone
+    unsigned idle = 0;             ///< likewise: looks at the ring that found nothing
 
 private:
     void meet() noexcept;
     bool answer() noexcept;
     void read() noexcept;
+    ssize_t receive(std::byte* to, std::size_t most) noexcept;
+    void keep_descriptor(msghdr& message) noexcept;
+    void heed_frames() noexcept;
+    void consider_offer() noexcept;
+    void hear_bells() noexcept;
+    bool take_from_ring(WireEvent& event) noexcept;
     bool frame(Frame& frame) const noexcept;
     bool has_room_for_frame() const noexcept;
     void drop_chunk() noexcept;
@@ -71,6 +92,12 @@ private:
     Chunk* before_ = nullptr;  ///< full, and not released
     std::size_t begin_ = 0;    ///< in chunk_: of the next batch
     std::size_t end_ = 0;      ///< likewise: of what was read
+    bool broken_ = false;      ///< it has said what means nothing
+    Descriptor offered_;
+    std::unique_ptr<ReceivingRing> ring_;
+    bool uses_ring_ = false;
+    Receipt* first_out_ = nullptr;  ///< of the ring's batches that are handed out
+    Receipt* last_out_ = nullptr;
 };
 
 }  // namespace heddle::transport::sockets

@@ -23,6 +23,12 @@ struct Beside {
     }
     static constexpr const char* place = "process ";
 };
+struct WithoutRings {
+    static Options options() {
+        return {.same_machine = true, .other_hosts = false, .interface = {}, .rings = false};
+    }
+    static constexpr const char* place = "process ";
+};
 struct OverTcp {
     static Options options() {
         return {.same_machine = false, .other_hosts = true, .interface = "lo"};
@@ -43,7 +49,7 @@ struct SocketsJob {
     std::string nowhere() { return lane(member(0, 1, 1), {})->address(); }
 };
 
-using Ways = ::testing::Types<SocketsJob<Beside>, SocketsJob<OverTcp>>;
+using Ways = ::testing::Types<SocketsJob<Beside>, SocketsJob<WithoutRings>, SocketsJob<OverTcp>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Sockets, TransportConformance, Ways);
 
 // --- two processes ---
@@ -101,8 +107,8 @@ private:
 
 template <class Way>
 class SocketsOfTwoProcesses : public ::testing::Test {};
-using BothWays = ::testing::Types<Beside, OverTcp>;
-TYPED_TEST_SUITE(SocketsOfTwoProcesses, BothWays);
+using AllWays = ::testing::Types<Beside, WithoutRings, OverTcp>;
+TYPED_TEST_SUITE(SocketsOfTwoProcesses, AllWays);
 
 TYPED_TEST(SocketsOfTwoProcesses, talk_and_the_death_of_one_is_told_with_its_place) {
     using namespace std::chrono_literals;

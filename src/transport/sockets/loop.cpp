@@ -58,15 +58,16 @@ bool Loop::is_due(std::uint64_t now) noexcept {
     return true;
 }
 
-void Loop::look() noexcept {
-    const std::uint64_t now = platform::ticks();
-    if (!is_due(now)) return;
+bool Loop::look() noexcept { return is_due(platform::ticks()) && look_surely(); }
+
+bool Loop::look_surely() noexcept {
     std::array<epoll_event, 32> events;
     const int count = epoll_wait(set_.number(), events.data(), static_cast<int>(events.size()), 0);
-    if (count <= 0) return;
-    happened_ = now;
+    if (count <= 0) return false;
+    happened_ = platform::ticks();
     for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(count)))
         static_cast<Source*>(event.data.ptr)->ready(event.events);
+    return true;
 }
 
 void Loop::want_ticks(bool on) noexcept {

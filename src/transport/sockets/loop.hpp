@@ -36,8 +36,9 @@ public:
     void change(int descriptor, Source& source, std::uint32_t what) noexcept;
     void remove(int descriptor) noexcept;
 
-    /// Calls ready() of those sources that are. May leave it out.
-    void look() noexcept;
+    /// Calls ready() of those sources that are. May leave it out. Answers whether there was one.
+    bool look() noexcept;
+    bool look_surely() noexcept;
 
     /// Counted: as many times off as on.
     void want_ticks(bool on) noexcept;

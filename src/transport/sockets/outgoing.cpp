@@ -65,15 +65,21 @@ Sent Outgoing::inject(Bytes batch) noexcept {
 
 Sent Outgoing::begin(Bytes batch) noexcept {
     if (state_ != State::ready && !open()) [[unlikely]]
-        return state_ == State::failed ? Sent::failed : Sent::again;
+        return is_told() ? Sent::failed : Sent::again;
+    if (ring_state_ == RingState::used) return push(batch);
     if (blocked_) return Sent::again;
+    if (ring_state_ == RingState::accepted && go_on_in_ring()) return push(batch);
     const ssize_t wrote = write(batch, 0);
     if (wrote < 0) {
         fail(reason_of(errno));
-        return Sent::failed;
+        return Sent::again;
     }
     const auto left = static_cast<std::size_t>(wrote);
-    if (left == Frame{static_cast<std::uint32_t>(batch.size()), 0}.whole()) return Sent::accepted;
+    if (left == Frame::of_batch(batch.size()).whole()) {
+        if (rings_ && batches_ < batches_before_ring && ++batches_ == batches_before_ring)
+            offer_ring();
+        return Sent::accepted;
+    }
     block(true);
     if (left == 0) return Sent::again;
     rest_ = {nullptr, batch, left};
@@ -83,7 +89,7 @@ Sent Outgoing::begin(Bytes batch) noexcept {
 /// Writes what is behind the first bytes of the frame. Returns how much has left; negative: an error.
 ssize_t Outgoing::write(Bytes batch, std::size_t from) noexcept {
     static constexpr std::array<std::byte, 8> zeroes{};
-    const Frame frame{static_cast<std::uint32_t>(batch.size()), 0};
+    const Frame frame = Frame::of_batch(batch.size());
     const std::array<Bytes, 3> parts{std::as_bytes(std::span(&frame, 1)), batch,
                                      Bytes(zeroes).first(padded(batch.size()) - batch.size())};
     std::array<iovec, 3> pieces{};
@@ -107,7 +113,7 @@ void Outgoing::write_rest() noexcept {
         const ssize_t wrote = write(rest_.batch, rest_.sent);
         if (wrote < 0) return fail(reason_of(errno));
         rest_.sent += static_cast<std::size_t>(wrote);
-        if (rest_.sent < Frame{static_cast<std::uint32_t>(rest_.batch.size()), 0}.whole()) return;
+        if (rest_.sent < Frame::of_batch(rest_.batch.size()).whole()) return;
         if (rest_.buffer != nullptr) completions_.push(*rest_.buffer, 0);
         rest_ = {};
     }
@@ -117,6 +123,60 @@ void Outgoing::write_rest() noexcept {
 void Outgoing::block(bool on) noexcept {
     blocked_ = on;
     loop_.change(socket_.number(), *this, on ? quiet | EPOLLOUT : quiet);
+}
+
+/// What the kernel does not take now is not offered again.
+void Outgoing::offer_ring() noexcept {
+    Descriptor descriptor;
+    RingMemory memory = RingMemory::create(descriptor);
+    if (!memory) return;
+    ring_.reset(new (std::nothrow) SendingRing(std::move(memory)));
+    if (ring_ == nullptr) return;
+    const Frame offer{0, Frame::Kind::offer};
+    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+    iovec bytes{const_cast<Frame*>(&offer), sizeof offer};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    const int number = descriptor.number();
+    std::memcpy(CMSG_DATA(header), &number, sizeof number);
+    if (sendmsg(socket_.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof offer)
+        ring_state_ = RingState::offered;
+    else
+        ring_.reset();
+}
+
+/// False: the socket has no room to say so.
+bool Outgoing::go_on_in_ring() noexcept {
+    const Frame last{0, Frame::Kind::go_on};
+    if (::send(socket_.number(), &last, sizeof last, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof last)
+        return false;
+    ring_state_ = RingState::used;
+    return true;
+}
+
+Sent Outgoing::push(Bytes batch) noexcept {
+    RingProducer& producer = ring_->producer;
+    if (blocked_ && !producer.may_push()) return Sent::again;
+    blocked_ = false;
+    while (!producer.push(batch))
+        if (producer.wait()) {
+            blocked_ = true;
+            return Sent::again;
+        }
+    if (!producer.should_ring()) return Sent::accepted;
+    // A socket that is full of bells is as good as one more.
+    if (::send(socket_.number(), &bell, sizeof bell, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+        errno != EAGAIN && errno != EINTR) {
+        fail(reason_of(errno));
+    }
+    return Sent::accepted;
 }
 
 /// Returns true when it is ready.
@@ -208,7 +268,7 @@ void Outgoing::ready(std::uint32_t what) noexcept {
             return enter(State::greeting);
         case State::greeting: return hear_welcome();
         case State::ready:
-            if ((what & (quiet | EPOLLHUP | EPOLLERR)) != 0) hear_end();
+            if ((what & (quiet | EPOLLHUP | EPOLLERR)) != 0) hear();
             if ((what & EPOLLOUT) != 0 && state_ == State::ready) write_rest();
             return;
         case State::closed:
@@ -226,12 +286,19 @@ void Outgoing::hear_welcome() noexcept {
     try_next();
 }
 
-/// A receiver says nothing more; if it is readable, it has gone.
-void Outgoing::hear_end() noexcept {
-    std::byte said{};
-    const ssize_t got = recv(socket_.number(), &said, sizeof said, MSG_DONTWAIT);
+/// A receiver accepts a ring, or rings when there is room in it. It says nothing else: if it is readable for another reason,
+/// it has gone.
+void Outgoing::hear() noexcept {
+    std::array<std::byte, 64> said;
+    const ssize_t got = recv(socket_.number(), said.data(), said.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    fail(got == 0 ? ECONNRESET : got < 0 ? errno : EPROTO);
+    if (got <= 0) return fail(got == 0 ? ECONNRESET : errno);
+    for (const std::byte word : std::span(said).first(static_cast<std::size_t>(got))) {
+        if (word == accepted && ring_state_ == RingState::offered)
+            ring_state_ = RingState::accepted;
+        else if (word != bell || ring_state_ != RingState::used)
+            return fail(EPROTO);
+    }
 }
 
 void Outgoing::enter(State state) noexcept {
@@ -249,13 +316,24 @@ void Outgoing::tick() noexcept {
     try_next();
 }
 
+/// What was never connected has said nothing that could still be on its way.
 void Outgoing::fail(int error) noexcept {
+    const bool was_connected = state_ == State::ready;
     enter(State::failed);
     error_ = error;
     hang_up();
-    if (rest_.buffer != nullptr) completions_.push(*rest_.buffer, error);
-    rest_ = {};
     probe_.reset();
+    ring_.reset();
+    ring_state_ = RingState::none;
+    ++completions_.failures;
+    if (!was_connected) tell_failure();
+}
+
+void Outgoing::tell_failure() noexcept {
+    if (state_ != State::failed || std::exchange(told_, true)) return;
+    --completions_.failures;
+    if (rest_.buffer != nullptr) completions_.push(*rest_.buffer, error_);
+    rest_ = {};
 }
 
 void Outgoing::hang_up() noexcept {
@@ -266,7 +344,7 @@ void Outgoing::hang_up() noexcept {
 
 std::string Outgoing::finding() {
     const auto now = Clock::now();
-    if (state_ == State::failed) return std::strerror(error_);
+    if (is_told()) return std::strerror(error_);
     if (is_short_ && now - short_since_ > until_short) return std::strerror(error_);
     if (state_ == State::connecting && now - opened_ > until_unreachable)
         return "no answer for " + std::to_string(until_unreachable.count()) + " s";
@@ -287,7 +365,7 @@ Probe& Outgoing::probe() {
 
 /// On one machine a socket knows at once that its peer has gone.
 bool Outgoing::is_acknowledged(std::chrono::milliseconds within) noexcept {
-    if (!endpoints_.front().is_internet()) return state_ != State::failed;
+    if (!endpoints_.front().is_internet()) return !is_told();
     if (!is_connected()) return false;
     if (probe_ != nullptr && probe_->is_acknowledged(within)) return true;
     return acknowledgement_age(socket_.number()) <= within;

@@ -8,6 +8,10 @@
 ///                not answer for `until_next`, or is not welcoming for `until_unwelcome`. Batches are sent after the welcome. A
 ///                peer that has hung up before it is tried again: it may have waited for the Hello in vain.
 /// Failure        is for ever: of all endpoints, or of a connection that there was. What was under way is over with it.
+/// Last words     of a peer may have come by another connection, as its farewell. So the failure of a connection that there was is
+///                told later, by tell_failure(); until then nothing is accepted.
+/// Ring           beside, a connection that has carried `batches_before_ring` is worth one (batch_ring.hpp). It is offered, and used
+///                once it was accepted and the socket has taken what went before.
 /// Full socket    the rest of a batch stays in the lane's buffer, or in a copy where that is free again, and leaves when the
 ///                socket has room. Nothing else is accepted meanwhile.
 
@@ -23,6 +27,7 @@
 #include "transport/sockets/descriptor.hpp"
 #include "transport/sockets/hello.hpp"
 #include "transport/sockets/loop.hpp"
+#include "transport/sockets/ring_memory.hpp"
 
 namespace heddle::transport::sockets {
 
@@ -34,13 +39,16 @@ public:
     static constexpr std::chrono::seconds until_short{5};  ///< so long descriptors may be short
     static constexpr std::size_t inject_limit = std::size_t{8} << 10;
 
-    /// The endpoints are at least one.
+    static constexpr unsigned batches_before_ring = 16;
+
+    /// The endpoints are at least one. `rings`: one may be offered.
     Outgoing(Loop& loop, Completions& completions, const Secret& secret,
-             std::vector<Endpoint> endpoints) noexcept
+             std::vector<Endpoint> endpoints, bool rings = false) noexcept
         : loop_(loop),
           completions_(completions),
           secret_(secret),
-          endpoints_(std::move(endpoints)) {}
+          endpoints_(std::move(endpoints)),
+          rings_(rings && !endpoints_.front().is_internet()) {}
     ~Outgoing();
     Outgoing(const Outgoing&) = delete;
     Outgoing& operator=(const Outgoing&) = delete;
@@ -48,8 +56,9 @@ public:
     Sent send(SendBuffer& buffer, std::size_t bytes) noexcept;
     Sent inject(Bytes batch) noexcept;
     void tick() noexcept;
-    /// errno; 0: it has not failed.
-    int error() const noexcept { return state_ == State::failed ? error_ : 0; }
+    /// errno; 0: it has not failed, or that is not to be told yet.
+    int error() const noexcept { return is_told() ? error_ : 0; }
+    void tell_failure() noexcept;
 
     /// Returns why nothing goes there, or nothing while that is not known.
     std::string finding();
@@ -78,6 +87,10 @@ private:
     void write_rest() noexcept;
     void block(bool on) noexcept;
 
+    void offer_ring() noexcept;
+    bool go_on_in_ring() noexcept;
+    Sent push(Bytes batch) noexcept;
+
     bool open() noexcept;
     bool open_beside() noexcept;
     void try_next() noexcept;
@@ -90,7 +103,7 @@ private:
     Hello hello(Hello::Kind kind) const noexcept { return {Hello::right_magic, kind, secret_}; }
     bool say_hello() noexcept;
     void hear_welcome() noexcept;
-    void hear_end() noexcept;
+    void hear() noexcept;
     void enter(State state) noexcept;
     bool is_on_its_way() const noexcept {
         return state_ == State::connecting || state_ == State::greeting;
@@ -99,6 +112,7 @@ private:
         return state_ == State::ready || state_ == State::greeting;
     }
     Probe& probe();
+    bool is_told() const noexcept { return state_ == State::failed && told_; }
     void fail(int error) noexcept;
     void hang_up() noexcept;
 
@@ -106,10 +120,12 @@ private:
     Completions& completions_;
     const Secret secret_;
     const std::vector<Endpoint> endpoints_;
+    const bool rings_;
     Descriptor socket_;
     State state_ = State::closed;
     bool blocked_ = false;
-    int error_ = 0;  ///< the latest
+    bool told_ = false;  ///< that it has failed
+    int error_ = 0;      ///< the latest
     std::size_t tries_ = 0;
     std::size_t most_tries_ = endpoints_.size();
     Clock::time_point opened_, tried_;
@@ -118,6 +134,14 @@ private:
     Rest rest_;
     std::unique_ptr<std::byte[]> copy_;
     std::unique_ptr<Probe> probe_;
+    unsigned batches_ = 0;  ///< by the socket, as far as they are counted
+    std::unique_ptr<SendingRing> ring_;
+    enum class RingState : std::uint8_t {
+        none,
+        offered,
+        accepted,
+        used
+    } ring_state_ = RingState::none;
 };
 
 }  // namespace heddle::transport::sockets

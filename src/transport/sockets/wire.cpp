@@ -7,7 +7,7 @@
 
 namespace heddle::transport::sockets {
 
-Wire::Wire(const Options& options) {
+Wire::Wire(const Options& options) : acceptor_(loop_, options.rings), rings_(options.rings) {
     if (options.same_machine) acceptor_.listen_here(own_);
     if (options.other_hosts) acceptor_.listen_to_others(own_, options.interface);
 }
@@ -25,8 +25,8 @@ std::vector<Endpoint> Wire::endpoints_of(const Address& address) const {
 Outgoing* Wire::find(const std::string& address) {
     if (Outgoing* const there = known(address)) return there;
     const Address parsed = Address::from_bytes(address);
-    auto made =
-        std::make_unique<Outgoing>(loop_, completions_, parsed.secret, endpoints_of(parsed));
+    auto made = std::make_unique<Outgoing>(loop_, completions_, parsed.secret, endpoints_of(parsed),
+                                           rings_);
     return outgoing_.emplace(address, std::move(made)).first->second.get();
 }
 
@@ -40,13 +40,33 @@ Outgoing* Wire::known(const std::string& address) const noexcept {
 }
 
 std::size_t Wire::events(std::span<WireEvent> events) noexcept {
-    if (!acceptor_.has_batches()) loop_.look();
-    if (loop_.ticked()) [[unlikely]]
-        tick();
+    acceptor_.look_at_rings();
+    // Also where there is no end to what comes by rings.
+    if (!acceptor_.has_batches() || ++without_look_ == most_without_look) {
+        const bool found = look();
+        if (completions_.failures != 0 &&
+            (!found || ++looks_since_failure_ == most_looks_before_failure)) [[unlikely]]
+            tell_failures();
+    }
     std::size_t count = 0;
     while (count < events.size() && completions_.pop(events[count])) ++count;
     while (count < events.size() && acceptor_.take(events[count])) ++count;
     return count;
+}
+
+/// Answers whether something was there. If a connection has failed, it looks surely.
+bool Wire::look() noexcept {
+    without_look_ = 0;
+    const bool found = completions_.failures != 0 ? loop_.look_surely() : loop_.look();
+    if (loop_.ticked()) [[unlikely]]
+        tick();
+    return found;
+}
+
+/// There is nothing more that peers have said before they went, or there is no end to what others say.
+void Wire::tell_failures() noexcept {
+    looks_since_failure_ = 0;
+    for (auto& [address, connection] : outgoing_) connection->tell_failure();
 }
 
 void Wire::tick() noexcept {

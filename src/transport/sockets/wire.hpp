@@ -7,13 +7,16 @@
 ///                wires that talk to each other have two connections.
 /// One machine    (and one network namespace) sockets in the abstract namespace of AF_UNIX: nothing is left in the file
 ///                system. Processes of other users are refused, by both sides.
+/// Rings          in memory that the two processes share carry what is sent between them on one machine, once they have
+///                exchanged some batches. The sockets stay for bells and for the end.
 /// Elsewhere      TCP, over IPv4 and IPv6, to whichever of the receiver's addresses leads there.
 /// Secret         128 random bits in address(). A sender says them first; whoever does not is hung up on. Where an address is
 ///                published, who can read it may send.
 /// Sleeping       descriptor() is readable when there is something for events() to do. Whoever sleeps on it
 ///                wakes a few times in a second while connections are made, else never without need.
 /// Faults         a connection that breaks, and a receiver that is gone, make the next send() fail, by errno. No signal
-///                is raised. What a receiver has not taken is lost with it.
+///                is raised. What a receiver has not taken is lost with it. What it has sent before is told before, such as its
+///                farewell.
 /// Forked child   it has copies of the descriptors. Peers notice the end of a process only when such children have ended, too.
 /// Cost           docs/adr/0057-wire-of-sockets.md
 
@@ -35,6 +38,7 @@ struct Options {
     bool other_hosts = true;   ///< listens over TCP, at all interfaces
     /// Whose addresses others are told; empty: those of all, if possible without the loopback.
     std::string interface = std::string();
+    bool rings = true;  ///< offers and accepts rings in shared memory
 };
 
 class Wire {
@@ -79,7 +83,10 @@ public:
     void end_diagnosis(const std::string& address) noexcept;
 
     int descriptor() const noexcept { return loop_.descriptor(); }
-    bool may_sleep() noexcept { return completions_.empty() && !acceptor_.has_batches(); }
+    bool may_sleep() noexcept {
+        return completions_.empty() && completions_.failures == 0 && !acceptor_.has_batches() &&
+            acceptor_.make_cold();
+    }
 
     bool can_read() const noexcept { return false; }
     Exposed expose(Bytes) { return {}; }
@@ -93,6 +100,9 @@ public:
     /// How many are connected to this wire, known or not.
     std::size_t connections() const noexcept { return acceptor_.connections(); }
 
+    /// How many of them send by a ring, or may do so.
+    unsigned rings() const noexcept { return acceptor_.rings(); }
+
 private:
     Sent judge(const Outgoing& to, Sent sent) noexcept {
         if (sent == Sent::failed) [[unlikely]]
@@ -101,13 +111,21 @@ private:
     }
     std::vector<Endpoint> endpoints_of(const Address& address) const;
     Outgoing* known(const std::string& address) const noexcept;
+    bool look() noexcept;
     void tick() noexcept;
+    void tell_failures() noexcept;
+
+    static constexpr unsigned most_without_look = 16;
+    static constexpr unsigned most_looks_before_failure = 64;
 
     Address own_ = Address::of_this_process();
     Loop loop_;
     Completions completions_;
-    Acceptor acceptor_{loop_};
+    Acceptor acceptor_;
+    const bool rings_;
     std::map<std::string, std::unique_ptr<Outgoing>> outgoing_;
+    unsigned looks_since_failure_ = 0;
+    unsigned without_look_ = 0;  ///< calls of events() since the set was looked at
     int failure_ = 0;
 };
 static_assert(transport::Wire<Wire>);

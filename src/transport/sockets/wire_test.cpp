@@ -1,120 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a wire of sockets does beside being one: strangers, shortages, sockets that are full, addresses.
+/// What a wire of sockets does beside being one: strangers, shortages, sockets that are full.
 
-#include "transport/sockets/wire.hpp"
-
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <functional>
-#include <set>
 
-#include "testing/watchdog.hpp"
+#include "testing/sockets.hpp"
 
 namespace heddle::testing {
 namespace {
 
-using namespace transport;
 using namespace transport::sockets;
-
-const Options beside{.same_machine = true, .other_hosts = false, .interface = {}};
-const Options over_tcp{.same_machine = false, .other_hosts = true, .interface = "lo"};
-
-/// Takes what comes to a wire, and what is over.
-struct Taken {
-    std::vector<std::string> batches;
-    std::vector<Operation*> kept;  ///< not released
-    std::vector<int> sends;        ///< errors of those that are over
-    bool keep = false;
-
-    void take(sockets::Wire& wire) {
-        std::array<WireEvent, 16> events;
-        const std::size_t count = wire.events(events);
-        for (const WireEvent& event : std::span(events).first(count)) {
-            if (event.operation->what != Operation::What::receive) {
-                sends.push_back(event.error);
-                continue;
-            }
-            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(event.received.data()) % 8, 0U);
-            batches.emplace_back(reinterpret_cast<const char*>(event.received.data()),
-                                 event.received.size());
-            if (keep)
-                kept.push_back(event.operation);
-            else
-                wire.release(*event.operation);
-        }
-    }
-    void release(sockets::Wire& wire) {
-        for (Operation* operation : kept) wire.release(*operation);
-        kept.clear();
-    }
-};
-
-std::string contents(std::size_t number, std::size_t bytes) {
-    std::string text(bytes, '\0');
-    for (std::size_t i = 0; i < bytes; ++i)
-        text[i] = static_cast<char>(number * 131 + i * 7 + (i >> 9));
-    return text;
-}
-
-SendBuffer buffer_with(const std::string& text) {
-    SendBuffer buffer;
-    buffer.what = Operation::What::send;
-    buffer.bytes = std::make_unique_for_overwrite<std::byte[]>(most_batch);
-    std::memcpy(buffer.bytes.get(), text.data(), text.size());
-    return buffer;
-}
-
-Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-
-/// Both wires in turn, until the condition holds.
-template <class Condition>
-void until(const char* what, sockets::Wire& one, Taken& ones, sockets::Wire& other, Taken& others,
-           Condition&& condition) {
-    Watchdog watchdog(what);
-    while (!condition()) {
-        ones.take(one);
-        others.take(other);
-    }
-}
-
-/// A connection without a wire.
-Descriptor connect_to(const std::string& address) {
-    const Address parsed = Address::from_bytes(address);
-    const Endpoint endpoint =
-        parsed.name != 0 ? abstract_endpoint(parsed.name) : parsed.internet.front();
-    Descriptor made(socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(connect(made.number(), endpoint.get(), endpoint.length), 0) << std::strerror(errno);
-    return made;
-}
-
-template <class Value>
-void say(const Descriptor& socket, const Value& value) {
-    EXPECT_EQ(::send(socket.number(), &value, sizeof value, MSG_NOSIGNAL),
-              static_cast<ssize_t>(sizeof value));
-}
-
-/// No further descriptors for this process.
-class Shortage {
-public:
-    Shortage() {
-        getrlimit(RLIMIT_NOFILE, &before_);
-        rlimit none = before_;
-        const Descriptor next(fcntl(0, F_DUPFD_CLOEXEC, 0));
-        none.rlim_cur = static_cast<rlim_t>(next.number());
-        EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-    }
-    ~Shortage() { setrlimit(RLIMIT_NOFILE, &before_); }
-
-private:
-    rlimit before_{};
-};
+using transport::most_address;
 
 class SocketsWire : public ::testing::TestWithParam<Options> {
 protected:
@@ -136,8 +40,12 @@ protected:
         until(what, sender, sent, receiver, received, condition);
     }
 };
-INSTANTIATE_TEST_SUITE_P(Ways, SocketsWire, ::testing::Values(beside, over_tcp),
-                         [](const auto& way) { return way.param.same_machine ? "beside" : "tcp"; });
+INSTANTIATE_TEST_SUITE_P(Ways, SocketsWire, ::testing::Values(beside, with_rings, over_tcp),
+                         [](const auto& way) {
+                             return !way.param.same_machine ? "tcp"
+                                 : way.param.rings          ? "with_rings"
+                                                            : "beside";
+                         });
 
 TEST_P(SocketsWire, batches_of_every_length_arrive_as_they_were) {
     std::size_t number = 0;
@@ -299,12 +207,14 @@ TEST_P(SocketsWire, what_is_no_batch_ends_its_connection_alone) {
     Hello hello;
     hello.secret = Address::from_bytes(receiver.address()).secret;
     say(raw, hello);
-    say(raw, Frame{5, 0});
+    say(raw, Frame::of_batch(5));
     say(raw, std::array<char, 8>{'a', 'b', 'c', 'd', 'e'});
     go_on_until("a batch by hand", [&] { return received.batches.size() == 2; });
     EXPECT_EQ(received.batches.back(), "abcde");
     ASSERT_EQ(receiver.connections(), 2U);
-    for (const Frame wrong : {Frame{0, 0}, Frame{most_batch + 1, 0}, Frame{8, 1}}) {
+    for (const Frame wrong :
+         {Frame::of_batch(0), Frame::of_batch(most_batch + 1), Frame{8, Frame::Kind::go_on},
+          Frame{0, Frame::Kind::go_on}, Frame{0, Frame::Kind::skip}}) {
         const Descriptor another = connect_to(receiver.address());
         say(another, hello);
         go_on_until("no batch", [&] { return receiver.connections() == 3; });
@@ -348,13 +258,38 @@ TEST_P(SocketsWire, a_receiver_that_goes_is_told_by_the_next_send) {
     deliver("to somebody else");
 }
 
+TEST_P(SocketsWire, what_a_peer_has_said_before_it_went_is_told_before_its_end) {
+    for (int round = 0; round < 20; ++round) {
+        auto other = std::make_unique<sockets::Wire>(GetParam());
+        Taken others;
+        Outgoing* const there = sender.find(other->address());
+        Outgoing* const back = other->find(sender.address());
+        for (int i = 0; i < 50; ++i)
+            until("batches both ways", sender, sent, *other, others, [&] {
+                return sender.inject(there, bytes_of("hello")) == Sent::accepted &&
+                    other->inject(back, bytes_of("hello")) == Sent::accepted;
+            });
+        until("their arrival", sender, sent, *other, others,
+              [&] { return sent.batches.size() >= 50 && others.batches.size() >= 50; });
+        for (int i = 0; i < 10; ++i)
+            ASSERT_EQ(other->inject(back, bytes_of("last words")), Sent::accepted);
+        other.reset();
+        sent.batches.clear();
+        Watchdog watchdog("an end");
+        Sent last = Sent::accepted;
+        while ((last = sender.inject(there, bytes_of("are you there"))) != Sent::failed)
+            sent.take(sender);
+        ASSERT_EQ(std::ranges::count(sent.batches, "last words"), 10);
+    }
+}
+
 TEST_P(SocketsWire, a_receiver_without_descriptors_lets_in_later_and_is_not_kept_busy) {
     const std::string address = receiver.address();
     const Descriptor early = connect_to(address);  // waits in the kernel
     Hello hello;
     hello.secret = Address::from_bytes(address).secret;
     say(early, hello);
-    say(early, Frame{8, 0});
+    say(early, Frame::of_batch(8));
     say(early, std::uint64_t{42});
     Watchdog watchdog("a shortage");
     {
@@ -465,143 +400,6 @@ TEST(SocketsOfOtherUsers, are_not_told_the_secret) {
     int status = 0;
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
-}
-
-// --- several endpoints ---
-
-Endpoint loopback(std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    Endpoint endpoint;
-    std::memcpy(&endpoint.bytes, &address, sizeof address);
-    endpoint.length = sizeof address;
-    return endpoint;
-}
-
-/// Listens over TCP without being a wire.
-struct RawListener {
-    Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    Endpoint endpoint = loopback(0);
-
-    RawListener() {
-        EXPECT_EQ(bind(socket.number(), endpoint.get(), endpoint.length), 0);
-        EXPECT_EQ(listen(socket.number(), 100), 0);
-        EXPECT_EQ(getsockname(socket.number(), reinterpret_cast<sockaddr*>(&endpoint.bytes),
-                              &endpoint.length),
-                  0);
-    }
-};
-
-TEST(OutgoingSocket, tries_the_next_endpoint_when_one_refuses_or_belongs_to_somebody_else) {
-    Watchdog watchdog("endpoints");
-    sockets::Wire receiver(over_tcp);
-    const Address address = Address::from_bytes(receiver.address());
-    RawListener gone;
-    const Endpoint nobody = gone.endpoint;
-    gone.socket.close();
-    RawListener somebody_else;
-    Loop loop;
-    Completions completions;
-    Outgoing outgoing(loop, completions, address.secret,
-                      {nobody, somebody_else.endpoint, address.internet.front()});
-    Taken taken;
-    while (outgoing.inject(bytes_of("found")) == Sent::again) {
-        loop.look();
-        taken.take(receiver);
-        const Descriptor visitor(accept4(somebody_else.socket.number(), nullptr, nullptr, 0));
-    }
-    while (taken.batches.empty()) taken.take(receiver);
-    EXPECT_EQ(taken.batches.front(), "found");
-    EXPECT_EQ(outgoing.error(), 0);
-}
-
-TEST(OutgoingSocket, gives_up_on_a_peer_that_hangs_up_three_times) {
-    Watchdog watchdog("hanging up");
-    RawListener listener;
-    Loop loop;
-    Completions completions;
-    Outgoing outgoing(loop, completions, {}, {listener.endpoint});
-    int visits = 0;
-    while (outgoing.inject(bytes_of("hello")) == Sent::again) {
-        loop.look();
-        const Descriptor visitor(accept4(listener.socket.number(), nullptr, nullptr, 0));
-        if (visitor) ++visits;
-    }
-    EXPECT_EQ(visits, 3);
-    EXPECT_EQ(outgoing.error(), ECONNRESET);
-    EXPECT_EQ(outgoing.finding(), std::strerror(ECONNRESET));
-}
-
-// --- addresses ---
-
-TEST(SocketsAddress, is_short_and_read_as_it_was_written) {
-    const sockets::Wire wire;
-    const std::string bytes = wire.address();
-    EXPECT_LE(bytes.size(), most_address);
-    const Address read = Address::from_bytes(bytes);
-    EXPECT_EQ(read.to_bytes(), bytes);
-    EXPECT_NE(read.machine, 0U);
-    EXPECT_NE(read.name, 0U);
-    EXPECT_EQ(read.process, static_cast<std::uint32_t>(getpid()));
-    EXPECT_FALSE(read.internet.empty());
-    EXPECT_NE(wire.address(), sockets::Wire().address());
-}
-
-TEST(SocketsAddress, has_as_many_endpoints_as_fit) {
-    Address address = Address::of_this_process();
-    address.port = 80;
-    address.internet.assign(40, loopback(80));
-    const std::string bytes = address.to_bytes();
-    EXPECT_LE(bytes.size(), most_address);
-    EXPECT_GT(bytes.size(), most_address - 5);
-    EXPECT_EQ(Address::from_bytes(bytes).internet.back().text(), "127.0.0.1 port 80");
-}
-
-TEST(SocketsAddress, that_is_none_is_refused) {
-    sockets::Wire wire;
-    const std::string bytes = wire.address();
-    const Address whole = Address::from_bytes(bytes);
-    std::set<std::size_t> fine;
-    for (std::size_t length = 0; length < bytes.size(); ++length) try {
-            (void)Address::from_bytes(bytes.substr(0, length));
-            fine.insert(length);
-        } catch (const std::runtime_error&) {}
-    EXPECT_EQ(fine.size(), whole.internet.size());  // some with fewer endpoints are whole
-    EXPECT_THROW(wire.find("nobody"), std::runtime_error);
-    EXPECT_THROW(wire.find(std::string(100, 'x')), std::runtime_error);
-}
-
-TEST(SocketsAddress, of_another_host_that_listens_only_to_its_own_leads_nowhere) {
-    sockets::Wire wire(beside);
-    Address elsewhere = Address::from_bytes(wire.address());
-    elsewhere.machine ^= 1;
-    EXPECT_THROW(wire.find(elsewhere.to_bytes()), std::runtime_error);
-    Address other_network = Address::from_bytes(wire.address());
-    other_network.network ^= 1;
-    EXPECT_THROW(wire.find(other_network.to_bytes()), std::runtime_error);
-    EXPECT_NE(wire.find(wire.address()), nullptr);
-}
-
-TEST(SocketsAddress, of_a_wire_that_listens_both_ways_leads_over_tcp_from_elsewhere) {
-    Watchdog watchdog("the same wire by both ways");
-    sockets::Wire receiver(Options{true, true, "lo"}), sender;
-    Address as_from_elsewhere = Address::from_bytes(receiver.address());
-    as_from_elsewhere.machine ^= 1;
-    Taken taken, sent;
-    for (const std::string& way : {receiver.address(), as_from_elsewhere.to_bytes()}) {
-        Outgoing* const to = sender.find(way);
-        while (sender.inject(to, bytes_of("hello")) == Sent::again) {
-            taken.take(receiver);
-            sent.take(sender);
-        }
-    }
-    while (taken.batches.size() < 2) taken.take(receiver);
-    EXPECT_EQ(receiver.connections(), 2U);
-    EXPECT_EQ(sender.place(as_from_elsewhere.to_bytes()).find("127.0.0.1 port "), 0U);
-    EXPECT_EQ(sender.place(receiver.address()),
-              "process " + std::to_string(getpid()) + " of this host");
 }
 
 }  // namespace
