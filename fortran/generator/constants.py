@@ -9,7 +9,7 @@ from model import facts
 
 # Lengths of strings: C counts the terminating null character, Fortran has none.
 STRING_LENGTHS = re.compile(r"MPI_MAX_(?!.*_T_)")
-NOT_IN_FORTRAN = re.compile(r"MPI_T_|MPI_F_|MPIX_")
+NOT_IN_FORTRAN = re.compile(r"MPI_T_(?!ERR_)|MPI_F_|MPIX_")
 
 KINDS = {
     "MPI_ADDRESS_KIND": 8, "MPI_COUNT_KIND": 8, "MPI_OFFSET_KIND": 8, "MPI_INTEGER_KIND": 4,

@@ -95,14 +95,17 @@ int scan(const Site& site, In in, Result out, Count count, Type type, Op op) {
     return MPI_SUCCESS;
 }
 
-/// Rank 0 has no result, and its buffer is not looked at unless its operand is there.
+/// Rank 0 has no result, and its buffer is not looked at unless its operand is there. Nobody
+/// wants the operand of a process that is alone: its buffer is checked, and not read.
 int exscan(const Site& site, In in, Result out, Count count, Type type, Op op) {
     Operands operands;
     const Part part{site.schedule.rank != 0 || is_in_place(in.address), true};
     if (const int error = in_one_group(site)) return error;
     if (const int error = prepare(site, op, type)) return error;
+    const bool alone = site.schedule.size == 1;
+    if (alone) site.schedule.reduction.packed = false;
     if (const int error = measure(site, in, count, out, count, type, part, operands)) return error;
-    coll::exscan(site.schedule, operands.in, operands.out, number(count));
+    if (!alone) coll::exscan(site.schedule, operands.in, operands.out, number(count));
     return MPI_SUCCESS;
 }
 
@@ -151,12 +154,24 @@ int check_operand(Thread& thread, const Buffer& buffer, Count count, Type type) 
     return refuse(thread, nullptr, MPI_ERR_BUFFER, Buffer::name, no_memory(buffer.address));
 }
 
+/// Whether an element of one may lie where one of the other does. Of elements with gaps only that is known to be
+/// wrong which begins at the same place.
+bool may_overlap(const std::byte* one, const std::byte* other, std::uint64_t count,
+                 const objects::Datatype& type) noexcept {
+    if (count == 0 || type.size == 0) return false;
+    const auto apart = static_cast<std::uint64_t>(one < other ? other - one : one - other);
+    return apart == 0 || (type.contiguous && apart < count * static_cast<std::uint64_t>(type.size));
+}
+
 int reduce_local(Thread& thread, LocalIn in, LocalResult inout, Count count, Type type, Op op) {
     const Reduction reduction(*op, *type);
     if (!reduction.defined())
         return objects::fail(thread, nullptr, MPI_ERR_OP, undefined(reduction));
     if (const int error = check_operand(thread, in, count, type)) return error;
     if (const int error = check_operand(thread, inout, count, type)) return error;
+    if (may_overlap(in.address, inout.address, static_cast<std::uint64_t>(count.value), *type))
+        return refuse(thread, nullptr, MPI_ERR_BUFFER, LocalIn::name,
+                      "it overlaps inoutbuf, and the two must be apart");
     reduction.combine(in.address, inout.address, inout.address,
                       static_cast<std::size_t>(count.value));
     return MPI_SUCCESS;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <poll.h>
 #include <stdexcept>
@@ -17,7 +19,11 @@ namespace {
 
 constexpr std::size_t longest_own_key = 64;
 /// What still runs on a host that is cut off ends so long after its peers were found silent (transport::Patience).
-constexpr int longest_abort_ms = 3'000;
+constexpr std::chrono::milliseconds longest_abort{3'000};
+/// For each name in an error: the launcher's part on this host has it, or nobody does.
+constexpr std::chrono::milliseconds patience_for_names{2'000};
+constexpr const char* host_key = "host";
+constexpr std::size_t most_hosts_named = 8, longest_host_name = 256;
 
 /// The value of `key` in a line "cmd=... key=value ..."; empty if it is not there.
 std::string field(const std::string& line, const std::string& key) {
@@ -37,18 +43,32 @@ int whole(const std::string& text) noexcept {
 }
 
 /// False if nothing comes, nor the end, for so long.
-bool waits_for_bytes(int descriptor, int milliseconds) noexcept {
-    pollfd what{descriptor, POLLIN, 0};
-    return poll(&what, 1, milliseconds) > 0;
+bool waits_for_bytes(int descriptor, std::chrono::milliseconds patience) noexcept {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + patience;
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        pollfd what{descriptor, POLLIN, 0};
+        const int found = poll(&what, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+        if (found > 0) return true;
+        if (found == 0 || errno != EINTR) return false;
+    }
+}
+
+std::string own_host_name() {
+    char name[longest_host_name] = "";
+    return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "a host";
 }
 
 }  // namespace
 
-Pmi::Pmi(int descriptor, int rank, int size) : descriptor_(descriptor), rank_(rank), size_(size) {
+Pmi::Pmi(int descriptor, int rank, int size, std::chrono::milliseconds patience)
+    : descriptor_(descriptor), rank_(rank), size_(size), patience_(patience) {
     begin();
 }
 
-Pmi::Pmi(int descriptor, const std::string& id) : descriptor_(descriptor) {
+Pmi::Pmi(int descriptor, const std::string& id)
+    : descriptor_(descriptor), patience_(usual_patience) {
     ask("cmd=initack pmiid=" + id, "initack");
     // Three lines that nobody has asked for: size, rank and debug.
     for (int lines = 0; lines < 3; ++lines) {
@@ -77,6 +97,7 @@ void Pmi::begin() {
         std::strlen("cmd=put kvsname= key= value=\n") + store_.size() + longest_own_key;
     longest_value_ -= std::min(longest_value_, rest);
     hang_up_.emplace(descriptor_, rank_);
+    if (size_ > 1) put(host_key, own_host_name());
 }
 
 int Pmi::appnum() { return whole(field(ask_perhaps("cmd=get_appnum"), "appnum")); }
@@ -91,6 +112,7 @@ NodeMap Pmi::node_map() {
     if (map.empty() && !text.empty())
         throw std::runtime_error("the launcher says that ranks are on nodes as '" + text +
                                  "', which is not understood (PMI-1)");
+    nodes_ = map;
     return map;
 }
 
@@ -117,7 +139,12 @@ std::string Pmi::get(int rank, const std::string& key) {
     });
 }
 
-void Pmi::fence() { ask("cmd=barrier_in", "barrier_out"); }
+void Pmi::fence() {
+    in_first_fence_ = fences_ == 0;
+    ask("cmd=barrier_in", "barrier_out");
+    in_first_fence_ = false;
+    ++fences_;
+}
 
 void Pmi::leave() noexcept {
     hang_up_->expect();
@@ -134,7 +161,7 @@ void Pmi::abort(int code) noexcept {
     try {
         send("cmd=abort exitcode=" + std::to_string(code) + "\n");
         // Some launchers lose the word of a process that is gone when they come to read it.
-        for (char bytes[512]; waits_for_bytes(descriptor_, longest_abort_ms) &&
+        for (char bytes[512]; waits_for_bytes(descriptor_, longest_abort) &&
              read(descriptor_, bytes, sizeof bytes) > 0;) {}
     } catch (const std::exception&) {
         // The exit that follows tells it as well.
@@ -177,12 +204,56 @@ std::string Pmi::receive() {
             received_.erase(0, end + 1);
             return line;
         }
+        await_bytes();
         char bytes[2048];
         const ssize_t n = read(descriptor_, bytes, sizeof bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) throw std::runtime_error("the launcher has closed the connection (PMI-1)");
         received_.append(bytes, static_cast<std::size_t>(n));
     }
+}
+
+void Pmi::await_bytes() {
+    if (waits_for_bytes(descriptor_, given_up_ ? patience_for_names : patience_)) return;
+    if (!in_first_fence_) give_up();
+    std::fprintf(stderr,
+                 "heddle: rank %d waits in MPI_Init for ranks that have not come to it for %lld s: "
+                 "they do something "
+                 "else, or a host is cut off\n",
+                 rank_, static_cast<long long>(patience_.count() / 1000));
+    while (!waits_for_bytes(descriptor_, patience_)) {}
+}
+
+void Pmi::give_up() {
+    if (given_up_) throw std::runtime_error("the launcher does not answer (PMI-1)");
+    given_up_ = true;
+    received_.clear();
+    const std::string hosts = fences_ == 0 ? std::string() : other_hosts();
+    throw std::runtime_error("the launcher has not answered for " +
+                             std::to_string(patience_.count() / 1000) + " s (PMI-1)" +
+                             (hosts.empty() ? "" : ": a host is cut off, or stopped, of " + hosts));
+}
+
+std::string Pmi::other_hosts() {
+    std::string text;
+    std::size_t named = 0;
+    for (std::size_t first = 0; first < nodes_.size(); ++first) {
+        const std::int32_t node = nodes_[first];
+        const auto begin = nodes_.begin();
+        if (node == nodes_[static_cast<std::size_t>(rank_)] ||
+            std::find(begin, begin + static_cast<std::ptrdiff_t>(first), node) !=
+                begin + static_cast<std::ptrdiff_t>(first))
+            continue;
+        if (++named > most_hosts_named) return text + " and others";
+        if (!text.empty()) text += ", ";
+        try {
+            text += get(static_cast<int>(first), host_key);
+        } catch (const std::exception&) {
+            text += "a host";
+        }
+        text += " (rank " + std::to_string(first) + ")";
+    }
+    return text;
 }
 
 }  // namespace heddle::launch

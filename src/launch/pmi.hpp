@@ -4,7 +4,14 @@
 ///
 /// Either the launcher has connected the process already (PMI_FD), or it wants to be called (PMI_PORT). Values
 /// are cut into pieces as short as the launcher wants them (launch/pieces.hpp).
+///
+/// Patience       a host may be cut off before the lanes between hosts exist that would notice. All ranks have come to
+///                MPI_Init when the first fence() has returned: later ones, and all other answers, are waited for as
+///                long as the patience lasts, and then an error names the other hosts. The first fence() waits
+///                without an end, since programs may compute for hours before MPI_Init; it says so once.
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,8 +22,10 @@ namespace heddle::launch {
 
 class Pmi final : public Launcher {
 public:
+    static constexpr std::chrono::milliseconds usual_patience{60'000};
+
     /// Of a launcher that has said by other means which rank this is.
-    Pmi(int descriptor, int rank, int size);
+    Pmi(int descriptor, int rank, int size, std::chrono::milliseconds patience = usual_patience);
     /// Of one that says so when it hears the number that it has given this process.
     Pmi(int descriptor, const std::string& id);
     ~Pmi() override;
@@ -41,6 +50,11 @@ private:
     std::string ask_perhaps(const std::string& command);
     void send(const std::string& line);
     std::string receive();
+    /// Waits for bytes of the launcher, as long as the patience lasts.
+    void await_bytes();
+    [[noreturn]] void give_up();
+    /// "node2 (ranks 2 and 3)" of each other node, as far as it is known.
+    std::string other_hosts();
     std::string key_of(int rank, const std::string& key, std::size_t piece) const;
 
     int descriptor_;
@@ -51,6 +65,11 @@ private:
     std::string store_;     ///< name of the job's key-value store
     std::string received_;  ///< bytes of a line that is not complete yet
     std::optional<HangUp> hang_up_;
+    std::chrono::milliseconds patience_;
+    std::uint32_t fences_ = 0;     ///< that have ended
+    bool in_first_fence_ = false;  ///< this one may take any time
+    bool given_up_ = false;        ///< what is asked now is for the error's sake
+    NodeMap nodes_;                ///< once it was asked for
     bool left_ = false;
 };
 

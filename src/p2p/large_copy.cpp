@@ -10,6 +10,7 @@
 #include "p2p/incoming_stream.hpp"
 #include "p2p/payload.hpp"
 #include "platform/tick_rate.hpp"
+#include "sync/short_wait.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -103,6 +104,7 @@ void LargeCopy::leave(const match::Message& message) noexcept {
 /// Closes the message, and takes what the sender has claimed before; the answer is how much that was.
 std::uint64_t LargeCopy::take_claimed(const Pull& pull, IncomingStream& stream) {
     const std::uint64_t claimed = stream.close();
+    sync::ShortWait<sync::Native> wait;
     while (stream.taken() < claimed) {
         if (stream.take()) continue;
         // The sender is just storing it, and may have lost its core. Its buffer is good until it has stored.
@@ -111,7 +113,7 @@ std::uint64_t LargeCopy::take_claimed(const Pull& pull, IncomingStream& stream) 
             (may_read(pull) && read(pull, piece.at, piece.bytes) && stream.stored_nothing_more()))
             stream.skip();
         else
-            sync::Native::yield();
+            wait.turn();
     }
     return claimed;
 }

@@ -2,9 +2,11 @@
 #include "p2p/payload_rings.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <unistd.h>
 
 #include "platform/limits.hpp"
+#include "platform/memory.hpp"
 #include "tool/recipe.hpp"
 
 namespace heddle::p2p {
@@ -26,6 +28,12 @@ bool are_used(const transport::shm::Node& node, const tool::Settings& settings) 
         !tool::in_laboratory(settings) && !platform::addresses_are_limited();
 }
 
+/// What each ring uses first: its head, and the first extent.
+void populate(transport::shm::PayloadRing& ring) noexcept {
+    constexpr std::size_t head = offsetof(transport::shm::PayloadRing, data);
+    platform::populate(&ring, head + transport::shm::PayloadSizes::first_bytes);
+}
+
 }  // namespace
 
 PayloadRings::PayloadRings(const transport::shm::Node& node, std::int32_t rank,
@@ -42,6 +50,7 @@ std::int32_t PayloadRings::give(instance::Channel& channel) {
     const std::size_t number = taken_.size();
     transport::shm::PayloadRing* ring = node_.payload_ring(static_cast<std::size_t>(rank_), number);
     if (ring == nullptr) return -1;
+    populate(*ring);
     taken_.push_back(std::make_unique<transport::shm::PayloadProducer>(*ring, extent_));
     channel.payload = taken_.back().get();
     return static_cast<std::int32_t>(number);
@@ -51,6 +60,7 @@ transport::shm::PayloadConsumer PayloadRings::open(std::int32_t from, std::uint3
     if (platform::addresses_are_limited()) return {};
     transport::shm::PayloadRing* ring = node_.payload_ring(static_cast<std::size_t>(from), number);
     if (ring == nullptr) return {};
+    populate(*ring);
     const transport::shm::PayloadConsumer consumer(*ring);
     consumer.be_ready();
     return consumer;

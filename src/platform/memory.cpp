@@ -70,6 +70,18 @@ Mapping SharedObject::map(std::size_t offset, std::size_t bytes) const noexcept 
     return address == MAP_FAILED ? Mapping{} : Mapping{address, bytes};
 }
 
+void populate(void* address, std::size_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+    constexpr int advice = MADV_POPULATE_WRITE;
+#else
+    constexpr int advice = 23;  // C libraries before 2.35 have no name for it
+#endif
+    const std::uintptr_t page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(address) / page * page;
+    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(address) + bytes;
+    madvise(reinterpret_cast<void*>(begin), end - begin, advice);
+}
+
 void wipe_on_fork(const Mapping& mapping) noexcept {
     madvise(mapping.address(), mapping.bytes(), MADV_WIPEONFORK);
 }

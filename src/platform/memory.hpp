@@ -41,6 +41,10 @@ private:
 /// Maps the first `bytes` of an object (platform/shared_memory.hpp) that is as large. Empty on failure (errno).
 Mapping map_shared(int descriptor, std::size_t bytes) noexcept;
 
+/// Has the kernel give and map the pages in which the bytes lie, at once instead of one by one when they are first
+/// touched. Where it cannot, they come as they are touched.
+void populate(void* address, std::size_t bytes) noexcept;
+
 /// A shared memory object behind a descriptor, which stays its owner's. Should another file come to be
 /// behind it, that is noticed.
 class SharedObject {

@@ -20,6 +20,10 @@ namespace heddle::platform {
 /// Thread safety  one thread at a time.
 class TrialsOfTwo {
 public:
+    /// `lost`: as if so many trials in a row had been lost already, so that the first one comes later.
+    explicit TrialsOfTwo(unsigned lost) noexcept : lost_(lost) {}
+    TrialsOfTwo() = default;
+
     /// 0 or 1.
     unsigned now() const noexcept { return now_; }
     /// The number of the stretch that is going on.

@@ -13,7 +13,7 @@
 ///                (2) numbers of a slot grow. One that has been taken back is never held again, whatever has
 ///                    become of its slot: numbers do not come again in the life of a machine.
 /// Waiting        take_back() waits while the receiver holds that offer, which is as long as it takes to
-///                search for a receive.
+///                search for a receive (sync/short_wait.hpp).
 /// Memory         zeroes are a valid object without offers.
 
 #include <cstddef>
@@ -21,6 +21,7 @@
 
 #include "sync/native.hpp"
 #include "sync/orders.hpp"
+#include "sync/short_wait.hpp"
 
 namespace heddle::sync {
 
@@ -69,12 +70,12 @@ public:
         mine.store(standing(number) | taken_back, relaxed);        // ordered by F2
         any_taken_back_.store(1, relaxed);                         // ordered by F2
         heavy_fence();                                             // F2: pairs with F1 in hold()
-        for (;;) {
-            const std::uint64_t answer =
-                answers_[number % slots].load(acquire);  // A1: pairs with R1
-            if (answer != word(number, held)) return answer != word(number, accepted);
-            World::yield();
-        }
+        std::uint64_t answer = 0;
+        wait_shortly_until<World>([&] {
+            answer = answers_[number % slots].load(acquire);  // A1: pairs with R1
+            return answer != word(number, held);
+        });
+        return answer != word(number, accepted);
     }
 
     // --- the receiver ---

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <random>
@@ -164,6 +165,39 @@ TEST(Offers, of_one_slot_meet_where_it_is_reused_without_a_lock) {
         found = simulation.run().find("two fates") != std::string::npos;
     }
     EXPECT_TRUE(found);
+}
+
+/// A sender of a higher priority than the receiver, on the same core, takes a message back while the receiver holds it.
+TEST(Offers, are_taken_back_by_an_urgent_thread_on_the_receivers_core) {
+    int held = 0;
+    for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+        Simulation simulation(seed, {.urgent_thread = 0, .most_steps = 20'000});
+        SimulatedOffers offers{};
+        SimulatedWorld::Atom<std::uint64_t> sent{0};
+        SimulatedWorld::Atom<std::uint32_t> nobody_wakes{0};
+        bool holds = false, taken_back = false, accepted = false;
+        simulation.thread([&] {
+            std::uint32_t next = 0;
+            const std::uint64_t number = offers.offer(next, true);
+            sent.store(number, release);
+            SimulatedWorld::wait_for(nobody_wakes, 0, std::chrono::microseconds(1));
+            if (holds) ++held;
+            taken_back = offers.take_back(number, fence);
+        });
+        simulation.thread([&] {
+            std::uint64_t number = 0;
+            while ((number = sent.load(acquire)) == 0) SimulatedWorld::yield();
+            holds = offers.hold(number);
+            if (!holds) return;
+            for (int step = 0; step < 8; ++step) Simulation::point();  // it looks for a receive
+            offers.accept(number);
+            holds = false;
+            accepted = true;
+        });
+        ASSERT_EQ(simulation.run(), "") << "seed " << seed;
+        ASSERT_NE(accepted, taken_back) << "seed " << seed;
+    }
+    EXPECT_GT(held, 100);
 }
 
 TEST(Offers, number_as_many_as_there_are_slots) {

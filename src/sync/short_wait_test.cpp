@@ -52,4 +52,12 @@ TEST(ShortWait, lets_a_thread_of_lower_priority_on_the_same_core_go_on) {
     EXPECT_TRUE(over);
 }
 
+TEST(ShortWait, gives_up_after_so_many_sleeps) {
+    int looks = 0;
+    EXPECT_FALSE(wait_shortly_until<Native>([&] { return ++looks < 0; }, 3));
+    const int looks_in_vain = looks;
+    looks = 0;
+    EXPECT_TRUE(wait_shortly_until<Native>([&] { return ++looks == looks_in_vain; }, 3));
+}
+
 }  // namespace

@@ -238,6 +238,9 @@ Fiber* Simulation::choose(bool not_me) {
         if (fiber->state != Fiber::State::ready || (not_me && fiber.get() == running_)) continue;
         if (random(++count) == 0) chosen = fiber.get();
     }
+    for (auto& fiber : fibers_)  // offers its core in vain
+        if (fiber->number == options_.urgent_thread && fiber->state == Fiber::State::ready)
+            return fiber.get();
     return chosen;
 }
 

@@ -39,6 +39,8 @@ struct SimulationOptions {
     bool heavy_fences = true;      ///< false: a heavy fence does nothing (to be found out)
     bool fences_available = true;  ///< false: what Fence::available() answers; waits time out
     bool spurious_wakeups = false;
+    /// By its number: runs whenever it can, as with a priority of the real-time kind on a single core. -1: none.
+    int urgent_thread = -1;
     std::uint64_t most_steps = 2'000'000;
 };
 

@@ -203,5 +203,7 @@ contains
     call expect(status /= MPI_SUCCESS .and. r == MPI_REQUEST_NULL, 'no request after an error')
     call MPI_Error_string(code, text, length)
     call expect(length > 0 .and. text(length:length) /= ' ', 'what it says')
+    call MPI_Error_class(MPI_T_ERR_INVALID_HANDLE, code)
+    call expect(code == MPI_T_ERR_INVALID_HANDLE .and. code /= MPI_T_ERR_MEMORY, 'classes of the tool interface')
   end subroutine
 end program

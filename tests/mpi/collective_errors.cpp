@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int rank, size, failed;
 
@@ -105,6 +106,43 @@ static void aliases(void) {
     for (i = 0; i < 64; ++i) all[i] = rank;
     EXPECT(MPI_SUCCESS, MPI_Allreduce(all, out, 64, MPI_INT, MPI_SUM, world));
     EXPECT(size * (size - 1) / 2, out[63]);
+}
+
+/* Nobody wants the operand: memory that cannot be read does no harm. */
+static void exscan_of_one_process(void) {
+    const size_t bytes = 1 << 20;
+    void* const nothing = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MPI_Comm self = MPI_COMM_SELF;
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT(0, nothing == MAP_FAILED);
+    EXPECT(MPI_SUCCESS, MPI_Exscan(nothing, NULL, 1 << 18, MPI_INT, MPI_SUM, self));
+    EXPECT(MPI_SUCCESS, MPI_Exscan(nothing, NULL, 1000, MPI_DOUBLE_INT, MPI_MAXLOC, self));
+    EXPECT(MPI_SUCCESS,
+           MPI_Iexscan(nothing, NULL, 1000, MPI_SHORT_INT, MPI_MINLOC, self, &request));
+    EXPECT(MPI_SUCCESS, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    munmap(nothing, bytes);
+}
+
+/* The operands of MPI_Reduce_local. */
+static void aliased_operands(void) {
+    int all[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    MPI_Datatype every_other;
+    EXPECT(MPI_ERR_BUFFER, MPI_Reduce_local(all, all, 1, MPI_INT, MPI_SUM));
+    EXPECT(MPI_ERR_BUFFER, MPI_Reduce_local(all, all + 3, 4, MPI_INT, MPI_SUM));
+    EXPECT(MPI_ERR_BUFFER, MPI_Reduce_local(all + 3, all, 4, MPI_INT, MPI_SUM));
+    EXPECT(0, all[0] != 0 || all[3] != 3 || all[7] != 7);
+    EXPECT(MPI_SUCCESS, MPI_Reduce_local(all, all, 0, MPI_INT, MPI_SUM));
+    EXPECT(MPI_SUCCESS, MPI_Reduce_local(all, all + 4, 4, MPI_INT, MPI_SUM));
+    EXPECT(1, all[4] == 4 && all[7] == 10);
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &every_other);
+    MPI_Type_commit(&every_other);
+    MPI_Op op;
+    EXPECT(MPI_SUCCESS, MPI_Op_create(keep_left, 1, &op));
+    EXPECT(MPI_ERR_BUFFER, MPI_Reduce_local(all, all, 4, every_other, op));
+    EXPECT(MPI_SUCCESS, MPI_Reduce_local(all, all + 1, 1, every_other, op));
+    EXPECT(1, all[1] == all[0]);
+    MPI_Op_free(&op);
+    MPI_Type_free(&every_other);
 }
 
 /* Operations on types of which the standard says nothing, as programs use them. */
@@ -276,6 +314,8 @@ int main(int argc, char** argv) {
     without_waiting();
     aliases();
     beyond_the_standard();
+    exscan_of_one_process();
+    aliased_operands();
     freed_operation();
     if (size > 1) between_groups();
     MPI_Finalize();

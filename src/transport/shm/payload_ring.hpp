@@ -50,6 +50,8 @@ struct PayloadSizes {
     static constexpr std::uint64_t first_blocks = 4;    ///< first extent
     static constexpr std::uint64_t claimed_blocks = 4;  ///< most that are claimed at once
     static constexpr unsigned manifests = 64;  ///< messages that are streamed or not received
+    /// Of data, at the beginning of the ring.
+    static constexpr std::size_t first_bytes = first_blocks * block;
 };
 
 /// Where a part of a message lies in the ring, in bytes.
@@ -382,7 +384,9 @@ private:
     std::uint64_t streaming_ = 0;  ///< by these manifests something is (still to be) streamed
     std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes, ever
     Trials trials_;
-    platform::TrialsOfTwo walks_{};  ///< of the extent that is needed and, second, the whole one
+    /// Of the extent that is needed and, second, the whole one. Each page of that costs a fault on both sides once: the
+    /// first trial comes when some tens of megabytes have gone through less.
+    platform::TrialsOfTwo walks_{3};
     std::array<Timed, Sizes::blocks> timed_{};
 };
 
