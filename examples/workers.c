@@ -10,7 +10,8 @@ static int primes_in(int range) {
     int found = 0;
     for (int n = range * length; n < (range + 1) * length; ++n) {
         int is_prime = n > 1;
-        for (int divisor = 2; is_prime && divisor * divisor <= n; ++divisor) is_prime = n % divisor != 0;
+        for (int divisor = 2; is_prime && divisor * divisor <= n; ++divisor)
+            is_prime = n % divisor != 0;
         found += is_prime;
     }
     return found;
@@ -18,7 +19,7 @@ static int primes_in(int range) {
 
 static void work(MPI_Comm parent) {
     for (int range = 0, found = 0;; found = primes_in(range)) {
-        MPI_Send(&found, 1, MPI_INT, 0, 0, parent);  /* the first says only that it is there */
+        MPI_Send(&found, 1, MPI_INT, 0, 0, parent); /* the first says only that it is there */
         MPI_Recv(&range, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
         if (range == stop) return;
     }

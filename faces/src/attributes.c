@@ -12,7 +12,8 @@
 /* Predefined attributes whose values mean something: a converted copy for each. */
 static void* value_out(int keyval, void* value) {
     static int host, io, last_used_code, flavors[4], models[2];
-    if (!is_memory(value) || keyval > MPI_WIN_MODEL) return value; /* the last one that is predefined */
+    if (!is_memory(value) || keyval > MPI_WIN_MODEL)
+        return value; /* the last one that is predefined */
     const int* given = value;
     int* copy = NULL;
     switch (keyval) {
@@ -31,15 +32,16 @@ static int found(int error, int keyval, void* attribute, const int* flag) {
     return error_out(error);
 }
 
-#define ATTRIBUTES(X, Handle, in)                                                                   \
-    FUNCTION(int, X##_get_attr, (F_##Handle object, int keyval, void* attribute, int* flag)) {      \
-        const int known = keyval_in(keyval);                                                        \
-        return found(heddle.X##_get_attr(in(object), known, CROSS(attribute), CROSS(flag)), known, attribute, flag); \
-    }                                                                                               \
-    SECOND_NAME(X##_get_attr)                                                                       \
-    FUNCTION(int, X##_set_attr, (F_##Handle object, int keyval, void* attribute)) {                 \
-        return error_out(heddle.X##_set_attr(in(object), keyval_in(keyval), attribute));            \
-    }                                                                                               \
+#define ATTRIBUTES(X, Handle, in)                                                                  \
+    FUNCTION(int, X##_get_attr, (F_##Handle object, int keyval, void* attribute, int* flag)) {     \
+        const int known = keyval_in(keyval);                                                       \
+        return found(heddle.X##_get_attr(in(object), known, CROSS(attribute), CROSS(flag)), known, \
+                     attribute, flag);                                                             \
+    }                                                                                              \
+    SECOND_NAME(X##_get_attr)                                                                      \
+    FUNCTION(int, X##_set_attr, (F_##Handle object, int keyval, void* attribute)) {                \
+        return error_out(heddle.X##_set_attr(in(object), keyval_in(keyval), attribute));           \
+    }                                                                                              \
     SECOND_NAME(X##_set_attr)
 ATTRIBUTES(Comm, Comm, comm_in)
 ATTRIBUTES(Type, Datatype, type_in)
@@ -69,7 +71,8 @@ static bool is_dup(Procedure* copy) { return copy == (Procedure*)FACE_DUP_FN; }
 static bool is_null_copy(Procedure* copy) { return copy == NULL; }
 static bool is_null_delete(Procedure* delete) { return delete == NULL; }
 #else
-EXPORTED int FACE_NULL_COPY_FN(void* object, int keyval, void* state, void* in, void* out, int* flag);
+EXPORTED int FACE_NULL_COPY_FN(void* object, int keyval, void* state, void* in, void* out,
+                               int* flag);
 int FACE_NULL_COPY_FN(void* object, int keyval, void* state, void* in, void* out, int* flag) {
     (void)object, (void)keyval, (void)state, (void)in, (void)out;
     *flag = 0;
@@ -81,11 +84,12 @@ int FACE_NULL_DELETE_FN(void* object, int keyval, void* value, void* state) {
     return MPI_SUCCESS;
 }
 /* Each kind of object has names of its own for them. */
-#define NAMES_OF(KIND)                                                                                        \
-    EXPORTED extern __typeof__(FACE_DUP_FN) OMPI_C_MPI_##KIND##DUP_FN __attribute__((alias("OMPI_C_MPI_DUP_FN"))); \
-    EXPORTED extern __typeof__(FACE_NULL_COPY_FN) OMPI_C_MPI_##KIND##NULL_COPY_FN                             \
-        __attribute__((alias("OMPI_C_MPI_NULL_COPY_FN")));                                                    \
-    EXPORTED extern __typeof__(FACE_NULL_DELETE_FN) OMPI_C_MPI_##KIND##NULL_DELETE_FN                         \
+#define NAMES_OF(KIND)                                                                \
+    EXPORTED extern __typeof__(FACE_DUP_FN) OMPI_C_MPI_##KIND##DUP_FN                 \
+        __attribute__((alias("OMPI_C_MPI_DUP_FN")));                                  \
+    EXPORTED extern __typeof__(FACE_NULL_COPY_FN) OMPI_C_MPI_##KIND##NULL_COPY_FN     \
+        __attribute__((alias("OMPI_C_MPI_NULL_COPY_FN")));                            \
+    EXPORTED extern __typeof__(FACE_NULL_DELETE_FN) OMPI_C_MPI_##KIND##NULL_DELETE_FN \
         __attribute__((alias("OMPI_C_MPI_NULL_DELETE_FN")));
 NAMES_OF(COMM_)
 NAMES_OF(TYPE_)
@@ -95,12 +99,15 @@ static bool is_dup(Procedure* copy) {
         copy == (Procedure*)OMPI_C_MPI_TYPE_DUP_FN || copy == (Procedure*)OMPI_C_MPI_WIN_DUP_FN;
 }
 static bool is_null_copy(Procedure* copy) {
-    return copy == NULL || copy == (Procedure*)FACE_NULL_COPY_FN || copy == (Procedure*)OMPI_C_MPI_COMM_NULL_COPY_FN ||
-        copy == (Procedure*)OMPI_C_MPI_TYPE_NULL_COPY_FN || copy == (Procedure*)OMPI_C_MPI_WIN_NULL_COPY_FN;
+    return copy == NULL || copy == (Procedure*)FACE_NULL_COPY_FN ||
+        copy == (Procedure*)OMPI_C_MPI_COMM_NULL_COPY_FN ||
+        copy == (Procedure*)OMPI_C_MPI_TYPE_NULL_COPY_FN ||
+        copy == (Procedure*)OMPI_C_MPI_WIN_NULL_COPY_FN;
 }
 static bool is_null_delete(Procedure* delete) {
     return delete == NULL || delete == (Procedure*)FACE_NULL_DELETE_FN ||
-        delete == (Procedure*)OMPI_C_MPI_COMM_NULL_DELETE_FN || delete == (Procedure*)OMPI_C_MPI_TYPE_NULL_DELETE_FN ||
+        delete == (Procedure*)OMPI_C_MPI_COMM_NULL_DELETE_FN ||
+        delete == (Procedure*)OMPI_C_MPI_TYPE_NULL_DELETE_FN ||
         delete == (Procedure*)OMPI_C_MPI_WIN_NULL_DELETE_FN;
 }
 #endif
@@ -117,34 +124,39 @@ static Functions* functions(Procedure* copy, Procedure* delete, void* state) {
     return record;
 }
 
-#define KEYVALS(X, Handle, name)                                                                                  \
-    typedef int X##Copy(F_##Handle, int, void*, void*, void*, int*);                                              \
-    typedef int X##Delete(F_##Handle, int, void*, void*);                                                         \
-    static int copy_##name(MPI_##Handle object, int keyval, void* state, void* in, void* out, int* flag) {        \
-        const Functions* record = state;                                                                          \
-        return error_in(((X##Copy*)record->copy)(name##_out(object), keyval_out(keyval), record->state, in, out, flag)); \
-    }                                                                                                             \
-    static int delete_##name(MPI_##Handle object, int keyval, void* value, void* state) {                         \
-        const Functions* record = state;                                                                          \
-        return error_in(((X##Delete*)record->delete)(name##_out(object), keyval_out(keyval), value, record->state)); \
-    }                                                                                                             \
-    FUNCTION(int, X##_create_keyval, (Procedure * copy, Procedure * delete, int* keyval, void* state)) {          \
-        Functions* record = functions(copy, delete, state);                                                       \
-        if (record == NULL) return no_memory();                                                                   \
-        const int error = heddle.X##_create_keyval(                                                               \
-            is_dup(copy)             ? (MPI_##X##_copy_attr_function*)1                                           \
-                : is_null_copy(copy) ? (MPI_##X##_copy_attr_function*)0                                           \
-                                     : copy_##name,                                                               \
-            is_null_delete(delete) ? (MPI_##X##_delete_attr_function*)0 : delete_##name, CROSS(keyval), record);         \
-        if (error != MPI_SUCCESS) free(record);                                                                   \
-        return error_out(error);                                                                                  \
-    }                                                                                                             \
+#define KEYVALS(X, Handle, name)                                                              \
+    typedef int X##Copy(F_##Handle, int, void*, void*, void*, int*);                          \
+    typedef int X##Delete(F_##Handle, int, void*, void*);                                     \
+    static int copy_##name(MPI_##Handle object, int keyval, void* state, void* in, void* out, \
+                           int* flag) {                                                       \
+        const Functions* record = state;                                                      \
+        return error_in(((X##Copy*)record->copy)(name##_out(object), keyval_out(keyval),      \
+                                                 record->state, in, out, flag));              \
+    }                                                                                         \
+    static int delete_##name(MPI_##Handle object, int keyval, void* value, void* state) {     \
+        const Functions* record = state;                                                      \
+        return error_in(((X##Delete*)record->delete)(name##_out(object), keyval_out(keyval),  \
+                                                     value, record->state));                  \
+    }                                                                                         \
+    FUNCTION(int, X##_create_keyval,                                                          \
+             (Procedure * copy, Procedure * delete, int* keyval, void* state)) {              \
+        Functions* record = functions(copy, delete, state);                                   \
+        if (record == NULL) return no_memory();                                               \
+        const int error = heddle.X##_create_keyval(                                           \
+            is_dup(copy)             ? (MPI_##X##_copy_attr_function*)1                       \
+                : is_null_copy(copy) ? (MPI_##X##_copy_attr_function*)0                       \
+                                     : copy_##name,                                           \
+            is_null_delete(delete) ? (MPI_##X##_delete_attr_function*)0 : delete_##name,      \
+            CROSS(keyval), record);                                                           \
+        if (error != MPI_SUCCESS) free(record);                                               \
+        return error_out(error);                                                              \
+    }                                                                                         \
     SECOND_NAME(X##_create_keyval)
 KEYVALS(Comm, Comm, comm)
 KEYVALS(Type, Datatype, type)
 KEYVALS(Win, Win, win)
 
-FUNCTION(int, Keyval_create, (Procedure * copy, Procedure * delete, int* keyval, void* state)) {
+FUNCTION(int, Keyval_create, (Procedure * copy, Procedure* delete, int* keyval, void* state)) {
     return F_Comm_create_keyval(copy, delete, keyval, state);
 }
 SECOND_NAME(Keyval_create)

@@ -31,11 +31,11 @@
 #define COLD INTERNAL __attribute__((cold, noinline))
 
 /* FUNCTION(int, Send, (...)) { ... } SECOND_NAME(Send): PMPI_Send, and its weak alias MPI_Send. */
-#define FUNCTION(returns, X, parameters)                     \
-    EXPORTED returns F_##X parameters __asm__("PMPI_" #X);   \
+#define FUNCTION(returns, X, parameters)                   \
+    EXPORTED returns F_##X parameters __asm__("PMPI_" #X); \
     returns F_##X parameters
-#define SECOND_NAME(X)                                                                           \
-    EXPORTED extern __typeof__(F_##X) F_second_##X __asm__("MPI_" #X)                            \
+#define SECOND_NAME(X)                                                \
+    EXPORTED extern __typeof__(F_##X) F_second_##X __asm__("MPI_" #X) \
         __attribute__((weak, alias("PMPI_" #X)));
 
 INTERNAL extern struct HeddleFunctions heddle;
@@ -92,7 +92,9 @@ static inline int tag_out(int tag) {
 /* Error classes and codes. */
 COLD int error_in(int error);
 COLD int other_error_out(int error);
-static inline int error_out(int error) { return LIKELY(error == MPI_SUCCESS) ? MPI_SUCCESS : other_error_out(error); }
+static inline int error_out(int error) {
+    return LIKELY(error == MPI_SUCCESS) ? MPI_SUCCESS : other_error_out(error);
+}
 
 INTERNAL int keyval_in(int keyval);
 INTERNAL int keyval_out(int keyval);
@@ -111,13 +113,15 @@ static inline MPI_Offset displacement_in(MPI_Offset displacement) {
 
 /* Of the ABIs whose constants are negative all that is no memory becomes a constant of the standard ABI. */
 static inline void* place_in(const void* buffer) {
-    if (F_MPI_IN_PLACE == (intptr_t)MPI_IN_PLACE || LIKELY((intptr_t)buffer >= 0)) return (void*)buffer;
+    if (F_MPI_IN_PLACE == (intptr_t)MPI_IN_PLACE || LIKELY((intptr_t)buffer >= 0))
+        return (void*)buffer;
     return (intptr_t)buffer == F_MPI_IN_PLACE ? MPI_IN_PLACE : MPI_BUFFER_AUTOMATIC;
 }
 /* The same for what is no buffer, so that the library refuses it. */
 #define CROSS(address) ((__typeof__(address))place_in(address))
 static inline void* automatic_in(const void* buffer) {
-    return UNLIKELY((intptr_t)buffer == F_MPI_BUFFER_AUTOMATIC) ? MPI_BUFFER_AUTOMATIC : place_in(buffer);
+    return UNLIKELY((intptr_t)buffer == F_MPI_BUFFER_AUTOMATIC) ? MPI_BUFFER_AUTOMATIC
+                                                                : place_in(buffer);
 }
 static inline void automatic_out(void** buffer) {
     if (*buffer == MPI_BUFFER_AUTOMATIC) *buffer = (void*)F_MPI_BUFFER_AUTOMATIC;
@@ -158,8 +162,10 @@ typedef struct {
 static inline void back_status(Back_status* status) {
     if (is_wanted(status->face)) written_out(&status->standard, status->face);
 }
-#define STATUS_OUT(parameter) __attribute__((cleanup(back_status))) Back_status c_##parameter = {.face = parameter}
-#define PLACE_OF_STATUS(parameter) (is_wanted(parameter) ? blank(&c_##parameter.standard) : no_status_in(parameter))
+#define STATUS_OUT(parameter) \
+    __attribute__((cleanup(back_status))) Back_status c_##parameter = {.face = parameter}
+#define PLACE_OF_STATUS(parameter) \
+    (is_wanted(parameter) ? blank(&c_##parameter.standard) : no_status_in(parameter))
 
 /* ---- Arrays that the library sees otherwise ---- */
 
@@ -181,62 +187,68 @@ static inline bool enter_statuses(Back_statuses* all, F_Status* face, long count
     return true;
 }
 static inline void back_statuses(Back_statuses* all) {
-    for (long i = 0; all->standard != NULL && i < all->count; ++i) written_out(&all->standard[i], &all->face[i]);
+    for (long i = 0; all->standard != NULL && i < all->count; ++i)
+        written_out(&all->standard[i], &all->face[i]);
     leave(&all->room);
 }
 #define STATUSES_OUT(parameter, count)                                   \
     __attribute__((cleanup(back_statuses))) Back_statuses c_##parameter; \
     if (!enter_statuses(&c_##parameter, parameter, count)) return no_memory()
-#define PLACE_OF_STATUSES(parameter) (is_wanted(parameter) ? c_##parameter.standard : no_status_in(parameter))
+#define PLACE_OF_STATUSES(parameter) \
+    (is_wanted(parameter) ? c_##parameter.standard : no_status_in(parameter))
 
 /* Handles that the library writes, one or several. */
-#define BACK(name, Handle)                                                                                     \
-    typedef struct {                                                                                           \
-        F_##Handle* face;                                                                                      \
-        MPI_##Handle standard, before;                                                                         \
-    } Back_##name;                                                                                             \
-    static inline void back_##name(Back_##name* handle) {                                                      \
-        if (handle->standard != handle->before) *handle->face = name##_out(handle->standard);                  \
-    }                                                                                                          \
-    typedef struct {                                                                                           \
-        F_##Handle* face;                                                                                      \
-        MPI_##Handle* standard;                                                                                \
-        long count;                                                                                            \
-        Room room;                                                                                             \
-    } Back_##name##s;                                                                                          \
-    static inline bool enter_##name##s(Back_##name##s* all, const F_##Handle* face, long count) {              \
-        all->face = (F_##Handle*)face;                                                                         \
-        all->count = is_memory(face) ? count : 0;                                                              \
-        all->standard = enter(&all->room, all->count, sizeof *all->standard);                                  \
-        if (all->standard == NULL) return false;                                                               \
-        for (long i = 0; i < all->count; ++i) all->standard[i] = name##_in(face[i]);                           \
-        return true;                                                                                           \
-    }                                                                                                          \
-    static inline void leave_##name##s(Back_##name##s* all) { leave(&all->room); }                             \
-    static inline void back_##name##s(Back_##name##s* all) {                                                   \
-        for (long i = 0; all->standard != NULL && i < all->count; ++i) all->face[i] = name##_out(all->standard[i]); \
-        leave(&all->room);                                                                                     \
+#define BACK(name, Handle)                                                                        \
+    typedef struct {                                                                              \
+        F_##Handle* face;                                                                         \
+        MPI_##Handle standard, before;                                                            \
+    } Back_##name;                                                                                \
+    static inline void back_##name(Back_##name* handle) {                                         \
+        if (handle->standard != handle->before) *handle->face = name##_out(handle->standard);     \
+    }                                                                                             \
+    typedef struct {                                                                              \
+        F_##Handle* face;                                                                         \
+        MPI_##Handle* standard;                                                                   \
+        long count;                                                                               \
+        Room room;                                                                                \
+    } Back_##name##s;                                                                             \
+    static inline bool enter_##name##s(Back_##name##s* all, const F_##Handle* face, long count) { \
+        all->face = (F_##Handle*)face;                                                            \
+        all->count = is_memory(face) ? count : 0;                                                 \
+        all->standard = enter(&all->room, all->count, sizeof *all->standard);                     \
+        if (all->standard == NULL) return false;                                                  \
+        for (long i = 0; i < all->count; ++i) all->standard[i] = name##_in(face[i]);              \
+        return true;                                                                              \
+    }                                                                                             \
+    static inline void leave_##name##s(Back_##name##s* all) { leave(&all->room); }                \
+    static inline void back_##name##s(Back_##name##s* all) {                                      \
+        for (long i = 0; all->standard != NULL && i < all->count; ++i)                            \
+            all->face[i] = name##_out(all->standard[i]);                                          \
+        leave(&all->room);                                                                        \
     }
 HANDLES(BACK)
 #undef BACK
 /* c_PARAMETER: an argument that the library writes; the same, of one that it reads before; PLACE_OF: what it gets. */
-#define OUT(name, Handle, parameter)                  \
-    __attribute__((cleanup(back_##name))) Back_##name \
-        c_##parameter = {parameter, (MPI_##Handle)untouched, (MPI_##Handle)untouched}
-#define INOUT(name, Handle, parameter)                                                                 \
-    __attribute__((cleanup(back_##name))) Back_##name c_##parameter = {.face = parameter};             \
-    c_##parameter.standard = c_##parameter.before = is_memory(parameter) ? name##_in(*parameter) : NULL
-#define PLACE_OF(parameter) \
-    (is_memory(parameter) ? &c_##parameter.standard : (__typeof__(&c_##parameter.standard))place_in(parameter))
+#define OUT(name, Handle, parameter)                                    \
+    __attribute__((cleanup(back_##name))) Back_##name c_##parameter = { \
+        parameter, (MPI_##Handle)untouched, (MPI_##Handle)untouched}
+#define INOUT(name, Handle, parameter)                                                     \
+    __attribute__((cleanup(back_##name))) Back_##name c_##parameter = {.face = parameter}; \
+    c_##parameter.standard = c_##parameter.before =                                        \
+        is_memory(parameter) ? name##_in(*parameter) : NULL
+#define PLACE_OF(parameter)                         \
+    (is_memory(parameter) ? &c_##parameter.standard \
+                          : (__typeof__(&c_##parameter.standard))place_in(parameter))
 /* Arrays: read, and written as well. */
-#define ALL_IN(name, parameter, count)                                           \
-    __attribute__((cleanup(leave_##name##s))) Back_##name##s c_##parameter;      \
+#define ALL_IN(name, parameter, count)                                      \
+    __attribute__((cleanup(leave_##name##s))) Back_##name##s c_##parameter; \
     if (!enter_##name##s(&c_##parameter, parameter, count)) return no_memory()
-#define ALL_INOUT(name, parameter, count)                                        \
-    __attribute__((cleanup(back_##name##s))) Back_##name##s c_##parameter;       \
+#define ALL_INOUT(name, parameter, count)                                  \
+    __attribute__((cleanup(back_##name##s))) Back_##name##s c_##parameter; \
     if (!enter_##name##s(&c_##parameter, parameter, count)) return no_memory()
-#define PLACE_OF_ALL(parameter) \
-    (is_memory(parameter) ? c_##parameter.standard : (__typeof__(c_##parameter.standard))place_in(parameter))
+#define PLACE_OF_ALL(parameter)                    \
+    (is_memory(parameter) ? c_##parameter.standard \
+                          : (__typeof__(c_##parameter.standard))place_in(parameter))
 
 /* How many types a call has for each side: ranks of the group, or neighbours. */
 #define CALL(X) heddle.X

@@ -26,7 +26,8 @@ static bool fill(uint64_t multiplier) {
 
 __attribute__((constructor(102))) static void find_objects(void) {
     uint64_t multiplier = 0x9E3779B97F4A7C15u;
-    while (!fill(multiplier)) multiplier = (multiplier * 6364136223846793005u + 1442695040888963407u) | 1;
+    while (!fill(multiplier))
+        multiplier = (multiplier * 6364136223846793005u + 1442695040888963407u) | 1;
     for (int i = objects_in_library; i-- > 0;) /* of two with one meaning the first */
         predefined_out[objects_of_library[i].standard] = objects_of_library[i].address;
 }

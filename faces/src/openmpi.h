@@ -59,17 +59,23 @@ static inline void* handle_in(const void* handle) {
     return predefined->address == handle ? (void*)predefined->standard : (void*)handle;
 }
 static inline void* handle_out(const void* handle) {
-    return UNLIKELY((uintptr_t)handle < handle_constants) ? (void*)predefined_out[(uintptr_t)handle] : (void*)handle;
+    return UNLIKELY((uintptr_t)handle < handle_constants) ? (void*)predefined_out[(uintptr_t)handle]
+                                                          : (void*)handle;
 }
-#define HANDLE(name, Handle)                                                                                  \
-    static inline MPI_##Handle name##_in(F_##Handle handle) { return (MPI_##Handle)handle_in(handle); }       \
-    static inline F_##Handle name##_out(MPI_##Handle handle) { return (F_##Handle)handle_out(handle); }
+#define HANDLE(name, Handle)                                   \
+    static inline MPI_##Handle name##_in(F_##Handle handle) {  \
+        return (MPI_##Handle)handle_in(handle);                \
+    }                                                          \
+    static inline F_##Handle name##_out(MPI_##Handle handle) { \
+        return (F_##Handle)handle_out(handle);                 \
+    }
 HANDLES(HANDLE)
 #undef HANDLE
 
 /* Fortran's integers: numbers of the ABI for predefined handles, and above these the integers of the standard ABI.
  * Those of requests, lower halves of addresses, are made small: requests lie on lines of their own. */
-INTERNAL extern const short fortran_numbers[handle_constants]; /* by the standard ABI's constant, plus one */
+INTERNAL extern const short
+    fortran_numbers[handle_constants]; /* by the standard ABI's constant, plus one */
 typedef struct {
     int count;
     const void* objects[];
@@ -78,8 +84,12 @@ typedef struct {
 HANDLES(NUMBERED)
 #undef NUMBERED
 enum { line_bits = 6 };
-static inline MPI_Fint small_request(MPI_Fint number) { return (MPI_Fint)((unsigned)number >> line_bits) + handle_constants; }
-static inline MPI_Fint whole_request(MPI_Fint number) { return (MPI_Fint)((unsigned)(number - handle_constants) << line_bits); }
+static inline MPI_Fint small_request(MPI_Fint number) {
+    return (MPI_Fint)((unsigned)number >> line_bits) + handle_constants;
+}
+static inline MPI_Fint whole_request(MPI_Fint number) {
+    return (MPI_Fint)((unsigned)(number - handle_constants) << line_bits);
+}
 
 static inline MPI_T_pvar_handle pvar_in(MPI_T_pvar_handle handle) {
     return (intptr_t)handle == -1 ? MPI_T_PVAR_ALL_HANDLES : handle;

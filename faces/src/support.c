@@ -39,8 +39,8 @@ static void* open_library(void) {
 
 __attribute__((constructor(101))) static void load_library(void) {
     void* library = open_library();
-#define LOAD(X)                                           \
-    *(void**)&heddle.X = dlsym(library, "PMPI_" #X);      \
+#define LOAD(X)                                      \
+    *(void**)&heddle.X = dlsym(library, "PMPI_" #X); \
     if (heddle.X == NULL) give_up(library_path, dlerror());
     HEDDLE_FUNCTIONS(LOAD)
 }
@@ -62,7 +62,9 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* found) {
     char path[PATH_MAX];
     if (!is_mpi(name_of(info->dlpi_name)) || realpath(info->dlpi_name, path) == NULL) return 0;
     char library[PATH_MAX];
-    if (realpath(library_path, library) == NULL || strcmp(path, library) == 0 || strcmp(path, own_path) == 0) return 0;
+    if (realpath(library_path, library) == NULL || strcmp(path, library) == 0 ||
+        strcmp(path, own_path) == 0)
+        return 0;
     memcpy(found, path, sizeof path);
     return 1;
 }
@@ -70,7 +72,8 @@ void refuse_other_libraries(void) {
     char other[PATH_MAX];
     if (dl_iterate_phdr(look_at, other) == 0) return;
     fprintf(stderr,
-            "Heddle: this process has two MPI libraries: %s and %s. A program and its libraries must be built for one "
+            "Heddle: this process has two MPI libraries: %s and %s. A program and its libraries "
+            "must be built for one "
             "MPI. `heddle check PROGRAM` says which of them needs which.\n",
             own_path, other);
     _exit(1);
@@ -82,19 +85,25 @@ enum { first_code = MPI_ERR_LASTCODE + 1 }; /* of those that programs add */
 
 /* Codes that programs add lie above the last one of either ABI. */
 int other_error_out(int error) {
-    if (error > MPI_ERR_LASTCODE) return F_MPI_ERR_LASTCODE > error ? F_MPI_ERR_LASTCODE + 1 + (error - first_code) : error;
+    if (error > MPI_ERR_LASTCODE)
+        return F_MPI_ERR_LASTCODE > error ? F_MPI_ERR_LASTCODE + 1 + (error - first_code) : error;
     return error == MPI_ERR_LASTCODE ? F_MPI_ERR_LASTCODE : error_class_out(error);
 }
 int error_in(int error) {
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
     if (error == F_MPI_ERR_LASTCODE) return MPI_ERR_LASTCODE;
     if (error > F_MPI_ERR_LASTCODE)
-        return F_MPI_ERR_LASTCODE > first_code ? error - F_MPI_ERR_LASTCODE - 1 + first_code : error;
+        return F_MPI_ERR_LASTCODE > first_code ? error - F_MPI_ERR_LASTCODE - 1 + first_code
+                                               : error;
     const int known = error_class_in(error);
-    return known != no_value || error_class_out(error) != error ? known : error; /* nothing in either ABI stays so */
+    return known != no_value || error_class_out(error) != error
+        ? known
+        : error; /* nothing in either ABI stays so */
 }
 
-enum { first_keyval = 1000 }; /* those that programs make are above the predefined ones of every ABI here */
+enum {
+    first_keyval = 1000
+}; /* those that programs make are above the predefined ones of every ABI here */
 int keyval_in(int keyval) {
     if (keyval > first_keyval && keyval < (1 << 24)) return keyval;
     const int predefined = predefined_keyval_in(keyval);

@@ -313,7 +313,6 @@ int create_group(Thread& thread, Comm comm, Group group, SendTag tag, Out<MPI_Co
 
 // --- freeing ---
 
-
 int free_communicator(Thread& thread, MPI_Comm& handle, bool with_buffered) {
     Process& process = *thread.process;
     const Comm comm(process, handle);

@@ -43,8 +43,9 @@ int open_port(Thread& thread, Hints, NewPortName name) try {
     write_text(dyn::open_port(*thread.process), name.place, MPI_MAX_PORT_NAME);
     return MPI_SUCCESS;
 } catch (const std::exception& problem) {
-    return objects::fail(thread, nullptr, MPI_ERR_OTHER,
-                         "this process cannot be reached by others: " + std::string(problem.what()));
+    return objects::fail(
+        thread, nullptr, MPI_ERR_OTHER,
+        "this process cannot be reached by others: " + std::string(problem.what()));
 }
 
 int close_port(Thread& thread, PortName name) {

@@ -73,8 +73,7 @@ int spawn_all(Thread& thread, Communicator& comm, const Root& root, const Comman
     dyn::SpawnCodes outcome;
     const int error = dyn::spawn(thread, comm, root.rank, commands.request(), part, outcome);
     for (int i = 0; codes.value != nullptr && i < outcome.count; ++i)
-        codes.value[i] =
-            error == MPI_SUCCESS && i < outcome.started ? MPI_SUCCESS : MPI_ERR_SPAWN;
+        codes.value[i] = error == MPI_SUCCESS && i < outcome.started ? MPI_SUCCESS : MPI_ERR_SPAWN;
     if (error != MPI_SUCCESS) return error;
     result = make(thread, comm, std::move(part));
     return MPI_SUCCESS;
@@ -100,8 +99,8 @@ int spawn_multiple(Thread& thread, Raw<int> count, Raw<char**> programs, Raw<cha
                          maxprocs.value[i], infos.value[i]);
         if (!are_there)
             commands.refuse(MPI_ERR_ARG, count.value <= 0 ? "count" : "array_of_commands",
-                                count.value <= 0 ? std::to_string(count.value) + " commands"
-                                                 : "one of the arrays is no memory");
+                            count.value <= 0 ? std::to_string(count.value) + " commands"
+                                             : "one of the arrays is no memory");
     }
     return spawn_all(thread, *comm, root, commands, *result, codes);
 }

@@ -46,8 +46,8 @@ int agree_between_jobs(core::Thread& thread, const Participants& participants,
                        std::uint32_t& context) {
     for (bool reserved = false; !reserved;) {
         if (me == 0) context = objects::ContextsBetweenJobs::propose();
-        if (const int error = reserve_between_jobs(thread, participants, members, me, tag, context,
-                                                   reserved))
+        if (const int error =
+                reserve_between_jobs(thread, participants, members, me, tag, context, reserved))
             return error;
     }
     return MPI_SUCCESS;
@@ -118,9 +118,8 @@ int start_to_agree(core::Thread& thread, const Participants& participants, std::
     // Completed sends stand for the others: a request without a status of its own.
     parts.push_back(&thread.engine->completed_send());
     if (is_between_jobs(thread, participants, everybody(participants))) {
-        if (const int error =
-                agree_between_jobs(thread, participants, everybody(participants), participants.me(),
-                                   idup_agreement, context))
+        if (const int error = agree_between_jobs(thread, participants, everybody(participants),
+                                                 participants.me(), idup_agreement, context))
             return error;
     } else if (participants.me() == 0) {
         context = thread.process->contexts.take();

@@ -64,7 +64,8 @@ struct Part {
     objects::Members local;   ///< of the caller's group; empty: there is no communicator
     objects::Members remote;  ///< of the other group, of an intercommunicator
     std::uint32_t context = 0;
-    std::shared_ptr<void> pin{};  ///< of processes of other jobs that are in no group yet (comm/letters.hpp)
+    std::shared_ptr<void>
+        pin{};  ///< of processes of other jobs that are in no group yet (comm/letters.hpp)
 };
 /// Those with the caller's color, which may be MPI_UNDEFINED, by (key, rank). In an intercommunicator
 /// there is no part without processes of both groups.

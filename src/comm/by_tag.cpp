@@ -42,10 +42,12 @@ Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::in
     const std::array both{thread.process->number(), leader};
     const std::vector<std::uint64_t> names = common_names(thread, both);
     // No string of a program has a NUL: the leaders are not taken for a group of two.
-    const Meeting place = meeting(std::string(string) + '\0',
-                                  std::array{std::min(names[0], names[1]), std::max(names[0], names[1])});
+    const Meeting place =
+        meeting(std::string(string) + '\0',
+                std::array{std::min(names[0], names[1]), std::max(names[0], names[1])});
     const bool first = names[0] < names[1];
-    return {&for_errors, place.context, place.tag, first ? 0 : 1, first ? 1 : 0, leader, MPI_SUCCESS};
+    return {&for_errors,   place.context, place.tag,  first ? 0 : 1,
+            first ? 1 : 0, leader,        MPI_SUCCESS};
 }
 
 int create_from_groups(core::Thread& thread, objects::Communicator& for_errors,

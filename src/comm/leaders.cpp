@@ -167,8 +167,8 @@ transport::PackedCard own_card(objects::Process& process, std::string& why) try 
 int Side::tell_cards(const Offer& offer, Part& part) const {
     std::string why;
     std::vector<transport::PackedCard> mine, theirs;
-    if (const int error = gather_all(thread_, participants_, intercomm_agreement, mine,
-                                     own_card(process(), why)))
+    if (const int error =
+            gather_all(thread_, participants_, intercomm_agreement, mine, own_card(process(), why)))
         return error;
     if (const int error = trade(mine, theirs, offer.count)) return error;
     if (!why.empty()) return fail("this process cannot be reached by other jobs: " + why);
@@ -223,8 +223,7 @@ int Side::introduce(Part& part) {
     if (!objects::intersected(part.local, part.remote).empty()) return fail(MPI_ERR_GROUP);
     part.context = offer.context;
     if (offer.several_jobs != 0) return agree(part.context);
-    return part.context != 0 ? MPI_SUCCESS
-                             : fail("no context id is left for another communicator");
+    return part.context != 0 ? MPI_SUCCESS : fail("no context id is left for another communicator");
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ struct Route {
     std::int32_t their_source = 0;
     std::int32_t process = 0;  ///< the other leader, by its number
     int error = 0;
-    std::shared_ptr<void> pin{};  ///< of a process of another job that is in no group (comm/letters.hpp)
+    std::shared_ptr<void>
+        pin{};  ///< of a process of another job that is in no group (comm/letters.hpp)
 };
 
 /// Through a communicator that both are in, where the other leader has rank `leader`, with the user's tag.

@@ -144,8 +144,7 @@ void Letters::letter(p2p::ProgressCall& call, std::int32_t process,
             return;
         }
     }
-    if (fields.from != 0)
-        call.thread.engine->send_letter(call, process, {fields.from, 0, refused});
+    if (fields.from != 0) call.thread.engine->send_letter(call, process, {fields.from, 0, refused});
 }
 
 namespace {

@@ -33,7 +33,9 @@ std::uint64_t name_of_job(const launch::Token& token) noexcept {
 Rank::Rank(launch::Job joined)
     : Rank(
           joined, map_node(joined),
-          [&](const launch::Numbering& numbers) { return meet_other_nodes(job, numbers, settings); },
+          [&](const launch::Numbering& numbers) {
+              return meet_other_nodes(job, numbers, settings);
+          },
           transport::open_guest_lane) {}
 
 Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& open_network,
@@ -96,7 +98,8 @@ transport::Guests& Rank::need_guests() {
 void Rank::forget_guests() {
     transport::Guests* const known = guests_.load(acquire);
     if (known != nullptr)
-        network_->forget_guests(*known, [this](std::int32_t guest) { return letters_.forget(guest); });
+        network_->forget_guests(*known,
+                                [this](std::int32_t guest) { return letters_.forget(guest); });
 }
 
 bool Rank::memory_is_back() {

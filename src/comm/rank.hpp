@@ -59,9 +59,10 @@ private:
     Recycling recycling_;
     Letters letters_;
     const OpenGuestLane open_guest_lane_;
-    std::mutex meeting_;                         ///< held while guests_ is made
-    std::unique_ptr<transport::Guests> made_;    ///< guests_
-    std::unique_ptr<p2p::Network> network_;         ///< nullptr: the job is on one node, and has met no other
+    std::mutex meeting_;                       ///< held while guests_ is made
+    std::unique_ptr<transport::Guests> made_;  ///< guests_
+    std::unique_ptr<p2p::Network>
+        network_;  ///< nullptr: the job is on one node, and has met no other
     std::unique_ptr<p2p::NetworkWorker> worker_;    ///< likewise
     std::unique_ptr<p2p::NodeWorker> node_worker_;  ///< nullptr: none is wanted
 };

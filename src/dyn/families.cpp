@@ -42,9 +42,8 @@ void Family::has_connected(objects::Members members) {
 
 bool Family::is_connected() const {
     const std::lock_guard guard(lock_);
-    return std::any_of(members_.begin(), members_.end(), [this](std::int32_t member) {
-        return process_.is_connected_with(member);
-    });
+    return std::any_of(members_.begin(), members_.end(),
+                       [this](std::int32_t member) { return process_.is_connected_with(member); });
 }
 
 void Family::release() {

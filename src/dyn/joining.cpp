@@ -82,8 +82,7 @@ comm::Route greet(objects::Process& process, objects::Communicator& comm, int de
 
 }  // namespace
 
-int join(core::Thread& thread, objects::Communicator& comm, int descriptor,
-         comm::Part& part) try {
+int join(core::Thread& thread, objects::Communicator& comm, int descriptor, comm::Part& part) try {
     const comm::Route route = greet(*thread.process, comm, descriptor);
     return comm::introduce(thread, comm::Participants(comm), 0, route, part);
 } catch (const std::exception& problem) {

@@ -69,8 +69,9 @@ comm::Route to_server(core::Thread& thread, objects::Communicator& comm, std::st
     const auto letter = letters.wait(thread, mine, owner, "for MPI_Comm_accept");
     letters.close(thread, mine);
     if (!letter)
-        return fail(thread, comm, MPI_ERR_PORT,
-                    "the process that has opened the port is not reached: " + letters.why_lost(owner));
+        return fail(
+            thread, comm, MPI_ERR_PORT,
+            "the process that has opened the port is not reached: " + letters.why_lost(owner));
     if (letter->says == comm::refused)
         return fail(thread, comm, MPI_ERR_PORT, "the port is not open any more");
     return route_by(comm, mine, false, owner, std::move(pin));
@@ -98,7 +99,8 @@ bool close_port(core::Thread& thread, std::string_view name) {
 }
 
 comm::Route answer(core::Thread& thread, objects::Communicator& comm, const comm::Letter& letter) {
-    thread.process->letters->send(thread, letter.process, letter.from, comm::Letter{0, 0, accepted});
+    thread.process->letters->send(thread, letter.process, letter.from,
+                                  comm::Letter{0, 0, accepted});
     return route_by(comm, letter.from, true, letter.process, letter.pin);
 }
 
@@ -120,8 +122,7 @@ int connect(core::Thread& thread, objects::Communicator& comm, std::int32_t root
     comm::Route route;
     if (comm.rank == root)
         route = found_by(thread, comm, [&] { return to_server(thread, comm, port); });
-    const int error =
-        comm::try_to_introduce(thread, comm::Participants(comm), root, route, part);
+    const int error = comm::try_to_introduce(thread, comm::Participants(comm), root, route, part);
     if (error != comm::leader_is_lost) return error;
     return objects::fail(thread, &comm, MPI_ERR_PORT,
                          "the process that has opened the port has ended");

@@ -35,8 +35,8 @@ private:
 };
 
 std::string words_of(const ChildReport& report, const std::vector<launch::Command>& commands) {
-    const bool known = report.command >= 0 &&
-        static_cast<std::size_t>(report.command) < commands.size();
+    const bool known =
+        report.command >= 0 && static_cast<std::size_t>(report.command) < commands.size();
     const std::string program =
         known ? "'" + commands[static_cast<std::size_t>(report.command)].program + "' " : "";
     const std::string rank = report.rank >= 0 ? "process " + std::to_string(report.rank) + " " : "";
@@ -101,7 +101,8 @@ comm::Route start(core::Thread& thread, objects::Communicator& comm, Spawn& spaw
 
 /// What the root has, to everybody.
 template <class T>
-int tell(core::Thread& thread, const comm::Participants& participants, std::int32_t root, T& value) {
+int tell(core::Thread& thread, const comm::Participants& participants, std::int32_t root,
+         T& value) {
     std::vector<std::int32_t> members = comm::everybody(participants);
     for (std::int32_t& member : members) member = (member + root) % participants.size();
     const std::int32_t me = (participants.me() - root + participants.size()) % participants.size();
@@ -124,7 +125,8 @@ int spawn(core::Thread& thread, objects::Communicator& comm, std::int32_t root,
     if (const int error = tell(thread, participants, root, codes)) return error;
     const int error = comm::try_to_introduce(thread, participants, root, route, part);
     if (error == comm::leader_is_lost)
-        return objects::fail(thread, &comm, MPI_ERR_SPAWN, "the processes have ended within MPI_Init");
+        return objects::fail(thread, &comm, MPI_ERR_SPAWN,
+                             "the processes have ended within MPI_Init");
     if (error == MPI_SUCCESS && comm.rank == root) at_root.end(part);
     return error;
 }

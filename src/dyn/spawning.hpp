@@ -17,7 +17,7 @@ namespace heddle::dyn {
 
 /// What became of the processes that were asked for, by the order of the commands: the same for everybody in `comm`.
 struct SpawnCodes {
-    std::int32_t count = 0;  ///< of codes
+    std::int32_t count = 0;    ///< of codes
     std::int32_t started = 0;  ///< so many of the first are MPI_SUCCESS, the others MPI_ERR_SPAWN
 };
 

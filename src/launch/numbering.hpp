@@ -38,7 +38,8 @@ public:
         return numbers_.empty() || is_guest(rank) ? rank : numbers_[static_cast<std::size_t>(rank)];
     }
     std::int32_t rank_of(std::int32_t number) const noexcept {
-        return ranks_.empty() || is_guest(number) ? number : ranks_[static_cast<std::size_t>(number)];
+        return ranks_.empty() || is_guest(number) ? number
+                                                  : ranks_[static_cast<std::size_t>(number)];
     }
 
 private:

@@ -141,7 +141,8 @@ bool Process::share_memory(std::span<const std::int32_t> processes) const noexce
 
 transport::ProcessName Process::name_of(std::int32_t number) const {
     if (numbers.is_guest(number))
-        return guests_.load(acquire)  // A1: pairs with R1 in comm::Rank
+        return guests_
+            .load(acquire)  // A1: pairs with R1 in comm::Rank
             ->card(static_cast<transport::Peer>(number - numbers.size()))
             .name;
     return {job_name, static_cast<std::uint32_t>(numbers.rank_of(number))};

@@ -48,12 +48,12 @@ class Engine;
 namespace heddle::dyn {
 class Families;
 class Names;
-}
+}  // namespace heddle::dyn
 
 namespace heddle::comm {
 class Letters;
 class Recycling;
-}
+}  // namespace heddle::comm
 
 namespace heddle::objects {
 
@@ -138,9 +138,9 @@ public:
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
     NodeMemory node_memory{node};              ///< MPI_Alloc_mem
 
-    MPI_Comm parent = MPI_COMM_NULL;           ///< with those who have started this job
-    std::shared_ptr<dyn::Families> families;   ///< nullptr: it has started none
-    std::shared_ptr<dyn::Names> names;         ///< nullptr: it has published and looked up none
+    MPI_Comm parent = MPI_COMM_NULL;          ///< with those who have started this job
+    std::shared_ptr<dyn::Families> families;  ///< nullptr: it has started none
+    std::shared_ptr<dyn::Names> names;        ///< nullptr: it has published and looked up none
 
     // What works with these objects, made and owned by comm::Rank:
     p2p::Engine* engine = nullptr;

@@ -832,7 +832,8 @@ private:
 
     /// What a poll looks at besides rings: the mailbox, or something that is never zero if there is a network.
     std::atomic<const std::atomic<std::uint64_t>*> attention_;
-    std::atomic<Network*> network_{nullptr};  ///< nullptr: the job is on one node, and has met no other
+    std::atomic<Network*> network_{
+        nullptr};  ///< nullptr: the job is on one node, and has met no other
     GuestListener* guest_listener_ = nullptr;
     std::vector<std::int32_t> told_of_pressure_;  ///< of other nodes; guarded by the lane
     FarListeners far_listeners_;

@@ -315,7 +315,7 @@ void Engine::complete_announced(ProgressCall& call, core::Request& send) noexcep
 /// Takes the message out of the queue, or asks its receiver for it. The answer, or the message's own, completes the send.
 void Engine::cancel_far_send(ProgressCall& call, core::Request& send) {
     if (network()->take_out(send.peer, send,
-                           [&](const instance::Pending& waiting) { return is_of(waiting, send); }))
+                            [&](const instance::Pending& waiting) { return is_of(waiting, send); }))
         return complete_cancelled(call, send);
     const bool is_offered = send.synchronous || send.announced;
     if (!is_offered || send.completed()) return;

@@ -31,7 +31,8 @@ void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
         const AllInstancesLock all(*this);
         std::vector<core::Request*> waiting;
         const auto note = [&](const core::Request& receive) {
-            if (waits_for(receive, process)) waiting.push_back(const_cast<core::Request*>(&receive));
+            if (waits_for(receive, process))
+                waiting.push_back(const_cast<core::Request*>(&receive));
         };
         const auto fail = [&](auto& posted) {
             waiting.clear();

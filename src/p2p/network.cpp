@@ -282,7 +282,8 @@ bool Network::connect(Receiver& receiver, std::int32_t process) noexcept try {
 
 std::string Network::address_of(std::int32_t rank) const {
     if (!numbers_.is_guest(rank)) return addresses_(rank);
-    return guests_.load(acquire)  // A4
+    return guests_
+        .load(acquire)  // A4
         ->card(static_cast<transport::Peer>(rank - numbers_.size()))
         .address;
 }
@@ -330,9 +331,9 @@ bool Network::ask_for_piece(Receiver& receiver, Reading& reading) noexcept {
     const std::uint64_t bytes = std::min(piece, reading.bytes - reading.asked);
     if (!connect(receiver, pull.process)) return false;
     if (lane_.read(static_cast<transport::Peer>(numbers_.rank_of(pull.process)),
-                    {pull.address + reading.asked, pull.key},
-                    {pull.receive->buffer + reading.asked, bytes},
-                    reinterpret_cast<std::uint64_t>(&reading)) != transport::Post::done)
+                   {pull.address + reading.asked, pull.key},
+                   {pull.receive->buffer + reading.asked, bytes},
+                   reinterpret_cast<std::uint64_t>(&reading)) != transport::Post::done)
         return false;
     reading.asked += bytes;
     ++reading.pieces;
@@ -438,7 +439,8 @@ bool Network::is_past_mark() noexcept {
 void Network::rest() noexcept {
     const std::lock_guard lane(lane_lock_);
     const transport::Guests* const guests = guests_.load(acquire);  // A4
-    const auto end = numbers_.size() + static_cast<std::int32_t>(guests != nullptr ? guests->places() : 0);
+    const auto end =
+        numbers_.size() + static_cast<std::int32_t>(guests != nullptr ? guests->places() : 0);
     for (std::int32_t process = numbers_.here(); process < end; ++process) {
         const std::int32_t rank = numbers_.rank_of(process);
         const auto peer = static_cast<transport::Peer>(rank);

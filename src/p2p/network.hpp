@@ -227,7 +227,7 @@ private:
         0};  ///< messages that are not complete, the fresh ones left out
     std::atomic<bool> closing_{false};
 
-    platform::Alarm alarm_;  ///< of the worker
+    platform::Alarm alarm_;            ///< of the worker
     std::atomic<bool> asleep_{false};  ///< the worker, until something comes or it is rung
     std::uint64_t seen_polls_ = 0;     ///< the worker's
 };

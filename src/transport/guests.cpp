@@ -25,7 +25,8 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
 
 /// What batches from that sender bear, to the process that has the secret.
 JobToken token_between(const JobToken& secret, const ProcessName& sender) noexcept {
-    return {mixed(secret[0] ^ mixed(sender.job + 1)), mixed(secret[1] ^ mixed(sender.job ^ mixed(sender.rank + 1)))};
+    return {mixed(secret[0] ^ mixed(sender.job + 1)),
+            mixed(secret[1] ^ mixed(sender.job ^ mixed(sender.rank + 1)))};
 }
 
 template <class T>
@@ -60,8 +61,7 @@ std::string to_bytes(const GuestCard& card) {
 }
 
 GuestCard read_guest_card(std::string_view bytes) {
-    if (bytes.size() <= fixed_bytes || bytes.size() > fixed_bytes + most_address)
-        no_card();
+    if (bytes.size() <= fixed_bytes || bytes.size() > fixed_bytes + most_address) no_card();
     GuestCard card;
     take(bytes, card.name.job);
     take(bytes, card.name.rank);
@@ -156,8 +156,8 @@ void GuestMembers::forget(Peer peer) noexcept {
 std::optional<Peer> GuestMembers::introduced(const BatchReader& reader) {
     const Header* const first = reader.front();
     if (first == nullptr || first->kind != introduction) return std::nullopt;
-    const GuestCard card = read_guest_card(
-        {reinterpret_cast<const char*>(first->payload()), first->length});
+    const GuestCard card =
+        read_guest_card({reinterpret_cast<const char*>(first->payload()), first->length});
     const Peer peer = guests_.introduce(card);
     senders_[token_between(guests_.own().secret, card.name)] = peer;
     return peer;

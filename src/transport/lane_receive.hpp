@@ -75,7 +75,8 @@ auto Lane<W, M>::member(const BatchHeader& batch, const BatchReader& reader) noe
 template <Wire W, class M>
 auto Lane<W, M>::sender_of(Arrival& arrival) noexcept -> State* {
     BatchHeader batch{};
-    State* const state = arrival.reader.read_header(batch) ? member(batch, arrival.reader) : nullptr;
+    State* const state =
+        arrival.reader.read_header(batch) ? member(batch, arrival.reader) : nullptr;
     if (state == nullptr || !state->usable()) return nullptr;
     state->rests = false;
     if (batch.checked != 0 && !arrival.reader.check()) {

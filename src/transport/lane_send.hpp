@@ -109,7 +109,7 @@ void Lane<W, M>::flush() noexcept {
 /// The farewell stays the last word: a peer whose call is answered after it hears it again.
 template <Wire W, class M>
 bool Lane<W, M>::post_own(State& state, std::uint8_t kind, std::uint32_t number,
-                       Bytes payload) noexcept {
+                          Bytes payload) noexcept {
     Header header{};
     header.kind = kind;
     header.context = number;
@@ -140,7 +140,7 @@ void Lane<W, M>::answer_calls() noexcept {
 
 template <Wire W, class M>
 Post Lane<W, M>::read(Peer peer, RemoteMemory from, std::span<std::byte> to,
-                   std::uint64_t token) noexcept {
+                      std::uint64_t token) noexcept {
     State& state = *peers_[peer];
     if (!state.usable()) return Post::faulty;
     Read& read = free_read();
@@ -278,8 +278,8 @@ bool Lane<W, M>::forget(Peer peer) noexcept
         return true;
     }
     State& state = *peers_[peer];
-    const bool ended = state.rests || state.condition == Condition::faulty ||
-        state.condition == Condition::left;
+    const bool ended =
+        state.rests || state.condition == Condition::faulty || state.condition == Condition::left;
     const bool is_held = std::any_of(held_.begin(), held_.end(), [&](const Arrival& arrival) {
         return arrival.from == nullptr || arrival.from == &state;
     });

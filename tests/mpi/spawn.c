@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                        \
-    do                                                                          \
-        if (!(condition)) {                                                     \
+#define CHECK(condition)                                                             \
+    do                                                                               \
+        if (!(condition)) {                                                          \
             fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                       \
-        }                                                                       \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                            \
+        }                                                                            \
     while (0)
 
 static int child(MPI_Comm parent, char* argument) {

@@ -82,9 +82,9 @@ int main(int argc, char* argv[]) {
         }
     }
     if (strcmp(argv[1], "again") == 0)
-        printf("descriptors: %d %d\nthreads: %d %d\nkilobytes: %ld %ld\nseconds: %f %f\n", descriptors,
-               entries("/proc/self/fd"), threads, entries("/proc/self/task"), memory, kilobytes(),
-               first, last);
+        printf("descriptors: %d %d\nthreads: %d %d\nkilobytes: %ld %ld\nseconds: %f %f\n",
+               descriptors, entries("/proc/self/fd"), threads, entries("/proc/self/task"), memory,
+               kilobytes(), first, last);
     MPI_Finalize();
     return 0;
 }
