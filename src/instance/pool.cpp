@@ -3,6 +3,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace heddle::instance {
 namespace {
@@ -10,6 +11,31 @@ namespace {
 platform::Mapping reserved(std::size_t bytes) {
     platform::Mapping memory = platform::reserve(bytes);
     if (!memory) throw std::bad_alloc();
+    return memory;
+}
+
+/// Channels of an instance: to processes of the job, and after whole pages of these to guests.
+struct ChannelLayout {
+    std::size_t own_bytes, bytes;
+
+    ChannelLayout(std::int32_t processes, std::size_t guests) {
+        const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        const auto whole = [page](std::size_t count) {
+            return (count * sizeof(Channel) + page - 1) / page * page;
+        };
+        own_bytes = whole(static_cast<std::size_t>(processes));
+        bytes = own_bytes + whole(guests);
+    }
+};
+
+/// Those to guests never have a ring: they stay zeroes, which can only be read.
+platform::Mapping reserved_channels(std::size_t instances, const ChannelLayout& layout) {
+    platform::Mapping memory = platform::reserve_zeroes(instances * layout.bytes);
+    bool made = static_cast<bool>(memory);
+    for (std::size_t i = 0; made && i < instances; ++i)
+        made = platform::make_writable(static_cast<std::byte*>(memory.address()) + i * layout.bytes,
+                                       layout.own_bytes);
+    if (!made) throw std::bad_alloc();
     return memory;
 }
 
@@ -25,15 +51,16 @@ std::uint32_t wanted(const transport::shm::Node& node, const tool::Settings& set
 }  // namespace
 
 Pool::Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t processes,
-           const tool::Settings& settings)
+           std::size_t guests, const tool::Settings& settings)
     : node_(node),
       rank_(rank),
       mask_(wanted(node, settings) - 1),
       by_tag_(settings.assignment == tool::Assignment::tag),
       inlets_(reserved(node.instances() * node.processes() * sizeof(Inlet))),
-      channels_(reserved(node.instances() * static_cast<std::size_t>(processes) * sizeof(Channel))),
+      channels_(reserved_channels(node.instances(), ChannelLayout(processes, guests))),
       polled_(reserved(node.instances() * node.processes() * sizeof(std::atomic<Inlet*>))) {
     const std::size_t inlets = node.processes();
+    const std::size_t channel_bytes = ChannelLayout(processes, guests).bytes;
     const std::string matcher = tool::Choice<tool::MatcherName>::print(settings.matcher);
     for (std::size_t i = 0; i < node.instances(); ++i) {
         Instance& instance = instances_[i];
@@ -41,8 +68,8 @@ Pool::Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t pro
         instance.matcher.select(matcher);
         // Zeroed memory is a valid unbound inlet or channel: pages appear when a peer is first met.
         instance.inlets = static_cast<Inlet*>(inlets_.address()) + i * inlets;
-        instance.channels =
-            static_cast<Channel*>(channels_.address()) + i * static_cast<std::size_t>(processes);
+        instance.channels = reinterpret_cast<Channel*>(
+            static_cast<std::byte*>(channels_.address()) + i * channel_bytes);
         instance.polled = static_cast<std::atomic<Inlet*>*>(polled_.address()) + i * inlets;
     }
 }

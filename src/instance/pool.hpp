@@ -17,11 +17,11 @@ using Instances = std::uint64_t;  ///< a bit for each
 
 class Pool {
 public:
-    /// `rank`: of this process among those of the node's shared memory. Channels to the other ones of `processes`, guests
-    /// among them, stay unbound: the short way to them is closed. Throws std::runtime_error if there are not as many instances
+    /// `rank`: of this process among those of the node's shared memory. Channels to the other ones of `processes`, and to as
+    /// many guests behind these, stay unbound: the short way to them is closed. Throws std::runtime_error if there are not as many instances
     /// as the settings want.
     Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t processes,
-         const tool::Settings& settings);
+         std::size_t guests, const tool::Settings& settings);
 
     std::size_t size() const noexcept { return mask_ + 1; }
     Instance& operator[](std::size_t number) noexcept { return instances_[number]; }

@@ -21,7 +21,7 @@ protected:
         : descriptor_(heddle::launch::create_node_file(
               heddle::launch::NodeFile::of(1, heddle::launch::Token::fresh()))),
           node_(*Node::map(descriptor_, 1)),
-          pool(node_, 0, 1, {}) {}
+          pool(node_, 0, 1, 0, {}) {}
     ~Assignment() override { close(descriptor_); }
 
     /// Instances of `count` tags, a stride apart.

@@ -42,8 +42,7 @@ Engine::Engine(const transport::shm::Node& node, const launch::Numbering& number
                                                                 : 0),
       at_once_below_(has_short_ways(settings) && !counts_stamps_ ? settings.eager_limit + 1 : 0),
       requests_(requests),
-      pool_(node, rank_, numbers.size() + static_cast<std::int32_t>(transport::Guests::most),
-            settings),
+      pool_(node, rank_, numbers.size(), transport::Guests::most, settings),
       classes_(node.mailbox(static_cast<std::size_t>(rank_)).use),
       pressure_(settings.unexpected_limit, node.processes(), pool_.size(),
                 node.mailbox(static_cast<std::size_t>(rank_)).under_pressure),
@@ -193,6 +192,7 @@ bool Engine::poll_for_program(core::Thread& thread) {
 
 /// Where it is not asked for by name, nobody hears if there can be no other thread.
 void Engine::start_worker() noexcept {
+    if (!node_cores_.all_known()) find_out_about_cores();  // others may have started since
     if (!node_cores_.one_is_spare()) return;
     NodeWorker* const worker = to_start_.exchange(nullptr, acq_rel);
     if (worker == nullptr) return;

@@ -72,7 +72,7 @@ protected:
         launch::create_node_file(launch::NodeFile::of(2, launch::Token::fresh()));
     std::optional<Node> here_ = Node::map(descriptor_, 2), there_ = Node::map(descriptor_, 2);
     const tool::Settings settings_{};
-    instance::Pool pool_{*here_, 0, 2, settings_}, their_pool_{*there_, 1, 2, settings_};
+    instance::Pool pool_{*here_, 0, 2, 0, settings_}, their_pool_{*there_, 1, 2, 0, settings_};
     core::Thread thread_;
 };
 

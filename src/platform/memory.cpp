@@ -102,6 +102,12 @@ Mapping reserve(std::size_t bytes) noexcept {
 
 Mapping reserve_addresses(std::size_t bytes) noexcept { return private_memory(bytes, PROT_NONE); }
 
+Mapping reserve_zeroes(std::size_t bytes) noexcept { return private_memory(bytes, PROT_READ); }
+
+bool make_writable(void* address, std::size_t bytes) noexcept {
+    return mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
 namespace {
 
 /// `copy` is process_vm_readv() or process_vm_writev(), which may do a part of what it is told.

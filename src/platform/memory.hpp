@@ -74,6 +74,11 @@ Mapping reserve(std::size_t bytes) noexcept;
 /// The same without being memory yet: addresses alone, of which no limit but that of addresses counts any.
 Mapping reserve_addresses(std::size_t bytes) noexcept;
 
+/// The same as pages of zeroes that can only be read, which no limit on data counts, until make_writable().
+Mapping reserve_zeroes(std::size_t bytes) noexcept;
+/// Whole pages of it. False: there is no memory for them (errno).
+bool make_writable(void* address, std::size_t bytes) noexcept;
+
 /// What a child that is forked finds there are zeroes; as far as the kernel knows how.
 void wipe_on_fork(const Mapping& mapping) noexcept;
 

@@ -56,7 +56,7 @@ GuestCard read_guest_card(std::string_view bytes);
 
 class Guests {
 public:
-    static constexpr std::size_t most = 4096;
+    static constexpr std::size_t most = 1024;
 
     /// Of a process that has this card; its address comes with set_address().
     explicit Guests(GuestCard own) : own_(std::move(own)) {}
