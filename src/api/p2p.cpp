@@ -129,6 +129,8 @@ int finish_receive(Thread& thread, Communicator& communicator, Request* request,
     engine.free_request(thread, *request);
     if (error == MPI_SUCCESS) [[likely]]
         return MPI_SUCCESS;
+    if (error != MPI_ERR_TRUNCATE)
+        return objects::fail(thread, &communicator, error, objects::class_text(error));
     return objects::fail(thread, &communicator, error,
                          "the message is longer than the " + std::to_string(room) +
                              " bytes of the receive; what fits was delivered");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/thread.hpp"
 #include "p2p/protocol.hpp"
 
 namespace heddle::p2p {
