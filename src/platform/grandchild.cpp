@@ -40,16 +40,16 @@ void end(int code) noexcept {
     for (;;) syscall(SYS_exit_group, code);
 }
 
-/// Exec would keep what is ignored, and run what is caught until then.
+/// Exec would keep what is ignored, and run what is caught until then. The C library refuses to speak of the signals
+/// that it uses itself, which somebody else may have had ignored: the kernel is asked.
 void forget_handlers() noexcept {
-    for (int signal = 1; signal < NSIG; ++signal) {
-        struct sigaction action{};
-        if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_DFL) continue;
-        if (signal == SIGHUP && action.sa_handler == SIG_IGN) continue;  // nohup(1) is for all
-        action.sa_handler = SIG_DFL;
-        action.sa_flags = 0;
-        sigaction(signal, &action, nullptr);
-    }
+    constexpr std::array<unsigned long, 8> by_default{};  // the kernel's struct sigaction, or more
+    struct sigaction hangup{};
+    const bool is_for_all =  // as nohup(1) has it
+        sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+    for (int signal = 1; signal < NSIG; ++signal)
+        if (signal != SIGHUP || !is_for_all)
+            syscall(SYS_rt_sigaction, signal, by_default.data(), nullptr, NSIG / CHAR_BIT);
 }
 
 /// Out of each other's way first, then into their places.

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <string>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -72,16 +74,32 @@ TEST(Grandchild, can_swap_descriptors) {
     close(ends[1]);
 }
 
+/// Of signals that the C library keeps to itself, too.
+bool ignore(int signal, bool is_ignored) {
+    const std::array<unsigned long, 8> action{is_ignored ? 1UL : 0UL};
+    return syscall(SYS_rt_sigaction, signal, action.data(), nullptr, NSIG / CHAR_BIT) == 0;
+}
+
 TEST(Grandchild, has_signals_as_by_default) {
-    const auto before = std::signal(SIGUSR1, SIG_IGN);
+    constexpr int of_threads = 32;
+    const auto hangup = std::signal(SIGHUP, SIG_DFL);
+    ASSERT_TRUE(ignore(SIGUSR1, true) && ignore(of_threads, true));
     sigset_t some, mask;
     sigemptyset(&some);
     sigaddset(&some, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &some, &mask);
     const std::string said = said_by("grep -E 'Sig(Blk|Ign)' /proc/$$/status | tr -d '\\n\\t '");
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-    std::signal(SIGUSR1, before);
+    ASSERT_TRUE(ignore(SIGUSR1, false) && ignore(of_threads, false));
+    std::signal(SIGHUP, hangup);
     EXPECT_EQ(said, "SigBlk:0000000000000000SigIgn:0000000000000000");
+}
+
+TEST(Grandchild, goes_on_after_a_hangup_that_is_ignored) {
+    const auto before = std::signal(SIGHUP, SIG_IGN);
+    const std::string said = said_by("grep SigIgn /proc/$$/status | tr -d '\\n\\t '");
+    std::signal(SIGHUP, before);
+    EXPECT_EQ(said, "SigIgn:0000000000000001");
 }
 
 TEST(Grandchild, tells_what_was_refused) {
