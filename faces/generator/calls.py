@@ -44,6 +44,11 @@ def plain(body, f, p):
     body.actuals.append(f"CROSS({p.name})" if is_address(p) else p.name)
 
 
+def as_it_is(body, f, p):
+    """An address whose number is asked for, also of a constant that is one."""
+    body.actuals.append(p.name)
+
+
 def converted(conversion):
     def add(body, f, p):
         body.actuals.append(f"{conversion}({p.name})")
@@ -160,6 +165,8 @@ def kind_of(f, p):
         return integer_out("(MPI_T_source_order)source_order_out")
     if p.name == "buffer_addr":
         return detached
+    if p.name == "location":
+        return as_it_is
     if bare == "void *":
         if "attach" in f.name and p.name == "buffer":
             return converted("automatic_in")

@@ -212,7 +212,7 @@ SECOND_NAME(T_event_get_info)
 /* ---- Names that MPI 3.0 removed ---- */
 
 FUNCTION(int, Address, (void* location, MPI_Aint* address)) {
-    return error_out(heddle.Get_address(place_in(location), CROSS(address)));
+    return error_out(heddle.Get_address(location, CROSS(address)));
 }
 SECOND_NAME(Address)
 extern int F_Comm_create_errhandler(Procedure*,

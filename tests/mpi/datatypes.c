@@ -21,6 +21,16 @@ static MPI_Datatype particle_type(void) {
     return type;
 }
 
+/* The constants that stand for addresses have those by which they are known. */
+static void addresses_of_constants(void) {
+    const void* constants[] = {MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC};
+    for (int i = 0; i < 3; ++i) {
+        MPI_Aint address = 17;
+        OK(MPI_Get_address(constants[i], &address));
+        CHECK(address == (MPI_Aint)(intptr_t)constants[i]);
+    }
+}
+
 static void check_bounds(MPI_Datatype type, int size, MPI_Aint lower, MPI_Aint extent,
                          MPI_Aint true_lower, MPI_Aint true_extent) {
     int bytes;
@@ -445,6 +455,7 @@ static void nested(void) {
 int main(void) {
     int rank, size;
     start(&rank, &size, MPI_THREAD_SINGLE);
+    addresses_of_constants();
     bounds();
     padding();
     names_of_synonyms();
