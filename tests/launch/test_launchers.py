@@ -145,7 +145,8 @@ class Launchers(unittest.TestCase):
         wait_until(lambda: ranks[0] not in marked(job.mark), "the rank to end")
         os.kill(launcher_of(ranks[0]), signal.SIGCONT)
         code, _, err = job.end()
-        self.assertEqual(code, 7, err)  # Hydra hears of the abort before it passes on what the rank has said
+        # PRRTE sometimes takes the code for the number of a signal. Hydra hears of the abort before what the rank has said.
+        self.assertIn(code, (7, 128 + 7) if sys.argv[1] == "prterun" else (7,), err)
 
     def test_the_death_of_a_rank_ends_all(self):
         for ranks in COUNTS:
