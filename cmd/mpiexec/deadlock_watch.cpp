@@ -73,6 +73,7 @@ bool DeadlockWatch::judge() {
         return false;
     }
     due_ = -1;
+    for_ended_ = verdict.kind == hangs::Verdict::Kind::ended;
     RankReport(std::move(*first_), std::move(second)).tell();
     return true;
 }

@@ -4,7 +4,8 @@
 ///
 /// Cost           a look at the boards of the ranks, a few words of each, twice in a second. Only where all ranks have
 ///                slept from one look to the next are /proc and the waits themselves read.
-/// HEDDLE_DEADLOCK  report: the verdict is told once (the standard). abort: the job is ended as well. off: nothing.
+/// HEDDLE_DEADLOCK  report: the verdict is told once, and the job is ended if it waits for a rank that has ended, as it is
+///                when a rank fails (the standard). abort: it is ended in any case. off: nothing.
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +25,8 @@ public:
 
     /// When the next look is due, on the clock of now_ms(); -1: never.
     [[nodiscard]] long long due() const { return due_; }
-    [[nodiscard]] bool ends_job() const { return reaction_ == Reaction::abort; }
+    /// What follows of the verdict that was told.
+    [[nodiscard]] bool ends_job() const { return reaction_ == Reaction::abort || for_ended_; }
     /// The first verdict that a wait is for ever, with where the ranks are, has been told: true. If it is not due: false.
     bool look(long long now);
 
@@ -40,6 +42,7 @@ private:
     long long due_;
     long long pause_ = usual_ms;  ///< until what was no verdict is looked at again
     std::uint64_t last_ = 0;
+    bool for_ended_ = false;  ///< what was told: ranks wait for one that has ended
     std::optional<hangs::Snapshot> first_;
 };
 

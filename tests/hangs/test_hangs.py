@@ -115,6 +115,14 @@ class Verdicts(unittest.TestCase):
                 self.assertEqual(job.returncode, 1, job.stdout)
                 self.check(job, first, other)
 
+    def test_a_job_that_waits_for_a_rank_that_has_ended_is_ended_unasked(self):
+        for name, ranks, first, other in STUCK.get(self.group, []):
+            if "which ended" in first:
+                with self.subTest(program=name, ranks=ranks):
+                    job = run(name, ranks, HEDDLE_DEADLOCK="")
+                    self.assertEqual(job.returncode, 1, job.stdout)
+                    self.check(job, first, other)
+
     def test_a_job_that_is_asked_is_judged(self):
         for name, ranks, first, other in ASKED.get(self.group, []):
             with self.subTest(program=name, ranks=ranks):

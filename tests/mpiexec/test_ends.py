@@ -147,7 +147,7 @@ class Timeout(LaunchTest):
         self.assertEqual(code, 1)
         self.assertIn("mpiexec: deadlock: ranks 0, 1 wait for each other for ever\n", err)
         self.assertRegex(err, r"mpiexec:   rank 0 waits for rank 1 in MPI_Recv\(source 1, tag 7, MPI_COMM_WORLD\)\n")
-        self.assertIn("mpiexec: the job is ended (HEDDLE_DEADLOCK=abort)\n", err)
+        self.assertIn("mpiexec: the job cannot go on, and is ended (HEDDLE_DEADLOCK)\n", err)
 
     def test_a_deadlock_is_told_and_not_ended_or_not_even_told(self):
         words = ("board:initialized", "block:MPI_Recv:0:7", "wait")
