@@ -433,7 +433,8 @@ void Keeper::tell_where_ranks_are() {
 
 void Keeper::look_for_deadlock() {
     if (ending() || !all_started() || !deadlocks_.look(now_ms())) return;
-    if (deadlocks_.ends_job()) fail(exit_failed, "the job cannot go on, and is ended (HEDDLE_DEADLOCK)");
+    if (deadlocks_.ends_job())
+        fail(exit_failed, "the job cannot go on, and is ended (HEDDLE_DEADLOCK)");
 }
 
 void Keeper::expire() {

@@ -8,6 +8,7 @@
 #include "api/rma_short.hpp"
 #include "rma/accumulate.hpp"
 #include "rma/far_targets.hpp"
+#include "rma/gathered.hpp"
 #include "rma/locking.hpp"
 #include "rma/transfer.hpp"
 
@@ -164,9 +165,10 @@ int check_locked(Thread& thread, TargetRank rank, Win win) {
     return rma::not_locked(thread, *win, rank.rank);
 }
 
-/// What a far target gives comes before the request is handed out.
-int fetched(Thread& thread, int error, TargetRank rank, Win win) {
-    if (error != MPI_SUCCESS || rank.null() || !win->targets[rank.rank].far) return error;
+/// What a far target gives, or was only begun, is there before the request is handed out.
+int done_here(Thread& thread, int error, TargetRank rank, Win win) {
+    if (error != MPI_SUCCESS || rank.null()) return error;
+    if (!win->targets[rank.rank].far) return rma::flush_gathered(thread, *win, rank.rank);
     return win->far->flush_local(thread, rank.rank);
 }
 
@@ -193,7 +195,7 @@ int rget(Thread& thread, OriginRoom buffer, OriginCount count, OriginType type, 
     if (const int error = check_locked(thread, rank, win)) return error;
     const int error =
         get(thread, buffer, count, type, rank, displacement, target_count, target_type, win);
-    return hand_out_complete(thread, fetched(thread, error, rank, win), request);
+    return hand_out_complete(thread, done_here(thread, error, rank, win), request);
 }
 
 int raccumulate(Thread& thread, OriginBuffer buffer, OriginCount count, OriginType type,
@@ -214,7 +216,7 @@ int rget_accumulate(Thread& thread, OriginBuffer buffer, Perhaps<OriginCount> co
     if (const int error = check_locked(thread, rank, win)) return error;
     const int error = get_accumulate(thread, buffer, count, type, result, result_count, result_type,
                                      rank, displacement, target_count, target_type, op, win);
-    return hand_out_complete(thread, fetched(thread, error, rank, win), request);
+    return hand_out_complete(thread, done_here(thread, error, rank, win), request);
 }
 
 }  // namespace

@@ -5,9 +5,8 @@
 #include "api/entry.hpp"
 #include "api/rma_arguments.hpp"
 #include "api/rma_short.hpp"
+#include "rma/completion.hpp"
 #include "rma/epochs.hpp"
-#include "rma/far_targets.hpp"
-#include "rma/held.hpp"
 #include "rma/locking.hpp"
 
 namespace heddle::api {
@@ -70,23 +69,24 @@ int unlock_all(Thread& thread, Win win) { return rma::unlock_all(thread, *win); 
 int flush(Thread& thread, LockedRank rank, Win win) {
     if (!rma::is_locked(*win, rank.rank)) [[unlikely]]
         return rma::not_locked(thread, *win, rank.rank);
-    rma::settle(thread, *win);
-    return rma::flush_far(thread, *win, rank.rank);
+    return rma::complete_operations(thread, *win, rank.rank);
 }
 int flush_all(Thread& thread, Win win) {
     if (!rma::is_any_locked(*win)) [[unlikely]]
         return rma::nothing_locked(thread, *win);
-    rma::settle(thread, *win);
-    return rma::flush_far(thread, *win);
+    return rma::complete_operations(thread, *win);
 }
-/// What the caller gives may be changed as soon as a call returns. What it gets from other nodes comes later.
+/// What is sent to other nodes may be changed as soon as a call returns. What comes from there comes later.
 int flush_local(Thread& thread, LockedRank rank, Win win) {
     if (!rma::is_locked(*win, rank.rank)) return rma::not_locked(thread, *win, rank.rank);
-    return win->targets[rank.rank].far ? win->far->flush_local(thread, rank.rank) : MPI_SUCCESS;
+    return win->targets[rank.rank].far ? win->far->flush_local(thread, rank.rank)
+                                       : rma::flush_gathered(thread, *win, rank.rank);
 }
 int flush_local_all(Thread& thread, Win win) {
     if (!rma::is_any_locked(*win)) return rma::nothing_locked(thread, *win);
-    return win->far != nullptr ? win->far->flush_all_local(thread) : MPI_SUCCESS;
+    const int near = rma::flush_gathered(thread, *win);
+    const int far = win->far != nullptr ? win->far->flush_all_local(thread) : MPI_SUCCESS;
+    return near != MPI_SUCCESS ? near : far;
 }
 
 int win_sync(Thread&, Win) {

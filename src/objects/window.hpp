@@ -29,6 +29,7 @@ class FarService;
 class FarTargets;
 struct Front;
 struct Gate;
+class Gathered;
 struct Region;
 class Service;
 struct WholeParty;
@@ -63,6 +64,7 @@ enum Unlocking : std::uint8_t {
     nobody_asked = 1,    ///< locked with MPI_MODE_NOCHECK: there is no lock to leave
     instances_held = 2,  ///< operations have held instances (rma/held.hpp)
     other_nodes = 4,     ///< messages have to be waited for
+    gathered = 8,        ///< there may be operations that have only been begun (rma/gathered.hpp)
 };
 
 /// The part of the window that is one process's. On a line of its own, since threads begin and end epochs with
@@ -140,6 +142,8 @@ struct alignas(512) Window : core::Object {
         other_pieces;  ///< and that of other processes
     /// Where a process cannot get at the memory of another: there are messages for it.
     std::shared_ptr<rma::Service> service;
+    /// Where the kernel copies for some targets; else there is none.
+    std::shared_ptr<rma::Gathered> gathered;
     // Where processes are on several nodes; else there are none.
     std::shared_ptr<rma::FarTargets> far;
     std::shared_ptr<rma::FarService> far_service;

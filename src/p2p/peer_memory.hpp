@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "platform/memory.hpp"
 #include "transport/shm/node.hpp"
@@ -46,6 +47,16 @@ public:
               std::uint64_t bytes) const noexcept;
     bool write(std::int32_t process, std::uint64_t to, const void* from,
                std::uint64_t bytes) const noexcept;
+
+    /// Several pieces, likewise.
+    bool read(std::int32_t process, std::span<const iovec> to,
+              std::span<const iovec> from) const noexcept {
+        return platform::copy_pieces_from_process(pid_of(process), to, from);
+    }
+    bool write(std::int32_t process, std::span<const iovec> to,
+               std::span<const iovec> from) const noexcept {
+        return platform::copy_pieces_to_process(pid_of(process), to, from);
+    }
 
 private:
     enum class Known : std::uint8_t { not_asked, reachable, unreachable };

@@ -138,6 +138,29 @@ bool copy_to_process(int pid, std::uint64_t remote, const void* local, std::size
     return copy_all(process_vm_writev, pid, const_cast<void*>(local), remote, bytes);  // only read
 }
 
+namespace {
+
+template <class Copy>
+bool copy_pieces(Copy copy, int pid, std::span<const iovec> local,
+                 std::span<const iovec> remote) noexcept {
+    std::size_t bytes = 0;
+    for (const iovec& piece : local) bytes += piece.iov_len;
+    const ssize_t copied = copy(pid, local.data(), local.size(), remote.data(), remote.size(), 0);
+    return copied >= 0 && static_cast<std::size_t>(copied) == bytes;
+}
+
+}  // namespace
+
+bool copy_pieces_from_process(int pid, std::span<const iovec> local,
+                              std::span<const iovec> remote) noexcept {
+    return copy_pieces(process_vm_readv, pid, local, remote);
+}
+
+bool copy_pieces_to_process(int pid, std::span<const iovec> remote,
+                            std::span<const iovec> local) noexcept {
+    return copy_pieces(process_vm_writev, pid, local, remote);
+}
+
 bool may_copy_to_process(int pid) noexcept {
     // The kernel asks whether it may before it looks for the memory, which is none: no process has addresses there.
     char byte = 0;

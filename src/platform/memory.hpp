@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <sys/uio.h>
 #include <utility>
 
 namespace heddle::platform {
@@ -87,6 +89,11 @@ void wipe_on_fork(const Mapping& mapping) noexcept;
 bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept;
 /// The same the other way.
 bool copy_to_process(int pid, std::uint64_t remote, const void* local, std::size_t bytes) noexcept;
+/// Several pieces at once, of which there are at most 1,024 on each side, as many bytes on both.
+bool copy_pieces_from_process(int pid, std::span<const iovec> local,
+                              std::span<const iovec> remote) noexcept;
+bool copy_pieces_to_process(int pid, std::span<const iovec> remote,
+                            std::span<const iovec> local) noexcept;
 /// Whether the kernel would do that, if there were memory. Nothing is written.
 bool may_copy_to_process(int pid) noexcept;
 

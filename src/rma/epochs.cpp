@@ -11,8 +11,7 @@
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "rma/admission.hpp"
-#include "rma/far_targets.hpp"
-#include "rma/held.hpp"
+#include "rma/completion.hpp"
 #include "rma/meeting.hpp"
 #include "rma/named_wait.hpp"
 
@@ -92,8 +91,7 @@ int wait_for_turn(Thread& thread, Window& window) {
 int fence_alone(Thread& thread, Window& window, int assertion) {
     if (const int error = refuse_open(thread, window)) return error;
     // A message may be read before stores that precede it are done, as far as copies by the kernel go.
-    settle(thread, window);
-    const int refused = flush_far(thread, window);
+    const int refused = complete_operations(thread, window);
     if (const int error = barrier(thread, *window.communicator)) return error;
     const bool succeeds = (assertion & MPI_MODE_NOSUCCEED) == 0;
     window.open_to_all.store(succeeds ? std::uint32_t{objects::by_fence} : 0, relaxed);
@@ -165,8 +163,7 @@ int complete(Thread& thread, Window& window) {
         return objects::fail(thread, window, MPI_ERR_RMA_SYNC,
                              "called without MPI_Win_start before");
     set_started(window, false);
-    settle(thread, window);
-    const int refused = flush_far(thread, window);
+    const int refused = complete_operations(thread, window);
     if (const int error = tell_all(thread, window, window.started, complete_message)) return error;
     return refused;
 }

@@ -8,10 +8,9 @@
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "rma/admission.hpp"
+#include "rma/completion.hpp"
 #include "rma/control.hpp"
 #include "rma/epochs.hpp"
-#include "rma/far_targets.hpp"
-#include "rma/held.hpp"
 #include "rma/meeting.hpp"
 #include "rma/whole_locking.hpp"
 
@@ -133,21 +132,18 @@ void close_fence(Window& window) noexcept {
 
 [[gnu::cold, gnu::noinline]] int leave_unusually(Thread& thread, Window& window, std::int32_t rank,
                                                  std::uint32_t how) {
-    settle(thread, window);
+    const int refused = complete_operations(thread, window, rank);
     const std::uint8_t unlocking = window.targets[rank].unlocking;
-    const bool asked = (unlocking & objects::nobody_asked) == 0;
-    if ((unlocking & objects::other_nodes) == 0) {
-        if (asked) leave(thread, window, rank, how);
-        return MPI_SUCCESS;
-    }
-    const int refused = window.far->flush(thread, rank);
-    if (asked) window.far->unlock(thread, rank, how == objects::by_far_exclusive_lock);
+    if ((unlocking & objects::nobody_asked) != 0) return refused;
+    if ((unlocking & objects::other_nodes) == 0)
+        leave(thread, window, rank, how);
+    else
+        window.far->unlock(thread, rank, how == objects::by_far_exclusive_lock);
     return refused;
 }
 [[gnu::cold, gnu::noinline]] int leave_all_unusually(Thread& thread, Window& window) {
     if (window.far != nullptr) open_near(window, 0);
-    settle(thread, window);
-    const int refused = flush_far(thread, window);
+    const int refused = complete_operations(thread, window);
     if ((window.unlocking_all & objects::nobody_asked) == 0) unlock_whole(thread, window);
     return refused;
 }
@@ -159,6 +155,7 @@ int lock_near(Thread& thread, Window& window, std::int32_t rank, bool exclusive,
         if (const int error =
                 exclusive ? holder.acquire_as_writer(holds) : holder.acquire_as_reader())
             return error;
+    if (window.gathered != nullptr) target.unlocking |= objects::gathered;
     target.open.store(exclusive ? objects::by_exclusive_lock : objects::by_shared_lock, relaxed);
     return MPI_SUCCESS;
 }
@@ -258,6 +255,7 @@ int lock_all(Thread& thread, Window& window, int assertion) {
     window.unlocking_all = unchecked ? objects::nobody_asked : 0;
     if (!unchecked)
         if (const int error = lock_whole(thread, window)) return error;
+    if (window.gathered != nullptr) window.unlocking_all |= objects::gathered;
     if (window.far != nullptr) [[unlikely]] {
         open_all_nodes(window);
         return MPI_SUCCESS;

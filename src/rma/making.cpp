@@ -13,9 +13,9 @@
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "platform/limits.hpp"
+#include "rma/completion.hpp"
 #include "rma/control.hpp"
 #include "rma/far_service.hpp"
-#include "rma/far_targets.hpp"
 #include "rma/meeting.hpp"
 #include "rma/service.hpp"
 
@@ -189,8 +189,18 @@ int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
 }
 
 /// Not in recipes of the laboratory, where operations hold instances (rma/held.hpp).
+/// Whether the kernel copies for some target of this node, and no messages do.
+bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window) {
+    if (thread.engine->in_laboratory()) return false;
+    return std::any_of(window.here.begin(), window.here.end(), [&](std::int32_t rank) {
+        return window.targets[rank].memory == nullptr && rank != window.communicator->rank &&
+            (window.service == nullptr || !window.service->asks(rank));
+    });
+}
+
+/// Flushes are no short ways where operations are gathered.
 void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
-    if (engine.in_laboratory()) return;
+    if (engine.in_laboratory() || window.gathered != nullptr) return;
     window.short_ranks = window.ranks;
     for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
         objects::Target& target = window.targets[rank];
@@ -326,13 +336,15 @@ int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, 
     if (const int error = share_pieces(thread, *draft, parts)) return error;
     if (const int error = begin_service(thread, *draft)) return error;
     if (const int error = serve_other_nodes(thread, *draft)) return error;
+    if (has_targets_of_the_kernel(thread, *draft))
+        (*draft).gathered = std::make_shared<Gathered>(*draft);
     open_short_ways(*thread.engine, *draft);
     result = &draft.keep();
     return MPI_SUCCESS;
 }
 
 int free(core::Thread& thread, Window& window) {
-    (void)flush_far(thread, window);  // after a fence there may be operations until here
+    (void)complete_operations(thread, window);  // after a fence there may be operations until here
     if (const int error = meet(thread, *window.communicator)) return error;
     if (window.service != nullptr) window.service->end(thread);
     const Draft gone(*thread.process, window);

@@ -9,6 +9,7 @@
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "rma/far_targets.hpp"
+#include "rma/gathered.hpp"
 #include "rma/held.hpp"
 #include "rma/remote_memory.hpp"
 
@@ -89,6 +90,13 @@ RemoteData remote_data(Thread& thread, Window& window, const Spot& spot,
     return {thread, window, there.rank, spot, *there.type};
 }
 
+/// Whether it is only begun here: by the kernel, and few bytes side by side.
+bool is_gathered(const Window& window, const Spot& spot, const Local& here, const Remote& there,
+                 std::uint64_t bytes) noexcept {
+    return window.gathered != nullptr && !spot.by_message && bytes <= Gathered::most_bytes &&
+        here.type->contiguous && there.type->contiguous;
+}
+
 void count(Thread& thread, Direction direction, const Spot& spot, std::uint64_t bytes) noexcept {
     tool::counters::Windows& windows = thread.windows;
     (direction == Direction::put ? windows.window_puts : windows.window_gets).add();
@@ -121,6 +129,9 @@ int put_slowly(Thread& thread, Window& window, const Local& from, const Remote& 
                       bytes);
         return MPI_SUCCESS;
     }
+    if (is_gathered(window, spot, from, to, bytes))
+        return window.gathered->add(thread, to.rank, Gathered::Direction::put, from.address,
+                                    spot.place, bytes);
     Packed packed(from, bytes);
     packed.pack();
     bool written = false;
@@ -148,6 +159,9 @@ int get_slowly(Thread& thread, Window& window, const Local& to, const Remote& fr
                       reinterpret_cast<const std::byte*>(spot.place), bytes);
         return MPI_SUCCESS;
     }
+    if (is_gathered(window, spot, to, from, bytes))
+        return window.gathered->add(thread, from.rank, Gathered::Direction::get, to.address,
+                                    spot.place, bytes);
     Packed packed(to, bytes);
     bool was_read = false;
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Put and get (MPI 5.0, 12.3.1 and 12.3.2): copies that are over when they return. The target is not asked, unless it is
-/// on another node (far_targets.hpp): then flushes complete them.
+/// on another node (far_targets.hpp): then flushes complete them, as those of few bytes by the kernel (gathered.hpp).
 ///
 /// What is not dense, or not mapped, or wrong takes the slow way. The two sides may differ in their datatypes; the
 /// side that receives may have more room.

@@ -92,7 +92,9 @@ void dynamic() {
     std::int64_t value = 8, back = -1;
     OK(MPI_Win_lock_all(0, win));
     OK(MPI_Put(&value, 1, MPI_INT64_T, next, place + 8, 1, MPI_INT64_T, win));
+    OK(MPI_Win_flush(next, win));
     OK(MPI_Get(&back, 1, MPI_INT64_T, next, place + 8, 1, MPI_INT64_T, win));
+    OK(MPI_Win_flush(next, win));
     CHECK(back == 8);
     FAILS(MPI_Get(&back, 1, MPI_INT64_T, next, place + 800, 1, MPI_INT64_T, win),
           MPI_ERR_RMA_RANGE);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What ends an epoch, or flushes: all operations that this process has begun, at one target or at all, are over there.
+///
+/// Errors         what a target or the kernel has refused is raised.
+
+#include "rma/far_targets.hpp"
+#include "rma/gathered.hpp"
+#include "rma/held.hpp"
+
+namespace heddle::rma {
+
+inline int complete_operations(core::Thread& thread, objects::Window& window) {
+    const int near = flush_gathered(thread, window);
+    settle(thread, window);
+    const int far = flush_far(thread, window);
+    return near != MPI_SUCCESS ? near : far;
+}
+inline int complete_operations(core::Thread& thread, objects::Window& window, std::int32_t rank) {
+    const int near = flush_gathered(thread, window, rank);
+    settle(thread, window);
+    const int far = flush_far(thread, window, rank);
+    return near != MPI_SUCCESS ? near : far;
+}
+
+}  // namespace heddle::rma

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Puts and gets of few bytes in memory that the kernel copies (rma/remote_memory.hpp): gathered for each target, and done
+/// by one system call, since that costs more than the copies.
+///
+/// Begun          what add() has taken is done by the flush that completes it, or when there is no room for more.
+/// Side by side   what continues the piece before, at the target, is one piece with it for the kernel.
+/// Errors         where the kernel refuses, whoever flushes raises it, for the first operation of those that were refused.
+///                add() throws std::bad_alloc.
+/// Thread safety  any thread. A flush is over when everything is that any thread has added before.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <sys/uio.h>
+#include <unordered_map>
+
+#include "core/thread.hpp"
+#include "objects/block_copy.hpp"
+#include "objects/window.hpp"
+#include "p2p/peer_memory.hpp"
+
+namespace heddle::rma {
+
+class Gathered {
+public:
+    enum class Direction : std::uint8_t { put, get };
+    /// Of one operation; more than that is not worth it.
+    static constexpr std::uint64_t most_bytes = 1024;
+
+    explicit Gathered(objects::Window& window) noexcept : window_(window) {}
+
+    /// To or from `place` in the process of that rank, which is reached by the kernel.
+    int add(core::Thread& thread, std::int32_t rank, Direction direction, std::byte* here,
+            objects::Place place, std::uint64_t bytes);
+
+    // They raise what the kernel has refused.
+
+    int flush(core::Thread& thread, std::int32_t rank);
+    int flush_all(core::Thread& thread);
+
+private:
+    /// Of one direction, for the kernel.
+    class Pieces {
+    public:
+        bool is_full() const noexcept { return here_used_ == most; }
+        void add(std::byte* here, objects::Place there, std::uint64_t bytes) noexcept;
+        /// Nothing, or where the first one was that the kernel refused.
+        std::optional<objects::Place> copy(const p2p::PeerMemory& memory, std::int32_t process,
+                                           Direction direction) noexcept;
+
+    private:
+        static constexpr std::size_t most = 64;
+        std::array<iovec, most> here_, there_;
+        std::size_t here_used_ = 0, there_used_ = 0;
+    };
+    struct Batch {
+        std::mutex lock;
+        Pieces puts, gets;
+    };
+
+    /// By the holder of the batch's lock. Answers the displacement that was refused.
+    std::optional<std::int64_t> copy(core::Thread& thread, std::int32_t rank, Pieces& pieces,
+                                     Direction direction) const noexcept;
+    int raise(core::Thread& thread, std::int32_t rank, std::int64_t displacement);
+    int flush(core::Thread& thread, std::int32_t rank, Batch& batch);
+
+    objects::Window& window_;
+    std::mutex lock_;                                  ///< guards which batches there are
+    std::unordered_map<std::int32_t, Batch> batches_;  ///< of targets that were accessed
+};
+
+/// All that this process has begun, by the kernel.
+inline int flush_gathered(core::Thread& thread, objects::Window& window) {
+    return window.gathered == nullptr ? MPI_SUCCESS : window.gathered->flush_all(thread);
+}
+inline int flush_gathered(core::Thread& thread, objects::Window& window, std::int32_t rank) {
+    return window.gathered == nullptr ? MPI_SUCCESS : window.gathered->flush(thread, rank);
+}
+
+}  // namespace heddle::rma
