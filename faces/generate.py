@@ -23,7 +23,8 @@ def main():
     parser.add_argument("--list", action="store_true", help="only say which files that would be")
     options = parser.parse_args()
     functions = kinds.functions()
-    files = {"heddle_functions.h": calls.heddle_functions(functions), "face_calls.c": calls.calls(functions)}
+    files = {"heddle_functions.h": calls.heddle_functions(functions), "last_functions.h": calls.last_header(functions),
+             "face_calls.c": calls.calls(functions)}
     for name in ABIS:
         abi = tables.Abi(name)
         files[f"{name}/face_constants.h"] = tables.header(abi)

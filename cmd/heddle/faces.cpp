@@ -2,97 +2,22 @@
 #include "faces.hpp"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
+#include "binary.hpp"
 #include "subcommands.hpp"
 
 namespace heddle::cmd {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What an ELF file says of libraries and symbols, read without loading it.
-class Binary {
-public:
-    explicit Binary(const fs::path& path) {
-        std::ifstream file(path, std::ios::binary);
-        bytes_.assign(std::istreambuf_iterator<char>(file), {});
-        const Elf64_Ehdr* head = at<Elf64_Ehdr>(0);
-        if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-            head->e_ident[EI_CLASS] != ELFCLASS64)
-            return;
-        valid_ = true;
-        for (std::size_t i = 0; i < head->e_shnum; ++i)
-            if (const auto* section = at<Elf64_Shdr>(head->e_shoff + i * sizeof(Elf64_Shdr)))
-                sections_.push_back(*section);
-        read();
-    }
-
-    bool valid() const { return valid_; }
-    const std::vector<std::string>& needed() const { return needed_; }
-    const std::string& search_path() const { return search_path_; }
-    /// Symbols of MPI that another library must define.
-    const std::vector<std::string>& undefined() const { return undefined_; }
-
-private:
-    template <class T>
-    const T* at(std::size_t offset) const {
-        return offset + sizeof(T) <= bytes_.size()
-            ? reinterpret_cast<const T*>(bytes_.data() + offset)
-            : nullptr;
-    }
-    std::string text(const Elf64_Shdr& strings, std::size_t offset) const {
-        const std::size_t place = strings.sh_offset + offset;
-        if (place >= bytes_.size()) return {};
-        return {bytes_.data() + place, ::strnlen(bytes_.data() + place, bytes_.size() - place)};
-    }
-    void read() {
-        for (const Elf64_Shdr& section : sections_) {
-            if (section.sh_link >= sections_.size()) continue;
-            const Elf64_Shdr& strings = sections_[section.sh_link];
-            if (section.sh_type == SHT_DYNAMIC) read_dynamic(section, strings);
-            if (section.sh_type == SHT_DYNSYM) read_symbols(section, strings);
-        }
-    }
-    void read_dynamic(const Elf64_Shdr& section, const Elf64_Shdr& strings) {
-        for (std::size_t i = 0; i < section.sh_size; i += sizeof(Elf64_Dyn)) {
-            const auto* entry = at<Elf64_Dyn>(section.sh_offset + i);
-            if (entry == nullptr) return;
-            if (entry->d_tag == DT_NEEDED) needed_.push_back(text(strings, entry->d_un.d_val));
-            if (entry->d_tag == DT_RPATH) search_path_ = text(strings, entry->d_un.d_val);
-        }
-    }
-    void read_symbols(const Elf64_Shdr& section, const Elf64_Shdr& strings) {
-        constexpr std::array<std::string_view, 6> prefixes{"MPI_",  "PMPI_", "MPIX_",
-                                                           "ompi_", "orte_", "OMPI_"};
-        for (std::size_t i = 0; i < section.sh_size; i += sizeof(Elf64_Sym)) {
-            const auto* symbol = at<Elf64_Sym>(section.sh_offset + i);
-            if (symbol == nullptr) return;
-            if (symbol->st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol->st_info) == STB_WEAK)
-                continue;
-            const std::string name = text(strings, symbol->st_name);
-            for (const std::string_view prefix : prefixes)
-                if (name.starts_with(prefix)) undefined_.push_back(name);
-        }
-    }
-
-    std::vector<char> bytes_;
-    std::vector<Elf64_Shdr> sections_;
-    std::vector<std::string> needed_, undefined_;
-    std::string search_path_;
-    bool valid_ = false;
-};
 
 [[noreturn]] void leave(const std::string& problem) {
     fmt::print(stderr, "heddle: {}\n", problem);
@@ -119,31 +44,95 @@ fs::path find_program(const std::string& name) {
     return name;
 }
 
-/// Symbols that the face does not have.
-std::vector<std::string> missing(const Binary& binary, const fs::path& face) {
-    std::vector<std::string> result;
-    void* const library = dlopen(face.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) leave(fmt::format("{} cannot be loaded: {}", face.native(), dlerror()));
-    for (const std::string& name : binary.undefined())
-        if (dlsym(library, name.c_str()) == nullptr) result.push_back(name);
+fs::path folder_of_libraries() { return folder_of_faces().parent_path().parent_path(); }
+
+/// What a library of MPI is for, by its name.
+enum class Language { c, fortran, other };
+Language language_of(std::string_view library) {
+    for (const std::string_view name :
+         {"libmpifort", "libmpichfort", "libmpi_mpifh", "libmpi_usempi"})
+        if (library.starts_with(name)) return Language::fortran;
+    for (const std::string_view name : {"libmpi_abi.so", "libmpi.so", "libmpich.so"})
+        if (library.starts_with(name)) return Language::c;
+    return Language::other;
+}
+
+/// The library here that serves one of that name; empty: none does.
+fs::path server_of(const std::string& library) {
+    const bool is_standard =
+        library.starts_with("libmpi_abi.so") || library.starts_with("libmpifort_abi.so");
+    fs::path path = (is_standard ? folder_of_libraries() : folder_of_faces()) / library;
+    return fs::exists(path) ? path : fs::path();
+}
+
+/// One of the libraries of MPI that a binary needs.
+struct Needed {
+    std::string name;
+    Language language;
+    fs::path path;  ///< of what serves it; empty: nothing
+    void* loaded;
+};
+std::vector<Needed> mpi_libraries(const Binary& binary) {
+    std::vector<Needed> result;
+    for (const std::string& name : binary.needed()) {
+        if (!is_mpi(name)) continue;
+        Needed& library =
+            result.emplace_back(Needed{name, language_of(name), server_of(name), nullptr});
+        if (library.path.empty()) continue;
+        library.loaded = dlopen(library.path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+        if (library.loaded == nullptr)
+            leave(fmt::format("{} cannot be loaded: {}", library.path.native(), dlerror()));
+    }
     return result;
 }
 
-/// Says which library of MPI the binary needs, and who serves it; false if nobody does.
-bool check_library(const Binary& binary, const std::string& library) {
-    if (library.starts_with("libmpi_abi.so")) {
-        fmt::print("  {:<24} the standard ABI, which Heddle has\n", library);
-        return true;
-    }
-    const fs::path face = folder_of_faces() / library;
-    if (!fs::exists(face)) {
-        fmt::print("  {:<24} nobody here: Heddle has no library of that name\n", library);
-        return false;
-    }
-    const std::vector<std::string> absent = missing(binary, face);
-    fmt::print("  {:<24} {}\n", library, face.native());
+/// Symbols that none of the libraries has.
+std::vector<std::string> missing(const std::vector<std::string>& symbols,
+                                 const std::vector<Needed>& libraries) {
+    std::vector<std::string> result;
+    for (const std::string& name : symbols)
+        if (std::none_of(libraries.begin(), libraries.end(), [&](const Needed& library) {
+                return library.loaded != nullptr && dlsym(library.loaded, name.c_str()) != nullptr;
+            }))
+            result.push_back(name);
+    return result;
+}
+
+/// Says what serves the library, and what of its language is missing there; false if it does not do.
+bool say(const Needed& library, const std::vector<std::string>& absent) {
+    if (library.path.empty())
+        fmt::print("  {:<24} nobody here: Heddle has no library of that name\n", library.name);
+    else if (server_of(library.name).parent_path() == folder_of_libraries())
+        fmt::print("  {:<24} the standard ABI, which Heddle has\n", library.name);
+    else
+        fmt::print("  {:<24} {}\n", library.name, library.path.native());
     for (const std::string& name : absent) fmt::print("  {:<24} lacks {}\n", "", name);
-    return absent.empty();
+    return !library.path.empty() && absent.empty();
+}
+
+/// Says what is missing of a language for which the binary names no library; false if there is any. A library that is
+/// named may need the other: libmpifort.so.12 has libmpi.so.12 below it.
+bool say_unnamed(const char* language, const std::vector<std::string>& absent) {
+    if (absent.empty()) return true;
+    fmt::print("  It names no library for MPI's {}, and needs of it:\n", language);
+    for (const std::string& name : absent) fmt::print("  {:<24} {}\n", "", name);
+    return false;
+}
+
+/// False if something is missing, which has been said.
+bool check_libraries(const Binary& binary, const std::vector<Needed>& libraries) {
+    bool served = true;
+    std::vector<std::string> of_c = missing(binary.undefined(), libraries);
+    std::vector<std::string> of_fortran = missing(binary.undefined_of_fortran(), libraries);
+    for (const Needed& library : libraries) {
+        std::vector<std::string> absent;
+        if (library.language == Language::c) absent.swap(of_c);
+        if (library.language == Language::fortran) absent.swap(of_fortran);
+        served = say(library, library.path.empty() ? std::vector<std::string>() : absent) && served;
+    }
+    if (libraries.empty()) return true;
+    const bool c_is_there = say_unnamed("functions for C", of_c);
+    return say_unnamed("procedures for Fortran", of_fortran) && c_is_there && served;
 }
 
 }  // namespace
@@ -168,14 +157,9 @@ void check_program(const std::string& name) {
     if (!binary.valid())
         leave(fmt::format("{} is no program or library for this machine", path.native()));
     fmt::print("{}\n", path.native());
-    bool served = true;
-    bool any = false;
-    for (const std::string& library : binary.needed()) {
-        if (!is_mpi(library)) continue;
-        any = true;
-        served = check_library(binary, library) && served;
-    }
-    if (!any)
+    const std::vector<Needed> libraries = mpi_libraries(binary);
+    const bool served = check_libraries(binary, libraries);
+    if (libraries.empty())
         fmt::print("  needs no MPI library itself; its libraries or what it loads later may\n");
     if (!binary.search_path().empty())
         fmt::print("  It looks for libraries in {} first: start it with `heddle run`.\n",

@@ -154,6 +154,8 @@ def kind_of(f, p):
             return lambda body, f, p: handle_array(body, f, p, element)
         if bare.endswith("*"):
             return lambda body, f, p: handle_pointer(body, f, p, element)
+        if element == "MPI_Errhandler" and "call_errhandler" not in f.name:
+            return converted("errhandler_to_set")
         return converted(kinds.HANDLES[element] + "_in")
     if element == "MPI_Status":
         return status
@@ -204,13 +206,169 @@ def wrap(text, indent):
                          break_long_words=False, break_on_hyphens=False)
 
 
+# ---- Usual arguments in few instructions ----
+
+
+def same_type(f, p):
+    """The datatype before a target's, which most calls give twice."""
+    return "origin_datatype" if p.name == "target_datatype" else None
+
+
+def quick_argument(f, p, tests, negative, lines, actuals):
+    """Adds what says whether a parameter is a usual one, and how it is passed then."""
+    bare = p.type.removeprefix("const ").strip()
+    element = bare.removesuffix("*").strip()
+    if bare in kinds.HANDLES:
+        stem = kinds.HANDLES[bare]
+        lines.append(f"{bare} c_{p.name};")
+        other = same_type(f, p)
+        test = f"{stem}_quickly({p.name}, &c_{p.name})"
+        if any(q.name == other for q in f.parameters):  # others take longer in the library, too
+            lines.pop()
+            tests.insert(0, f"{p.name} == {other}")
+            actuals.append(f"c_{other}")
+            return
+        tests.append(test)
+        actuals.append(f"c_{p.name}")
+    elif element == "MPI_Request":
+        old = f.name in kinds.INOUT_HANDLES
+        if old:
+            tests.append(f"is_memory({p.name}) && request_quickly(*{p.name}, &c_old)")
+            lines.append("MPI_Request c_old;")
+        actuals.append(f"PLACE_OF_REQUEST({p.name})")
+    elif element == "MPI_Status":
+        actuals.append("STATUS")
+    elif is_address(p):
+        tests.append(f"!is_converted({p.name})")
+        actuals.append(p.name)
+    else:
+        conversion = integer_in(f, p) if p.type == "int" else plain
+        probe = Body()
+        conversion(probe, f, p)
+        if probe.actuals[0] not in (p.name, f"rank_in({p.name})", f"tag_in({p.name})"):
+            raise ValueError(f"{f.name} converts {p.name}, which has no quick form")
+        if probe.actuals[0] != p.name:
+            negative.append(p.name)
+        actuals.append(p.name)
+
+
+def outcome(before, call, back):
+    """What comes back is converted at once, and by the cleanups of variables only where that was not reached."""
+    if not back:
+        return [*before, f"return error_out({call});"]
+    return [*before, f"const int outcome = {call};", "if (UNLIKELY(outcome != MPI_SUCCESS)) return error_out(outcome);",
+            *back, "return MPI_SUCCESS;"]
+
+
+def indented(lines):
+    return ["    " + line for line in lines]
+
+
+def parameter_of(f, c_type):
+    return next((p.name for p in f.parameters if p.type == c_type), None)
+
+
+def quick(f):
+    """The function for usual arguments; it goes on to long_X(), which has all others, and to wanted_X() with a status."""
+    name = f.name.removeprefix(PREFIX)
+    tests, negative, lines, actuals = [], [], [], []
+    for p in f.parameters:
+        quick_argument(f, p, tests, negative, lines, actuals)
+    if negative:
+        tests.insert(0, f"({' | '.join(negative)}) >= 0")
+    formals = ", ".join(formal(p) for p in f.parameters)
+    names = ", ".join(p.name for p in f.parameters)
+    request, status = parameter_of(f, "MPI_Request *"), parameter_of(f, "MPI_Status *")
+    old = [f"OLD_REQUEST({request}, c_old);"] if request and f.name in kinds.INOUT_HANDLES else []
+    back = [f"BACK_REQUEST({request});" for _ in old]
+
+    def call(place_of_status):
+        return f"heddle.{name}({', '.join(place_of_status if a == 'STATUS' else a for a in actuals)})"
+
+    def given(*more):
+        usual = " && ".join([*tests, *more])
+        return [*lines, f"if (UNLIKELY(!({usual}))) return long_{name}({names});"]
+
+    text = []
+    if status:
+        text += [f"static __attribute__((noinline)) int wanted_{name}({formals}) {{",
+                 *indented(given(f"is_wanted({status})")),
+                 *indented(outcome([*old, f"WANTED_STATUS_OUT({status});"], call(f"PLACE_OF_WANTED_STATUS({status})"),
+                                   [f"BACK_WANTED_STATUS({status});", *back])), "}"]
+    text.append(f"FUNCTION(int, {name}, ({formals})) {{")
+    if status:
+        text.append(f"    if (!is_ignored({status})) return wanted_{name}({names});")
+    text += indented(given())
+    if f.name not in kinds.WITHOUT_WAITING:
+        text += indented(outcome(old, call("MPI_STATUS_IGNORE"), back))
+    else:
+        if request:
+            actuals[-1] = f"(PlaceOfRequest){request}"
+        text.append(f"    return last.{name}({', '.join(actuals)});")
+    return "\n".join([*(wrap(line.lstrip(), len(line) - len(line.lstrip())) for line in text), "}",
+                      f"SECOND_NAME({name})"])
+
+
+def makes_request(f):
+    return f.parameters[-1].type == "MPI_Request *"
+
+
+def last_formals(f):
+    """All converted, but for the place of a request."""
+    formals = [re.sub(r"^([^\[]*)(.*)$", rf"\1 {p.name}\2", p.type) for p in f.parameters]
+    return ", ".join([*formals[:-1], "PlaceOfRequest request"] if makes_request(f) else formals)
+
+
+def last_of(functions):
+    return [f for f in functions if f.name in kinds.WITHOUT_WAITING]
+
+
+def last_header(functions):
+    members = "\n".join(wrap(f"int (*{f.name.removeprefix(PREFIX)})({last_formals(f)});", 4) for f in last_of(functions))
+    return WRITTEN + f"struct LastFunctions {{\n{members}\n}};\n"
+
+
+def last_functions(functions):
+    """Those that convert errors, those that make requests where errors are fatal, and how they take their places."""
+    parts, members, stores = [], [], []
+    for f in last_of(functions):
+        name = f.name.removeprefix(PREFIX)
+        names = [p.name for p in f.parameters]
+        making = f"({name}, request, {', '.join(names[:-1])});"
+
+        def written(prefix, line):
+            head = f"static __attribute__((noinline)) int {prefix}_{name}({last_formals(f)}) {{"
+            parts.append("\n".join([wrap(head, 0), wrap(line, 4), "}"]))
+        if makes_request(f):
+            written("returning", "MAKING_REQUEST" + making)
+            parts.append("#ifdef MAKING_REQUEST_OR_ABORTING")
+            written("aborting", "MAKING_REQUEST_OR_ABORTING" + making)
+            parts.append("#endif")
+        else:
+            written("returning", f"return error_out(heddle.{name}({', '.join(names)}));")
+        fatal = f"MAKING_REQUEST_IF_FATAL({name})" if makes_request(f) else f"heddle.{name}"
+        members.append(f"    .{name} = returning_{name},")
+        stores.append(wrap(f"__atomic_store_n(&last.{name}, errors_are_fatal ? {fatal} : returning_{name}, "
+                           "__ATOMIC_RELAXED);", 4))
+    return "\n\n".join([*parts, "\n".join(["struct LastFunctions last = {", *members, "};"]),
+                        "\n".join(["void set_last_functions(bool errors_are_fatal) {", *stores, "}"])])
+
+
 def function(f):
+    name = f.name.removeprefix(PREFIX)
+    if f.name not in kinds.QUICK:
+        return "\n".join([long_function(f, "FUNCTION({returns}, {name}, ({formals})) {{"), f"SECOND_NAME({name})"])
+    long = "static __attribute__((noinline)) {returns} long_{name}({formals}) {{"
+    return long_function(f, long) + "\n" + quick(f)
+
+
+def long_function(f, head):
     body = Body()
     for p in f.parameters:
         body.formals.append(formal(p))
         kind_of(f, p)(body, f, p)
     name = f.name.removeprefix(PREFIX)
-    head = wrap(f"FUNCTION({f.returns}, {name}, ({', '.join(body.formals) or 'void'})) {{", 0)
+    head = wrap(head.format(returns=f.returns, name=name, formals=", ".join(body.formals) or "void"), 0)
     call = f"heddle.{name}({', '.join(body.actuals)})"
     if f.returns != "int":
         lines = [f"return {call};"]
@@ -219,8 +377,7 @@ def function(f):
     else:
         lines = [*body.before, f"const int outcome = {call};", "if (LIKELY(outcome == MPI_SUCCESS)) {",
                  *("    " + line for line in body.on_success), "}", "return error_out(outcome);"]
-    return "\n".join([head, *(wrap(line.lstrip(), 4 + len(line) - len(line.lstrip())) for line in lines), "}",
-                      f"SECOND_NAME({name})"])
+    return "\n".join([head, *(wrap(line.lstrip(), 4 + len(line) - len(line.lstrip())) for line in lines), "}"])
 
 
 WRITTEN = "/* SPDX-License-Identifier: BSD-3-Clause */\n/* Written by faces/generate.py. */\n\n"
@@ -228,7 +385,7 @@ WRITTEN = "/* SPDX-License-Identifier: BSD-3-Clause */\n/* Written by faces/gene
 
 def calls(functions):
     written = [function(f) for f in functions if f.name not in kinds.BY_HAND]
-    return WRITTEN + '#include "face.h"\n\n' + "\n\n".join(written) + "\n"
+    return WRITTEN + '#include "face.h"\n\n' + "\n\n".join([last_functions(functions), *written]) + "\n"
 
 
 def heddle_functions(functions):

@@ -8,7 +8,9 @@ import facts
 import kinds
 
 NAMED = ["MPI_ANY_TAG", "MPI_IN_PLACE", "MPI_BUFFER_AUTOMATIC", "MPI_DISPLACEMENT_CURRENT", "MPI_COMM_WORLD",
-         "MPI_ERR_LASTCODE", "MPI_DISTRIBUTE_DFLT_DARG", "MPI_LB", "MPI_UB"]
+         "MPI_REQUEST_NULL", "MPI_ERR_LASTCODE", "MPI_DISTRIBUTE_DFLT_DARG", "MPI_LB", "MPI_UB"]
+NAMED_OBJECTS = ["MPI_LB", "MPI_UB", "MPI_COMM_WORLD", "MPI_COMM_SELF", "MPI_COMM_NULL", "MPI_REQUEST_NULL",
+                 "MPI_WIN_NULL"]
 AMODES = "CREATE RDONLY WRONLY RDWR DELETE_ON_CLOSE UNIQUE_OPEN EXCL APPEND SEQUENTIAL".split()
 ASSERTS = "NOCHECK NOSTORE NOPUT NOPRECEDE NOSUCCEED".split()
 
@@ -44,12 +46,12 @@ def header(abi):
         if name in abi.constants:
             value = abi.constants[name]
             lines.append(f"#define F_{name} ({hex(value) if value > 2**31 else value})")
-    for name in ("MPI_LB", "MPI_UB"):
+    for name in NAMED_OBJECTS:
         if name in abi.objects:
             lines += [f"extern char {abi.objects[name]}[];", f"#define F_{name} {abi.objects[name]}"]
     for group in kinds.GROUPS:
-        lines.append(f"__attribute__((visibility(\"hidden\"))) int {group}_in(int value);")
-        lines.append(f"__attribute__((visibility(\"hidden\"))) int {group}_out(int value);")
+        lines.append(f"NO_THROW INTERNAL int {group}_in(int value);")
+        lines.append(f"NO_THROW INTERNAL int {group}_out(int value);")
     return "\n".join([*lines, "", "#endif", ""])
 
 

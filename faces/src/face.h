@@ -29,6 +29,8 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define INTERNAL __attribute__((visibility("hidden")))
 #define COLD INTERNAL __attribute__((cold, noinline))
+/* Conversions call nothing of the program: around them no cleanup is needed. */
+#define NO_THROW __attribute__((nothrow))
 
 /* FUNCTION(int, Send, (...)) { ... } SECOND_NAME(Send): PMPI_Send, and its weak alias MPI_Send. */
 #define FUNCTION(returns, X, parameters)                   \
@@ -39,7 +41,6 @@
         __attribute__((weak, alias("PMPI_" #X)));
 
 INTERNAL extern struct HeddleFunctions heddle;
-
 enum { handle_constants = 4096, no_value = -2147483647 };
 
 /* A handle that the library is to write, before it has; it writes null handles where it fails. */
@@ -69,6 +70,22 @@ static inline bool is_memory(const void* address) { return LIKELY((intptr_t)addr
 #include "openmpi.h"
 #endif
 
+/* last.X: what a face's function X ends with, all arguments converted: a function of the library or, if errors may come
+ * back, one that converts what it returns. Only of calls that do not wait: an error handler that is set meanwhile counts
+ * for the next call. */
+#include "last_functions.h"
+INTERNAL extern struct LastFunctions last;
+INTERNAL void set_last_functions(bool errors_are_fatal);
+INTERNAL void errors_are_fatal(void);
+INTERNAL void let_errors_return(void);
+
+/* An error handler that a call sets: with another than the fatal ones, errors come back from then on. */
+static inline MPI_Errhandler errhandler_to_set(F_Errhandler handle) {
+    const MPI_Errhandler standard = errhandler_in(handle);
+    if (standard != MPI_ERRORS_ARE_FATAL && standard != MPI_ERRORS_ABORT) let_errors_return();
+    return standard;
+}
+
 /* ---- Numbers ---- */
 
 /* Ranks: the negative ones have meanings. */
@@ -91,7 +108,7 @@ static inline int tag_out(int tag) {
 
 /* Error classes and codes. */
 COLD int error_in(int error);
-COLD int other_error_out(int error);
+COLD NO_THROW int other_error_out(int error);
 static inline int error_out(int error) {
     return LIKELY(error == MPI_SUCCESS) ? MPI_SUCCESS : other_error_out(error);
 }
@@ -119,6 +136,10 @@ static inline void* place_in(const void* buffer) {
 }
 /* The same for what is no buffer, so that the library refuses it. */
 #define CROSS(address) ((__typeof__(address))place_in(address))
+/* Whether place_in() has to do something. */
+static inline bool is_converted(const void* address) {
+    return F_MPI_IN_PLACE != (intptr_t)MPI_IN_PLACE && UNLIKELY((intptr_t)address < 0);
+}
 static inline void* automatic_in(const void* buffer) {
     return UNLIKELY((intptr_t)buffer == F_MPI_BUFFER_AUTOMATIC) ? MPI_BUFFER_AUTOMATIC
                                                                 : place_in(buffer);
@@ -142,7 +163,8 @@ static inline MPI_Status* blank(MPI_Status* status) {
     status->MPI_internal[2] = unwritten;
     return status;
 }
-static inline void written_out(const MPI_Status* from, F_Status* to) {
+static inline __attribute__((always_inline)) void written_out(const MPI_Status* from,
+                                                              F_Status* to) {
     if (from->MPI_internal[2] != unwritten) {
         to->MPI_SOURCE = rank_out(from->MPI_SOURCE);
         to->MPI_TAG = tag_out(from->MPI_TAG);
@@ -164,6 +186,16 @@ static inline void back_status(Back_status* status) {
 }
 #define STATUS_OUT(parameter) \
     __attribute__((cleanup(back_status))) Back_status c_##parameter = {.face = parameter}
+/* Of a status that is wanted. */
+#define WANTED_STATUS_OUT(parameter)                                         \
+    __attribute__((cleanup(leave_wanted_status))) Back_status c_##parameter; \
+    c_##parameter.face = parameter
+static inline __attribute__((always_inline)) void leave_wanted_status(Back_status* status) {
+    if (status->face != NULL) written_out(&status->standard, status->face);
+}
+#define BACK_WANTED_STATUS(parameter) \
+    (written_out(&c_##parameter.standard, c_##parameter.face), c_##parameter.face = NULL)
+#define PLACE_OF_WANTED_STATUS(parameter) blank(&c_##parameter.standard)
 #define PLACE_OF_STATUS(parameter) \
     (is_wanted(parameter) ? blank(&c_##parameter.standard) : no_status_in(parameter))
 

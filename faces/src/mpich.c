@@ -5,28 +5,28 @@
 
 /* ---- Handles ---- */
 
-#define CODE(name, Handle, X)                                                                        \
-    INTERNAL uintptr_t predefined_##name(unsigned handle);                                           \
-    void* known_##name[known_objects];                                                               \
-    static unsigned first_##name(void) { return 0xC0000000u | (unsigned)kind_##name << 26; }         \
-    static void remember_##name(unsigned number, MPI_##Handle handle) {                              \
-        const unsigned place = number - handle_constants;                                            \
-        if (place < known_objects)                                                                   \
-            __atomic_store_n(&known_##name[place], (void*)handle, __ATOMIC_RELAXED);                 \
-    }                                                                                                \
-    MPI_##Handle other_##name##_in(F_##Handle handle) {                                              \
-        const unsigned number = (unsigned)handle - first_##name();                                   \
-        if (number >= handle_constants && number < 1u << 26) {                                       \
-            const MPI_##Handle found = heddle.X##_fromint((int)number); /* null: there is none */    \
-            return (uintptr_t)found < handle_constants ? NULL : found;                               \
-        }                                                                                            \
-        return (MPI_##Handle)predefined_##name((unsigned)handle);                                    \
-    }                                                                                                \
-    F_##Handle dynamic_##name##_out(MPI_##Handle handle) {                                           \
-        const unsigned number = (unsigned)heddle.X##_toint(handle);                                  \
-        if (number < handle_constants) return 0;                                                     \
-        remember_##name(number, handle);                                                             \
-        return (F_##Handle)(first_##name() + number);                                                \
+#define CODE(name, Handle, X)                                                                     \
+    INTERNAL uintptr_t predefined_##name(unsigned handle);                                        \
+    void* known_##name[known_objects];                                                            \
+    static unsigned first_##name(void) { return 0xC0000000u | (unsigned)kind_##name << 26; }      \
+    static void remember_##name(unsigned number, MPI_##Handle handle) {                           \
+        const unsigned place = number - handle_constants;                                         \
+        if (place < known_objects)                                                                \
+            __atomic_store_n(&known_##name[place], (void*)handle, __ATOMIC_RELAXED);              \
+    }                                                                                             \
+    MPI_##Handle other_##name##_in(F_##Handle handle) {                                           \
+        const unsigned number = (unsigned)handle - first_##name();                                \
+        if (number >= handle_constants && number < 1u << 26) {                                    \
+            const MPI_##Handle found = heddle.X##_fromint((int)number); /* null: there is none */ \
+            return (uintptr_t)found < handle_constants ? NULL : found;                            \
+        }                                                                                         \
+        return (MPI_##Handle)predefined_##name((unsigned)handle);                                 \
+    }                                                                                             \
+    F_##Handle dynamic_##name##_out(MPI_##Handle handle) {                                        \
+        const unsigned number = (unsigned)heddle.X##_toint(handle);                               \
+        if (number < handle_constants) return 0;                                                  \
+        remember_##name(number, handle);                                                          \
+        return (F_##Handle)(first_##name() + number);                                             \
     }
 CODE(comm, Comm, Comm)
 CODE(type, Datatype, Type)
@@ -39,22 +39,46 @@ CODE(session, Session, Session)
 CODE(win, Win, Win)
 
 INTERNAL uintptr_t predefined_request(unsigned handle);
-void* known_requests[known_objects];
+RequestHalves request_halves = {.halves = {NO_HALF, NO_HALF}};
+
 MPI_Request other_request_in(F_Request handle) {
-    if ((handle & 1) == 0) return (MPI_Request)predefined_request((unsigned)handle);
-    const MPI_Request request = heddle.Request_fromint(handle - 1);
+    if ((handle & request_bits) != other_half)
+        return (MPI_Request)predefined_request((unsigned)handle);
+    const MPI_Request request = heddle.Request_fromint(handle - other_half);
     return request == MPI_REQUEST_NULL ? NULL : request;
+}
+/* Sets a half that is none yet; false if all are others. The table is right before the half is seen. */
+static bool has_half(int place, int bits, unsigned half) {
+    static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+    unsigned* of = &request_halves.halves[place];
+    pthread_mutex_lock(&guard);
+    if (*of == NO_HALF) {
+        __atomic_store_n(&request_halves.whole_of_bit[place],
+                         ((uint64_t)half << 32) - (uint64_t)bits, __ATOMIC_RELAXED);
+        __atomic_store_n(of, half, __ATOMIC_RELEASE);
+    }
+    const bool found = *of == half;
+    pthread_mutex_unlock(&guard);
+    return found;
+}
+F_Request other_request_out(MPI_Request handle) {
+    const unsigned half = (unsigned)((uintptr_t)handle >> 32), lower = (unsigned)(uintptr_t)handle;
+    const int bits = has_half(0, half_0, half) ? half_0
+        : has_half(1, half_1, half)            ? half_1
+                                               : other_half;
+    return (F_Request)(lower + (unsigned)bits);
 }
 
 /* ---- Data ---- */
 
-#define DATA(type, name, value)     \
-    extern EXPORTED type name;      \
+#define DATA(type, name, value) \
+    extern EXPORTED type name;  \
     type name = value;
 
 /* The names are macros of the standard ABI's header. */
 enum { unweighted_value = 10, weights_empty_value = 11, all_handles_value = 1 };
-_Static_assert((intptr_t)MPI_UNWEIGHTED == unweighted_value && (intptr_t)MPI_WEIGHTS_EMPTY == weights_empty_value &&
+_Static_assert((intptr_t)MPI_UNWEIGHTED == unweighted_value &&
+                   (intptr_t)MPI_WEIGHTS_EMPTY == weights_empty_value &&
                    (intptr_t)MPI_T_PVAR_ALL_HANDLES == all_handles_value,
                "values of the standard ABI");
 #undef MPI_UNWEIGHTED

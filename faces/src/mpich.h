@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handles and statuses of libmpi.so.12: integers that carry their kind.
  *
- * Dynamic handles  0xC0000000 | kind | the integer of the standard ABI (MPI_X_toint). Those of requests, which are
- *                  the lower halves of addresses, are odd: no constant is.
+ * Dynamic handles  0xC0000000 | kind | the integer of the standard ABI (MPI_X_toint).
  * Known objects    an integer names the same address for as long as the library is in use, so addresses that were
  *                  given out are kept: the way back is a load. The library checks what it gets in any case.
+ * Requests         lower halves of addresses (MPI_Request_toint), whose six lowest bits are zero. These say what the
+ *                  upper half is: one of two, or that the library is to be asked. The completed send lies in another
+ *                  part of memory than other requests: hence two. No constant has such bits.
  */
 #ifndef HEDDLE_FACE_MPICH_H
 #define HEDDLE_FACE_MPICH_H
@@ -30,6 +32,7 @@ typedef struct {
 } F_Status;
 
 /* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are 1 here and 0 there; what else is no memory stays wrong. */
+static inline bool is_ignored(const F_Status* status) { return (uintptr_t)status == 1; }
 static inline void* no_status_in(const F_Status* constant) {
     return (void*)((uintptr_t)constant & 0xFFE);
 }
@@ -66,25 +69,35 @@ enum {
 /* Constants of the face, by those of the standard ABI; from face_tables.c. */
 INTERNAL extern const int predefined_out[handle_constants];
 
-#define HANDLE(name, Handle)                                                                  \
-    INTERNAL extern void* known_##name[known_objects];                                        \
-    INTERNAL MPI_##Handle other_##name##_in(F_##Handle handle);                               \
-    INTERNAL F_##Handle dynamic_##name##_out(MPI_##Handle handle);                            \
-    static inline MPI_##Handle name##_known(unsigned handle) {                                \
-        const unsigned place = handle - (0xC0000000u | kind_##name << 26) - handle_constants; \
-        return place < known_objects                                                          \
-            ? (MPI_##Handle)__atomic_load_n(&known_##name[place], __ATOMIC_RELAXED)           \
-            : NULL;                                                                           \
-    }                                                                                         \
-    static inline F_##Handle name##_out(MPI_##Handle handle) {                                \
-        return (uintptr_t)handle < handle_constants ? predefined_out[(uintptr_t)handle]       \
-                                                    : dynamic_##name##_out(handle);           \
+#define HANDLE(name, Handle)                                                                                         \
+    INTERNAL extern void* known_##name[known_objects];                                                               \
+    INTERNAL MPI_##Handle other_##name##_in(F_##Handle handle);                                                      \
+    INTERNAL F_##Handle dynamic_##name##_out(MPI_##Handle handle);                                                   \
+    /* False if the handle is not among the known objects; NULL, which the library refuses, if there is none yet. */ \
+    static inline bool name##_is_known(F_##Handle handle, MPI_##Handle* standard) {                                  \
+        const unsigned place =                                                                                       \
+            (unsigned)handle - (0xC0000000u | kind_##name << 26) - handle_constants;                                 \
+        if (UNLIKELY(place >= known_objects)) return false;                                                          \
+        *standard = (MPI_##Handle)__atomic_load_n(&known_##name[place], __ATOMIC_RELAXED);                           \
+        return true;                                                                                                 \
+    }                                                                                                                \
+    static inline F_##Handle name##_out(MPI_##Handle handle) {                                                       \
+        return (uintptr_t)handle < handle_constants ? predefined_out[(uintptr_t)handle]                              \
+                                                    : dynamic_##name##_out(handle);                                  \
     }
-#define SIMPLE_IN(name, Handle)                                           \
-    static inline MPI_##Handle name##_in(F_##Handle handle) {             \
-        const MPI_##Handle known = name##_known((unsigned)handle);        \
-        return LIKELY(known != NULL) ? known : other_##name##_in(handle); \
+/* x_quickly() converts the usual handles in place, x_in() all of them. */
+#define QUICKLY_IN(name, Handle)                                             \
+    static inline MPI_##Handle name##_in(F_##Handle handle) {                \
+        MPI_##Handle standard;                                               \
+        return LIKELY(name##_quickly(handle, &standard)) && standard != NULL \
+            ? standard                                                       \
+            : other_##name##_in(handle);                                     \
     }
+#define SIMPLE_IN(name, Handle)                                                    \
+    static inline bool name##_quickly(F_##Handle handle, MPI_##Handle* standard) { \
+        return name##_is_known(handle, standard);                                  \
+    }                                                                              \
+    QUICKLY_IN(name, Handle)
 HANDLE(comm, Comm)
 HANDLE(type, Datatype)
 HANDLE(errhandler, Errhandler)
@@ -101,12 +114,13 @@ SIMPLE_IN(message, Message)
 SIMPLE_IN(session, Session)
 SIMPLE_IN(win, Win)
 
-static inline __attribute__((always_inline)) MPI_Comm comm_in(F_Comm handle) {
+static inline bool comm_quickly(F_Comm handle, MPI_Comm* standard) {
     const unsigned number = (unsigned)handle - (unsigned)F_MPI_COMM_WORLD;
-    if (LIKELY(number < 2)) return (MPI_Comm)((uintptr_t)MPI_COMM_WORLD + number);
-    const MPI_Comm known = comm_known((unsigned)handle);
-    return known != NULL ? known : other_comm_in(handle);
+    if (UNLIKELY(number >= 2)) return comm_is_known(handle, standard);
+    *standard = (MPI_Comm)((uintptr_t)MPI_COMM_WORLD + number);
+    return true;
 }
+QUICKLY_IN(comm, Comm)
 
 /* Most predefined datatypes and operations differ in their last byte: a table of those, by that byte. */
 typedef struct {
@@ -116,40 +130,90 @@ typedef struct {
 INTERNAL extern const Predefined types_by_last_byte[256];
 INTERNAL extern const Predefined ops_by_last_byte[16];
 
-static inline __attribute__((always_inline)) MPI_Datatype type_in(F_Datatype handle) {
+static inline bool type_quickly(F_Datatype handle, MPI_Datatype* standard) {
     const Predefined* predefined = &types_by_last_byte[(unsigned char)handle];
-    if (LIKELY(predefined->face == (unsigned)handle))
-        return (MPI_Datatype)(uintptr_t)predefined->standard;
-    const MPI_Datatype known = type_known((unsigned)handle);
-    return known != NULL ? known : other_type_in(handle);
+    if (UNLIKELY(predefined->face != (unsigned)handle)) return type_is_known(handle, standard);
+    *standard = (MPI_Datatype)(uintptr_t)predefined->standard;
+    return true;
 }
-static inline __attribute__((always_inline)) MPI_Op op_in(F_Op handle) {
+QUICKLY_IN(type, Datatype)
+static inline bool op_quickly(F_Op handle, MPI_Op* standard) {
     const Predefined* predefined = &ops_by_last_byte[handle & 15];
-    if (LIKELY(predefined->face == (unsigned)handle))
-        return (MPI_Op)(uintptr_t)predefined->standard;
-    const MPI_Op known = op_known((unsigned)handle);
-    return known != NULL ? known : other_op_in(handle);
+    if (UNLIKELY(predefined->face != (unsigned)handle)) return op_is_known(handle, standard);
+    *standard = (MPI_Op)(uintptr_t)predefined->standard;
+    return true;
 }
+QUICKLY_IN(op, Op)
 
-/* Requests: known ones by bits of their addresses. */
-INTERNAL extern void* known_requests[known_objects];
+/* Requests. A half is set when the first request with it is given out, and stays. */
+enum { half_0 = 1, half_1 = 9, other_half = 2, request_bits = 63 };
+#define NO_HALF 0xFFFFFFFFu
+typedef struct {
+    unsigned halves[2]; /* of addresses; NO_HALF before */
+    uint64_t whole_of_bit
+        [2]; /* what makes a handle the address, by the bit that half_0 and half_1 differ in */
+} RequestHalves;
+INTERNAL extern RequestHalves request_halves;
 INTERNAL MPI_Request other_request_in(F_Request handle);
-static inline void** place_of_request(unsigned lower_half) {
-    return &known_requests[(lower_half >> 6) % known_objects];
+COLD NO_THROW F_Request other_request_out(MPI_Request handle);
+static inline bool request_quickly(F_Request handle, MPI_Request* standard) {
+    if (UNLIKELY((handle & half_0) == 0)) return false;
+    /* A wrong one becomes an address that is none of a request. */
+    const unsigned bit = (unsigned)handle & (half_1 - half_0); /* 0 or 8, the size of an element */
+    const uint64_t* whole = (const uint64_t*)((const char*)request_halves.whole_of_bit + bit);
+    *standard = (MPI_Request)(__atomic_load_n(whole, __ATOMIC_RELAXED) + (unsigned)handle);
+    return true;
 }
 static inline MPI_Request request_in(F_Request handle) {
-    const unsigned lower_half = (unsigned)handle - 1;
-    void* known = __atomic_load_n(place_of_request(lower_half), __ATOMIC_RELAXED);
-    return LIKELY((unsigned)(uintptr_t)known == lower_half && known != NULL)
-        ? (MPI_Request)known
-        : other_request_in(handle);
+    MPI_Request standard;
+    return LIKELY(request_quickly(handle, &standard)) ? standard : other_request_in(handle);
+}
+/* Of a handle that is no constant. */
+static inline F_Request dynamic_request_out(MPI_Request handle) {
+    const unsigned half = (unsigned)((uintptr_t)handle >> 32);
+    const unsigned lower = (unsigned)(uintptr_t)handle;
+    if (LIKELY(half == __atomic_load_n(&request_halves.halves[0], __ATOMIC_RELAXED)))
+        return (F_Request)(lower + half_0);
+    if (LIKELY(half == __atomic_load_n(&request_halves.halves[1], __ATOMIC_RELAXED)))
+        return (F_Request)(lower + half_1);
+    return other_request_out(handle);
 }
 static inline F_Request request_out(MPI_Request handle) {
-    if (UNLIKELY((uintptr_t)handle < handle_constants)) return predefined_out[(uintptr_t)handle];
-    const unsigned lower_half = (unsigned)(uintptr_t)handle;
-    __atomic_store_n(place_of_request(lower_half), (void*)handle, __ATOMIC_RELAXED);
-    return (F_Request)(lower_half + 1);
+    return UNLIKELY((uintptr_t)handle < handle_constants) ? predefined_out[(uintptr_t)handle]
+                                                          : dynamic_request_out(handle);
 }
+
+/* A request that a call makes, one that a call may complete: what the library gets, and what becomes of it afterwards. */
+typedef struct {
+    MPI_Request standard;
+    F_Request* face;
+} Back_old_request;
+static inline void back_old_request(Back_old_request* request) {
+    if (request->standard == MPI_REQUEST_NULL) *request->face = F_MPI_REQUEST_NULL;
+}
+static inline __attribute__((always_inline)) void leave_old_request(Back_old_request* request) {
+    if (request->face != NULL) back_old_request(request);
+}
+#define OLD_REQUEST(parameter, converted)                                                    \
+    __attribute__((cleanup(leave_old_request))) Back_old_request c_##parameter = {converted, \
+                                                                                  parameter}
+#define PLACE_OF_REQUEST(parameter) (&c_##parameter.standard)
+#define BACK_REQUEST(parameter) (back_old_request(&c_##parameter), c_##parameter.face = NULL)
+typedef F_Request* PlaceOfRequest;
+/* What functions that make a request end with: such that convert it, if errors are fatal or not. */
+#define MAKING_REQUEST(X, request, ...) \
+    OUT(request, Request, request);     \
+    return error_out(heddle.X(__VA_ARGS__, PLACE_OF(request)))
+#define MAKING_REQUEST_OR_ABORTING(X, request, ...)                  \
+    if (UNLIKELY(!is_memory(request))) goto wrong;                   \
+    MPI_Request standard;                                            \
+    const int outcome = heddle.X(__VA_ARGS__, &standard);            \
+    if (UNLIKELY(outcome != MPI_SUCCESS)) return error_out(outcome); \
+    *request = dynamic_request_out(standard);                        \
+    return MPI_SUCCESS;                                              \
+    wrong:                                                           \
+    return error_out(heddle.X(__VA_ARGS__, place_in(request)))
+#define MAKING_REQUEST_IF_FATAL(X) aborting_##X
 
 static inline MPI_File file_in(F_File handle) {
     return handle == NULL ? MPI_FILE_NULL : (MPI_File)handle;

@@ -7,6 +7,7 @@ INTERNAL extern const Predefined objects_of_library[];
 INTERNAL extern const int objects_in_library;
 
 Predefined predefined_objects[1 << predefined_bits];
+_Alignas(bytes_at_lower_bits) char objects_by_lower_bits[lower_bits_end + bytes_at_lower_bits];
 uint64_t predefined_multiplier;
 const void* predefined_out[handle_constants];
 
@@ -24,10 +25,24 @@ static bool fill(uint64_t multiplier) {
     return true;
 }
 
+/* Of two with the same bits the second is missing, and one that is not aligned, which would reach into the next. */
+static void fill_by_lower_bits(void) {
+    for (int i = 0; i < objects_in_library; ++i) {
+        const uintptr_t address = (uintptr_t)objects_of_library[i].address;
+        PredefinedAtBits* place =
+            (PredefinedAtBits*)(objects_by_lower_bits + (address & (lower_bits_end - 1)));
+        if (address % bytes_at_lower_bits == 0 && place->address == NULL) {
+            place->address = objects_of_library[i].address;
+            place->standard = objects_of_library[i].standard;
+        }
+    }
+}
+
 __attribute__((constructor(102))) static void find_objects(void) {
     uint64_t multiplier = 0x9E3779B97F4A7C15u;
     while (!fill(multiplier))
         multiplier = (multiplier * 6364136223846793005u + 1442695040888963407u) | 1;
+    fill_by_lower_bits();
     for (int i = objects_in_library; i-- > 0;) /* of two with one meaning the first */
         predefined_out[objects_of_library[i].standard] = objects_of_library[i].address;
 }

@@ -30,6 +30,7 @@ typedef struct {
 } F_Status;
 
 /* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are 0, as in the standard ABI. */
+static inline bool is_ignored(const F_Status* status) { return status == NULL; }
 static inline void* no_status_in(const F_Status* constant) { return (void*)constant; }
 
 static inline void bytes_out(F_Status* status, uint64_t bytes, bool cancelled) {
@@ -53,6 +54,14 @@ INTERNAL extern Predefined predefined_objects[1 << predefined_bits];
 INTERNAL extern uint64_t predefined_multiplier;
 INTERNAL extern const void* predefined_out[handle_constants];
 
+/* The same by the lower 16 bits of addresses, in fewer instructions. Objects that have the bits of another are missing. */
+enum { lower_bits_end = 1 << 16, bytes_at_lower_bits = 16 };
+typedef struct {
+    const void* address;
+    uintptr_t standard;
+} __attribute__((may_alias, aligned(1))) PredefinedAtBits;
+INTERNAL extern char objects_by_lower_bits[lower_bits_end + bytes_at_lower_bits];
+
 static inline void* handle_in(const void* handle) {
     const Predefined* predefined =
         &predefined_objects[(uintptr_t)handle * predefined_multiplier >> (64 - predefined_bits)];
@@ -71,6 +80,69 @@ static inline void* handle_out(const void* handle) {
     }
 HANDLES(HANDLE)
 #undef HANDLE
+
+/* The usual handles: objects by their lower bits, and what has bits that no object has. */
+static inline bool object_quickly(const void* handle, void** standard) {
+    const PredefinedAtBits* predefined =
+        (const PredefinedAtBits*)(objects_by_lower_bits +
+                                  ((uintptr_t)handle & (lower_bits_end - 1)));
+    if (LIKELY(predefined->address == handle)) {
+        *standard = (void*)predefined->standard;
+        return true;
+    }
+    *standard = (void*)handle;
+    /* Read once more, so that no register is held for this. */
+    return __atomic_load_n(&predefined->address, __ATOMIC_RELAXED) == NULL;
+}
+static inline bool type_quickly(F_Datatype handle, MPI_Datatype* standard) {
+    return object_quickly(handle, (void**)standard);
+}
+static inline bool op_quickly(F_Op handle, MPI_Op* standard) {
+    return object_quickly(handle, (void**)standard);
+}
+/* Kinds with few constants. A constant of another kind is no address of theirs to the library. */
+static inline bool comm_quickly(F_Comm handle, MPI_Comm* standard) {
+    if (LIKELY((void*)handle == F_MPI_COMM_WORLD))
+        *standard = MPI_COMM_WORLD;
+    else if ((void*)handle == F_MPI_COMM_SELF || (void*)handle == F_MPI_COMM_NULL)
+        return false;
+    else
+        *standard = (MPI_Comm)handle;
+    return true;
+}
+static inline bool win_quickly(F_Win handle, MPI_Win* standard) {
+    *standard = (MPI_Win)handle;
+    return LIKELY((void*)handle != F_MPI_WIN_NULL);
+}
+static inline bool request_quickly(F_Request handle, MPI_Request* standard) {
+    *standard = (MPI_Request)handle;
+    return LIKELY((void*)handle != F_MPI_REQUEST_NULL);
+}
+
+/* A request that a call makes, one that a call may complete: the library writes to the program's variable, and only what
+ * it has for MPI_REQUEST_NULL is not right there. */
+static inline void back_old_request(F_Request** request) {
+    if (**request == (F_Request)MPI_REQUEST_NULL)
+        **request = (F_Request)predefined_out[(uintptr_t)MPI_REQUEST_NULL];
+}
+/* The library makes none where it succeeds, and refuses a place that is no memory. */
+static inline void back_new_request(F_Request** request) {
+    if (is_memory(*request)) back_old_request(request);
+}
+typedef MPI_Request* PlaceOfRequest;
+#define MAKING_REQUEST(X, request, ...)                                                      \
+    __attribute__((cleanup(back_new_request))) F_Request* c_##request = (F_Request*)request; \
+    return error_out(heddle.X(__VA_ARGS__, request))
+#define MAKING_REQUEST_IF_FATAL(X) heddle.X
+
+static inline __attribute__((always_inline)) void leave_old_request(F_Request** request) {
+    if (*request != NULL) back_old_request(request);
+}
+#define OLD_REQUEST(parameter, converted)                                  \
+    __attribute__((cleanup(leave_old_request))) F_Request* c_##parameter = \
+        ((void)(converted), parameter)
+#define PLACE_OF_REQUEST(parameter) ((MPI_Request*)c_##parameter)
+#define BACK_REQUEST(parameter) (back_old_request(&c_##parameter), c_##parameter = NULL)
 
 /* Fortran's integers: numbers of the ABI for predefined handles, and above these the integers of the standard ABI.
  * Those of requests, lower halves of addresses, are made small: requests lie on lines of their own. */

@@ -7,15 +7,28 @@
 
 /* ---- Start ---- */
 
+/* Launchers may say that errors return (mpi_initial_errhandler). */
+static bool is_fatal(MPI_Comm comm) {
+    MPI_Errhandler handler;
+    return heddle.Comm_get_errhandler(comm, &handler) == MPI_SUCCESS &&
+        (handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT);
+}
+static void learn_whether_errors_return(void) {
+    if (is_fatal(MPI_COMM_WORLD) && is_fatal(MPI_COMM_SELF)) errors_are_fatal();
+}
+
 FUNCTION(int, Init, (int* argc, char*** argv)) {
     refuse_other_libraries();
-    return error_out(heddle.Init(CROSS(argc), CROSS(argv)));
+    const int error = heddle.Init(CROSS(argc), CROSS(argv));
+    if (error == MPI_SUCCESS) learn_whether_errors_return();
+    return error_out(error);
 }
 SECOND_NAME(Init)
 FUNCTION(int, Init_thread, (int* argc, char*** argv, int required, int* provided)) {
     refuse_other_libraries();
     const int error =
         heddle.Init_thread(CROSS(argc), CROSS(argv), thread_level_in(required), CROSS(provided));
+    if (error == MPI_SUCCESS) learn_whether_errors_return();
     if (error == MPI_SUCCESS && is_memory(provided)) *provided = thread_level_out(*provided);
     return error_out(error);
 }
@@ -24,7 +37,7 @@ FUNCTION(int, Session_init, (F_Info info, F_Errhandler errhandler, F_Session* se
     refuse_other_libraries();
     OUT(session, Session, session);
     return error_out(
-        heddle.Session_init(info_in(info), errhandler_in(errhandler), PLACE_OF(session)));
+        heddle.Session_init(info_in(info), errhandler_to_set(errhandler), PLACE_OF(session)));
 }
 SECOND_NAME(Session_init)
 FUNCTION(int, Get_version, (int* version, int* subversion)) {
@@ -227,7 +240,7 @@ FUNCTION(int, Errhandler_get, (F_Comm comm, F_Errhandler* errhandler)) {
 }
 SECOND_NAME(Errhandler_get)
 FUNCTION(int, Errhandler_set, (F_Comm comm, F_Errhandler errhandler)) {
-    return error_out(heddle.Comm_set_errhandler(comm_in(comm), errhandler_in(errhandler)));
+    return error_out(heddle.Comm_set_errhandler(comm_in(comm), errhandler_to_set(errhandler)));
 }
 SECOND_NAME(Errhandler_set)
 FUNCTION(int, Type_extent, (F_Datatype datatype, MPI_Aint* extent)) {
@@ -381,7 +394,8 @@ FUNCTION(F_File, File_f2c, (MPI_Fint number)) {
     static inline MPI_Fint X##_number_out(MPI_Fint number) { return number; } \
     static inline MPI_Fint X##_number_in(MPI_Fint number) { return number; }
 SAME(Comm)
-SAME(Type) SAME(Errhandler) SAME(File) SAME(Group) SAME(Info) SAME(Message) SAME(Op) SAME(Session)
+SAME(Type)
+SAME(Errhandler) SAME(File) SAME(Group) SAME(Info) SAME(Message) SAME(Op) SAME(Session)
     SAME(Win) static inline MPI_Fint Request_number_out(MPI_Fint number) {
     return (unsigned)number < handle_constants ? number : small_request(number);
 }

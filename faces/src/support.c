@@ -45,6 +45,24 @@ __attribute__((constructor(101))) static void load_library(void) {
     HEDDLE_FUNCTIONS(LOAD)
 }
 
+/* ---- Whether errors return ---- */
+
+/* Once an error handler has been set, there is no way back. */
+static bool errors_returned;
+static pthread_mutex_t errors_guard = PTHREAD_MUTEX_INITIALIZER;
+
+void errors_are_fatal(void) {
+    pthread_mutex_lock(&errors_guard);
+    if (!errors_returned) set_last_functions(true);
+    pthread_mutex_unlock(&errors_guard);
+}
+void let_errors_return(void) {
+    pthread_mutex_lock(&errors_guard);
+    errors_returned = true;
+    set_last_functions(false);
+    pthread_mutex_unlock(&errors_guard);
+}
+
 /* ---- Other MPI libraries ---- */
 
 static const char* name_of(const char* path) {

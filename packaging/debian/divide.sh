@@ -20,7 +20,7 @@ move() {  # move PACKAGE PATH...
 }
 cp -a "$from" debian/whole  # of which what is left over is found
 # Headers and what compiles.
-move heddle-dev include lib/pkgconfig lib/libmpi_abi.so lib/libheddle_fortran.so
+move heddle-dev include lib/pkgconfig lib/libmpi_abi.so lib/libmpifort_abi.so
 for command in mpicc mpicxx mpifort mpic++ mpiCC mpif77 mpif90; do
     move heddle-dev "bin/$command"
     link heddle-dev "$command.heddle" "$command"

@@ -133,7 +133,7 @@ std::string fortran_name(std::string symbol) {
 
 /// What the program has called. The bindings of Fortran may have made another call for it.
 std::string routine(const char* call) {
-    const std::string symbol = platform::entry_of("libheddle_fortran");
+    const std::string symbol = platform::entry_of("libmpifort_abi");
     return symbol.empty() ? call : fortran_name(symbol) + " (Fortran)";
 }
 

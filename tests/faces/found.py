@@ -96,6 +96,30 @@ class Found(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("lacks MPI_No_such", said)
 
+    def test_check_of_fortran_names_the_face_and_what_is_missing(self):
+        if not os.path.exists(f"{FACES}/libmpifort.so.12"):
+            self.skipTest("Heddle has no Fortran here")
+        later = compiled("later_fortran.so", "void mpi_init_(int* e) { (void)e; } void mpi_no_such_(void) {}", "-shared",
+                         "-fPIC", "-Wl,-soname,libmpifort.so.12")
+        calls = "void mpi_init_(int*); int main(void) { int e; mpi_init_(&e); return 0; }"
+        served = compiled("fortran_served", calls, later)
+        code, said, _ = run(HEDDLE, "check", served)
+        self.assertEqual(code, 0)
+        self.assertIn(f"{FACES}/libmpifort.so.12", said)
+        lacking = compiled("fortran_lacking", "void mpi_no_such_(void);" + calls.replace("return 0", "mpi_no_such_(); return 0"), later)
+        code, said, _ = run(HEDDLE, "check", lacking)
+        self.assertEqual(code, 1)
+        self.assertIn("lacks mpi_no_such_", said)
+        self.assertNotIn("lacks mpi_init_", said)
+
+    def test_check_of_fortran_without_a_library(self):
+        unnamed = compiled("fortran_unnamed.so", "void mpi_init_(int*); int MPI_Finalize(void);"
+                           "int work(void) { int e; mpi_init_(&e); return MPI_Finalize(); }",
+                           f"{FACES}/libmpi.so.12", "-shared", "-fPIC")
+        code, said, _ = run(HEDDLE, "check", unnamed)
+        self.assertEqual(code, 1)
+        self.assertRegex(said, "names no library for MPI's procedures for Fortran, and needs of it:\n +mpi_init_\n")
+
     def test_info_lists_the_faces(self):
         listed = run(HEDDLE, "info")[1]
         for name in os.listdir(FACES):

@@ -26,9 +26,9 @@ has() {
 
 # ---- Habits ----
 
-has "$("$mpifort" -showme:libs)" heddle_fortran
+has "$("$mpifort" -showme:libs)" mpifort_abi
 has "$("$mpifort" -showme:libs)" mpi_abi
-has "$("$mpifort" -link-info)" -lheddle_fortran
+has "$("$mpifort" -link-info)" -lmpifort_abi
 has "$("$mpifort" -show a.f90)" a.f90
 "$mpifort" -compile-info | grep -q -e "-I" || fail "no include directory"
 "$mpifort" -help | grep -q HEDDLE_FC || fail "the help does not name HEDDLE_FC"
