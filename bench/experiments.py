@@ -127,6 +127,7 @@ def regimes(seconds):
         "windows": lambda: [exchange("A message in windows of 64", POWERS_OF_FOUR[:-2], seconds,
                                      "--window", "64")],
         "late": lambda: [late(seconds)],
+        "processes": lambda: processes(seconds),
         "collectives": lambda: [collectives(ranks, seconds) for ranks in (2, 4)],
     }
 
@@ -157,6 +158,43 @@ def wait_cost():
         return Run(rows, ranks, "wait_cost", ["--seconds", "3"])
 
     return Experiment("Waiting", [run(2), run(8)])
+
+
+def new_processes():
+    spawned = [Row("MPI_Comm_spawn of 2 from 1", "call_ms", "ms"),
+               Row("both, MPI_Comm_spawn and MPI_Comm_disconnect", "both_ms", "ms"),
+               Row("both, the first ten of 100", "first_ms", "ms"),
+               Row("both, the last ten of 100", "last_ms", "ms")]
+    met = [Row("MPI_Comm_connect of two jobs, the first time", "strangers_ms", "ms"),
+           Row("MPI_Comm_connect of two jobs", "connect_ms", "ms"),
+           Row("both, MPI_Comm_connect and MPI_Comm_disconnect", "connect_disconnect_ms", "ms")]
+    runs = [Run(spawned, 1, "processes", ["--measure", "spawn"]),
+            Run(met, 1, "processes", ["--measure", "connect", "--rounds", "20"])]
+    return Experiment("New processes, and jobs that meet", runs, any_regime=True)
+
+
+# Of pingpong: the word, and what the two processes are.
+PAIRS = {"ranks": "two ranks", "jobs": "two jobs", "merged": "two jobs, merged"}
+
+
+def between_jobs(title, sizes, seconds, *words):
+    """The same messages between ranks of a world and between processes of two jobs, each on a core."""
+    def run(size, between):
+        rows = [Row(f"{size_name(size)}, {PAIRS[between]}", "latency_us", "us", {"bytes": str(size)})]
+        more = ["--between", between, *([] if between == "ranks" else ["--core", "1"])]
+        return Run(rows, 2 if between == "ranks" else 1, "pingpong",
+                   ["--sizes", str(size), "--seconds", str(seconds), *words, *more], pinned=True)
+
+    derived = [(f"{size_name(size)}, {PAIRS[other]} / ranks", f"{size_name(size)}, {PAIRS[other]}",
+                f"{size_name(size)}, {PAIRS['ranks']}") for size in sizes for other in ("jobs", "merged")]
+    return Experiment(title, [run(size, between) for size in sizes for between in PAIRS], derived)
+
+
+def processes(seconds):
+    return [new_processes(),
+            between_jobs("Half a round trip within a job and between jobs", (0, 64, 1 << 12, 1 << 16, 1 << 20), seconds),
+            between_jobs("A message in windows of 64 within a job and between jobs", (0, 64, 1 << 12, 1 << 16), seconds,
+                         "--window", "64")]
 
 
 def startup():
