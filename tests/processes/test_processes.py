@@ -6,62 +6,26 @@ Environment: MPIEXEC, SERVER (server.c), SPAWN (tests/mpi/spawn.c), SERVICE (exa
 ROUNDS: of kills (default 20).
 """
 
-import contextlib
 import os
 import pathlib
 import random
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from jobs import LIMIT, JobsTest, marked, run, start, until
 
 MPIEXEC, SERVER, SPAWN, SERVICE, PARENT = (
     os.environ[name] for name in ("MPIEXEC", "SERVER", "SPAWN", "SERVICE", "PARENT"))
 ROUNDS = int(os.environ.get("ROUNDS", "20"))
-LIMIT = 60
 
 
-def run(*command, **options):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, **options)
-
-
-def start(*command, **options):
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
-
-
-def until(condition, what):
-    end = time.monotonic() + LIMIT
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what} within {LIMIT} s")
-        time.sleep(0.01)
-
-
-def marked(mark):
-    """Processes that have the mark in their environment."""
-    found = []
-    for place in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark.encode() in (place / "environ").read_bytes() and (place / "stat").read_text().split(") ")[1][0] != "Z":
-                found.append(int(place.name))
-    return found
-
-
-class Processes(unittest.TestCase):
+class Processes(JobsTest):
     def setUp(self):
-        self.mark = f"HEDDLE_TEST_MARK_{os.getpid()}_{random.getrandbits(48)}"
-        self.environment = {**os.environ, "TEST_MARK": self.mark}
-        self.folder = tempfile.TemporaryDirectory()
+        super().setUp()
         self.port_file = pathlib.Path(self.folder.name) / "port"
-        self.shared = set(os.listdir("/dev/shm"))
-
-    def tearDown(self):
-        until(lambda: not marked(self.mark), "all processes have ended")
-        self.assertEqual(set(os.listdir("/dev/shm")) - self.shared, set())
-        self.folder.cleanup()
 
     def serve(self, clients, *launcher):
         server = start(*launcher, SERVER, "serve", str(self.port_file), str(clients), env=self.environment)
