@@ -393,7 +393,7 @@ static void be_client(const char* port) {
 /* --- errors that end the program --- */
 
 static void fatal(char* argv[]) {
-    MPI_Comm other;
+    MPI_Comm other = MPI_COMM_NULL;
     char* words_of_child[] = {"child", NULL};
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
@@ -405,6 +405,7 @@ static void fatal(char* argv[]) {
         MPI_Comm_accept(argv[1], MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
     if (strcmp(argv[0], "close") == 0) MPI_Close_port(argv[1]);
     puts("no error");
+    if (other != MPI_COMM_NULL) MPI_Comm_disconnect(&other);
 }
 
 /* --- */

@@ -11,7 +11,6 @@ import pathlib
 import random
 import re
 import signal
-import sys
 import time
 import unittest
 
@@ -101,6 +100,42 @@ class Processes(JobsTest):
             self.assertNotEqual(parent.returncode, 0)
             self.assertRegex(err, "process.* (ended|aborted)|lost a process")
 
+    def test_the_time_limit_of_a_job_tells_of_children_and_ends_them(self):
+        for more in ((), ("--bind-to", "core")):
+            done = run(MPIEXEC, "--timeout", "2", *more, "-n", "2", PARENT, "wait", env=self.environment)
+            self.assertEqual(done.returncode, 124, done.stderr)
+            of_job, told, of_children = done.stderr.partition("mpiexec: 2 processes that MPI_Comm_spawn has started:\n")
+            self.assertTrue(told, done.stderr)
+            blocked = r"mpiexec: ranks 0, 1: blocked for \d+\.\d s in MPI_Recv\(source 0, tag 7, "
+            self.assertRegex(of_job, r"has run for 2 s \(--timeout\) and is ended; where each rank is:\n" + blocked)
+            self.assertRegex(of_children, blocked + "'MPI_COMM_PARENT'")
+            self.assertEqual(marked(self.mark), [])
+
+    def test_the_time_limit_of_a_job_tells_of_children_that_have_been_left(self):
+        flag = pathlib.Path(self.folder.name) / "flag"
+        done = run(MPIEXEC, "--timeout", "2", "-n", "1", PARENT, "stay", str(flag), env=self.environment)
+        self.assertEqual((done.returncode, flag.exists()), (124, False), done.stderr)
+        self.assertRegex(done.stderr, "rank 0.*(ended|exit code 0)")
+        self.assertRegex(done.stderr, "mpiexec: 2 processes that MPI_Comm_spawn has started:\nmpiexec: rank")
+        self.assertEqual(marked(self.mark), [])
+
+    def test_a_job_that_is_asked_tells_of_children(self):
+        job = start(MPIEXEC, "-n", "1", PARENT, "wait", env=self.environment)
+        for _ in range(2):
+            self.assertIn("child ", job.stdout.readline())
+        for _ in range(20):  # until they have waited for so long that it is told
+            job.send_signal(signal.SIGQUIT)
+            while "has started:" not in (line := job.stderr.readline()):
+                self.assertIn("mpiexec: ", line)
+            told = job.stderr.readline()
+            if "MPI_COMM_PARENT" in told:
+                break
+            time.sleep(0.1)
+        self.assertRegex(told, r"mpiexec: ranks 0, 1: blocked for .* in MPI_Recv\(source 0, tag 7, 'MPI_COMM_PARENT'")
+        job.terminate()
+        job.communicate(timeout=LIMIT)
+        self.assertEqual(job.returncode, 143)
+
     def test_disconnected_children_outlive_their_parent(self):
         for launcher in ((), (MPIEXEC, "-n", "1")):
             flag = pathlib.Path(self.folder.name) / f"flag{len(launcher)}"
@@ -132,4 +167,4 @@ class Processes(JobsTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(verbosity=2)
