@@ -127,7 +127,8 @@ def regimes(seconds):
         "windows": lambda: [exchange("A message in windows of 64", POWERS_OF_FOUR[:-2], seconds,
                                      "--window", "64")],
         "late": lambda: [late(seconds)],
-        "processes": lambda: processes(seconds),
+        "processes": lambda: [new_processes()],
+        "jobs": lambda: messages_of_two_jobs(seconds),
         "collectives": lambda: [collectives(ranks, seconds) for ranks in (2, 4)],
     }
 
@@ -179,21 +180,24 @@ PAIRS = {"ranks": "two ranks", "jobs": "two jobs", "merged": "two jobs, merged"}
 
 def between_jobs(title, sizes, seconds, *words):
     """The same messages between ranks of a world and between processes of two jobs, each on a core."""
+    def label(size, between):
+        return f"{size_name(size)}, {PAIRS[between]}"
+
     def run(size, between):
-        rows = [Row(f"{size_name(size)}, {PAIRS[between]}", "latency_us", "us", {"bytes": str(size)})]
+        rows = [Row(label(size, between), "latency_us", "us", {"bytes": str(size)})]
         more = ["--between", between, *([] if between == "ranks" else ["--core", "1"])]
         return Run(rows, 2 if between == "ranks" else 1, "pingpong",
                    ["--sizes", str(size), "--seconds", str(seconds), *words, *more], pinned=True)
 
-    derived = [(f"{size_name(size)}, {PAIRS[other]} / ranks", f"{size_name(size)}, {PAIRS[other]}",
-                f"{size_name(size)}, {PAIRS['ranks']}") for size in sizes for other in ("jobs", "merged")]
+    derived = [(label(size, other) + " / ranks", label(size, other), label(size, "ranks"))
+               for size in sizes for other in ("jobs", "merged")]
     return Experiment(title, [run(size, between) for size in sizes for between in PAIRS], derived)
 
 
-def processes(seconds):
-    return [new_processes(),
-            between_jobs("Half a round trip within a job and between jobs", (0, 64, 1 << 12, 1 << 16, 1 << 20), seconds),
-            between_jobs("A message in windows of 64 within a job and between jobs", (0, 64, 1 << 12, 1 << 16), seconds,
+def messages_of_two_jobs(seconds):
+    sizes = (0, 64, 1 << 12, 1 << 16, 1 << 20)
+    return [between_jobs("Half a round trip within a job and between jobs", sizes, seconds),
+            between_jobs("A message in windows of 64 within a job and between jobs", sizes[:-1], seconds,
                          "--window", "64")]
 
 
