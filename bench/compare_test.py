@@ -41,6 +41,13 @@ class Experiments(unittest.TestCase):
                       "Multirate, 2 pairs, 0 B"):
             self.assertIn(title, titles)
 
+    def test_each_figure_of_a_table_has_a_name_of_its_own(self):
+        for experiment in [experiments.new_processes(), *experiments.messages_of_two_jobs(0.1)]:
+            labels = [row.label for run in experiment.runs for row in run.rows]
+            self.assertEqual(len(labels), len(set(labels)), labels)
+            for _, above, below in experiment.derived:
+                self.assertLess({above, below}, set(labels))
+
 
 class Pinned(unittest.TestCase):
     def test_each_rank_has_a_core_of_its_own_while_there_are_some(self):

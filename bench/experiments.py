@@ -127,6 +127,8 @@ def regimes(seconds):
         "windows": lambda: [exchange("A message in windows of 64", POWERS_OF_FOUR[:-2], seconds,
                                      "--window", "64")],
         "late": lambda: [late(seconds)],
+        "processes": lambda: [new_processes()],
+        "jobs": lambda: messages_of_two_jobs(seconds),
         "collectives": lambda: [collectives(ranks, seconds) for ranks in (2, 4)],
     }
 
@@ -157,6 +159,46 @@ def wait_cost():
         return Run(rows, ranks, "wait_cost", ["--seconds", "3"])
 
     return Experiment("Waiting", [run(2), run(8)])
+
+
+def new_processes():
+    spawned = [Row("MPI_Comm_spawn of 2 from 1", "call_ms", "ms"),
+               Row("both, MPI_Comm_spawn and MPI_Comm_disconnect", "both_ms", "ms"),
+               Row("both, the first ten of 100", "first_ms", "ms"),
+               Row("both, the last ten of 100", "last_ms", "ms")]
+    met = [Row("MPI_Comm_connect of two jobs, the first time", "strangers_ms", "ms"),
+           Row("MPI_Comm_connect of two jobs", "connect_ms", "ms"),
+           Row("both, MPI_Comm_connect and MPI_Comm_disconnect", "connect_disconnect_ms", "ms")]
+    runs = [Run(spawned, 1, "processes", ["--measure", "spawn"]),
+            Run(met, 1, "processes", ["--measure", "connect", "--rounds", "20"])]
+    return Experiment("New processes, and jobs that meet", runs, any_regime=True)
+
+
+# Of pingpong: the word, and what the two processes are.
+PAIRS = {"ranks": "two ranks", "jobs": "two jobs", "merged": "two jobs, merged"}
+
+
+def between_jobs(title, sizes, seconds, *words):
+    """The same messages between ranks of a world and between processes of two jobs, each on a core."""
+    def label(size, between):
+        return f"{size_name(size)}, {PAIRS[between]}"
+
+    def run(size, between):
+        rows = [Row(label(size, between), "latency_us", "us", {"bytes": str(size)})]
+        more = ["--between", between, *([] if between == "ranks" else ["--core", "1"])]
+        return Run(rows, 2 if between == "ranks" else 1, "pingpong",
+                   ["--sizes", str(size), "--seconds", str(seconds), *words, *more], pinned=True)
+
+    derived = [(label(size, other) + " / ranks", label(size, other), label(size, "ranks"))
+               for size in sizes for other in ("jobs", "merged")]
+    return Experiment(title, [run(size, between) for size in sizes for between in PAIRS], derived)
+
+
+def messages_of_two_jobs(seconds):
+    sizes = (0, 64, 1 << 12, 1 << 16, 1 << 20)
+    return [between_jobs("Half a round trip within a job and between jobs", sizes, seconds),
+            between_jobs("A message in windows of 64 within a job and between jobs", sizes[:-1], seconds,
+                         "--window", "64")]
 
 
 def startup():

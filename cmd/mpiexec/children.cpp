@@ -161,13 +161,19 @@ int run(UniqueFd signals, ParentLink& parent) {
     return keep(job, bindings, std::move(signals), parent);
 }
 
+int refuse(ParentLink& parent, int code, const std::string& why) {
+    parent.not_started(-1, EAGAIN, why);
+    parent.ended(code, why);
+    return code;
+}
+
 int run_as_keeper(ParentLink& parent) {
     try {
         return run(signals_to_keeper({SIGTSTP}), parent);
     } catch (const Failure& failure) {
-        parent.not_started(-1, EAGAIN, failure.what());
-        parent.ended(failure.code, failure.what());
-        return failure.code;
+        return refuse(parent, failure.code, failure.what());
+    } catch (const std::exception& error) {
+        return refuse(parent, exit_failed, error.what());
     }
 }
 
@@ -184,7 +190,11 @@ int run_children() {
             become_subreaper();
             return run_as_keeper(parent);
         },
-        [] { ::prctl(PR_SET_NAME, "heddle-watcher"); });
+        [] { ::prctl(PR_SET_NAME, "heddle-watcher"); },
+        [&](const std::string& why) {
+            refuse(parent, exit_failed,
+                   why + " (limits on processes are 'ulimit -u' and the container's)");
+        });
 }
 
 }  // namespace heddle::mpiexec

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "children_report.hpp"
 #include "faces.hpp"
 #include "hosts.hpp"
 #include "launch/children_wire.hpp"
@@ -429,6 +430,7 @@ void Keeper::tell_where_ranks_are() {
             "SIGQUIT: another launcher has started the ranks; heddle where, on their hosts, says "
             "where they are");
     RankReport(kept_).tell();
+    tell_where_children_are();
 }
 
 void Keeper::look_for_deadlock() {
@@ -450,6 +452,7 @@ void Keeper::expire() {
         say(fmt::format("the job has run for {:g} s (--timeout) and is ended{}",
                         job_.timeout_seconds, connects() ? "; where each rank is:" : ""));
     if (!starts_launcher()) RankReport(kept_).tell();
+    tell_where_children_are();
     if (job_.children == Children::rank) return;  // whoever has started the launcher ends the job
     exit_code_ = exit_timeout;
     end_job(SIGTERM);

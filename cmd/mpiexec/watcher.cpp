@@ -12,12 +12,13 @@
 
 namespace heddle::mpiexec {
 
-int watch(const std::function<int()>& run, const std::function<void()>& settle_in) {
+int watch(const std::function<int()>& run, const std::function<void()>& settle_in,
+          const std::function<void(const std::string& why)>& refused) {
     become_subreaper();
     const pid_t child = ::fork();
     if (child == 0) ::_exit(run());
     if (child < 0) {
-        say(fmt::format("fork: {}", error_text(errno)));
+        refused(fmt::format("fork: {}", error_text(errno)));
         return exit_failed;
     }
     close_from(STDERR_FILENO + 1);

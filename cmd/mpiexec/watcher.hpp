@@ -11,12 +11,16 @@
 /// that is called mpiexec, leaves the sentry, and with it nothing of the job.
 
 #include <functional>
+#include <string>
+
+#include "say.hpp"
 
 namespace heddle::mpiexec {
 
 /// To be called in a process of its own, with SIGCHLD blocked. Runs `run` in another one; answers its exit
 /// code, or ends the job and answers 128 + n when signal n has killed it. `settle_in` is called once there is
-/// that other process.
-int watch(const std::function<int()>& run, const std::function<void()>& settle_in);
+/// that other process; `refused` says why there is none.
+int watch(const std::function<int()>& run, const std::function<void()>& settle_in,
+          const std::function<void(const std::string& why)>& refused = say);
 
 }  // namespace heddle::mpiexec

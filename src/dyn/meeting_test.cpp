@@ -303,9 +303,20 @@ TEST(PortName, WrittenIsReadAndGarbageIsNot) {
     EXPECT_EQ(read->owner, port.owner);
     EXPECT_EQ(read->key, port.key);
     for (const std::string& text :
-         {std::string(), std::string("heddle:1:"), std::string("heddle:1:00:1"),
-          to_text(port) + "x", to_text(port).substr(1), std::string("heddle:1:zz:1")})
+         {std::string(), std::string("heddle:2:"), std::string("heddle:2:00:1"),
+          to_text(port) + "x", to_text(port).substr(1), std::string("heddle:2:zz:1"),
+          std::string("heddle:2:zz:1:0")})
         EXPECT_FALSE(read_port(text)) << text;
+}
+
+TEST(PortName, EachCharacterCounts) {
+    const std::string name = to_text({{{123, 4}, {5, 6}, "somewhere"}, 77});
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        std::string other = name;
+        other[at] = other[at] == '1' ? '2' : '1';
+        EXPECT_FALSE(read_port(other)) << other;
+        EXPECT_FALSE(read_port(name.substr(0, at) + name.substr(at + 1))) << at;
+    }
 }
 
 }  // namespace

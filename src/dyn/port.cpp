@@ -2,17 +2,39 @@
 #include "dyn/port.hpp"
 
 #include <charconv>
+#include <span>
 #include <stdexcept>
 
 #include "mpi.h"
+#include "platform/crc32c.hpp"
 
 namespace heddle::dyn {
 namespace {
 
-constexpr std::string_view begin = "heddle:1:";
+constexpr std::string_view begin = "heddle:2:";
 constexpr std::string_view digits = "0123456789abcdef";
-static_assert(begin.size() + 2 * (sizeof(transport::PackedCard) + sizeof(comm::Key)) + 1 <
+static_assert(begin.size() + 2 * (sizeof(transport::PackedCard) + sizeof(comm::Key)) + 1 + 9 <
               MPI_MAX_PORT_NAME);
+
+/// In base 16.
+std::string to_text(std::uint64_t value) {
+    char text[17];
+    return {text, std::to_chars(text, text + sizeof text, value, 16).ptr};
+}
+
+/// What stands behind the last colon: a name that was copied wrongly leads to no process, and hardly to another's key.
+std::string checksum(std::string_view text) {
+    return to_text(platform::crc32c(std::as_bytes(std::span(text))));
+}
+
+/// Takes what is behind the last colon off `text`.
+std::string_view take_last(std::string_view& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == text.npos) return {};
+    const std::string_view last = text.substr(colon + 1);
+    text = text.substr(0, colon);
+    return last;
+}
 
 std::optional<std::string> bytes_of(std::string_view text) {
     std::string bytes;
@@ -33,18 +55,16 @@ std::string to_text(const Port& port) {
         text += digits[value >> 4];
         text += digits[value & 15];
     }
-    char key[17];
-    const auto end = std::to_chars(key, key + sizeof key, port.key, 16).ptr;
-    return text + ':' + std::string(key, end);
+    text += ':' + to_text(port.key);
+    return text + ':' + checksum(text);
 }
 
 std::optional<Port> read_port(std::string_view text) {
-    if (!text.starts_with(begin)) return std::nullopt;
+    const std::string_view sum = take_last(text);
+    if (!text.starts_with(begin) || sum != checksum(text)) return std::nullopt;
     text.remove_prefix(begin.size());
-    const std::size_t colon = text.find(':');
-    if (colon == text.npos) return std::nullopt;
-    const auto card = bytes_of(text.substr(0, colon));
-    const std::string_view key_text = text.substr(colon + 1);
+    const std::string_view key_text = take_last(text);
+    const auto card = bytes_of(text);
     Port port;
     const char* const end = key_text.data() + key_text.size();
     if (!card || std::from_chars(key_text.data(), end, port.key, 16).ptr != end || port.key == 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Port names (MPI 5.0, 11.9): the card of the process that has opened the port, and the key by which it hears of those that
-/// connect. They are text of letters, digits and colons, shorter than MPI_MAX_PORT_NAME. Who has one may connect.
+/// connect. They are text of letters, digits and colons with a checksum, shorter than MPI_MAX_PORT_NAME. Who has
+/// one may connect.
 
 #include <optional>
 #include <string>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dyn/spawning.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -59,12 +61,16 @@ public:
     Spawn(core::Thread& thread, objects::Communicator& comm,
           const std::vector<launch::Command>& commands)
         : thread_(thread), comm_(comm), commands_(commands) {
-        for (const launch::Command& command : commands) codes_.count += command.maxprocs;
+        std::int64_t count = 0;
+        for (const launch::Command& command : commands) count += command.maxprocs;
+        codes_.count = static_cast<std::int32_t>(
+            std::min<std::int64_t>(count, std::numeric_limits<std::int32_t>::max()));
     }
 
     /// To the root of the children. Throws what keeps them from being started.
     comm::Route start() {
         objects::Process& process = *thread_.process;
+        refuse_too_many();
         const OpenKey key(thread_);
         const std::string port = to_text({process.need_guests().own(), key});
         family_ = std::make_unique<Family>(
@@ -84,6 +90,16 @@ public:
     }
 
 private:
+    /// Before anything is started: these would not find room in this process when they connect.
+    void refuse_too_many() const {
+        std::int64_t number = 0;
+        for (const launch::Command& command : commands_) number += launch::number_to_start(command);
+        if (number > static_cast<std::int64_t>(transport::Guests::most))
+            throw std::runtime_error(
+                std::to_string(number) + " processes are too many: a process is connected with " +
+                std::to_string(transport::Guests::most) + " of other jobs at most");
+    }
+
     core::Thread& thread_;
     objects::Communicator& comm_;
     const std::vector<launch::Command>& commands_;

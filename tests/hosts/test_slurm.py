@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm on two hosts: its two ways to tell ranks of each other, and mpiexec in an allocation."""
+"""Slurm on two hosts: its two ways to tell ranks of each other, processes that its ranks start, jobs of its that meet, and
+mpiexec in an allocation."""
 
 import os
 import pathlib
@@ -7,6 +8,7 @@ import re
 import shutil
 import signal
 import sys
+import tempfile
 import unittest
 
 import hosts
@@ -15,6 +17,7 @@ SLURM = pathlib.Path(__file__).resolve().parent / "slurm.sh"
 MPIEXEC = os.environ["MPIEXEC"]
 PROGRAM = os.environ["PROGRAM"]
 CONFORMANCE = os.environ["CONFORMANCE"]
+SERVICE, SPAWN, PARENT = os.environ["SERVICE"], os.environ["SPAWN"], os.environ["PARENT"]
 
 
 def under_slurm(script):
@@ -56,6 +59,45 @@ class Slurm(unittest.TestCase):
             ends = re.findall(r"(?m)^srun: error: node[12]: tasks? [\d,-]+: (?:Exited with exit code )?(\w+)$", ended.err)
             self.assertEqual(ended.code, max(codes[end] if end in codes else int(end) for end in ends), ended)
             self.assertNotIn("left behind", ended.err)
+
+    def test_ranks_start_processes(self):
+        for plugin in PLUGINS:
+            for tasks in ("-N 1 -n 1", "-N 1 -n 2", "-N 2 -n 2"):
+                with self.subTest(plugin=plugin, tasks=tasks):
+                    ended = under_slurm(f"srun --mpi={plugin} -K {tasks} {SPAWN}")
+                    self.assertEqual((ended.code, ended.out), (0, "spawn: fine\n"), ended)
+
+    def test_processes_end_with_the_step_that_has_started_them(self):
+        for plugin in PLUGINS:
+            for end in ("kill -TERM $job", "scancel --quiet --state=RUNNING --user=root"):
+                with self.subTest(plugin=plugin, end=end), tempfile.TemporaryDirectory(dir=pathlib.Path(SPAWN).parent) as folder:
+                    ended = under_slurm(f"""
+                        srun --mpi={plugin} -w node1 -n 1 {PARENT} wait >{folder}/said 2>{folder}/errors & job=$!
+                        until [ "$(grep -c child {folder}/said)" = 2 ]; do kill -0 $job || exit 3; sleep 0.02; done
+                        for process in $(sed "s/child //" {folder}/said); do kill -0 $process || exit 4; done
+                        {end}
+                        wait $job
+                        for process in $(sed "s/child //" {folder}/said); do
+                            while kill -0 $process 2>/dev/null; do sleep 0.02; done
+                        done
+                        echo they have ended""")
+                    self.assertEqual((ended.code, ended.out), (0, "they have ended\n"), ended)
+
+    def test_jobs_meet(self):
+        for plugin in PLUGINS:
+            with self.subTest(plugin=plugin), tempfile.TemporaryDirectory(dir=pathlib.Path(SERVICE).parent) as folder:
+                one, two = f"srun --mpi={plugin} -K -N 1 -n 2", f"srun --mpi={plugin} -K -N 2 -n 2"
+                ended = under_slurm(f"""
+                    export HEDDLE_NAMES={folder}
+                    {two} {SERVICE} serve >{folder}/said & server=$!
+                    until grep -q serving {folder}/said; do kill -0 $server || exit 3; sleep 0.02; done
+                    {one} {SERVICE} ask 3
+                    {two} {SERVICE} ask 4
+                    {MPIEXEC} -n 1 {SERVICE} ask 5
+                    {one} {SERVICE} end && wait $server""")
+                self.assertEqual(ended.code, 0, ended)
+                self.assertEqual(ended.out.splitlines(),
+                                 [f"the square of {number} is {number * number}: correct" for number in (3, 4, 5)], ended)
 
     def test_mpiexec_in_an_allocation(self):
         ended = under_slurm(f"salloc -Q -N 2 {MPIEXEC} -n 4 -l hostname")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Starts two children, which are this program, too:
  *   parent work          works with them for ever; says "child PID"
+ *   parent wait          waits for them for ever, and they for it; says "child PID"
  *   parent leave FILE    disconnects, and ends; a child writes FILE a while later
+ *   parent stay FILE     the same, but the children stay in a call for ever, and FILE is not written
  *   parent again N       starts children N times, and says what it has of descriptors, threads and memory before and after
  */
 #include <dirent.h>
@@ -37,7 +39,14 @@ static void child(MPI_Comm parent, char* argv[]) {
         MPI_Send(&pid, 1, MPI_INT, 0, 0, parent);
         for (int value = 0;;) MPI_Bcast(&value, 1, MPI_INT, 0, parent);
     }
+    if (strcmp(argv[1], "wait") == 0) {
+        int pid = getpid();
+        MPI_Send(&pid, 1, MPI_INT, 0, 0, parent);
+        MPI_Recv(&pid, 1, MPI_INT, 0, 7, parent, MPI_STATUS_IGNORE);
+    }
     MPI_Comm_disconnect(&parent);
+    if (strcmp(argv[1], "stay") == 0)
+        MPI_Recv(NULL, 0, MPI_INT, rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (strcmp(argv[1], "leave") == 0 && rank == 1) {
         usleep(300000);
         fclose(fopen(argv[2], "w"));
@@ -63,12 +72,14 @@ int main(int argc, char* argv[]) {
         const double begin = MPI_Wtime();
         MPI_Comm_spawn(argv[0], argv + 1, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other,
                        MPI_ERRCODES_IGNORE);
-        if (strcmp(argv[1], "work") == 0) {
+        if (strcmp(argv[1], "work") == 0 || strcmp(argv[1], "wait") == 0) {
             for (int i = 0, pid; rank == 0 && i < 2; ++i) {
                 MPI_Recv(&pid, 1, MPI_INT, i, 0, other, MPI_STATUS_IGNORE);
                 printf("child %d\n", pid);
                 fflush(stdout);
             }
+            if (strcmp(argv[1], "wait") == 0)
+                MPI_Recv(NULL, 0, MPI_INT, 0, 7, other, MPI_STATUS_IGNORE);
             for (int value = 0;;)
                 MPI_Bcast(&value, 1, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, other);
         }

@@ -6,62 +6,25 @@ Environment: MPIEXEC, SERVER (server.c), SPAWN (tests/mpi/spawn.c), SERVICE (exa
 ROUNDS: of kills (default 20).
 """
 
-import contextlib
 import os
 import pathlib
 import random
 import re
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 import unittest
+
+from jobs import LIMIT, JobsTest, marked, run, start, until
 
 MPIEXEC, SERVER, SPAWN, SERVICE, PARENT = (
     os.environ[name] for name in ("MPIEXEC", "SERVER", "SPAWN", "SERVICE", "PARENT"))
 ROUNDS = int(os.environ.get("ROUNDS", "20"))
-LIMIT = 60
 
 
-def run(*command, **options):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, **options)
-
-
-def start(*command, **options):
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
-
-
-def until(condition, what):
-    end = time.monotonic() + LIMIT
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what} within {LIMIT} s")
-        time.sleep(0.01)
-
-
-def marked(mark):
-    """Processes that have the mark in their environment."""
-    found = []
-    for place in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark.encode() in (place / "environ").read_bytes() and (place / "stat").read_text().split(") ")[1][0] != "Z":
-                found.append(int(place.name))
-    return found
-
-
-class Processes(unittest.TestCase):
+class Processes(JobsTest):
     def setUp(self):
-        self.mark = f"HEDDLE_TEST_MARK_{os.getpid()}_{random.getrandbits(48)}"
-        self.environment = {**os.environ, "TEST_MARK": self.mark}
-        self.folder = tempfile.TemporaryDirectory()
+        super().setUp()
         self.port_file = pathlib.Path(self.folder.name) / "port"
-        self.shared = set(os.listdir("/dev/shm"))
-
-    def tearDown(self):
-        until(lambda: not marked(self.mark), "all processes have ended")
-        self.assertEqual(set(os.listdir("/dev/shm")) - self.shared, set())
-        self.folder.cleanup()
 
     def serve(self, clients, *launcher):
         server = start(*launcher, SERVER, "serve", str(self.port_file), str(clients), env=self.environment)
@@ -137,6 +100,42 @@ class Processes(unittest.TestCase):
             self.assertNotEqual(parent.returncode, 0)
             self.assertRegex(err, "process.* (ended|aborted)|lost a process")
 
+    def test_the_time_limit_of_a_job_tells_of_children_and_ends_them(self):
+        for more in ((), ("--bind-to", "core")):
+            done = run(MPIEXEC, "--timeout", "2", *more, "-n", "2", PARENT, "wait", env=self.environment)
+            self.assertEqual(done.returncode, 124, done.stderr)
+            of_job, told, of_children = done.stderr.partition("mpiexec: 2 processes that MPI_Comm_spawn has started:\n")
+            self.assertTrue(told, done.stderr)
+            blocked = r"mpiexec: ranks 0, 1: blocked for \d+\.\d s in MPI_Recv\(source 0, tag 7, "
+            self.assertRegex(of_job, r"has run for 2 s \(--timeout\) and is ended; where each rank is:\n" + blocked)
+            self.assertRegex(of_children, blocked + "'MPI_COMM_PARENT'")
+            self.assertEqual(marked(self.mark), [])
+
+    def test_the_time_limit_of_a_job_tells_of_children_that_have_been_left(self):
+        flag = pathlib.Path(self.folder.name) / "flag"
+        done = run(MPIEXEC, "--timeout", "2", "-n", "1", PARENT, "stay", str(flag), env=self.environment)
+        self.assertEqual((done.returncode, flag.exists()), (124, False), done.stderr)
+        self.assertRegex(done.stderr, "rank 0.*(ended|exit code 0)")
+        self.assertRegex(done.stderr, "mpiexec: 2 processes that MPI_Comm_spawn has started:\nmpiexec: rank")
+        self.assertEqual(marked(self.mark), [])
+
+    def test_a_job_that_is_asked_tells_of_children(self):
+        job = start(MPIEXEC, "-n", "1", PARENT, "wait", env=self.environment)
+        for _ in range(2):
+            self.assertIn("child ", job.stdout.readline())
+        for _ in range(20):  # until they have waited for so long that it is told
+            job.send_signal(signal.SIGQUIT)
+            while "has started:" not in (line := job.stderr.readline()):
+                self.assertIn("mpiexec: ", line)
+            told = job.stderr.readline()
+            if "MPI_COMM_PARENT" in told:
+                break
+            time.sleep(0.1)
+        self.assertRegex(told, r"mpiexec: ranks 0, 1: blocked for .* in MPI_Recv\(source 0, tag 7, 'MPI_COMM_PARENT'")
+        job.terminate()
+        job.communicate(timeout=LIMIT)
+        self.assertEqual(job.returncode, 143)
+
     def test_disconnected_children_outlive_their_parent(self):
         for launcher in ((), (MPIEXEC, "-n", "1")):
             flag = pathlib.Path(self.folder.name) / f"flag{len(launcher)}"
@@ -168,4 +167,4 @@ class Processes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(verbosity=2)
