@@ -9,6 +9,7 @@
 #include "comm/participants.hpp"
 #include "core/causality.hpp"
 #include "core/request_type.hpp"
+#include "io/in_file_system.hpp"
 #include "io/opening.hpp"
 #include "io/two_phase.hpp"
 #include "objects/callback.hpp"
@@ -148,16 +149,26 @@ int Request::prepare(core::Thread& thread) {
 // --- data ---
 
 void Request::move(core::Thread& thread) noexcept {
+    count_access(*thread.process);
     if (kind_.together)
-        outcome_ = access_together(thread, open_, part_, *stream_, kind_.writes, tag_);
+        outcome_ = access_together(thread, open_, part_, *stream_, kind_.writes, tag_,
+                                   *open_.windows[request_ == nullptr ? 0 : 1]);
     else
-        outcome_ = kind_.writes ? write(open_, part_, *stream_) : read(open_, part_, *stream_);
+        outcome_ = kind_.writes ? write(thread, open_, part_, *stream_, true)
+                                : read(thread, open_, part_, *stream_);
 }
 
 void Request::finish() {
     if (std::exchange(finished_, true) || kind_.writes) return;
     const Failure failure = stream_->from_file(outcome_.bytes);
     if (!outcome_.failure) outcome_.failure = failure;
+}
+
+void Request::tell(launch::AwaitedEvent& event) const noexcept {
+    launch::put_end(event.detail, open_.path);
+    if (part_.bytes == 0) return;
+    event.place = part_.first_place();
+    event.bytes = part_.bytes;
 }
 
 void Request::set_status(MPI_Status* status) const noexcept {
@@ -266,7 +277,7 @@ objects::File* file_of(const core::Request& request, std::string& why) {
 
 void tell(core::Thread&, const core::Request& request, launch::AwaitedEvent& event) noexcept {
     event.kind = launch::AwaitedKind::file;
-    launch::put_text(event.detail, access_of(request).file().name.c_str());
+    access_of(request).tell(event);
 }
 
 constexpr core::RequestType type{
