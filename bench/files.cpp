@@ -24,14 +24,14 @@
 namespace {
 
 constexpr const char* usage =
-    "files --what blocks,cube,view,open,overlap --file PATH --repetitions N\n"
+    "files --what blocks,cube,view,open,overlap --file PATH --repetitions N --hints KEY=VALUE,...\n"
     "      --block B (bytes of a block) --blocks N (of each rank)\n"
     "      --bytes B (of the array) --run R (bytes of the array that lie together in a rank's "
     "block)\n"
     "      --pieces N (of the view) --milliseconds T (of computing) --write B (bytes beside it)\n";
 
 struct Plan {
-    std::string what, file;
+    std::string what, file, hints;
     long block, blocks, bytes, run, pieces, write, repetitions;
     double compute;
 
@@ -44,6 +44,7 @@ Plan read_plan(int argc, char** argv) {
     bench::Options options(argc, argv, usage);
     Plan plan{options.text("what", "blocks,cube,view,open,overlap"),
               options.text("file", "/tmp/heddle-bench-file"),
+              options.text("hints", ""),
               options.integer("block", 1 << 20, 1),
               options.integer("blocks", 16, 1),
               options.integer("bytes", 16 << 20, 1 << 12),
@@ -96,14 +97,31 @@ void report_seconds(const char* what, const char* how, const Times& times) {
     std::printf("result bench=files what=%s how=%s us=%.2f\n", what, how, us);
 }
 
+/// Of "key=value,key=value".
+MPI_Info info_of(const std::string& hints) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (std::size_t at = 0; at < hints.size();) {
+        const std::size_t end = std::min(hints.find(',', at), hints.size());
+        const std::string hint = hints.substr(at, end - at);
+        const std::size_t equals = hint.find('=');
+        need(equals != std::string::npos, ("the hint " + hint).c_str());
+        MPI_Info_set(info, hint.substr(0, equals).c_str(), hint.substr(equals + 1).c_str());
+        at = end + 1;
+    }
+    return info;
+}
+
 /// The file by MPI, and by the kernel.
 class Both {
 public:
     explicit Both(const Plan& plan) {
+        MPI_Info info = info_of(plan.hints);
         need(MPI_File_open(MPI_COMM_WORLD, plan.file.c_str(),
-                           MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                           MPI_INFO_NULL, &file) == MPI_SUCCESS,
+                           MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info,
+                           &file) == MPI_SUCCESS,
              "MPI_File_open");
+        MPI_Info_free(&info);
         descriptor = open(plan.file.c_str(), O_RDWR);
         need(descriptor >= 0, "open");
     }

@@ -15,6 +15,7 @@
 #include "comm/recycling.hpp"
 #include "io/in_file_system.hpp"
 #include "io/request.hpp"
+#include "io/together.hpp"
 #include "objects/errors.hpp"
 
 namespace heddle::io {
@@ -219,8 +220,7 @@ private:
         if (!failure) failure = go_to_end(thread_, *file_);
         std::vector<Answer> answers;
         if (const int error =
-                comm::gather_all(thread_, comm::Participants(*file_->communicator),
-                                 next_tag(*file_), answers, answer_of(*file_, failure)))
+                gather(thread_, *file_, next_tag(*file_), answers, answer_of(*file_, failure)))
             return error;
         int error = raise_first(thread_, name_, answers);
         if (error == MPI_SUCCESS) error = check_identity(thread_, name_, answers);
@@ -249,8 +249,7 @@ int open(core::Thread& thread, objects::Communicator& parent, const std::string&
 
 Failure agree(core::Thread& thread, OpenFile& file, const Failure& mine) {
     std::vector<Failure> all;
-    if (comm::gather_all(thread, comm::Participants(*file.communicator), next_tag(file), all,
-                         mine) != MPI_SUCCESS)
+    if (gather(thread, file, next_tag(file), all, mine) != MPI_SUCCESS)
         return Failure::of_class(MPI_ERR_OTHER, "the other processes are out of reach");
     const auto first = std::find_if(all.begin(), all.end(),
                                     [](const Failure& one) { return static_cast<bool>(one); });
@@ -331,9 +330,7 @@ int check_same(core::Thread& thread, objects::File& file, const char* argument,
                std::int64_t value) {
     std::vector<std::int64_t> all;
     OpenFile& open = *file.open;
-    if (const int error = comm::gather_all(thread, comm::Participants(*open.communicator),
-                                           next_tag(open), all, value))
-        return error;
+    if (const int error = gather(thread, open, next_tag(open), all, value)) return error;
     for (std::size_t rank = 0; rank < all.size(); ++rank)
         if (all[rank] != all[0])
             return objects::fail(thread, file, MPI_ERR_NOT_SAME,

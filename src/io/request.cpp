@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "comm/participants.hpp"
 #include "core/causality.hpp"
 #include "core/request_type.hpp"
 #include "io/in_file_system.hpp"
 #include "io/opening.hpp"
+#include "io/together.hpp"
 #include "io/two_phase.hpp"
 #include "objects/callback.hpp"
 #include "objects/errors.hpp"
@@ -74,9 +74,7 @@ int Request::order(core::Thread& thread, std::int64_t etypes, std::int64_t& from
     if (first)
         if (const int error = open_.shared->load(thread, mine.pointer)) return error;
     std::vector<Turn> all;
-    if (const int error = comm::gather_all(thread, comm::Participants(*open_.communicator),
-                                           next_tag(open_), all, mine))
-        return error;
+    if (const int error = gather(thread, open_, next_tag(open_), all, mine)) return error;
     from = all[0].pointer;
     std::int64_t end = from;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {

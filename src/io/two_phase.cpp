@@ -4,9 +4,9 @@
 #include <new>
 #include <vector>
 
-#include "comm/participants.hpp"
 #include "io/node_phases.hpp"
 #include "io/phases.hpp"
+#include "io/together.hpp"
 
 namespace heddle::io {
 namespace {
@@ -106,8 +106,7 @@ private:
 /// The first failure of any of them; this process's own before others'.
 Failure first_failure(core::Thread& thread, OpenFile& file, std::int32_t tag, const Failure& mine) {
     std::vector<Failure> all;
-    if (comm::gather_all(thread, comm::Participants(*file.communicator), tag, all, mine) !=
-        MPI_SUCCESS)
+    if (gather(thread, file, tag, all, mine) != MPI_SUCCESS)
         return Failure::of_class(MPI_ERR_OTHER, "the other processes are out of reach");
     if (mine) return mine;
     for (const Failure& one : all)
@@ -124,8 +123,8 @@ Outcome go(core::Thread& thread, OpenFile& file, const Part& part, Stream& strea
            std::int32_t tag, SharedWindows& memory) {
     const Settings settings = settings_of(file);
     std::vector<Share> shares;
-    if (comm::gather_all(thread, comm::Participants(*file.communicator), tag + plan_message, shares,
-                         share_of(file, part, settings, writes)) != MPI_SUCCESS)
+    if (gather(thread, file, tag + plan_message, shares, share_of(file, part, settings, writes)) !=
+        MPI_SUCCESS)
         return {0, Failure::of_class(MPI_ERR_OTHER, "the other processes are out of reach")};
     const Agreed& hints = shares[0].hints;
     if (each_by_itself(shares, writes ? hints.cb_write : hints.cb_read))
