@@ -225,21 +225,20 @@ Outcome write(core::Thread& thread, OpenFile& file, const Part& part, Stream& st
               bool alone) noexcept try {
     if (part.bytes == 0) return {};
     const Settings settings = settings_of(file);
-    InFileSystem there(thread, file, part.first_place(), part.bytes);
+    InFileSystem there(thread, file, part.first_place(), part.bytes, alone);
     const AtomicAccess access(file, part, settings.atomic, true);
     if (access.error != 0)
         return {0, Failure::of_system(access.error, part.first_place(), part.bytes)};
-    const Outcome outcome = write_all(there, part, stream, settings.hints.ind_wr_buffer_size);
-    if (alone) note_small_writes(file, there.tally());
-    return outcome;
+    return write_all(there, part, stream, settings.hints.ind_wr_buffer_size);
 } catch (const std::bad_alloc&) {
     return {0, Failure::of_class(MPI_ERR_NO_MEM, "out of memory")};
 }
 
-Outcome read(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream) noexcept try {
+Outcome read(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+             bool alone) noexcept try {
     if (part.bytes == 0) return {};
     const Settings settings = settings_of(file);
-    InFileSystem there(thread, file, part.first_place(), part.bytes);
+    InFileSystem there(thread, file, part.first_place(), part.bytes, alone);
     const AtomicAccess access(file, part, settings.atomic, false);
     if (access.error != 0)
         return {0, Failure::of_system(access.error, part.first_place(), part.bytes)};

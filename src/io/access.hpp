@@ -46,6 +46,7 @@ struct Part {
 /// `alone`: not as a part of a collective access.
 Outcome write(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
               bool alone) noexcept;
-Outcome read(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream) noexcept;
+Outcome read(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+             bool alone) noexcept;
 
 }  // namespace heddle::io

@@ -24,8 +24,11 @@ launch::AwaitedEvent event_of(const OpenFile& file, std::int64_t at, std::uint64
 }  // namespace
 
 InFileSystem::InFileSystem(core::Thread& thread, OpenFile& file, std::int64_t at,
-                           std::uint64_t bytes) noexcept
-    : file_(file), since_(sync::Native::now()), told_(thread, since_, event_of(file, at, bytes)) {}
+                           std::uint64_t bytes, bool alone) noexcept
+    : file_(file),
+      alone_(alone),
+      since_(sync::Native::now()),
+      told_(thread, since_, event_of(file, at, bytes)) {}
 
 InFileSystem::~InFileSystem() {
     const std::chrono::nanoseconds took = so_far();
@@ -35,6 +38,9 @@ InFileSystem::~InFileSystem() {
     files.counted.file_read_bytes.add(tally_.read);
     files.counted.file_written_bytes.add(tally_.written);
     files.counted.file_system_time.add(static_cast<std::uint64_t>(took.count()));
+    if (!alone_) return;
+    files.counted.file_accesses.add();
+    if (tally_.small_writes != 0) note_small_writes(files);
 }
 
 Moved InFileSystem::read(std::int64_t at, std::byte* to, std::uint64_t bytes) noexcept {
@@ -56,25 +62,23 @@ Moved InFileSystem::write(std::int64_t at, const std::byte* from, std::uint64_t 
     return moved;
 }
 
-void note_small_writes(OpenFile& file, const Tally& tally) noexcept {
-    if (tally.small_writes == 0) return;
-    objects::Files& files = *file.process.files;
-    const std::lock_guard guard(files.counting);
-    files.counted.file_small_writes.add(tally.small_writes);
-    file.small_writes += tally.small_writes;
-    file.small_bytes += tally.small_bytes;
-    if (file.small_writes <= files.small_writes.writes) return;
+/// For advice (p2p/advice.hpp).
+void InFileSystem::note_small_writes(objects::Files& files) noexcept {
+    files.counted.file_small_writes.add(tally_.small_writes);
+    file_.small_writes += tally_.small_writes;
+    file_.small_bytes += tally_.small_bytes;
+    if (file_.small_writes <= files.small_writes.writes) return;
     objects::SmallWrites& most = files.small_writes;
-    if (most.file != file.path) {
+    if (most.file != file_.path) {
         try {
-            most.file = file.path;
+            most.file = file_.path;
         } catch (const std::bad_alloc&) {
             return;  // advice is about another file
         }
     }
-    most.writes = file.small_writes;
-    most.bytes = file.small_bytes;
-    most.ranks = file.communicator->peers;
+    most.writes = file_.small_writes;
+    most.bytes = file_.small_bytes;
+    most.ranks = file_.communicator->peers;
 }
 
 void count(objects::Process& process, const Exchanged& exchanged) noexcept {
@@ -89,7 +93,7 @@ void count_opening(objects::Process& process) noexcept {
     process.files->counted.file_opens.add();
 }
 
-void count_access(objects::Process& process) noexcept {
+void count_collective(objects::Process& process) noexcept {
     const std::lock_guard guard(process.files->counting);
     process.files->counted.file_accesses.add();
 }

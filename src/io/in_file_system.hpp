@@ -8,6 +8,7 @@
 
 #include "core/thread.hpp"
 #include "io/open_file.hpp"
+#include "objects/file.hpp"
 #include "progress/board.hpp"
 #include "sync/native.hpp"
 
@@ -22,9 +23,10 @@ struct Tally {
 
 class InFileSystem {
 public:
-    /// `bytes` from `at` on; -1: nowhere in particular.
+    /// `bytes` from `at` on; -1: nowhere in particular. `alone`: an access that the program has asked for, and is not
+    /// collective.
     InFileSystem(core::Thread& thread, OpenFile& file, std::int64_t at = -1,
-                 std::uint64_t bytes = 0) noexcept;
+                 std::uint64_t bytes = 0, bool alone = false) noexcept;
     ~InFileSystem();
     InFileSystem(const InFileSystem&) = delete;
     InFileSystem& operator=(const InFileSystem&) = delete;
@@ -33,25 +35,24 @@ public:
     Moved write(std::int64_t at, const std::byte* from, std::uint64_t bytes) noexcept;
 
     std::chrono::nanoseconds so_far() const noexcept { return sync::Native::now() - since_; }
-    const Tally& tally() const noexcept { return tally_; }
 
 private:
+    void note_small_writes(objects::Files& files) noexcept;
+
     OpenFile& file_;
+    const bool alone_;
     const std::chrono::nanoseconds since_;
     const progress::InKernel told_;
     Tally tally_;
 };
-
-/// Of an access that was not collective: for advice (p2p/advice.hpp).
-void note_small_writes(OpenFile& file, const Tally& tally) noexcept;
 
 /// Of a collective access with aggregators.
 struct Exchanged {
     std::uint64_t bytes = 0, windows = 0, message_ns = 0;
 };
 void count(objects::Process& process, const Exchanged& exchanged) noexcept;
-/// That the program asks for another file, or access.
+/// That the program asks for another file, or collective access.
 void count_opening(objects::Process& process) noexcept;
-void count_access(objects::Process& process) noexcept;
+void count_collective(objects::Process& process) noexcept;
 
 }  // namespace heddle::io

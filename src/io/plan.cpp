@@ -38,6 +38,10 @@ std::int64_t domain_unit(const OpenFile& file, const Hints& hints) noexcept {
     return stripe != 0 ? stripe : std::max<std::int64_t>(file.storage->block(), 4096);
 }
 
+bool is_for_itself(const Share& share, Choice choice) noexcept {
+    return !share.empty() && share.run >= long_run && choice != Choice::enable;
+}
+
 bool each_by_itself(const std::vector<Share>& shares, Choice choice) {
     if (choice == Choice::disable || shares.size() == 1) return true;
     std::uint64_t least_run = UINT64_MAX;
@@ -91,7 +95,7 @@ Share share_of(OpenFile& file, const Part& part, const Settings& settings, bool 
     share.unit = domain_unit(file, settings.hints);
     share.bytes = part.bytes;
     share.run = part.view->run();
-    share.alone = settings.atomic || !file.storage->seekable() || !part.sorted();
+    share.alone = settings.atomic || !part.sorted();
     if (part.bytes != 0) {
         share.low = part.first_place();
         share.high = part.end_place();

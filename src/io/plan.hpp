@@ -22,6 +22,11 @@ struct Share {
     std::int64_t unit;   ///< what borders of domains are multiples of; likewise
 
     bool empty() const noexcept { return low == high; }
+    /// This process has moved its data itself, or is about to.
+    void leave() noexcept {
+        low = high = 0;
+        bytes = 0;
+    }
     bool meets(std::int64_t begin, std::int64_t end) const noexcept {
         return low < end && begin < high;
     }
@@ -37,6 +42,8 @@ Settings settings_of(OpenFile& file);
 std::int64_t domain_unit(const OpenFile& file, const Hints& hints) noexcept;
 Share share_of(OpenFile& file, const Part& part, const Settings& settings, bool writes) noexcept;
 
+/// Whether a process moves its data itself, whatever the others have: it has long runs.
+bool is_for_itself(const Share& share, Choice choice) noexcept;
 /// Whether there are no aggregators: nobody's data lie between another's, or runs are long, or the data are far
 /// apart. `choice`: a hint.
 bool each_by_itself(const std::vector<Share>& shares, Choice choice);

@@ -147,13 +147,14 @@ int Request::prepare(core::Thread& thread) {
 // --- data ---
 
 void Request::move(core::Thread& thread) noexcept {
-    count_access(*thread.process);
-    if (kind_.together)
-        outcome_ = access_together(thread, open_, part_, *stream_, kind_.writes, tag_,
-                                   *open_.windows[request_ == nullptr ? 0 : 1]);
-    else
+    if (!kind_.together) {
         outcome_ = kind_.writes ? write(thread, open_, part_, *stream_, true)
-                                : read(thread, open_, part_, *stream_);
+                                : read(thread, open_, part_, *stream_, true);
+        return;
+    }
+    count_collective(*thread.process);
+    outcome_ = access_together(thread, open_, part_, *stream_, kind_.writes, tag_,
+                               *open_.windows[request_ == nullptr ? 0 : 1]);
 }
 
 void Request::finish() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/two_phase.hpp"
 
+#include <array>
 #include <new>
 #include <vector>
 
@@ -11,33 +12,47 @@
 namespace heddle::io {
 namespace {
 
-/// Data travel in messages, straight from the program's memory where they lie side by side.
+/// Data travel in messages, straight from the program's memory where they lie side by side. Those of a window are under way
+/// while the one before is written or read.
 class ByMessages : Phases {
 public:
     explicit ByMessages(const Joint& joint)
         : Phases(joint, static_cast<std::int64_t>(joint.shares[0].hints.cb_buffer_size)),
-          out_(static_cast<std::size_t>(domains_.count)) {}
+          under_way_{messages(), messages()} {
+        for (Parcels& parcels : out_) parcels.resize(static_cast<std::size_t>(domains_.count));
+    }
 
     Failure run() {
         return counted([this] {
-            for (std::int64_t i = 0; i < windows(); ++i) step(i);
+            const std::int64_t all = windows();
+            for (std::int64_t i = 0; i <= all; ++i) {
+                if (i < all) begin(i);
+                if (i > 0) end(i - 1);
+            }
         });
     }
 
 private:
+    using Parcels = std::vector<Parcel>;  ///< by domain
+    Parcels& parcels(std::int64_t i) noexcept { return out_[static_cast<std::size_t>(i % 2)]; }
+    Messages& under_way(std::int64_t i) noexcept {
+        return under_way_[static_cast<std::size_t>(i % 2)];
+    }
+
     /// One window of each domain.
-    void step(std::int64_t i) {
-        Messages messages = this->messages();
+    void begin(std::int64_t i) {
         for (std::int32_t domain = 0; domain < domains_.count; ++domain) {
-            Parcel& parcel = out_[static_cast<std::size_t>(domain)];
+            Parcel& parcel = parcels(i)[static_cast<std::size_t>(domain)];
             parcel.clear();
             const Span span = window(domain, i);
             if (!has_data_in(span)) continue;
             fill(data_in(span), parcel);
-            if (domain != own_) exchange(messages, parcel, domains_.rank(domain));
+            if (domain != own_) exchange(under_way(i), parcel, domains_.rank(domain));
         }
-        if (own_ >= 0) aggregate(window(own_, i));
-        finish(messages);
+    }
+    void end(std::int64_t i) {
+        if (own_ >= 0) aggregate(window(own_, i), parcels(i)[static_cast<std::size_t>(own_)]);
+        finish(under_way(i));
         if (!joint_.writes) unpack(i);
     }
 
@@ -53,7 +68,7 @@ private:
     /// What has come and does not lie where it belongs.
     void unpack(std::int64_t i) {
         for (std::int32_t domain = 0; domain < domains_.count; ++domain) {
-            const Parcel& parcel = out_[static_cast<std::size_t>(domain)];
+            const Parcel& parcel = parcels(i)[static_cast<std::size_t>(domain)];
             if (parcel.head.bytes == 0) continue;
             const Bytes bytes = data_in(window(domain, i));
             if (joint_.stream.dense(bytes.from) == nullptr)
@@ -61,10 +76,9 @@ private:
         }
     }
 
-    void aggregate(const Span& span) {
+    void aggregate(const Span& span, Parcel& mine) {
         if (span.empty()) return;
         collect_lists(span);
-        Parcel& mine = out_[static_cast<std::size_t>(own_)];
         covered_.open(span.begin, span.end);
         cover(mine);
         if (joint_.writes) {
@@ -100,7 +114,8 @@ private:
         finish(messages);
     }
 
-    std::vector<Parcel> out_;  ///< of this process, by domain; memory of one window after the other
+    std::array<Parcels, 2> out_;
+    std::array<Messages, 2> under_way_;
 };
 
 /// The first failure of any of them; this process's own before others'.
@@ -119,25 +134,71 @@ Failure run(const Joint& joint, SharedWindows& memory) {
     return ByMessages(joint).run();
 }
 
-Outcome go(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream, bool writes,
-           std::int32_t tag, SharedWindows& memory) {
-    const Settings settings = settings_of(file);
-    std::vector<Share> shares;
-    if (gather(thread, file, tag + plan_message, shares, share_of(file, part, settings, writes)) !=
-        MPI_SUCCESS)
-        return {0, Failure::of_class(MPI_ERR_OTHER, "the other processes are out of reach")};
-    const Agreed& hints = shares[0].hints;
-    if (each_by_itself(shares, writes ? hints.cb_write : hints.cb_read))
-        return writes ? write(thread, file, part, stream, false) : read(thread, file, part, stream);
-    Part mine = part;
-    if (!writes) {
+Outcome by_itself(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+                  bool writes) noexcept {
+    return writes ? write(thread, file, part, stream, false)
+                  : read(thread, file, part, stream, false);
+}
+
+/// Where places mean nothing, the order of ranks is one in time.
+Outcome in_turns(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+                 bool writes, std::int32_t tag) {
+    const objects::Communicator& communicator = *file.communicator;
+    Messages before(thread, *file.communicator);
+    if (communicator.rank > 0)
+        before.receive(nullptr, 0, communicator.rank - 1, tag + data_message);
+    before.finish();
+    Outcome outcome = by_itself(thread, file, part, stream, writes);
+    Messages after(thread, *file.communicator);
+    if (communicator.rank + 1 < communicator.peers)
+        after.send(nullptr, 0, communicator.rank + 1, tag + data_message);
+    after.finish();
+    if ((before.failed || after.failed) && !outcome.failure)
+        outcome.failure =
+            Failure::of_class(MPI_ERR_OTHER, "a message between the processes has failed");
+    return outcome;
+}
+
+/// With aggregators. `part` has no data where this process has moved them itself.
+Outcome by_aggregators(const Joint& whole, std::vector<Share>& shares, SharedWindows& memory) {
+    Part mine = whole.part;
+    if (!whole.writes) {
         const std::int64_t size = shares[0].size;
         cut(mine, size);
         for (Share& share : shares) cut(share, size);
     }
-    const Joint joint{thread, file, mine, stream, writes, tag, shares};
-    const Failure failure = first_failure(thread, file, tag + end_message, run(joint, memory));
+    const Joint joint{whole.thread, whole.file, mine,  whole.stream,
+                      whole.writes, whole.tag,  shares};
+    const Failure failure =
+        first_failure(joint.thread, joint.file, joint.tag + end_message, run(joint, memory));
     return {failure ? 0 : mine.bytes, failure};
+}
+
+Outcome go(core::Thread& thread, OpenFile& file, Part part, Stream& stream, bool writes,
+           std::int32_t tag, SharedWindows& memory) {
+    if (!file.storage->seekable()) return in_turns(thread, file, part, stream, writes, tag);
+    const Settings settings = settings_of(file);
+    Share mine = share_of(file, part, settings, writes);
+    // Long runs need nobody else: they go while the others come.
+    const bool at_once =
+        is_for_itself(mine, writes ? settings.hints.cb_write : settings.hints.cb_read);
+    if (at_once) mine.leave();
+    Gathering<Share> gathering(thread, file, tag + plan_message, mine);
+    Outcome outcome;
+    if (at_once) {
+        outcome = by_itself(thread, file, part, stream, writes);
+        part.bytes = 0;
+    }
+    std::vector<Share> shares;
+    if (gathering.finish(shares) != MPI_SUCCESS)
+        return {outcome.bytes,
+                Failure::of_class(MPI_ERR_OTHER, "the other processes are out of reach")};
+    const Agreed& hints = shares[0].hints;
+    if (each_by_itself(shares, writes ? hints.cb_write : hints.cb_read))
+        return at_once ? outcome : by_itself(thread, file, part, stream, writes);
+    const Outcome others =
+        by_aggregators({thread, file, part, stream, writes, tag, shares}, shares, memory);
+    return at_once ? outcome : others;
 }
 
 }  // namespace

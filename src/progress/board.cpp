@@ -19,7 +19,8 @@ launch::Blocked* claim_entry(const core::Thread& thread) noexcept {
 }
 
 void give_back(launch::Blocked& entry) noexcept {
-    entry.version.fetch_add(1, acq_rel);  // odd
+    // Odd before the next owner writes, who has acquired the entry.
+    entry.version.store(entry.version.load(relaxed) + 1, relaxed);
     entry.owner.store(0, release);
 }
 
@@ -53,7 +54,8 @@ InKernel::InKernel(core::Thread& thread, std::chrono::nanoseconds since,
     if (thread.page == nullptr || thread.of_library) return;
     entry_ = claim_entry(thread);
     if (entry_ == nullptr) return;  // one of many threads, of which the others are told
-    entry_->version.fetch_or(1, acq_rel);
+    // Odd, as it is after each use, but for the first one. Nobody else writes to it.
+    if (entry_->version.load(relaxed) % 2 == 0) entry_->version.fetch_or(1, acq_rel);
     launch::WaitsFor& what = entry_->what;
     what.since_ns = since.count();
     what.called_from = 0;
@@ -62,7 +64,7 @@ InKernel::InKernel(core::Thread& thread, std::chrono::nanoseconds since,
     what.need = launch::Need::all;
     launch::put_text(what.call, thread.call);
     what.listed[0] = event;
-    entry_->version.fetch_add(1, release);
+    entry_->version.store(entry_->version.load(relaxed) + 1, release);
 }
 
 InKernel::~InKernel() {

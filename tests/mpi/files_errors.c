@@ -3,9 +3,12 @@
    the system's words, and how much was moved. Also what is large: counts beyond 2^31, and a file of 5 GiB. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -297,9 +300,66 @@ static void sequential(void) {
         CHECK(read(end, got, sizeof got) == size);
         for (char who = 'a'; who < 'a' + size; ++who) CHECK(memchr(got, who, (size_t)size) != NULL);
     }
+    /* Where there are no places, the order of ranks is one in time. */
+    for (int round = 0; round < 50; ++round) {
+        const char three[] = {byte, byte, byte};
+        OK(MPI_File_write_ordered(file, three, 3, MPI_CHAR, MPI_STATUS_IGNORE));
+        OK(MPI_File_write_ordered_begin(file, three, 3, MPI_CHAR));
+        OK(MPI_File_write_ordered_end(file, three, MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank != 0) continue;
+        CHECK(read(end, got, sizeof got) == 6 * size);
+        for (int i = 0; i < 6 * size; ++i) CHECK(got[i] == 'a' + i / 3 % size);
+    }
     OK(MPI_File_close(&file));
     if (rank == 0) close(end);
     remove_file();
+}
+
+static unsigned char pattern(long i) { return (unsigned char)(i % 251 + i / 65536); }
+
+/* Reads all of a pipe; the exit code of the process. */
+static int reader(const char* pipe, long bytes) {
+    unsigned char some[3000];
+    const int from = open(pipe, O_RDONLY);
+    long all = 0;
+    ssize_t got = 0;
+    while ((got = read(from, some, sizeof some)) > 0)
+        for (ssize_t i = 0; i < got; ++i)
+            if (some[i] != pattern(all++)) return 1;
+    return got == 0 && all == bytes ? 0 : 2;
+}
+
+static void ignore(int number) { (void)number; }
+
+/* Into a pipe that is emptied slowly, while signals interrupt every call of the system: nothing is lost or comes twice. */
+static void pipe_with_signals(void) {
+    enum { bytes = 2 << 20 };
+    static unsigned char data[bytes];
+    const struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = ignore}, before; /* calls are not restarted */
+    char pipe[300];
+    int code = -1;
+    MPI_File file;
+    MPI_Status status;
+    for (long i = 0; i < bytes; ++i) data[i] = pattern(i);
+    snprintf(pipe, sizeof pipe, "%s-pipe-%d", path, rank);
+    CHECK(mkfifo(pipe, 0600) == 0);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) _exit(reader(pipe, bytes));
+    CHECK(sigaction(SIGALRM, &action, &before) == 0);
+    CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    OK(MPI_File_open(MPI_COMM_SELF, pipe, MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL,
+                     &file));
+    OK(MPI_File_write_shared(file, data, bytes, MPI_BYTE, &status));
+    CHECK(count_of(&status) == bytes);
+    OK(MPI_File_close(&file));
+    CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+    CHECK(sigaction(SIGALRM, &before, NULL) == 0);
+    while (waitpid(child, &code, 0) < 0) CHECK(errno == EINTR);
+    CHECK(WIFEXITED(code) && WEXITSTATUS(code) == 0);
+    CHECK(unlink(pipe) == 0);
 }
 
 /* Modes that are for one thing together with those for another. */
@@ -427,6 +487,7 @@ int main(void) {
     mistake_of_one();
     handles_that_are_gone();
     sequential();
+    pipe_with_signals();
     combinations();
     counts_beyond_int();
     five_gigabytes();
