@@ -146,7 +146,7 @@ def best_peer(row, cells, chosen, names):
     ours = cells.get((row.label, names[0]))
     if not peers or not ours or (row.label, names[0]) in chosen.foreign:
         return ""
-    best = (max if row.unit.endswith("/s") else min)(peers, key=peers.get)
+    best = row.better()(peers, key=peers.get)
     return f"{ours / peers[best]:.2f} {best}"
 
 
@@ -210,7 +210,7 @@ def arguments():
     parser.add_argument("--yardstick", metavar="PROGRAM",
                         help="prints 'pairs N rate X M/s' for its argument N")
     parser.add_argument("--only", help="multirate,pingpong,latency,throughput,wait,startup,"
-                                       "instructions; processes,jobs; sizes,written,windows,late,collectives; "
+                                       "instructions; files; processes,jobs; sizes,written,windows,late,collectives; "
                                        "pair: these five and multirate")
     parser.add_argument("--log", type=pathlib.Path, metavar="FILE",
                         help="each figure at once, with the line before and after it in ns")

@@ -14,6 +14,10 @@ class Row:
     key: str
     unit: str
     where: dict = dataclasses.field(default_factory=dict)
+    more: bool = False  # is better, as of a rate
+
+    def better(self):
+        return max if self.more or self.unit.endswith("/s") else min
 
 
 @dataclasses.dataclass
@@ -116,6 +120,35 @@ def collectives(ranks, seconds):
     operations = ("bcast", "reduce", "allreduce", "allgather", "alltoall")
     runs = [run("barrier", 8), *(run(name, size) for name in operations for size in sizes)]
     return Experiment(f"Collectives, {ranks} ranks", runs)
+
+
+def files():
+    """Each place in turn. Rates beside what the same program reaches by itself tell more than those beside each other's."""
+    def run(place, path, ranks, what, rows, *words):
+        words = ["--what", what, "--file", path, *words]
+        return Run([Row(f"{place}, {label}", key, unit, {"how": how}, more=unit != "us") for label, key, unit, how in rows],
+                   ranks, "files", words)
+
+    def beside_own(*names):
+        return [(f"{name}{of}", key, unit, name) for name in names
+                for key, unit, of in (("MBps", "MB/s", ""), ("over_own", "", ", of its own"))]
+
+    blocks = [("pwrite", "MBps", "MB/s", "pwrite"), ("pread", "MBps", "MB/s", "pread"),
+              *beside_own("write_at", "write_at_all", "read_at", "read_at_all")]
+    runs = []
+    for place, path in (("memory", "/dev/shm/heddle-bench-files"), ("disk", "/tmp/heddle-bench-files")):
+        for ranks in (2, 8):
+            rows = [(f"{ranks} ranks, blocks: {label}", *row) for label, *row in blocks]
+            runs.append(run(place, path, ranks, "blocks", rows))
+        for length in (64, 512, 4096):
+            rows = [(f"8 ranks, array, runs of {length} B: {label}", *row)
+                    for label, *row in beside_own("write_at_all", "read_at_all")]
+            runs.append(run(place, path, 8, "cube", rows, "--bytes", "64M", "--run", str(length), "--repetitions", "3"))
+        rows = [("8 ranks, open and close", "us", "us", "open_and_close"), ("8 ranks, a view of a million pieces", "us", "us", "set_view")]
+        runs.append(run(place, path, 8, "open,view", rows))
+        rows = [("1 rank, hidden beside 5 ms of computing: 8 MiB", "percent", "%", "hidden")]
+        runs.append(run(place, path, 1, "overlap", rows))
+    return Experiment("Files", runs, any_regime=True)
 
 
 def regimes(seconds):
@@ -230,6 +263,7 @@ def experiments(args):
     }
     everything = list(makers)
     makers |= regimes(args.seconds)
+    makers["files"] = lambda: [files()]
     groups = {"pair": ["sizes", "written", "windows", "late", "collectives", "multirate"]}
     chosen = args.only.split(",") if args.only else everything
     chosen = [name for word in chosen for name in groups.get(word, [word])]

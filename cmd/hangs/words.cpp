@@ -57,6 +57,13 @@ public:
             : fmt::format("{} on {}", call, communicator_name(event));
     }
 
+    static std::string file(const AwaitedEvent& event) {
+        const std::string name = fmt::format("\"{}\"", event.detail);
+        return event.place < 0
+            ? name
+            : fmt::format("{}, {} bytes from byte {} on", name, event.bytes, event.place);
+    }
+
     std::string event(const AwaitedEvent& event);
     Words take(std::string text) {
         words_.text = std::move(text);
@@ -80,7 +87,7 @@ std::string Writer::event(const AwaitedEvent& event) {
         case AwaitedKind::composed:
             return "nonblocking collectives that were started are not complete";
         case AwaitedKind::program: return "the program completes the request";
-        case AwaitedKind::file: return fmt::format("\"{}\"", event.detail);
+        case AwaitedKind::file: return file(event);
         case AwaitedKind::finalize:
             return fmt::format("for MPI_Finalize of rank {}", peer(event, "any"));
         case AwaitedKind::window_post: return window("target", event, "for its MPI_Win_post");

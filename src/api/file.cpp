@@ -5,6 +5,7 @@
 
 #include "api/entry.hpp"
 #include "api/file_arguments.hpp"
+#include "io/plan.hpp"
 #include "objects/errors.hpp"
 
 namespace heddle::api {
@@ -82,8 +83,7 @@ int get_amode(Thread&, Fh file, Out<int> amode) {
 }
 
 int set_info(Thread&, Fh file, Info info) {
-    const std::lock_guard guard(file->open->lock);
-    io::apply(file->open->hints, *info, false);
+    io::apply_hints(*file->open, *info);
     return MPI_SUCCESS;
 }
 
@@ -94,11 +94,13 @@ int get_info(Thread&, Fh file, Out<MPI_Info> result) {
         const std::lock_guard guard(open.lock);
         hints = open.hints;
     }
-    if (hints.cb_nodes == 0) hints.cb_nodes = static_cast<std::uint64_t>(open.communicator->peers);
-    if (hints.striping_unit == 0)
-        hints.striping_unit = static_cast<std::uint64_t>(open.storage->block());
+    const auto ranks = static_cast<std::uint64_t>(open.communicator->peers);
+    if (hints.cb_nodes == 0 || hints.cb_nodes > ranks) hints.cb_nodes = ranks;
+    hints.striping_unit = static_cast<std::uint64_t>(io::domain_unit(open, hints));
+    const io::Striping striping = open.storage->striping();
     objects::Info& info = objects::make_info();
     info.set("filename", open.path);
+    if (striping.factor != 0) info.set("striping_factor", std::to_string(striping.factor));
     io::report(hints, info);
     *result = objects::handle_of(info);
     return MPI_SUCCESS;

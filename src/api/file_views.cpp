@@ -77,10 +77,7 @@ int set_view(Thread& thread, Fh file, Raw<MPI_Offset> displacement, EType etype,
     const io::Failure all = io::agree(thread, open, mine);
     if (view == nullptr) return refuse(thread, *file, error.error_class, error.argument, error.why);
     if (all) return io::raise(thread, *file, all, "setting a view");
-    if (hints.object != nullptr) {
-        const std::lock_guard guard(open.lock);
-        io::apply(open.hints, *hints, false);
-    }
+    if (hints.object != nullptr) io::apply_hints(open, *hints);
     return io::set_view(thread, *file, view, static_cast<std::uint64_t>(etype->extent));
 }
 

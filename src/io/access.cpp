@@ -6,6 +6,8 @@
 #include <memory>
 #include <new>
 
+#include "io/in_file_system.hpp"
+
 namespace heddle::io {
 namespace {
 
@@ -123,10 +125,10 @@ bool add(Outcome& all, const Outcome& some, std::uint64_t wanted) noexcept {
     return some.bytes == wanted && !some.failure;
 }
 
-Outcome write_all(OpenFile& file, const Part& part, Stream& stream, std::uint64_t most) {
+Outcome write_all(InFileSystem& there, const Part& part, Stream& stream, std::uint64_t most) {
     const Endless data = part.data();
     const auto move = [&](std::int64_t at, std::byte* from, std::uint64_t bytes) noexcept {
-        return file.storage->write(at, from, bytes);
+        return there.write(at, from, bytes);
     };
     if (std::byte* memory = stream.dense(0))
         return move_blocks(data, part.from, memory, part.bytes, move);
@@ -143,10 +145,10 @@ Outcome write_all(OpenFile& file, const Part& part, Stream& stream, std::uint64_
 
 // --- reading ---
 
-Outcome read_blocks(OpenFile& file, const Part& part, Stream& stream, std::uint64_t most) {
+Outcome read_blocks(InFileSystem& there, const Part& part, Stream& stream, std::uint64_t most) {
     const Endless data = part.data();
     const auto move = [&](std::int64_t at, std::byte* to, std::uint64_t bytes) noexcept {
-        return file.storage->read(at, to, bytes);
+        return there.read(at, to, bytes);
     };
     if (std::byte* memory = stream.dense(0))
         return move_blocks(data, part.from, memory, part.bytes, move);
@@ -176,7 +178,7 @@ void copy_out(const Endless& data, std::uint64_t from, std::uint64_t bytes, cons
 }
 
 /// A window of the file after the other, as a whole.
-Outcome sieve(OpenFile& file, const Part& part, Stream& stream, std::uint64_t most) {
+Outcome sieve(InFileSystem& there, const Part& part, Stream& stream, std::uint64_t most) {
     const Endless data = part.data();
     const std::uint64_t end = part.from + part.bytes;
     const auto span = static_cast<std::uint64_t>(part.end_place() - part.first_place());
@@ -190,7 +192,7 @@ Outcome sieve(OpenFile& file, const Part& part, Stream& stream, std::uint64_t mo
         const std::uint64_t wanted = std::min(data.before(last), end) - from;
         const std::int64_t wanted_end = data.place(from + wanted - 1) + 1;
         const Moved moved =
-            file.storage->read(at, window.data(), static_cast<std::uint64_t>(wanted_end - at));
+            there.read(at, window.data(), static_cast<std::uint64_t>(wanted_end - at));
         const std::uint64_t got =
             std::min(data.before(at + static_cast<std::int64_t>(moved.bytes)) - from, wanted);
         std::byte* to = stream.dense(all.bytes);
@@ -219,27 +221,31 @@ bool is_worth_sieving(const Part& part, Choice choice) noexcept {
 
 }  // namespace
 
-Outcome write(OpenFile& file, const Part& part, Stream& stream) noexcept try {
+Outcome write(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+              bool alone) noexcept try {
     if (part.bytes == 0) return {};
     const Settings settings = settings_of(file);
+    InFileSystem there(thread, file, part.first_place(), part.bytes, alone);
     const AtomicAccess access(file, part, settings.atomic, true);
     if (access.error != 0)
         return {0, Failure::of_system(access.error, part.first_place(), part.bytes)};
-    return write_all(file, part, stream, settings.hints.ind_wr_buffer_size);
+    return write_all(there, part, stream, settings.hints.ind_wr_buffer_size);
 } catch (const std::bad_alloc&) {
     return {0, Failure::of_class(MPI_ERR_NO_MEM, "out of memory")};
 }
 
-Outcome read(OpenFile& file, const Part& part, Stream& stream) noexcept try {
+Outcome read(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+             bool alone) noexcept try {
     if (part.bytes == 0) return {};
     const Settings settings = settings_of(file);
+    InFileSystem there(thread, file, part.first_place(), part.bytes, alone);
     const AtomicAccess access(file, part, settings.atomic, false);
     if (access.error != 0)
         return {0, Failure::of_system(access.error, part.first_place(), part.bytes)};
     const std::uint64_t most = settings.hints.ind_rd_buffer_size;
     if (file.storage->seekable() && is_worth_sieving(part, settings.hints.ds_read))
-        return sieve(file, part, stream, most);
-    return read_blocks(file, part, stream, most);
+        return sieve(there, part, stream, most);
+    return read_blocks(there, part, stream, most);
 } catch (const std::bad_alloc&) {
     return {0, Failure::of_class(MPI_ERR_NO_MEM, "out of memory")};
 }

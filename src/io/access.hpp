@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "core/thread.hpp"
 #include "io/failure.hpp"
 #include "io/open_file.hpp"
 #include "io/stream.hpp"
@@ -42,7 +43,10 @@ struct Part {
 };
 
 /// In atomic mode under a lock of all that is between the first and the last byte.
-Outcome write(OpenFile& file, const Part& part, Stream& stream) noexcept;
-Outcome read(OpenFile& file, const Part& part, Stream& stream) noexcept;
+/// `alone`: not as a part of a collective access.
+Outcome write(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+              bool alone) noexcept;
+Outcome read(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
+             bool alone) noexcept;
 
 }  // namespace heddle::io

@@ -8,6 +8,7 @@
 /// quota=N        likewise, because of a quota
 /// fail_read=N    the Nth read fails with EIO, counted from 1; fail_write=N, fail_sync=N, fail_close=N likewise
 /// slow=N         a transfer takes N milliseconds more
+/// stripe=N       it says that N bytes lie together on each of its servers; stripes=N: of which it has N
 
 #include <atomic>
 #include <cerrno>
@@ -29,6 +30,7 @@ struct Faults {
     std::int64_t full = -1, quota = -1;
     std::int64_t fail_read = 0, fail_write = 0, fail_sync = 0, fail_close = 0;
     std::int64_t slow = 0;
+    std::int64_t stripe = 0, stripes = 0;
     bool is_short = false;
     bool known = true;
 };
@@ -41,7 +43,8 @@ constexpr NamedFault faults_with_numbers[] = {
     {"full=", &Faults::full},           {"quota=", &Faults::quota},
     {"fail_read=", &Faults::fail_read}, {"fail_write=", &Faults::fail_write},
     {"fail_sync=", &Faults::fail_sync}, {"fail_close=", &Faults::fail_close},
-    {"slow=", &Faults::slow},
+    {"slow=", &Faults::slow},           {"stripe=", &Faults::stripe},
+    {"stripes=", &Faults::stripes},
 };
 
 void add(Faults& faults, std::string_view word) noexcept {
@@ -111,6 +114,10 @@ public:
         return file_->unlock(at, bytes);
     }
     std::int64_t block() const noexcept override { return file_->block(); }
+    Striping striping() const noexcept override {
+        return {faults_.stripe, static_cast<std::int32_t>(faults_.stripes)};
+    }
+    void expect(Style style) noexcept override { file_->expect(style); }
     bool seekable() const noexcept override { return file_->seekable(); }
     std::uint64_t identity() const noexcept override { return file_->identity(); }
 

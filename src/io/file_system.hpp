@@ -22,6 +22,15 @@ struct Moved {
     int error = 0;
 };
 
+/// How a file is spread over servers; 0: it is not, or it is not known.
+struct Striping {
+    std::int64_t unit = 0;    ///< bytes that lie together on one of them
+    std::int32_t factor = 0;  ///< servers
+};
+
+/// How the program says that it is going to use a file.
+enum class Style : std::uint8_t { unknown, sequential, random };
+
 class Storage {
 public:
     virtual ~Storage() = default;
@@ -42,6 +51,9 @@ public:
 
     /// Bytes that the file system stores together; 0: not known.
     virtual std::int64_t block() const noexcept = 0;
+    virtual Striping striping() const noexcept { return {}; }
+    /// May have no effect.
+    virtual void expect(Style) noexcept {}
     /// Whether places mean anything: not in a pipe or a terminal.
     virtual bool seekable() const noexcept = 0;
     /// The same for all that have opened the same file, on any host: as far as it can be told.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hints.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <mutex>
@@ -50,6 +51,18 @@ std::optional<Choice> choice_in(std::string_view text) noexcept {
     return std::nullopt;
 }
 
+/// Of a list of words, the first that there is something to be done for.
+Style style_in(std::string_view words) noexcept {
+    while (!words.empty()) {
+        const std::size_t comma = std::min(words.find(','), words.size());
+        const std::string_view word = words.substr(0, comma);
+        if (word == "sequential") return Style::sequential;
+        if (word == "random") return Style::random;
+        words.remove_prefix(std::min(comma + 1, words.size()));
+    }
+    return Style::unknown;
+}
+
 const char* text_of(Choice choice) noexcept {
     switch (choice) {
         case Choice::enable: return "enable";
@@ -73,12 +86,24 @@ void apply(Hints& hints, const objects::Info& info, bool opens) {
             if (const auto value = choice_in(*text)) hints.*hint.value = *value;
     if (const auto text = info.get("collective_buffering"); text && choice_in(*text))
         hints.cb_read = hints.cb_write = *choice_in(*text);
-    if (const auto text = info.get("romio_no_indep_rw"))
-        if (*text == "true" || *text == "false") hints.no_indep_rw = *text == "true";
+    if (const auto text = info.get("access_style")) hints.style = style_in(*text);
     if (!opens) return;
     if (const auto text = info.get("file_perm"))
         if (const auto mode = number_in(*text, 8); mode && *mode <= 07777)
             hints.file_perm = static_cast<int>(*mode);
+}
+
+Agreed agreed_in(const Hints& hints) noexcept {
+    return {hints.cb_buffer_size, hints.cb_nodes, hints.striping_unit, hints.cb_read,
+            hints.cb_write};
+}
+
+void take(Hints& hints, const Agreed& agreed) noexcept {
+    hints.cb_buffer_size = agreed.cb_buffer_size;
+    hints.cb_nodes = agreed.cb_nodes;
+    hints.striping_unit = agreed.striping_unit;
+    hints.cb_read = agreed.cb_read;
+    hints.cb_write = agreed.cb_write;
 }
 
 void report(const Hints& hints, objects::Info& info) {
@@ -88,7 +113,10 @@ void report(const Hints& hints, objects::Info& info) {
     info.set("collective_buffering", hints.cb_write == Choice::disable ? "false" : "true");
     // Bytes that the program has not written are never written.
     info.set("romio_ds_write", "disable");
-    info.set("romio_no_indep_rw", hints.no_indep_rw ? "true" : "false");
+    // Each process opens the file itself.
+    info.set("romio_no_indep_rw", "false");
+    if (hints.style != Style::unknown)
+        info.set("access_style", hints.style == Style::random ? "random" : "sequential");
     char mode[16];
     std::snprintf(mode, sizeof mode, "%o", static_cast<unsigned>(hints.file_perm));
     info.set("file_perm", mode);

@@ -6,7 +6,15 @@ namespace heddle::io {
 OpenFile::~OpenFile() {
     collective_worker = nullptr;  // before what it works with
     shared = nullptr;
+    for (auto& one : windows) one = nullptr;
     if (communicator != nullptr) objects::close_handle(process, *communicator);
+}
+
+void apply_hints(OpenFile& file, const objects::Info& info) {
+    const std::lock_guard guard(file.lock);
+    const Style before = file.hints.style;
+    apply(file.hints, info, false);
+    if (file.hints.style != before) file.storage->expect(file.hints.style);
 }
 
 std::int32_t next_tag(OpenFile& file) noexcept {

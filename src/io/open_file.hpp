@@ -7,6 +7,8 @@
 /// Collectives    have numbers, in the order in which they are called, the same in every process: messages of one
 ///                do not meet those of another, also where several are under way.
 
+#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -17,6 +19,7 @@
 #include "io/file_system.hpp"
 #include "io/hints.hpp"
 #include "io/shared_pointer.hpp"
+#include "io/shared_windows.hpp"
 #include "io/view.hpp"
 #include "io/workers.hpp"
 #include "objects/communicator.hpp"
@@ -57,6 +60,8 @@ struct OpenFile {
     const FileSystem* file_system = nullptr;
     int amode = 0;
     std::unique_ptr<SharedPointer> shared;
+    /// For blocking collectives, and for the others.
+    std::array<std::unique_ptr<SharedWindows>, 2> windows;
 
     mutable std::mutex lock;
     // Guarded by it:
@@ -72,11 +77,19 @@ struct OpenFile {
     std::uint32_t under_way = 0;    ///< and those that are not over
     std::condition_variable over;   ///< none of the latter is left
 
+    std::atomic<std::int64_t> written_to{-1};  ///< end of the last write of this process
+    // For advice; guarded by objects::Files::counting:
+    std::uint64_t small_writes = 0;
+    std::uint64_t small_bytes = 0;
+
     /// One access after the other in atomic mode: locks of the file system are those of the whole process.
     std::mutex atomic_accesses;
     /// Nonblocking collectives, one after the other.
     std::unique_ptr<Workers> collective_worker;
 };
+
+/// Of a file that is open.
+void apply_hints(OpenFile& file, const objects::Info& info);
 
 /// The tag of the next collective call.
 std::int32_t next_tag(OpenFile& file) noexcept;

@@ -13,7 +13,9 @@
 #include "comm/agreement.hpp"
 #include "comm/participants.hpp"
 #include "comm/recycling.hpp"
+#include "io/in_file_system.hpp"
 #include "io/request.hpp"
+#include "io/together.hpp"
 #include "objects/errors.hpp"
 
 namespace heddle::io {
@@ -35,6 +37,7 @@ struct Proposal {
     transport::shm::Segment segment;  ///< likewise: for the shared pointer
     std::int32_t amode;
     std::uint64_t name;
+    Agreed hints;
 };
 
 /// Then, when all have tried to open it.
@@ -57,7 +60,7 @@ int flags_of(int amode) noexcept {
     return (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY : O_RDONLY;
 }
 
-Failure open_storage(OpenFile& file, bool first) {
+Failure open_storage(core::Thread& thread, OpenFile& file, bool first) {
     Opening opening;
     opening.flags = flags_of(file.amode);
     opening.any = file.sequential();
@@ -65,7 +68,10 @@ Failure open_storage(OpenFile& file, bool first) {
     if (first && (file.amode & MPI_MODE_CREATE) != 0) opening.flags |= O_CREAT;
     if (first && (file.amode & MPI_MODE_EXCL) != 0) opening.flags |= O_EXCL;
     int error = 0;
+    const InFileSystem there(thread, file);
     file.storage = file.file_system->open(file.path, opening, error);
+    if (file.storage != nullptr && file.hints.style != Style::unknown)
+        file.storage->expect(file.hints.style);
     return file.storage == nullptr ? Failure::of_system(error) : Failure{};
 }
 
@@ -160,6 +166,7 @@ private:
         Proposal mine{};
         mine.amode = file_->amode;
         mine.name = digest(name_);
+        mine.hints = agreed_in(file_->hints);
         if (parent_.rank == 0) {
             mine.context = thread_.process->contexts.take();
             if (thread_.process->share_memory(parent_.group->processes))
@@ -173,7 +180,7 @@ private:
         const bool goes_on = argument == nullptr && proposals_[0].context != 0;
         Failure failure;
         if (goes_on) {
-            if (parent_.rank == 0) failure = open_storage(*file_, true);
+            if (parent_.rank == 0) failure = open_storage(thread_, *file_, true);
             if (const int error = comm::broadcast(thread_, all, comm::everybody(all), all.me(),
                                                   opening_tag, &failure, sizeof failure))
                 return error;
@@ -198,18 +205,22 @@ private:
     }
 
     int answer() {
+        take(file_->hints, proposals_[0].hints);
         parent_.group->retain();
         file_->communicator = &objects::make_communicator(*thread_.process, parent_,
                                                           proposals_[0].context, *parent_.group);
+        // A report about a job that hangs names it.
+        file_->communicator->name = "file " + file_->path.substr(file_->path.rfind('/') + 1);
         file_->shared = std::make_unique<SharedPointer>(*thread_.process, *file_->communicator);
+        for (auto& windows : file_->windows)
+            windows = std::make_unique<SharedWindows>(*thread_.process, *file_->communicator);
         if (const int error = file_->shared->begin(thread_, proposals_[0].segment)) return error;
         file_->view = first_view(*file_);
-        Failure failure = parent_.rank == 0 ? Failure{} : open_storage(*file_, false);
+        Failure failure = parent_.rank == 0 ? Failure{} : open_storage(thread_, *file_, false);
         if (!failure) failure = go_to_end(thread_, *file_);
         std::vector<Answer> answers;
         if (const int error =
-                comm::gather_all(thread_, comm::Participants(*file_->communicator),
-                                 next_tag(*file_), answers, answer_of(*file_, failure)))
+                gather(thread_, *file_, next_tag(*file_), answers, answer_of(*file_, failure)))
             return error;
         int error = raise_first(thread_, name_, answers);
         if (error == MPI_SUCCESS) error = check_identity(thread_, name_, answers);
@@ -231,14 +242,14 @@ int open(core::Thread& thread, objects::Communicator& parent, const std::string&
          const objects::Info* info, objects::File*& result) {
     Opened opened(thread, parent, name);
     if (const int error = opened.open(amode, info)) return error;
+    count_opening(*thread.process);
     result = &objects::make_file(*thread.process, name, opened.keep());
     return MPI_SUCCESS;
 }
 
 Failure agree(core::Thread& thread, OpenFile& file, const Failure& mine) {
     std::vector<Failure> all;
-    if (comm::gather_all(thread, comm::Participants(*file.communicator), next_tag(file), all,
-                         mine) != MPI_SUCCESS)
+    if (gather(thread, file, next_tag(file), all, mine) != MPI_SUCCESS)
         return Failure::of_class(MPI_ERR_OTHER, "the other processes are out of reach");
     const auto first = std::find_if(all.begin(), all.end(),
                                     [](const Failure& one) { return static_cast<bool>(one); });
@@ -281,13 +292,18 @@ int refuse_to_close(core::Thread& thread, objects::File& file) {
             " nonblocking accesses have not been completed by MPI_Wait or its like");
 }
 
+Failure close_storage(core::Thread& thread, OpenFile& file) noexcept {
+    const InFileSystem there(thread, file);
+    return Failure::of_system(file.storage->close());
+}
+
 }  // namespace
 
 int close(core::Thread& thread, objects::File& file) {
     if (const int error = refuse_to_close(thread, file)) return error;
     OpenFile& open = *file.open;
     wait_for_the_rest(open);
-    Failure failure = Failure::of_system(open.storage->close());
+    Failure failure = close_storage(thread, open);
     failure = agree(thread, open, failure);
     if ((open.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
         Failure removed;
@@ -314,9 +330,7 @@ int check_same(core::Thread& thread, objects::File& file, const char* argument,
                std::int64_t value) {
     std::vector<std::int64_t> all;
     OpenFile& open = *file.open;
-    if (const int error = comm::gather_all(thread, comm::Participants(*open.communicator),
-                                           next_tag(open), all, value))
-        return error;
+    if (const int error = gather(thread, open, next_tag(open), all, value)) return error;
     for (std::size_t rank = 0; rank < all.size(); ++rank)
         if (all[rank] != all[0])
             return objects::fail(thread, file, MPI_ERR_NOT_SAME,
@@ -344,8 +358,12 @@ int allocate(core::Thread& thread, objects::File& file, std::int64_t bytes) {
 }
 
 int sync(core::Thread& thread, objects::File& file) {
-    const int error = file.open->storage->sync();
-    return all_or_none(thread, file, Failure::of_system(error), "synchronising");
+    Failure failure;
+    {
+        const InFileSystem there(thread, *file.open);
+        failure = Failure::of_system(file.open->storage->sync());
+    }
+    return all_or_none(thread, file, failure, "synchronising");
 }
 
 namespace {

@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "io/file_system.hpp"
+#include "io/striping.hpp"
 
 namespace heddle::io {
 namespace {
@@ -58,10 +60,19 @@ void wait_until_ready(int descriptor, short events) noexcept {
     (void)poll(&one, 1, -1);
 }
 
+// Of statfs(2).
+constexpr long nfs = 0x6969, lustre = 0x0BD00BD0;
+
+long kind_of(int descriptor) noexcept {
+    struct statfs status;
+    return fstatfs(descriptor, &status) == 0 ? static_cast<long>(status.f_type) : 0;
+}
+
 class PosixFile final : public Storage {
 public:
     PosixFile(int descriptor, const struct stat& status) noexcept
         : descriptor_(descriptor),
+          kind_(kind_of(descriptor)),
           block_(status.st_blksize),
           identity_(static_cast<std::uint64_t>(status.st_ino)),
           seekable_(S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) ||
@@ -108,8 +119,9 @@ public:
     }
     int sync() noexcept override {
         const int error = again([&] { return fsync(descriptor_); });
-        return error == EINVAL || error == EROFS ? 0
-                                                 : error;  // what has nothing to be synchronised
+        const bool has_nothing = error == EINVAL || error == EROFS;
+        if (error != 0 && !has_nothing) return error;
+        return kind_ == nfs ? forget_copies() : 0;
     }
     int close() noexcept override {
         if (descriptor_ < 0) return 0;
@@ -126,6 +138,15 @@ public:
     }
 
     std::int64_t block() const noexcept override { return block_; }
+    Striping striping() const noexcept override {
+        return kind_ == lustre ? striping_of(descriptor_) : Striping{};
+    }
+    void expect(Style style) noexcept override {
+        const int advice = style == Style::random ? POSIX_FADV_RANDOM
+            : style == Style::sequential          ? POSIX_FADV_SEQUENTIAL
+                                                  : POSIX_FADV_NORMAL;
+        (void)posix_fadvise(descriptor_, 0, 0, advice);
+    }
     bool seekable() const noexcept override { return seekable_; }
     std::uint64_t identity() const noexcept override { return identity_; }
 
@@ -157,7 +178,7 @@ private:
         }
         return moved;
     }
-    /// Of this opening of the file, not of the process: threads exclude each other above (io/atomic_mode.hpp).
+    /// Of this opening of the file, not of the process: threads exclude each other above (io/access.cpp).
     int set_lock(short kind, std::int64_t at, std::int64_t bytes) noexcept {
         struct flock range{};
         range.l_type = kind;
@@ -167,7 +188,16 @@ private:
         return again([&] { return fcntl(descriptor_, F_OFD_SETLKW, &range); });
     }
 
+    /// A host keeps copies of what it has read over NFS. A lock makes it ask anew, so that what others have written and
+    /// synchronised is seen.
+    int forget_copies() noexcept {
+        const int error = lock(0, 0, false);
+        if (error == EBADF) return 0;  // opened for writing alone: nothing has been read
+        return error != 0 ? error : unlock(0, 0);
+    }
+
     int descriptor_;
+    long kind_;  ///< of file system
     std::int64_t block_;
     std::uint64_t identity_;
     bool seekable_;

@@ -6,10 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "comm/participants.hpp"
 #include "core/causality.hpp"
 #include "core/request_type.hpp"
+#include "io/in_file_system.hpp"
 #include "io/opening.hpp"
+#include "io/together.hpp"
 #include "io/two_phase.hpp"
 #include "objects/callback.hpp"
 #include "objects/errors.hpp"
@@ -73,9 +74,7 @@ int Request::order(core::Thread& thread, std::int64_t etypes, std::int64_t& from
     if (first)
         if (const int error = open_.shared->load(thread, mine.pointer)) return error;
     std::vector<Turn> all;
-    if (const int error = comm::gather_all(thread, comm::Participants(*open_.communicator),
-                                           next_tag(open_), all, mine))
-        return error;
+    if (const int error = gather(thread, open_, next_tag(open_), all, mine)) return error;
     from = all[0].pointer;
     std::int64_t end = from;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -148,16 +147,27 @@ int Request::prepare(core::Thread& thread) {
 // --- data ---
 
 void Request::move(core::Thread& thread) noexcept {
-    if (kind_.together)
-        outcome_ = access_together(thread, open_, part_, *stream_, kind_.writes, tag_);
-    else
-        outcome_ = kind_.writes ? write(open_, part_, *stream_) : read(open_, part_, *stream_);
+    if (!kind_.together) {
+        outcome_ = kind_.writes ? write(thread, open_, part_, *stream_, true)
+                                : read(thread, open_, part_, *stream_, true);
+        return;
+    }
+    count_collective(*thread.process);
+    outcome_ = access_together(thread, open_, part_, *stream_, kind_.writes, tag_,
+                               *open_.windows[request_ == nullptr ? 0 : 1]);
 }
 
 void Request::finish() {
     if (std::exchange(finished_, true) || kind_.writes) return;
     const Failure failure = stream_->from_file(outcome_.bytes);
     if (!outcome_.failure) outcome_.failure = failure;
+}
+
+void Request::tell(launch::AwaitedEvent& event) const noexcept {
+    launch::put_end(event.detail, open_.path);
+    if (part_.bytes == 0) return;
+    event.place = part_.first_place();
+    event.bytes = part_.bytes;
 }
 
 void Request::set_status(MPI_Status* status) const noexcept {
@@ -266,7 +276,7 @@ objects::File* file_of(const core::Request& request, std::string& why) {
 
 void tell(core::Thread&, const core::Request& request, launch::AwaitedEvent& event) noexcept {
     event.kind = launch::AwaitedKind::file;
-    launch::put_text(event.detail, access_of(request).file().name.c_str());
+    access_of(request).tell(event);
 }
 
 constexpr core::RequestType type{

@@ -20,6 +20,7 @@
 #include "core/thread.hpp"
 #include "io/access.hpp"
 #include "io/open_file.hpp"
+#include "launch/waits_for.hpp"
 #include "mpi.h"
 #include "objects/file.hpp"
 
@@ -55,6 +56,8 @@ public:
     void finish();
 
     void set_status(MPI_Status* status) const noexcept;
+    /// For reports, while it is under way.
+    void tell(launch::AwaitedEvent& event) const noexcept;
     int raise(core::Thread& thread) const;
     const Failure& failure() const noexcept { return outcome_.failure; }
     objects::File& file() const noexcept { return file_; }

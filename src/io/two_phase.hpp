@@ -6,8 +6,9 @@
 ///                between another's, or runs are long, each accesses the file itself. Else some of the processes
 ///                are aggregators, each of which has a domain of the file.
 /// Two phases     an aggregator goes through its domain by windows of cb_buffer_size. For each it gets of every
-///                process a list of sections and their data in one message, and writes what they cover; or gets
-///                the lists, reads, and sends the data back. Strides are one section each, so that lists are short.
+///                process a list of sections and their data, and writes what they cover; or gets the lists, reads, and
+///                gives the data back. Strides are one section each, so that lists are short. On one node data go through
+///                memory that all map (io/node_phases.hpp), else in messages.
 /// Bytes          that nobody has written stay what they are: an aggregator writes runs, not windows.
 ///
 /// The outcome    is that of all: where one aggregator fails, every process hears of the first failure.
@@ -16,11 +17,12 @@
 
 #include "core/thread.hpp"
 #include "io/access.hpp"
+#include "io/shared_windows.hpp"
 
 namespace heddle::io {
 
 /// `tag`: of this call and the few that follow it (next_tag()).
 Outcome access_together(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
-                        bool writes, std::int32_t tag) noexcept;
+                        bool writes, std::int32_t tag, SharedWindows& memory) noexcept;
 
 }  // namespace heddle::io

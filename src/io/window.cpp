@@ -16,11 +16,43 @@ constexpr std::uint64_t largest_unit = 4096;
 
 }  // namespace
 
+void join_neighbours(std::vector<Section>& sections) {
+    std::sort(sections.begin(), sections.end(),
+              [](const Section& a, const Section& b) { return a.at < b.at; });
+    std::size_t last = 0;
+    const std::size_t count = sections.size();
+    for (std::size_t i = 1; i < count; ++i) {
+        Section& before = sections[last];
+        const Section next = sections[i];
+        const bool follows = before.at + static_cast<std::int64_t>(before.bytes) == next.at &&
+            before.count > 1 && next.count > 1 && before.stride == next.stride &&
+            static_cast<std::int64_t>(before.bytes + next.bytes) <= before.stride;
+        if (!follows) {
+            sections[++last] = next;
+            continue;
+        }
+        const std::uint64_t both = std::min(before.count, next.count);
+        const Section longer = before.count > next.count ? before : next;
+        before.bytes += next.bytes;
+        before.count = both;
+        if (longer.count != both)
+            sections.push_back(
+                {longer.block(both), longer.bytes, longer.stride, longer.count - both});
+    }
+    if (count == 0) return;
+    sections.erase(sections.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                   sections.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
 void Window::open(std::int64_t begin, std::int64_t end) {
+    open(begin, end, room_.get(static_cast<std::uint64_t>(end - begin)));
+}
+
+void Window::open(std::int64_t begin, std::int64_t end, std::byte* memory) noexcept {
     begin_ = begin;
     end_ = end;
     bits_ = largest_unit;
-    memory_ = room_.get(static_cast<std::uint64_t>(end - begin));
+    memory_ = memory;
     covered_.clear();
 }
 

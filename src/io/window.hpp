@@ -33,13 +33,20 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
+/// Puts together what lies side by side: strides whose blocks follow each other's, as those of neighbours in an array do.
+/// What they cover stays the same. Throws std::bad_alloc.
+void join_neighbours(std::vector<objects::Section>& sections);
+
 class Window {
 public:
     /// Bytes [begin, end) of the file, in the memory of the one before. Throws std::bad_alloc.
     void open(std::int64_t begin, std::int64_t end);
+    /// In memory of somebody else's.
+    void open(std::int64_t begin, std::int64_t end, std::byte* memory) noexcept;
 
     std::int64_t begin() const noexcept { return begin_; }
     std::int64_t end() const noexcept { return end_; }
+    std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(end_ - begin_); }
     std::byte* at(std::int64_t place) noexcept { return memory_ + (place - begin_); }
 
     /// Lists of all processes, before anything else.

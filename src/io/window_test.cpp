@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <vector>
@@ -110,6 +111,52 @@ TEST(Window, gaps_up_to_a_length_count_as_covered) {
     });
     const std::vector<std::pair<std::int64_t, std::uint64_t>> expected{{10, 24}, {60, 4}};
     EXPECT_EQ(runs, expected);
+}
+
+/// Every byte that the sections name.
+std::vector<std::int64_t> places_of(const std::vector<Section>& sections) {
+    std::vector<std::int64_t> places;
+    for (const Section& section : sections)
+        for (std::uint64_t i = 0; i < section.count; ++i)
+            for (std::uint64_t k = 0; k < section.bytes; ++k)
+                places.push_back(section.block(i) + static_cast<std::int64_t>(k));
+    std::sort(places.begin(), places.end());
+    return places;
+}
+
+TEST(Neighbours, in_an_array_become_one_section) {
+    std::vector<Section> sections{{64, 64, 192, 10}, {0, 64, 192, 10}, {128, 64, 192, 10}};
+    join_neighbours(sections);
+    ASSERT_EQ(sections.size(), 1U);
+    EXPECT_TRUE(sections[0].dense());
+    EXPECT_EQ(sections[0].total(), 1920U);
+}
+
+TEST(Neighbours, of_other_lengths_leave_a_rest) {
+    std::vector<Section> sections{{0, 8, 16, 5}, {8, 8, 16, 3}, {1000, 4, 16, 2}, {2000, 1, 0, 1}};
+    const std::vector<std::int64_t> before = places_of(sections);
+    join_neighbours(sections);
+    EXPECT_EQ(sections.size(), 4U);
+    EXPECT_EQ(places_of(sections), before);
+}
+
+TEST(Neighbours, keep_what_they_cover) {
+    std::mt19937 random(1);
+    for (int round = 0; round < 2000; ++round) {
+        std::vector<Section> sections;
+        const std::int64_t stride = 1 + static_cast<std::int64_t>(random() % 24);
+        for (std::size_t count = random() % 6; count > 0; --count) {
+            Section one;
+            one.at = static_cast<std::int64_t>(random() % 60);
+            one.bytes = 1 + random() % static_cast<std::uint64_t>(stride);
+            one.stride = random() % 4 == 0 ? stride + 1 : stride;
+            one.count = 1 + random() % 5;
+            sections.push_back(one);
+        }
+        const std::vector<std::int64_t> before = places_of(sections);
+        join_neighbours(sections);
+        ASSERT_EQ(places_of(sections), before);
+    }
 }
 
 }  // namespace

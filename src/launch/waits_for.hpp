@@ -8,10 +8,12 @@
 /// Meaning        `peer` can make the event happen, or, where any_peer is set, each of `members` can. No other
 ///                process can. Where that is not known, `members` is empty and `world_peer` negative.
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <cstring>
+#include <string_view>
 
 namespace heddle::launch {
 
@@ -70,10 +72,12 @@ struct AwaitedEvent {
     std::int32_t world_peer;   ///< its rank in MPI_COMM_WORLD; negative: not known
     std::int32_t holder;       ///< of a lock: rank in the window
     std::int32_t size;         ///< of the group that messages go to; 0: not known
-    std::uint64_t bytes;       ///< of a send
+    std::uint64_t bytes;       ///< of a send, or an access to a file
+    std::int64_t place;        ///< of an access to a file: its first byte; -1: none in particular
     std::uint64_t members[4];  ///< a bit for each rank in MPI_COMM_WORLD; none: not known
     char communicator[32];     ///< its name, ends in NUL; empty: it has none
-    char detail[32];           ///< name of window or file; the call that has started a collective
+    char detail
+        [32];  ///< name of window, end of the path of a file; the call that has started a collective
 
     void add_member(std::int32_t rank) noexcept {
         members[rank / 64] |= std::uint64_t{1} << rank % 64;
@@ -111,14 +115,23 @@ struct WaitsFor {
         event.peer = no_peer;
         event.world_peer = -1;
         event.holder = holder_unknown;
+        event.place = -1;
         return &event;
     }
 };
 
 /// Copies a text into an array of these structures, cut where it is too long.
 template <std::size_t bytes>
-void put_text(char (&to)[bytes], const char* text) noexcept {
-    std::snprintf(to, bytes, "%s", text);
+void put_text(char (&to)[bytes], std::string_view text) noexcept {
+    text = text.substr(0, bytes - 1);
+    std::memcpy(to, text.data(), text.size());
+    to[text.size()] = '\0';
+}
+
+/// The same of the end of a text, as of a path.
+template <std::size_t bytes>
+void put_end(char (&to)[bytes], std::string_view text) noexcept {
+    put_text(to, text.substr(text.size() - std::min(text.size(), bytes - 1)));
 }
 
 }  // namespace heddle::launch

@@ -5,11 +5,13 @@
 /// Locking        the set-up lock of the process guards error handler and name.
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "core/arena.hpp"
 #include "core/object.hpp"
 #include "mpi.h"
+#include "tool/counters.hpp"
 
 namespace heddle::io {
 struct Common;
@@ -32,6 +34,14 @@ struct File : core::Object {
     }
 };
 
+/// The file to which a process has written most small pieces by itself.
+struct SmallWrites {
+    std::string file;
+    std::uint64_t writes = 0;  ///< as the counter file_small_writes has it
+    std::uint64_t bytes = 0;   ///< of these
+    std::int32_t ranks = 0;    ///< that have the file open
+};
+
 /// The files of a process.
 class Files {
 public:
@@ -39,6 +49,11 @@ public:
     /// MPI_FILE_NULL: has the error handler of calls without a file, which new files get (MPI 5.0, 14.7).
     File null;
     std::shared_ptr<io::Common> common;  ///< what they share; guarded by the set-up lock
+
+    std::mutex counting;
+    // Guarded by it:
+    tool::counters::Files counted;
+    SmallWrites small_writes;
 };
 
 /// With the handle's reference. Throws std::bad_alloc.

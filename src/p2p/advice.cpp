@@ -34,6 +34,7 @@ public:
           counted_(findings.counted),
           contended_(findings.contended),
           fences_(findings.fences),
+          small_writes_(findings.small_writes),
           instances_(findings.instances),
           threads_(findings.threads) {}
 
@@ -46,6 +47,7 @@ public:
         about_searches();
         about_early_messages();
         about_fences();
+        about_small_writes();
         return std::move(said_);
     }
 
@@ -140,6 +142,18 @@ private:
                         "for that; receives that are posted earlier would save it");
     }
 
+    /// Pieces of many ranks that alternate, each of them written alone.
+    void about_small_writes() {
+        const objects::SmallWrites& most = small_writes_;
+        if (most.writes < few || most.ranks < 2) return;
+        said_.push_back(
+            std::to_string(most.writes) + " pieces of " + std::to_string(most.bytes / most.writes) +
+            " bytes on average, with gaps between them, went to the file \"" + most.file +
+            "\" one by one; its " + std::to_string(most.ranks) +
+            " ranks would write pieces that alternate in long runs, up to 1 MiB each, by "
+            "MPI_File_write_all");
+    }
+
     void about_fences() {
         if (fences_.empty()) return;
         const RefusedFences& first = fences_.front();
@@ -157,6 +171,7 @@ private:
     const tool::Values& counted_;
     std::vector<Contention> contended_;
     const std::vector<RefusedFences>& fences_;
+    const objects::SmallWrites& small_writes_;
     const std::size_t instances_, threads_;
     std::vector<std::string> said_;
 };
@@ -177,8 +192,14 @@ std::vector<RefusedFences> refused_fences(const objects::Process& process) {
 
 Findings findings_of(objects::Process& process) {
     Engine& engine = *process.engine;
-    return {process.settings,   read_counters(process), engine.contended(),
-            engine.instances(), count_threads(process), refused_fences(process)};
+    objects::SmallWrites small_writes;
+    {
+        const std::lock_guard guard(process.files->counting);
+        small_writes = process.files->small_writes;
+    }
+    return {process.settings,       read_counters(process), engine.contended(),
+            engine.instances(),     count_threads(process), refused_fences(process),
+            std::move(small_writes)};
 }
 
 std::vector<std::string> advise(const Findings& findings) { return Adviser(findings).all(); }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "objects/file.hpp"
 #include "p2p/contention.hpp"
 #include "tool/counters.hpp"
 #include "tool/settings.hpp"
@@ -33,6 +34,7 @@ struct Findings {
     std::size_t instances;
     std::size_t threads;  ///< that have called MPI
     std::vector<RefusedFences> fences{};
+    objects::SmallWrites small_writes{};
 };
 
 Findings findings_of(objects::Process& process);

@@ -84,6 +84,16 @@ TEST_F(Advice, names_what_else_costs_time) {
     expect(others);
 }
 
+TEST_F(Advice, names_the_file_that_small_pieces_were_written_to) {
+    findings.small_writes = {"/scratch/field", 5000, 60'000, 4};
+    expect(
+        {{"5000 pieces of 12 bytes", "\"/scratch/field\"", "its 4 ranks", "MPI_File_write_all"}});
+    findings.small_writes.writes = 10;  // few
+    expect({});
+    findings.small_writes = {"/scratch/log", 5000, 60'000, 1};  // nobody to join them with
+    expect({});
+}
+
 TEST(Contention, keeps_what_is_frequent_and_the_total) {
     instance::Contention contention;
     for (int i = 0; i < 1000; ++i) contention.note(world, i % 4 == 0 ? i : 7);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "objects/file.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/network.hpp"
@@ -101,6 +102,7 @@ tool::Values read_counters(objects::Process& process) {
         values += thread->copying;
         values += thread->windows;
     }
+    values += process.files->counted;
     return values;
 }
 

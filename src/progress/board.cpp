@@ -5,16 +5,30 @@
 #include "sync/orders.hpp"
 
 namespace heddle::progress {
+namespace {
+
+/// An entry that nobody has; nullptr: there is none.
+launch::Blocked* claim_entry(const core::Thread& thread) noexcept {
+    for (launch::Blocked& entry : thread.page->blocked) {
+        std::uint32_t free = 0;
+        if (entry.owner.load(relaxed) == 0 &&
+            entry.owner.compare_exchange_strong(free, thread.system_id, acquire, relaxed))
+            return &entry;
+    }
+    return nullptr;
+}
+
+void give_back(launch::Blocked& entry) noexcept {
+    // Odd before the next owner writes, who has acquired the entry.
+    entry.version.store(entry.version.load(relaxed) + 1, relaxed);
+    entry.owner.store(0, release);
+}
+
+}  // namespace
 
 bool Notice::claim() noexcept {
-    for (launch::Blocked& entry : thread_.page->blocked) {
-        std::uint32_t free = 0;
-        if (entry.owner.load(relaxed) != 0 ||
-            !entry.owner.compare_exchange_strong(free, thread_.system_id, acquire, relaxed))
-            continue;
-        entry_ = &entry;
-        return true;
-    }
+    entry_ = claim_entry(thread_);
+    if (entry_ != nullptr) return true;
     thread_.page->not_listed.fetch_add(1, relaxed);
     counted_ = true;
     return false;
@@ -32,9 +46,29 @@ void Notice::publish(launch::WaitsFor& what) noexcept {
 
 void Notice::take_back() noexcept {
     if (counted_) thread_.page->not_listed.fetch_sub(1, relaxed);
-    if (entry_ == nullptr) return;
-    entry_->version.fetch_add(1, acq_rel);  // odd
-    entry_->owner.store(0, release);
+    if (entry_ != nullptr) give_back(*entry_);
+}
+
+InKernel::InKernel(core::Thread& thread, std::chrono::nanoseconds since,
+                   const launch::AwaitedEvent& event) noexcept {
+    if (thread.page == nullptr || thread.of_library) return;
+    entry_ = claim_entry(thread);
+    if (entry_ == nullptr) return;  // one of many threads, of which the others are told
+    // Odd, as it is after each use, but for the first one. Nobody else writes to it.
+    if (entry_->version.load(relaxed) % 2 == 0) entry_->version.fetch_or(1, acq_rel);
+    launch::WaitsFor& what = entry_->what;
+    what.since_ns = since.count();
+    what.called_from = 0;
+    what.events = 1;
+    what.thread = thread.number;
+    what.need = launch::Need::all;
+    launch::put_text(what.call, thread.call);
+    what.listed[0] = event;
+    entry_->version.store(entry_->version.load(relaxed) + 1, release);
+}
+
+InKernel::~InKernel() {
+    if (entry_ != nullptr) give_back(*entry_);
 }
 
 }  // namespace heddle::progress

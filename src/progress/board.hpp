@@ -64,4 +64,18 @@ private:
     launch::Blocked* entry_ = nullptr;
 };
 
+/// What a thread of the program that is about to enter the kernel for a while does there: told at once, since it cannot
+/// get up to tell of it. Costs tens of nanoseconds.
+class InKernel {
+public:
+    InKernel(core::Thread& thread, std::chrono::nanoseconds since,
+             const launch::AwaitedEvent& event) noexcept;
+    ~InKernel();
+    InKernel(const InKernel&) = delete;
+    InKernel& operator=(const InKernel&) = delete;
+
+private:
+    launch::Blocked* entry_ = nullptr;
+};
+
 }  // namespace heddle::progress

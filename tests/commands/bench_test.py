@@ -73,8 +73,8 @@ class Bench(unittest.TestCase):
         self.assertFalse(self.out.exists())
 
     def test_wrong_arguments(self):
-        self.assertIn("unknown figure p1-99: there are p1-3a, ", self.refuse("p1-99"))
-        self.assertIn("unknown paper p77: there are p1", self.refuse("--paper", "p77"))
+        self.assertIn("unknown figure p1-99: there are files-cube, ", self.refuse("p1-99"))
+        self.assertIn("unknown paper p77: there are files, p1", self.refuse("--paper", "p77"))
         self.assertIn("unknown peer lam", self.refuse(FIGURE, "--peer", "lam=/usr"))
         self.assertIn("/nowhere/bin/mpicc", self.refuse(FIGURE, "--peer", "mpich=/nowhere"))
         self.assertIn("contradict", self.refuse(FIGURE, "--resume", "--fresh"))

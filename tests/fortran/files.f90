@@ -58,10 +58,72 @@ contains
   end subroutine
 end module
 
+! A representation as programs in the style of mpif.h have it: procedures without a module, handles that are integers.
+subroutine old_extent(datatype, extent, extra_state, ierror)
+  use mpi
+  implicit none
+  integer :: datatype, ierror
+  integer(MPI_ADDRESS_KIND) :: extent, extra_state
+  extent = 4
+  ierror = MPI_SUCCESS
+  if (datatype /= MPI_INTEGER .or. extra_state /= 13) ierror = MPI_ERR_OTHER
+end subroutine
+
+subroutine old_write(userbuf, datatype, count, filebuf, position, extra_state, ierror)
+  use mpi
+  implicit none
+  integer :: userbuf(*), filebuf(*), datatype, count, ierror
+  integer(MPI_OFFSET_KIND) :: position
+  integer(MPI_ADDRESS_KIND) :: extra_state
+  filebuf(1:count) = userbuf(position + 1:position + count) + int(extra_state)
+  ierror = MPI_SUCCESS
+end subroutine
+
+subroutine old_read(userbuf, datatype, count, filebuf, position, extra_state, ierror)
+  use mpi
+  implicit none
+  integer :: userbuf(*), filebuf(*), datatype, count, ierror
+  integer(MPI_OFFSET_KIND) :: position
+  integer(MPI_ADDRESS_KIND) :: extra_state
+  userbuf(position + 1:position + count) = filebuf(1:count) - int(extra_state)
+  ierror = MPI_SUCCESS
+end subroutine
+
 module by_mpi
   use mpi
   implicit none
 contains
+  subroutine own_representation(name, rank, good)
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: rank
+    logical, intent(out) :: good
+    integer :: file, ierror, mine(5), back(5)
+    integer :: status(MPI_STATUS_SIZE)
+    integer(MPI_OFFSET_KIND) :: offset
+    integer(MPI_ADDRESS_KIND) :: extra_state
+    external :: old_extent, old_write, old_read
+    extra_state = 13
+    call MPI_REGISTER_DATAREP('plus', old_read, old_write, old_extent, extra_state, ierror)
+    good = ierror == MPI_SUCCESS
+    call MPI_FILE_OPEN(MPI_COMM_WORLD, name, MPI_MODE_RDWR, MPI_INFO_NULL, file, ierror)
+    offset = 0
+    call MPI_FILE_SET_VIEW(file, offset, MPI_INTEGER, MPI_INTEGER, 'plus', MPI_INFO_NULL, ierror)
+    good = good .and. ierror == MPI_SUCCESS
+    mine = 100 * rank
+    back = -1
+    offset = 5 * rank
+    call MPI_FILE_WRITE_AT(file, offset, mine, 5, MPI_INTEGER, status, ierror)
+    good = good .and. ierror == MPI_SUCCESS
+    call MPI_FILE_READ_AT(file, offset, back, 5, MPI_INTEGER, status, ierror)
+    good = good .and. all(back == mine)
+    offset = 0
+    call MPI_FILE_SET_VIEW(file, offset, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL, ierror)
+    offset = 5 * rank
+    call MPI_FILE_READ_AT(file, offset, back, 5, MPI_INTEGER, status, ierror)
+    good = good .and. all(back == mine + 13)
+    call MPI_FILE_CLOSE(file, ierror)
+  end subroutine
+
   subroutine use_mpi(name, rank, size, good)
     character(len=*), intent(in) :: name
     integer, intent(in) :: rank, size
@@ -109,7 +171,7 @@ end module
 program files
   use mpi_f08
   use procedures
-  use by_mpi, only: use_mpi
+  use by_mpi, only: use_mpi, own_representation
   use check
   use, intrinsic :: iso_c_binding, only: c_int
   implicit none
@@ -138,6 +200,8 @@ program files
   write (name, '(a, i0)') '/tmp/heddle-fortran-files-', id
   call use_mpi(trim(name), rank, size, good)
   call expect(good, 'a file by the module mpi')
+  call own_representation(trim(name), rank, good)
+  call expect(good, 'a representation by the module mpi')
 
   call MPI_Register_datarep('mirror', read_conversion, write_conversion, extent_of, 4711_MPI_ADDRESS_KIND, ierror)
   call expect(ierror == MPI_SUCCESS, 'a representation is registered')

@@ -369,6 +369,42 @@ static void session_ended(void) {
     exit(0);
 }
 
+/* --- files --- */
+
+/* Without a name when all have it, so that nothing is left of it. */
+static MPI_File open_file(const char* prefix) {
+    char path[64], name[128];
+    int id = (int)getpid();
+    MPI_File file;
+    MPI_Bcast(&id, 1, MPI_INT, 0, world);
+    snprintf(path, sizeof path, "/tmp/hangs-%d", id);
+    snprintf(name, sizeof name, "%s%s", prefix, path);
+    MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    if (rank == 0) unlink(path);
+    return file;
+}
+static void file_collective(void) {
+    MPI_File file = open_file("");
+    if (rank == 0)
+        receive(1, 5);
+    else
+        MPI_File_write_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+}
+/* A transfer takes an hour. */
+static void file_slow(void) {
+    MPI_File file = open_file("faulty:slow=3600000:");
+    MPI_File_write_at(file, 4096 * (rank + 1), &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+}
+static void file_slow_request(void) {
+    MPI_File file = open_file("faulty:slow=3600000:");
+    MPI_Request request;
+    MPI_File_iread_at(file, 4096 * (rank + 1), &value, 1, MPI_INT, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+}
+
 static const struct {
     const char* name;
     int level;
@@ -419,6 +455,9 @@ static const struct {
     {"late_thread", MPI_THREAD_MULTIPLE, late_thread},
     {"late_generalized", MPI_THREAD_MULTIPLE, late_generalized},
     {"session_ended", -1, session_ended},
+    {"file_collective", MPI_THREAD_SINGLE, file_collective},
+    {"file_slow", MPI_THREAD_SINGLE, file_slow},
+    {"file_slow_request", MPI_THREAD_SINGLE, file_slow_request},
 };
 
 int main(int argc, char** argv) {

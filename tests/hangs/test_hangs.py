@@ -71,6 +71,10 @@ STUCK = {
         ("window_wait", 2, "deadlock: ranks 0, 1", r"in MPI_Win_wait\(origin 1, cells, for its MPI_Win_complete\)"),
         ("window_fence", 2, "deadlock: ranks 0, 1", r"rank 0 waits for rank 1 in MPI_Win_fence on "),
     ],
+    "files": [
+        ("file_collective", 3, "deadlock: ",
+         r"rank 1 waits for rank 0 in MPI_File_write_at_all on 'file hangs-\d+' \(communicator \d+\)" + AT),
+    ],
     "threads": [
         ("threads", 3, "deadlock: ranks 0-2 wait for each other", r"rank 1 waits for rank 2 in MPI_Recv"),
         ("idle_thread_funneled", 2, "deadlock: ranks 0, 1 wait for each other", r"rank 0 waits for rank 1 in MPI_Recv"),
@@ -81,6 +85,12 @@ ASKED = {
     "messages": [("pair_beside", 3, "deadlock: ranks 0, 1 wait for each other for ever", r"rank 1 waits for rank 0")],
     "collectives": [("any_of_subgroup", 4, "deadlock: ranks 0, 1 wait for each other for ever",
                      r"rank 0 waits for rank 1 in MPI_Recv\(source MPI_ANY_SOURCE")],
+    "files": [
+        ("file_slow", 2, "no verdict: ",
+         r'rank 1 \(pid \d+\): blocked for .* in MPI_File_write_at\(".*hangs-\d+", 4 bytes from byte 8192 on\)'),
+        ("file_slow_request", 2, "no verdict: ",
+         r'rank 0 \(pid \d+\): blocked for .* in MPI_Wait\(".*hangs-\d+", 4 bytes from byte 4096 on\)' + AT),
+    ],
     "threads": [
         ("many_threads", 2, "no verdict: ", r"ranks 0, 1: 4 more threads wait in MPI"),
         ("idle_thread", 2, "no verdict: ranks 0, 1 have threads that sleep outside of MPI", r"blocked for .* in MPI_Recv"),

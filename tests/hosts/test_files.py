@@ -31,6 +31,16 @@ class Files(unittest.TestCase):
         self.assert_ends("_random 5")
         self.assert_ends("_random 3 50", 4, 1)
 
+    def test_errors(self):
+        self.assert_ends("_errors", 2, 1)
+
+    def test_several_at_once(self):
+        self.assert_ends("_together")
+        self.assert_ends("_together", 3, 1)
+
+    def test_files_that_become_full(self):
+        self.assert_ends("_random 5 300 full")
+
     def test_file_of_one_host_is_refused(self):
         ended = hosts.run(2, f"{LAUNCHER(2, 1)} {PROGRAMS} /tmp/heddle-of-one-host")
         self.assertNotEqual(ended.code, 0)

@@ -5,13 +5,15 @@
 /// functions all write, and which part of its data each one writes. So each rank knows the whole file. What has been
 /// written is read back by plain system calls, and through views by random functions.
 ///
-///     files_random [ROUNDS [SEED [PREFIX]]]
+///     files_random [ROUNDS [SEED [PREFIX]]]     PREFIX of names, as "faulty:short:"
+///     files_random ROUNDS SEED full             files that become full at random places
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -132,65 +134,66 @@ struct Memory {
 
 constexpr int functions = 10;
 
-/// One access by one of the functions, which all ranks call. `offset` in etypes.
-void access(MPI_File file, bool writes, int function, std::int64_t offset, Memory& memory,
-            MPI_Status* status) {
+/// One access by one of the functions, which all ranks call; answers its error. `offset` in etypes.
+int access(MPI_File file, bool writes, int function, std::int64_t offset, Memory& memory,
+           MPI_Status* status) {
     void* const data = memory.bytes.data();
     const int count = static_cast<int>(memory.count);
     const MPI_Datatype type = memory.type;
     MPI_Request request = MPI_REQUEST_NULL;
+    int error = MPI_SUCCESS;
     if (function % 2 == 1) OK(MPI_File_seek(file, offset, MPI_SEEK_SET));
     switch (function) {
         case 0:
-            OK(writes ? MPI_File_write_at(file, offset, data, count, type, status)
-                      : MPI_File_read_at(file, offset, data, count, type, status));
+            error = writes ? MPI_File_write_at(file, offset, data, count, type, status)
+                           : MPI_File_read_at(file, offset, data, count, type, status);
             break;
         case 1:
-            OK(writes ? MPI_File_write(file, data, count, type, status)
-                      : MPI_File_read(file, data, count, type, status));
+            error = writes ? MPI_File_write(file, data, count, type, status)
+                           : MPI_File_read(file, data, count, type, status);
             break;
         case 2:
-            OK(writes ? MPI_File_write_at_all(file, offset, data, count, type, status)
-                      : MPI_File_read_at_all(file, offset, data, count, type, status));
+            error = writes ? MPI_File_write_at_all(file, offset, data, count, type, status)
+                           : MPI_File_read_at_all(file, offset, data, count, type, status);
             break;
         case 3:
-            OK(writes ? MPI_File_write_all(file, data, count, type, status)
-                      : MPI_File_read_all(file, data, count, type, status));
+            error = writes ? MPI_File_write_all(file, data, count, type, status)
+                           : MPI_File_read_all(file, data, count, type, status);
             break;
         case 4:
-            OK(writes ? MPI_File_iwrite_at(file, offset, data, count, type, &request)
-                      : MPI_File_iread_at(file, offset, data, count, type, &request));
+            error = writes ? MPI_File_iwrite_at(file, offset, data, count, type, &request)
+                           : MPI_File_iread_at(file, offset, data, count, type, &request);
             break;
         case 5:
-            OK(writes ? MPI_File_iwrite(file, data, count, type, &request)
-                      : MPI_File_iread(file, data, count, type, &request));
+            error = writes ? MPI_File_iwrite(file, data, count, type, &request)
+                           : MPI_File_iread(file, data, count, type, &request);
             break;
         case 6:
-            OK(writes ? MPI_File_iwrite_at_all(file, offset, data, count, type, &request)
-                      : MPI_File_iread_at_all(file, offset, data, count, type, &request));
+            error = writes ? MPI_File_iwrite_at_all(file, offset, data, count, type, &request)
+                           : MPI_File_iread_at_all(file, offset, data, count, type, &request);
             break;
         case 7:
-            OK(writes ? MPI_File_iwrite_all(file, data, count, type, &request)
-                      : MPI_File_iread_all(file, data, count, type, &request));
+            error = writes ? MPI_File_iwrite_all(file, data, count, type, &request)
+                           : MPI_File_iread_all(file, data, count, type, &request);
             break;
         case 8:
             OK(writes ? MPI_File_write_at_all_begin(file, offset, data, count, type)
                       : MPI_File_read_at_all_begin(file, offset, data, count, type));
-            OK(writes ? MPI_File_write_at_all_end(file, data, status)
-                      : MPI_File_read_at_all_end(file, data, status));
+            error = writes ? MPI_File_write_at_all_end(file, data, status)
+                           : MPI_File_read_at_all_end(file, data, status);
             break;
         default:
             OK(writes ? MPI_File_write_all_begin(file, data, count, type)
                       : MPI_File_read_all_begin(file, data, count, type));
-            OK(writes ? MPI_File_write_all_end(file, data, status)
-                      : MPI_File_read_all_end(file, data, status));
+            error = writes ? MPI_File_write_all_end(file, data, status)
+                           : MPI_File_read_all_end(file, data, status);
     }
-    if (request == MPI_REQUEST_NULL) return;
-    if (offset % 2 == 0) {
-        OK(MPI_Wait(&request, status));
-    } else {
-        for (int done = 0; !done;) OK(MPI_Test(&request, &done, status));
-    }
+    if (request == MPI_REQUEST_NULL) return error;
+    OK(error);
+    if (offset % 2 == 0) return MPI_Wait(&request, status);
+    for (int done = 0; !done && error == MPI_SUCCESS;) error = MPI_Test(&request, &done, status);
+    CHECK(request == MPI_REQUEST_NULL);
+    return error;
 }
 
 unsigned char value(Random& random) { return static_cast<unsigned char>(random() % 251); }
@@ -237,7 +240,7 @@ void write_round(MPI_File file, const Tile& tile, std::int64_t displacement, Ran
         }
         if (who != rank) continue;
         MPI_Status status;
-        access(file, true, function, offset, memory, &status);
+        OK(access(file, true, function, offset, memory, &status));
         CHECK(elements(status) == data);
     }
 }
@@ -251,7 +254,7 @@ void read_round(MPI_File file, const Tile& tile, std::int64_t displacement, Rand
     const std::int64_t data = each == 0 ? 0 : draw(own, 0, 4 * each) * tile.unit;
     Memory memory(data, tile.unit, draw(own, 0, 2) == 0);
     MPI_Status status;
-    access(file, false, function, offset, memory, &status);
+    OK(access(file, false, function, offset, memory, &status));
     std::int64_t there = 0;
     for (; there < data; ++there) {
         const std::int64_t place = displacement + tile.place(rank, offset * tile.unit + there);
@@ -260,6 +263,52 @@ void read_round(MPI_File file, const Tile& tile, std::int64_t displacement, Rand
     }
     CHECK(elements(status) == there);
     for (std::int64_t k = there; k < data; ++k) CHECK(memory.at(k) == 0xee);
+}
+
+/// A write of all ranks where there may be no room: where it has failed, the status says how many bytes from the first one
+/// on have been written; where others have written for a rank, it says none, and any of them may be there.
+void write_without_room(MPI_File file, const std::string& path, const Tile& tile,
+                        std::int64_t displacement, Random& random, Bytes& model) {
+    const int function = static_cast<int>(draw(random, 0, functions - 1));
+    const bool together = function != 0 && function != 1 && function != 4 && function != 5;
+    std::vector<std::vector<std::pair<std::int64_t, unsigned char>>> wanted(
+        static_cast<std::size_t>(size));
+    std::int64_t mine = 0;
+    for (int who = 0; who < size; ++who) {
+        const std::int64_t each = tile.bytes(who) / tile.unit;
+        const std::int64_t offset = each == 0 ? 0 : draw(random, 0, 3 * each);
+        const std::int64_t data = each == 0 ? 0 : draw(random, 0, 4 * each) * tile.unit;
+        const bool gaps = draw(random, 0, 2) == 0;
+        Random values(random());
+        Memory memory(who == rank ? data : 0, tile.unit, gaps);
+        for (std::int64_t i = 0; i < data; ++i) {
+            const unsigned char byte = value(values);
+            wanted[static_cast<std::size_t>(who)].emplace_back(
+                displacement + tile.place(who, offset * tile.unit + i), byte);
+            if (who == rank) memory.at(i) = byte;
+        }
+        if (who != rank) continue;
+        MPI_Status status;
+        const int error = access(file, true, function, offset, memory, &status);
+        if (error != MPI_SUCCESS) FAILS(error, MPI_ERR_NO_SPACE);
+        mine = elements(status);
+        CHECK(error == MPI_SUCCESS ? mine == data : mine < data || data == 0);
+        if (error != MPI_SUCCESS && together && mine == 0) mine = -1;
+    }
+    std::vector<std::int64_t> written(wanted.size());
+    OK(MPI_Allgather(&mine, 1, MPI_INT64_T, written.data(), 1, MPI_INT64_T, MPI_COMM_WORLD));
+    const Bytes content = content_of(path);
+    for (std::size_t who = 0; who < wanted.size(); ++who)
+        for (std::size_t i = 0; i < wanted[who].size(); ++i) {
+            const auto [place, byte] = wanted[who][i];
+            const auto at = static_cast<std::size_t>(place);
+            if (written[who] < 0 ? at < content.size() && content[at] == byte
+                                 : static_cast<std::int64_t>(i) < written[who])
+                put(model, place, byte);
+        }
+    model.resize(std::max(model.size(), content.size()), 0);
+    CHECK(content == model);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 MPI_File open_file(const std::string& name, Random& random) {
@@ -300,6 +349,28 @@ void one_file(const std::string& name, const std::string& path, std::uint64_t se
         CHECK(content_of(path) == model);
         for (int i = 0; i < 3; ++i) read_round(file, tile, displacement, random, model);
         MPI_Barrier(MPI_COMM_WORLD);
+    }
+    OK(MPI_File_close(&file));
+}
+
+/// A file that has room for some thousand bytes.
+void one_full_file(const std::string& path, std::uint64_t seed) {
+    Random random(seed);
+    Bytes model;
+    if (rank == 0) unlink(path.c_str());
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::string words = draw(random, 0, 1) == 0 ? "short,full=" : "full=";
+    MPI_File file =
+        open_file("faulty:" + words + std::to_string(draw(random, 0, 5000)) + ":" + path, random);
+    for (int round = 0; round < 4; ++round) {
+        const Tile tile = draw_tile(random);
+        const std::int64_t displacement = draw(random, 0, 100);
+        const MPI_Datatype etype = etype_of(tile.unit);
+        MPI_Datatype filetype = filetype_of(tile, rank, etype);
+        OK(MPI_File_set_view(file, displacement, etype, filetype, "native", MPI_INFO_NULL));
+        OK(MPI_Type_free(&filetype));
+        for (int i = 0; i < 3; ++i)
+            write_without_room(file, path, tile, displacement, random, model);
     }
     OK(MPI_File_close(&file));
 }
@@ -359,13 +430,18 @@ int main(int argc, char** argv) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 20;
     const auto first = static_cast<std::uint64_t>(argc > 2 ? std::atoll(argv[2]) : 1);
-    const std::string prefix = argc > 3 ? argv[3] : "";
+    const bool full = argc > 3 && std::string(argv[3]) == "full";
+    const std::string prefix = argc > 3 && !full ? argv[3] : "";
     const char* const folder = std::getenv("TMPDIR");
     int id = static_cast<int>(getpid());
     OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
     const std::string path =
         std::string(folder != nullptr ? folder : "/tmp") + "/heddle-files-" + std::to_string(id);
     for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(rounds); ++seed) {
+        if (full) {
+            one_full_file(path, seed);
+            continue;
+        }
         one_file(prefix + path, path, seed);
         if (seed % 5 == 1) shared_records(prefix + path, path, seed);
     }

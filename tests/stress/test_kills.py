@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank is killed at a random moment while all ranks work on windows: MPIEXEC runs PROGRAM again and again, for
+"""A rank is killed at a random moment while all ranks work on windows, or on a file: MPIEXEC runs PROGRAM again and again, for
 HEDDLE_STRESS_SECONDS (default 30). Each job ends, says who was killed by what, and leaves nothing."""
 
 import os
@@ -61,7 +61,7 @@ class Kills(unittest.TestCase):
         seed = first
         while time.monotonic() < end:
             draw = random.Random(seed)
-            # Early, while windows are made, or later.
+            # Early, while windows are made and files opened, or later.
             after = int(10 ** draw.uniform(0, 5.5))
             with self.subTest(seed=seed, after=after):
                 self.kill_once(seed, draw.randrange(RANKS), after)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What both ways of a collective access with aggregators have in common: which window is whose, what is in it, and
+/// the aggregator's reads and writes.
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "core/thread.hpp"
+#include "io/in_file_system.hpp"
+#include "io/parcels.hpp"
+#include "io/plan.hpp"
+#include "io/stream.hpp"
+
+namespace heddle::io {
+
+/// An access of this process within a collective one.
+struct Joint {
+    core::Thread& thread;
+    OpenFile& file;
+    const Part& part;
+    Stream& stream;
+    const bool writes;
+    const std::int32_t tag;  ///< of this call and the few that follow it
+    const std::vector<Share>& shares;
+};
+
+class Phases {
+protected:
+    Phases(const Joint& joint, std::int64_t window_bytes)
+        : joint_(joint),
+          domains_(joint.shares),
+          window_bytes_(window_bytes),
+          me_(joint.file.communicator->rank),
+          in_(joint.shares.size()) {
+        for (std::int32_t domain = 0; domain < domains_.count; ++domain)
+            if (domains_.rank(domain) == me_) own_ = domain;
+    }
+
+    std::int64_t windows() const noexcept {
+        return (domains_.each + window_bytes_ - 1) / window_bytes_;
+    }
+    /// Where the i-th window of a domain is; the same: it has none.
+    struct Span {
+        std::int64_t begin, end;
+        bool empty() const noexcept { return begin >= end; }
+    };
+    Span window(std::int32_t domain, std::int64_t i) const noexcept {
+        const std::int64_t end = domains_.end_of(domain);
+        const std::int64_t begin = std::min(end, domains_.begin_of(domain) + i * window_bytes_);
+        return {begin, std::min(end, begin + window_bytes_)};
+    }
+
+    /// Which data of this process are in it, as bytes of the stream.
+    struct Bytes {
+        std::uint64_t from, bytes;
+    };
+    Bytes data_in(const Span& span) const noexcept;
+    bool has_data_in(const Span& span) const noexcept {
+        return meets(joint_.shares[static_cast<std::size_t>(me_)], span);
+    }
+    /// What this process has there. Data to be sent are where they lie, unless they must be packed.
+    void fill(const Bytes& bytes, Parcel& parcel);
+
+    /// Calls visit(parcel, rank) for the parcels of others in the window.
+    template <class Visit>
+    void each_other(const Span& span, Visit visit) {
+        for (std::size_t rank = 0; rank < in_.size(); ++rank)
+            if (static_cast<std::int32_t>(rank) != me_ && meets(joint_.shares[rank], span))
+                visit(in_[rank], static_cast<std::int32_t>(rank));
+    }
+    void send_list(Messages& messages, Parcel& parcel, std::int32_t aggregator);
+    /// Which bytes the others have in it: heads, and lists where they are long.
+    void collect_lists(const Span& span);
+    /// With `mine`, of this process. The window is open.
+    void cover(Parcel& mine);
+
+    void write(Window& window);
+    void read(Window& window);
+
+    Messages messages() const { return {joint_.thread, *joint_.file.communicator}; }
+    void finish(Messages& messages) noexcept;
+    void note(const Failure& failure) noexcept {
+        if (!failure_) failure_ = failure;
+    }
+    /// Calls work(), counts, and answers the first failure.
+    template <class Work>
+    Failure counted(Work work) {
+        const auto begin = sync::Native::now();
+        work();
+        const auto others = sync::Native::now() - begin - in_system_;
+        counted_.message_ns = static_cast<std::uint64_t>(others.count());
+        count(*joint_.thread.process, counted_);
+        return failure_;
+    }
+
+    const Joint& joint_;
+    const Domains domains_;
+    const std::int64_t window_bytes_;
+    const std::int32_t me_;
+    std::int32_t own_ = -1;   ///< domain of this process; -1: none
+    std::vector<Parcel> in_;  ///< of the others, by rank; memory of one window after the other
+    Window covered_;          ///< the window that this process works on as an aggregator
+    Exchanged counted_;
+
+private:
+    static bool meets(const Share& share, const Span& span) noexcept {
+        return !span.empty() && !share.empty() && share.meets(span.begin, span.end);
+    }
+
+    std::vector<Section> sections_;
+    Failure failure_;
+    std::chrono::nanoseconds in_system_{};
+};
+
+}  // namespace heddle::io

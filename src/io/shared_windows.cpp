@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/shared_windows.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "comm/participants.hpp"
+#include "io/phases.hpp"
+
+namespace heddle::io {
+namespace {
+
+constexpr std::int64_t page = 4096;
+/// Of all windows of a file.
+constexpr std::int64_t most_memory = std::int64_t{64} << 20;
+/// Smaller ones are not worth a message each.
+constexpr std::int64_t least_window = std::int64_t{16} << 10;
+
+}  // namespace
+
+SharedWindows::~SharedWindows() { give_back(); }
+
+void SharedWindows::give_back() noexcept {
+    memory_ = nullptr;
+    mapping_ = nullptr;
+    if (segment_ && communicator_.rank == 0) process_.node.give_segment(segment_);
+    segment_ = {};
+}
+
+bool SharedWindows::has(const Joint& joint) {
+    if (refused_ || !process_.share_memory(communicator_.group->processes)) return false;
+    const Domains domains(joint.shares);
+    const auto wished = static_cast<std::int64_t>(joint.shares[0].hints.cb_buffer_size);
+    const std::int64_t most = most_memory / (turns * std::max(1, domains.count)) / page * page;
+    window_bytes_ = std::min({wished, most, std::max(domains.each, page)});
+    if (window_bytes_ < std::min(wished, least_window)) return false;
+    const auto bytes = static_cast<std::uint64_t>(turns * domains.count * window_bytes_);
+    return bytes <= segment_.bytes || take(joint, bytes);
+}
+
+/// All processes are here: nobody uses what there was before.
+bool SharedWindows::take(const Joint& joint, std::uint64_t bytes) {
+    give_back();
+    const transport::shm::Node& node = process_.node;
+    transport::shm::Segment mine;
+    if (communicator_.rank == 0 && node.can_spare_segment(bytes)) mine = node.take_segment(bytes);
+    const comm::Participants all(communicator_);
+    std::vector<transport::shm::Segment> segments;
+    std::vector<std::int32_t> mapped;
+    if (comm::gather_all(joint.thread, all, joint.tag + memory_message, segments, mine) ==
+        MPI_SUCCESS) {
+        segment_ = segments[0];
+        if (segment_) mapping_ = node.map_segment(segment_);
+    }
+    const std::int32_t has_it = mapping_ != nullptr;
+    refused_ = comm::gather_all(joint.thread, all, joint.tag + mapped_message, mapped, has_it) !=
+            MPI_SUCCESS ||
+        std::find(mapped.begin(), mapped.end(), 0) != mapped.end();
+    if (refused_)
+        give_back();
+    else
+        memory_ = static_cast<std::byte*>(mapping_->address());
+    return !refused_;
+}
+
+}  // namespace heddle::io
