@@ -41,6 +41,7 @@ int reason_of(int error) noexcept { return error == EPIPE ? ECONNRESET : error; 
 }  // namespace
 
 Outgoing::~Outgoing() {
+    if (state_ == State::failed && !told_) --completions_.failures;
     enter(State::closed);
     hang_up();
 }
