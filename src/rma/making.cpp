@@ -188,17 +188,20 @@ int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
     return MPI_SUCCESS;
 }
 
-/// Not in recipes of the laboratory, where operations hold instances (rma/held.hpp).
 /// Whether the kernel copies for some target of this node, and no messages do.
 bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window) {
     if (thread.engine->in_laboratory()) return false;
+    const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;  // has memory that comes later
     return std::any_of(window.here.begin(), window.here.end(), [&](std::int32_t rank) {
-        return window.targets[rank].memory == nullptr && rank != window.communicator->rank &&
+        const objects::Target& target = window.targets[rank];
+        return target.memory == nullptr && (dynamic || target.bytes != 0) &&
+            rank != window.communicator->rank &&
             (window.service == nullptr || !window.service->asks(rank));
     });
 }
 
-/// Flushes are no short ways where operations are gathered.
+/// Not in recipes of the laboratory, where operations hold instances (rma/held.hpp). Flushes are no short ways where
+/// operations are gathered.
 void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
     if (engine.in_laboratory() || window.gathered != nullptr) return;
     window.short_ranks = window.ranks;
