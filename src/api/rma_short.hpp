@@ -8,8 +8,8 @@
 /// what is wrong, and one comparison stands for several questions.
 ///
 /// Writes         the target's memory, the result, and counters of the calling thread: nothing that threads share.
-/// Closed         to a target whose short_bytes are 0, to a window whose short_ranks are 0 (recipes of the laboratory),
-///                and to threads that no call finds as current_thread (race detectors).
+/// Closed         to a target whose short_bytes are 0, to a window whose short_ranks are 0 (recipes of the laboratory) or,
+///                of flushes, whose short_flushes are 0, and to threads that no call finds as current_thread (race detectors).
 
 #include <atomic>
 #include <cstdint>
@@ -45,11 +45,12 @@ inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 32;
     return thread;
 }
 
+/// `bound`: the ranks for which the way is open.
+template <std::int32_t Window::* bound = &Window::short_ranks>
 [[gnu::always_inline]] inline Window* window_with(Thread& thread, MPI_Win win, int rank) noexcept {
     Window* window = thread.process->window(win);
     if (window == nullptr ||
-        static_cast<std::uint32_t>(rank) >= static_cast<std::uint32_t>(window->short_ranks))
-        [[unlikely]]
+        static_cast<std::uint32_t>(rank) >= static_cast<std::uint32_t>(window->*bound)) [[unlikely]]
         return nullptr;
     return window;
 }
@@ -250,7 +251,7 @@ template <class Word>
     Thread* thread = thread_in_mpi();
     if (thread == nullptr) [[unlikely]]
         return false;
-    const Window* window = window_with(*thread, win, rank);
+    const Window* window = window_with<&Window::short_flushes>(*thread, win, rank);
     return window != nullptr && rma::is_near_and_locked(*window, rank);
 }
 

@@ -29,10 +29,14 @@ public:
     }
     p2p::Instances instances() const noexcept { return p2p::Engine::all; }
     p2p::Instances likely_instances() const noexcept { return 1; }
-    void announce(sync::Slot* slot) const {
+    void announce(sync::Slot* slot) {
         const std::lock_guard guard(letters_.lock_);
-        if (const auto box = letters_.boxes_.find(key_); box != letters_.boxes_.end())
-            box->second.waiter = slot;
+        const auto box = letters_.boxes_.find(key_);
+        if (box == letters_.boxes_.end()) return;
+        std::vector<sync::Slot*>& waiters = box->second.waiters;
+        std::erase(waiters, slot_);
+        if (slot != nullptr) waiters.push_back(slot);
+        slot_ = slot;
     }
     /// Processes of other jobs send letters, and so does whatever waits for them.
     void tell(core::Thread&, launch::WaitsFor& what) const noexcept {
@@ -44,7 +48,13 @@ private:
     const Key key_;
     const std::int32_t sender_;
     const char* const what_;
+    sync::Slot* slot_ = nullptr;  ///< of this thread, among the waiters
 };
+
+/// One of those who wait: there is a letter for it.
+sync::Slot* Letters::Box::next_waiter() const noexcept {
+    return letters.empty() || waiters.empty() ? nullptr : waiters.front();
+}
 
 Key Letters::open() {
     Key key = 0;
@@ -66,7 +76,7 @@ void Letters::close(core::Thread& thread, Key key) {
         const auto box = boxes_.find(key);
         if (box == boxes_.end()) return;
         left = std::move(box->second.letters);
-        if (box->second.waiter != nullptr) box->second.waiter->signal();
+        for (sync::Slot* waiter : box->second.waiters) waiter->signal();
         boxes_.erase(box);
     }
     for (const Letter& letter : left)
@@ -83,20 +93,29 @@ void Letters::leave(Key to, std::uint64_t says) {
     const auto box = boxes_.find(to);
     if (box == boxes_.end()) return;
     box->second.letters.push_back({-1, 0, says});
-    if (box->second.waiter != nullptr) box->second.waiter->signal();
+    if (sync::Slot* waiter = box->second.next_waiter()) waiter->signal();
 }
 
 std::optional<Letter> Letters::wait(core::Thread& thread, Key key, std::int32_t sender,
                                     const char* describe) {
-    Wait wait(*this, key, sender, describe);
-    if (!wait.holds()) progress::wait(*thread.engine, thread, wait);
-    const std::lock_guard guard(lock_);
-    const auto box = boxes_.find(key);
-    if (box == boxes_.end() || box->second.letters.empty()) return std::nullopt;
-    Letter letter = box->second.letters.front();
-    box->second.letters.pop_front();
-    letter.pin = pins_;
-    return letter;
+    for (;;) {
+        Wait wait(*this, key, sender, describe);
+        if (!wait.holds()) progress::wait(*thread.engine, thread, wait);
+        const std::lock_guard guard(lock_);
+        const auto at = boxes_.find(key);
+        if (at == boxes_.end()) return std::nullopt;
+        Box& box = at->second;
+        if (box.letters.empty()) {
+            if (lost_.contains(sender)) return std::nullopt;
+            continue;  // another thread has taken it
+        }
+        Letter letter = box.letters.front();
+        box.letters.pop_front();
+        letter.pin = pins_;
+        // Letters that came while this thread was the next one have woken nobody else.
+        if (sync::Slot* waiter = box.next_waiter()) waiter->signal();
+        return letter;
+    }
 }
 
 Pin Letters::pin() {
@@ -140,7 +159,7 @@ void Letters::letter(p2p::ProgressCall& call, std::int32_t process,
         const auto box = boxes_.find(fields.to);
         if (box != boxes_.end()) {
             box->second.letters.push_back({process, fields.from, fields.says});
-            if (box->second.waiter != nullptr) call.wake(*box->second.waiter);
+            if (sync::Slot* waiter = box->second.next_waiter()) call.wake(*waiter);
             return;
         }
     }
@@ -193,7 +212,7 @@ void Letters::lost(std::int32_t process, std::string_view why) noexcept {
         const std::lock_guard guard(lock_);
         lost_.emplace(process, why);
         for (auto& [key, box] : boxes_)
-            if (box.waiter != nullptr) box.waiter->signal();
+            for (sync::Slot* waiter : box.waiters) waiter->signal();
         for (sync::Slot* slot : told_of_lost_) slot->signal();
     }
     p2p::ProgressCall call(*objects::attached_thread());

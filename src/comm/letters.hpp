@@ -7,7 +7,8 @@
 /// Lost           a process that nothing goes to any more. Who waits for a letter from it is told. Where it is a member of a
 ///                communicator of this process, the job ends, unless all such communicators have error handlers that return:
 ///                then operations with it fail.
-/// Thread safety  any thread. A key is waited at by one thread at a time.
+/// Thread safety  any thread. Of several that wait at a key, a letter wakes one, and whoever has taken one wakes the next
+///                where there are more.
 /// Errors         functions that send or open throw std::bad_alloc, and have done nothing then.
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "core/thread.hpp"
 #include "p2p/guest_listener.hpp"
@@ -74,7 +76,9 @@ private:
     class FailOperations;
     struct Box {
         std::deque<Letter> letters;
-        sync::Slot* waiter = nullptr;
+        std::vector<sync::Slot*> waiters;
+
+        sync::Slot* next_waiter() const noexcept;
     };
 
     std::mutex lock_;  ///< guards all of it; a leaf

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dyn/meeting.hpp"
 
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "objects/errors.hpp"
@@ -41,46 +38,11 @@ std::optional<Port> own_port(objects::Process& process, std::string_view name) {
     return own && process.letters->is_open(port->key) ? port : std::nullopt;
 }
 
-/// Threads that accept at one port take turns: one at a time waits at a key (comm/letters.hpp).
-class Turn {
-public:
-    explicit Turn(comm::Key key) : key_(key) {
-        Taken& taken = all();
-        std::unique_lock guard(taken.lock);
-        taken.passed.wait(guard, [&] { return taken.keys.insert(key).second; });
-    }
-    ~Turn() {
-        Taken& taken = all();
-        {
-            const std::lock_guard guard(taken.lock);
-            taken.keys.erase(key_);
-        }
-        taken.passed.notify_all();
-    }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-
-private:
-    struct Taken {
-        std::mutex lock;
-        std::condition_variable passed;
-        std::unordered_set<comm::Key> keys;
-    };
-    /// Never destroyed: a thread may wait while the process ends.
-    static Taken& all() {
-        static Taken* const taken = new Taken;
-        return *taken;
-    }
-
-    const comm::Key key_;
-};
-
 comm::Route next_client(core::Thread& thread, objects::Communicator& comm, std::string_view name) {
     const auto port = own_port(*thread.process, name);
     if (!port)
         return fail(thread, comm, MPI_ERR_PORT,
                     "argument port_name: it is not that of a port which this process has open");
-    const Turn turn(port->key);
     comm::Letters& letters = *thread.process->letters;
     while (const auto letter = letters.wait(thread, port->key, -1, "for MPI_Comm_connect"))
         if (!letters.is_lost(letter->process)) return answer(thread, comm, *letter);

@@ -236,6 +236,61 @@ TEST(Meeting, ServersServeManyClientsInTurn) {
     });
 }
 
+TEST(Meeting, ThreadsAcceptAtOnePort) {
+    constexpr int threads = 3, each = 2;
+    Told told;
+    std::vector<int> served(threads);
+    testing::run_jobs(
+        std::vector<int>(threads * each + 1, 1), threads, [&](std::size_t job, int, int thread) {
+            if (job != 0) {
+                if (thread != 0) return;
+                MPI_Comm server = MPI_COMM_NULL;
+                MPI_Comm_connect(told.get(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &server);
+                int value = static_cast<int>(job);
+                MPI_Sendrecv_replace(&value, 1, MPI_INT, 0, 0, 0, 0, server, MPI_STATUS_IGNORE);
+                EXPECT_EQ(value, 2 * static_cast<int>(job));
+                MPI_Comm_disconnect(&server);
+                return;
+            }
+            if (thread == 0) open_and_tell(told);
+            MPI_Comm own = testing::other_world(static_cast<std::uint32_t>(thread) + 1);
+            for (int i = 0; i < each; ++i) {
+                MPI_Comm client = MPI_COMM_NULL;
+                MPI_Comm_accept(told.get(), MPI_INFO_NULL, 0, own, &client);
+                int value = 0;
+                MPI_Recv(&value, 1, MPI_INT, 0, 0, client, MPI_STATUS_IGNORE);
+                value *= 2;
+                MPI_Send(&value, 1, MPI_INT, 0, 0, client);
+                MPI_Comm_disconnect(&client);
+                ++served[static_cast<std::size_t>(thread)];
+            }
+        });
+    EXPECT_EQ(served, std::vector<int>(threads, each));
+}
+
+/// Nobody connects: all of them hear that it is closed.
+TEST(Meeting, ThreadsThatAcceptAllHearThatAPortIsClosed) {
+    constexpr int threads = 4;
+    Told told;
+    std::atomic<int> waiting{0}, refused{0};
+    testing::run_jobs({1}, threads, [&](std::size_t, int, int thread) {
+        if (thread == 0) {
+            open_and_tell(told);
+            while (waiting != threads - 1) std::this_thread::yield();
+            MPI_Close_port(told.get());
+            return;
+        }
+        MPI_Comm own = testing::other_world(static_cast<std::uint32_t>(thread)), none;
+        MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+        const char* name = told.get();
+        ++waiting;
+        int error = MPI_Comm_accept(name, MPI_INFO_NULL, 0, own, &none);
+        MPI_Error_class(error, &error);
+        refused += error == MPI_ERR_PORT;
+    });
+    EXPECT_EQ(refused, threads - 1);
+}
+
 TEST(Meeting, GuestsThatHaveEndedAreForgottenWhenNothingNamesThem) {
     constexpr int clients = 5;
     std::array<std::unique_ptr<Told>, clients> told;

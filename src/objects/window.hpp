@@ -110,6 +110,8 @@ struct alignas(512) Window : core::Object {
     std::int32_t short_ranks =
         0;  ///< `ranks`, for short ways (api/rma_short.hpp); 0: they are closed
     std::atomic<std::uint32_t> open_to_all{0};  ///< Access, to every target
+    std::int32_t short_flushes =
+        0;  ///< `ranks`, for short flushes; 0: there may be more to be done
     std::unique_ptr<Target[]> targets;
     // ----
     Communicator* communicator = nullptr;  ///< of its own, counted: nobody else uses its contexts

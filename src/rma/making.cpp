@@ -200,11 +200,12 @@ bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window)
     });
 }
 
-/// Not in recipes of the laboratory, where operations hold instances (rma/held.hpp). Flushes are no short ways where
+/// Not in recipes of the laboratory, where operations hold instances (rma/held.hpp). Flushes have more to do where
 /// operations are gathered.
 void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
-    if (engine.in_laboratory() || window.gathered != nullptr) return;
+    if (engine.in_laboratory()) return;
     window.short_ranks = window.ranks;
+    if (window.gathered == nullptr) window.short_flushes = window.ranks;
     for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
         objects::Target& target = window.targets[rank];
         if (target.memory != nullptr) target.short_bytes = target.bytes;

@@ -124,8 +124,8 @@ void run_job(const Nodes& nodes, const std::function<void(int rank, int thread)>
     for (std::thread& main : mains) main.join();
 }
 
-void run_jobs(const std::vector<int>& sizes,
-              const std::function<void(std::size_t job, int rank)>& body) {
+void run_jobs(const std::vector<int>& sizes, int threads,
+              const std::function<void(std::size_t job, int rank, int thread)>& body) {
     Network network(1);
     const auto open_guest_lane = [&network](transport::Guests& guests, const tool::Settings&) {
         constexpr std::size_t batch = 65536;
@@ -149,8 +149,8 @@ void run_jobs(const std::vector<int>& sizes,
     std::size_t next = 0;
     for (std::size_t number = 0; number < sizes.size(); ++number)
         for (int rank = 0; rank < sizes[number]; ++rank)
-            mains.emplace_back([&process = *processes[next++], &body, number] {
-                run_rank(process, 1, [&](int own, int) { body(number, own); });
+            mains.emplace_back([&process = *processes[next++], &body, number, threads] {
+                run_rank(process, threads, [&](int own, int thread) { body(number, own, thread); });
             });
     for (std::thread& main : mains) main.join();
 }

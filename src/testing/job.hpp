@@ -26,9 +26,13 @@ void run_job(const Nodes& nodes, const std::function<void(int rank, int thread)>
 /// as HEDDLE_TEST_NODES says.
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body);
 
-/// Several jobs, each on one node, that can meet by a simulated network. `body` is called by the one thread of each rank.
-void run_jobs(const std::vector<int>& sizes,
-              const std::function<void(std::size_t job, int rank)>& body);
+/// Several jobs, each on one node, that can meet by a simulated network. `body` is called by each thread of each rank.
+void run_jobs(const std::vector<int>& sizes, int threads,
+              const std::function<void(std::size_t job, int rank, int thread)>& body);
+inline void run_jobs(const std::vector<int>& sizes,
+                     const std::function<void(std::size_t job, int rank)>& body) {
+    run_jobs(sizes, 1, [&body](std::size_t job, int rank, int) { body(job, rank); });
+}
 
 /// Inside a body: a communicator like MPI_COMM_WORLD with a context of its own, the same in all ranks
 /// for the same `number`. Nobody has to take part but the threads that use it.
