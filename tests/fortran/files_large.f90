@@ -13,11 +13,16 @@ contains
     ierror = MPI_SUCCESS
   end subroutine
 
-  subroutine large_conversion(from, to, count)
-    integer, intent(in) :: from(*)
-    integer, intent(out) :: to(*)
+  ! The program's elements from `position` on, and those of the file.
+  subroutine both_sides(userbuf, filebuf, count, position, user, file)
+    type(c_ptr), value :: userbuf, filebuf
     integer(MPI_COUNT_KIND), intent(in) :: count
-    to(1:count) = not(from(1:count))
+    integer(MPI_OFFSET_KIND), intent(in) :: position
+    integer, pointer, intent(out) :: user(:), file(:)
+    integer, pointer :: all(:)
+    call c_f_pointer(userbuf, all, [int(position + count)])
+    user => all(position + 1:)
+    call c_f_pointer(filebuf, file, [int(count)])
   end subroutine
 
   subroutine large_write(userbuf, datatype, count, filebuf, position, extra_state, ierror)
@@ -28,9 +33,8 @@ contains
     integer(MPI_OFFSET_KIND) :: position
     integer(MPI_ADDRESS_KIND) :: extra_state
     integer, pointer :: user(:), file(:)
-    call c_f_pointer(userbuf, user, [int(position + count)])
-    call c_f_pointer(filebuf, file, [int(count)])
-    call large_conversion(user(position + 1:), file, count)
+    call both_sides(userbuf, filebuf, count, position, user, file)
+    file = not(user)
     ierror = MPI_SUCCESS
   end subroutine
 
@@ -42,9 +46,8 @@ contains
     integer(MPI_OFFSET_KIND) :: position
     integer(MPI_ADDRESS_KIND) :: extra_state
     integer, pointer :: user(:), file(:)
-    call c_f_pointer(userbuf, user, [int(position + count)])
-    call c_f_pointer(filebuf, file, [int(count)])
-    call large_conversion(file, user(position + 1:), count)
+    call both_sides(userbuf, filebuf, count, position, user, file)
+    user = not(file)
     ierror = MPI_SUCCESS
   end subroutine
 end module

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK(condition)                                                                 \
     do {                                                                                 \
@@ -37,6 +38,14 @@
             MPI_Abort(MPI_COMM_WORLD, 1);                                                    \
         }                                                                                    \
     } while (0)
+
+/* A name among temporary files that no other job has, the same in all ranks. */
+static inline void name_file(char* path, size_t room, const char* what) {
+    int id = (int)getpid();
+    OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    const char* folder = getenv("TMPDIR");
+    snprintf(path, room, "%s/heddle-%s-%d", folder != NULL ? folder : "/tmp", what, id);
+}
 
 /* Whether all processes share a host. */
 static inline int on_one_host(int size) {

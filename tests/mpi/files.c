@@ -561,10 +561,7 @@ int main(int argc, char** argv) {
                       &file);
         CHECK(!"reached");
     }
-    int id = (int)getpid();
-    OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    const char* folder = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/heddle-file-%d", folder != NULL ? folder : "/tmp", id);
+    name_file(path, sizeof path, "file");
     modes();
     wrong_directions();
     sizes();

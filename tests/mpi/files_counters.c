@@ -160,10 +160,7 @@ static void striping(void) {
 
 int main(void) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
-    int id = (int)getpid();
-    OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    const char* folder = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/heddle-file-counters-%d", folder != NULL ? folder : "/tmp", id);
+    name_file(path, sizeof path, "file-counters");
     accesses();
     hints();
     striping();

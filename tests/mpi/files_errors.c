@@ -474,10 +474,7 @@ static void five_gigabytes(void) {
 
 int main(void) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
-    int id = (int)getpid();
-    OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    const char* folder = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/heddle-file-errors-%d", folder != NULL ? folder : "/tmp", id);
+    name_file(path, sizeof path, "file-errors");
     what_cannot_be_opened();
     descriptors_of_one();
     many_openings(size == 1 ? 10000 : 300);

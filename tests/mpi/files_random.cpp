@@ -432,11 +432,8 @@ int main(int argc, char** argv) {
     const auto first = static_cast<std::uint64_t>(argc > 2 ? std::atoll(argv[2]) : 1);
     const bool full = argc > 3 && std::string(argv[3]) == "full";
     const std::string prefix = argc > 3 && !full ? argv[3] : "";
-    const char* const folder = std::getenv("TMPDIR");
-    int id = static_cast<int>(getpid());
-    OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    const std::string path =
-        std::string(folder != nullptr ? folder : "/tmp") + "/heddle-files-" + std::to_string(id);
+    char path[512];
+    name_file(path, sizeof path, "files");
     for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(rounds); ++seed) {
         if (full) {
             one_full_file(path, seed);

@@ -169,12 +169,8 @@ static void at_once(void) {
 
 int main(void) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
-    int id = (int)getpid();
-    OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    const char* folder = getenv("TMPDIR");
-    for (int i = 0; i < 2; ++i)
-        snprintf(path[i], sizeof path[i], "%s/heddle-files-together-%d-%d",
-                 folder != NULL ? folder : "/tmp", id, i);
+    name_file(path[0], sizeof path[0], "files-together-0");
+    name_file(path[1], sizeof path[1], "files-together-1");
     communicators();
     two_files();
     at_once();

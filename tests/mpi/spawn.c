@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Children of MPI_Comm_spawn: this program starts itself. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(condition)                                                             \
-    do                                                                               \
-        if (!(condition)) {                                                          \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                            \
-        }                                                                            \
-    while (0)
+#include "check.h"
 
 static int child(MPI_Comm parent, char* argument) {
     int rank, size, remote, *appnum, found;

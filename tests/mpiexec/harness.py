@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of mpiexec share: running it, waiting for conditions, finding what is left.
+"""What tests of mpiexec and of children share: running it, waiting for conditions, finding what is left.
 
 Every process of a test carries a mark in its environment, so that leftovers are found wherever they
 went. Nothing here sleeps for a fixed time to be right; every wait is for a condition, under a watchdog.
 """
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ import unittest
 import uuid
 
 MPIEXEC = os.environ["MPIEXEC"]
-DOUBLE = os.environ["RANK_DOUBLE"]
+DOUBLE = os.environ.get("RANK_DOUBLE", "")
 WATCHDOG = 60.0
 MARK = "HEDDLE_TEST_MARK"
 
@@ -52,6 +53,25 @@ def marked(mark):
             if state_of(name) != "Z":
                 found.append(int(name))
     return found
+
+
+def need_users(test, *programs):
+    """Skips the test where no other user can be had, or may run the programs."""
+    if os.geteuid() != 0:
+        test.skipTest("only root becomes a user without other processes")
+    if not all(os.stat(os.path.dirname(path)).st_mode & 0o001 for path in programs):
+        test.skipTest("another user may not run the programs")
+
+
+def become_user(number, most_processes):
+    """Answers what a child does before its program begins: it becomes a user of its own, since what has ended and was not
+    waited for counts, too."""
+    def become():
+        os.setgroups([])
+        os.setgid(number)
+        resource.setrlimit(resource.RLIMIT_NPROC, (most_processes, most_processes))
+        os.setuid(number)
+    return become
 
 
 def cores():

@@ -3,24 +3,14 @@
  * request has the error that it must have, and after it a spawn works. `hostile fatal CALL ...` ends by the error of one call,
  * so that its words are said. Children are this program, too.
  */
+#include "../mpi/check.h"
+
 #include <limits.h>
-#include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define CHECK(condition)                                                             \
-    do                                                                               \
-        if (!(condition)) {                                                          \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                            \
-        }                                                                            \
-    while (0)
 
 extern char** environ;
 static char* own_program;

@@ -8,11 +8,11 @@ Environment: MPIEXEC, HOSTILE (hostile.c), LAUNCHERS (with libraries of other MP
 import os
 import pathlib
 import random
-import resource
 import sys
 import time
 import unittest
 
+from harness import become_user, need_users
 from jobs import LIMIT, JobsTest, run, start
 
 MPIEXEC, HOSTILE = os.environ["MPIEXEC"], os.environ["HOSTILE"]
@@ -85,21 +85,10 @@ class Hostile(JobsTest):
         self.run_case("one_port")
 
     def test_few_processes(self):
-        if os.geteuid() != 0:
-            self.skipTest("only root becomes a user without other processes")
-        if not all(os.stat(os.path.dirname(path)).st_mode & 0o001 for path in (MPIEXEC, HOSTILE)):
-            self.skipTest("another user may not run the programs")
+        need_users(self, MPIEXEC, HOSTILE)
 
         def limit(most):
-            # A user of its own: what has ended and was not waited for counts, too.
-            user = 900_000 + os.getpid() * 64 % 1_000_000 + most
-
-            def become():
-                os.setgroups([])
-                os.setgid(user)
-                resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
-                os.setuid(user)
-            return become
+            return become_user(900_000 + os.getpid() * 64 % 1_000_000 + most, most)
 
         ends = {}
         for most in range(1, 17):

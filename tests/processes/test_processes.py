@@ -14,7 +14,8 @@ import signal
 import time
 import unittest
 
-from jobs import LIMIT, JobsTest, marked, run, start, until
+from harness import marked, wait_until
+from jobs import LIMIT, JobsTest, run, start
 
 MPIEXEC, SERVER, SPAWN, SERVICE, PARENT = (
     os.environ[name] for name in ("MPIEXEC", "SERVER", "SPAWN", "SERVICE", "PARENT"))
@@ -28,7 +29,7 @@ class Processes(JobsTest):
 
     def serve(self, clients, *launcher):
         server = start(*launcher, SERVER, "serve", str(self.port_file), str(clients), env=self.environment)
-        until(lambda: self.port_file.exists() or server.poll() is not None, "the server has a port")
+        wait_until(lambda: self.port_file.exists() or server.poll() is not None, "the server has a port")
         return server, self.port_file.read_text()
 
     def ask(self, port):
@@ -89,7 +90,7 @@ class Processes(JobsTest):
                 time.sleep(random.uniform(0.0, 0.15))
                 parent.kill()
                 parent.communicate()
-            until(lambda: not marked(self.mark), "the children have ended")
+            wait_until(lambda: not marked(self.mark), "the children have ended")
 
     def test_a_killed_child_ends_its_parents(self):
         for launcher in ((), (MPIEXEC, "-n", "2")):
@@ -141,7 +142,7 @@ class Processes(JobsTest):
             flag = pathlib.Path(self.folder.name) / f"flag{len(launcher)}"
             done = run(*launcher, PARENT, "leave", str(flag), env=self.environment)
             self.assertEqual(done.returncode, 0, done.stderr)
-            until(flag.exists, "the child has written its file")
+            wait_until(flag.exists, "the child has written its file")
 
     def test_many_spawns_leave_nothing_in_the_parent(self):
         rounds = 10 * ROUNDS
