@@ -80,7 +80,9 @@ TEST(Recycling, withholds_an_id_whose_message_nobody_received) {
         MPI_Comm_free(&made);
         int seen_twice = 0;
         std::uint32_t first = 0;
-        for (int i = 0; i < 3000 && !::testing::Test::HasFatalFailure(); ++i) {
+        // Where others have the cores, letters come late; the ids are the same in both ranks.
+        constexpr int enough = 3000, most = 100 * enough;
+        for (int i = 0; i < enough || (seen_twice == 0 && i < most); ++i) {
             MPI_Comm_dup(MPI_COMM_WORLD, &made);
             const std::uint32_t context = here().communicator(made)->context;
             ASSERT_NE(context, lost);

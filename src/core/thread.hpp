@@ -165,9 +165,9 @@ struct alignas(cache_line) Thread {
     launch::Page* page = nullptr;       ///< of its process on the board; nullptr: there is none
     FreeList<match::Message> messages;  ///< free ones
     BlockPool blocks;                   ///< for payloads of messages
-    bool of_library = false;            ///< none of the program's
-    Work* put_off = nullptr;            ///< a list; run by Engine::finish()
-    bool working = false;  ///< it is running the list: what is put off meanwhile is added
+    bool of_library = false;  ///< it has come to MPI for the library, and never runs the program
+    Work* put_off = nullptr;  ///< a list; run by Engine::finish()
+    bool working = false;     ///< it is running the list: what is put off meanwhile is added
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;
     tool::counters::Copying copying;
@@ -184,15 +184,9 @@ struct alignas(cache_line) Thread {
     match::Message* last_set_aside = nullptr;
     alignas(cache_line) sync::Slot slot;
     Thread* next = nullptr;        ///< in the list of parked threads, or of free Thread objects
-    std::uint32_t number = 0;      ///< in the order in which threads came to MPI
+    std::uint32_t number = 0;      ///< in the order in which threads of the program came to MPI
     std::uint32_t collective = 0;  ///< number of the blocking collective call it is in; 0: none
     launch::Attached* attached = nullptr;  ///< its entry on the board; nullptr: none was free
-
-    /// It has come to MPI for the library, and never runs the program.
-    void serve_library() noexcept {
-        of_library = true;
-        if (attached != nullptr) attached->of_library.store(1, relaxed);
-    }
 };
 
 }  // namespace heddle::core

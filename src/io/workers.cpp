@@ -66,8 +66,7 @@ void Workers::work() noexcept {
     const platform::LibraryCode library;
     cores_.apply();
     try {
-        core::Thread& thread = objects::attach(process_);
-        thread.serve_library();
+        core::Thread& thread = objects::attach(process_, true);
         const p2p::Engine::AsideFromProgram aside(*process_.engine);
         run_all(thread);
     } catch (const std::exception& problem) {

@@ -45,13 +45,14 @@ void give_back(core::Thread& thread) {
 void announce(core::Thread& thread) noexcept {
     thread.attached = nullptr;
     if (thread.page == nullptr) return;
-    thread.number = thread.page->ever_attached.fetch_add(1, relaxed);
+    // Users count their own threads, whichever of the library's came before.
+    thread.number = thread.of_library ? 0 : thread.page->ever_attached.fetch_add(1, relaxed);
     for (launch::Attached& entry : thread.page->attached) {
         std::uint32_t free = 0;
         if (entry.owner.load(relaxed) != 0 ||
             !entry.owner.compare_exchange_strong(free, thread.system_id, acq_rel, relaxed))
             continue;
-        entry.of_library.store(0, relaxed);
+        entry.of_library.store(thread.of_library ? 1 : 0, relaxed);
         entry.call.store(reinterpret_cast<std::uintptr_t>(&thread.call), relaxed);
         entry.tests.store(reinterpret_cast<std::uintptr_t>(&thread.tests), relaxed);
         thread.attached = &entry;
@@ -123,7 +124,7 @@ void forget_attached_thread() noexcept {
     pthread_setspecific(key(), nullptr);
 }
 
-core::Thread& attach(Process& process) {
+core::Thread& attach(Process& process, bool of_library) {
     if (attached != nullptr && attached->process == &process) return *attached;
     last_round().give_back_ended();
     core::Thread* thread = process.threads.take();
@@ -135,11 +136,11 @@ core::Thread& attach(Process& process) {
         read != nullptr ? read : &process.node.page(static_cast<std::size_t>(process.number()));
     thread->patience = {};
     thread->collective = 0;
+    thread->of_library = of_library;
     notice_end_of(*thread);
     announce(*thread);
     if (platform::races_are_sought()) thread->requests.watch();
     if (process.welcome(*thread)) current_thread = thread;
-    thread->of_library = false;
     attached = thread;
     return *thread;
 }

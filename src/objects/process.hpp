@@ -296,8 +296,9 @@ Process* process_of_program() noexcept;
 /// which is no rank.
 void be_process_of_program(Process& process);
 
-/// Attaches the calling thread to `process`, until the thread ends, unless it is.
-core::Thread& attach(Process& process);
+/// Attaches the calling thread to `process`, until the thread ends, unless it is. `of_library`: it has come to MPI for the
+/// library, and never runs the program.
+core::Thread& attach(Process& process, bool of_library = false);
 /// In a forked child: the thread is attached to nothing, and gives nothing back when it ends, since other threads
 /// of the parent may have held locks.
 void forget_attached_thread() noexcept;

@@ -64,6 +64,7 @@ void close_handle(Process& process, Window& window) noexcept {
     window.communicator = nullptr;
     window.open_to_all.store(0, relaxed);
     window.short_ranks = 0;
+    window.short_flushes = 0;
     window.instances.store(0, relaxed);
     window.targets.reset();
     window.front = nullptr;
@@ -80,6 +81,7 @@ void close_handle(Process& process, Window& window) noexcept {
     window.own_piece = nullptr;
     window.other_pieces.clear();
     window.service = nullptr;
+    window.gathered = nullptr;
     window.far = nullptr;
     window.far_service = nullptr;
     window.here.clear();

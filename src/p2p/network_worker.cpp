@@ -33,8 +33,7 @@ NetworkWorker::~NetworkWorker() {
 
 void NetworkWorker::work() {
     const platform::LibraryCode library;
-    core::Thread& thread = objects::attach(process_);
-    thread.serve_library();
+    core::Thread& thread = objects::attach(process_, true);
     while (!ends_.load(relaxed)) {
         if (!network_.needs_worker(process_.engine->sleepers()))
             network_.nap(nap);

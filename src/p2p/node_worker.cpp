@@ -71,8 +71,7 @@ bool NodeWorker::nap(microseconds time) {
 void NodeWorker::work() noexcept try {
     const platform::LibraryCode library;
     cores_.apply();
-    core::Thread& thread = objects::attach(process_);
-    thread.serve_library();
+    core::Thread& thread = objects::attach(process_, true);
     const Engine::AsideFromProgram aside(*process_.engine);
     sync::Doorbell& bell = process_.engine->worker_bell();
     sync::Naps naps;

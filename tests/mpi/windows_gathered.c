@@ -218,11 +218,37 @@ static void refused(int rank, int size) {
     CHECK(munmap(memory, page) == 0);
 }
 
+/* Windows of one kind take the places of windows of another: nothing of those is left. */
+static void one_after_the_other(int rank, int size) {
+    const int target = (rank + 1) % size;
+    for (int round = 0; round < 4; ++round) {
+        unsigned char* base = NULL;
+        MPI_Win window;
+        if (round % 2 == 0)
+            OK(MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window));
+        else
+            OK(MPI_Win_create(base = malloc((size_t)size), size, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                              &window));
+        const unsigned char sent = value_of(rank, round, 0);
+        unsigned char back = 0;
+        OK(MPI_Win_lock_all(0, window));
+        OK(MPI_Put(&sent, 1, MPI_BYTE, target, rank, 1, MPI_BYTE, window));
+        OK(MPI_Win_flush(target, window));
+        OK(MPI_Get(&back, 1, MPI_BYTE, target, rank, 1, MPI_BYTE, window));
+        OK(MPI_Win_flush(target, window));
+        CHECK(back == sent);
+        OK(MPI_Win_unlock_all(window));
+        OK(MPI_Win_free(&window));
+        if (round % 2 != 0) free(base);
+    }
+}
+
 /* An argument says that targets are asked by messages: then the kernel refuses nothing. */
 int main(int argc, char** argv) {
     (void)argv;
     int rank = -1, size = -1;
     start(&rank, &size, MPI_THREAD_MULTIPLE);
+    one_after_the_other(rank, size);
     struct stripes created = make(rank, size, MPI_WIN_FLAVOR_CREATE);
     each_way(&created, 0);
     by_threads(&created);
