@@ -36,6 +36,7 @@ struct Counter {
         return true;
     }
     void read_over(std::uint64_t, bool) noexcept { read = true; }
+    void left(transport::Peer) noexcept {}
     void stranger() noexcept {}
     void lost(Peer, std::string_view why) noexcept {
         std::fprintf(stderr, "lost: %.*s\n", static_cast<int>(why.size()), why.data());

@@ -87,18 +87,18 @@ int error_class(Anytime& caller, Raw<int> code, Out<int> result) {
     return MPI_SUCCESS;
 }
 
-/// What the calling thread's last call on a file has failed by, if that was an error of the class.
-std::string last_on_file(const Anytime& caller, int error_class) {
-    if (caller.thread == nullptr || caller.thread->failed_on_file.error_class != error_class)
+/// How the calling thread's last call has failed, if that was an error of the class.
+std::string last_failure(const Anytime& caller, int error_class) {
+    if (caller.thread == nullptr || caller.thread->last_failure.error_class != error_class)
         return {};
-    return "; " + caller.thread->failed_on_file.text;
+    return "; " + caller.thread->last_failure.text;
 }
 
 int error_string(Anytime& caller, Raw<int> code, Out<char> place, Out<int> length) {
     std::string text;
     if (objects::is_predefined_class(code.value))
         text = std::string(objects::class_name(code.value)) + ": " +
-            objects::class_text(code.value) + last_on_file(caller, code.value);
+            objects::class_text(code.value) + last_failure(caller, code.value);
     else if (objects::is_user_code(code.value))
         text = objects::user_text(code.value);
     else

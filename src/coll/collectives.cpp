@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/collectives.hpp"
 
+#include "coll/levels.hpp"
 #include "coll/shared_scratch.hpp"
 #include "objects/process.hpp"
 
@@ -13,6 +14,8 @@ void write(Schedule& schedule, Collective what, std::uint64_t bytes, const Argum
     const tool::Settings& settings = schedule.writer.process->settings;
     Call call{what, schedule.size, bytes, operation};
     if (schedule.blocking()) call.has = call.has | Needs::blocking;
+    if (!schedule.writer.process->numbers.is_one_node() && may_go_in_levels(schedule, call))
+        call.has = call.has | Needs::nodes;
     const Needs alone = call.has;
     // An element goes into a slot, or the others stay out, too.
     if (may_have_scratch(schedule) && schedule.reduction.element_bytes <= ScratchLayout::slot_bytes)

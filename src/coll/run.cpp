@@ -77,7 +77,8 @@ private:
 void await(core::Thread& thread, const Schedule& schedule, const Step& step, Failure& failure) {
     await(thread, schedule, step);
     if (step.size != 0 && given_bytes(step) != step.size) [[unlikely]]
-        if (mend_length(schedule, step)) failure.note(MPI_ERR_TRUNCATE, step.peer, step.size);
+        if (mend_length(schedule, step))
+            failure.note(MPI_ERR_TRUNCATE, rank_at(schedule, step.peer), step.size);
 }
 
 [[gnu::cold]] int raise(core::Thread& thread, objects::Communicator& communicator,

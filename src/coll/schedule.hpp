@@ -63,7 +63,8 @@ public:
           communicator(communicator),
           tag(tag),
           rank(communicator.rank),
-          size(communicator.peers) {}
+          size(communicator.peers),
+          shared(&communicator.scratch) {}
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
@@ -72,9 +73,10 @@ public:
     /// A blocking call, which is over before the next one, takes that of its operation; others take
     /// one by their number among the calls on the communicator (execution.hpp).
     std::int32_t tag;
-    const std::int32_t rank;
+    std::int32_t rank;
     std::int32_t size;                       ///< of the group that messages go to
     objects::Communicator* local = nullptr;  ///< of the group of an intercommunicator
+    objects::SharedScratch* shared;          ///< of signal and await
     objects::Reduction reduction;            ///< of combine steps
 
     bool blocking() const noexcept {
@@ -82,13 +84,13 @@ public:
     }  // the tags of others are given when they start
 
     void send(const std::byte* data, std::uint64_t bytes, std::int32_t to) {
-        add({send_, to, data, nullptr, bytes});
+        add({send_, rank_at(to), data, nullptr, bytes});
     }
     void receive(std::byte* data, std::uint64_t bytes, std::int32_t from) {
-        add({receive_, from, nullptr, data, bytes});
+        add({receive_, rank_at(from), nullptr, data, bytes});
     }
     void wait() { add({Step::Kind::wait, 0, nullptr, nullptr, 0}); }
-    /// Says that this process has come to the turn, and has given so many bytes in it.
+    /// Says that this process has come to the turn, and has given so many bytes in it. Ranks are places in scratch memory.
     void signal(SharedWord& word, std::uint64_t turn, std::uint64_t bytes) {
         add({Step::Kind::signal, rank, nullptr, reinterpret_cast<std::byte*>(&word), bytes, turn});
     }
@@ -122,6 +124,19 @@ public:
         wait();
         send_ = Step::Kind::send;
         receive_ = Step::Kind::receive;
+        size = communicator.peers;
+    }
+
+    /// While the function is called, ranks are places among `members`, of which this process has `place`. What it starts is
+    /// not waited for.
+    template <class Function>
+    void among(std::span<const std::int32_t> members, std::int32_t place, Function&& function) {
+        members_ = members.data();
+        rank = place;
+        size = static_cast<std::int32_t>(members.size());
+        function();
+        members_ = nullptr;
+        rank = communicator.rank;
         size = communicator.peers;
     }
 
@@ -180,6 +195,9 @@ private:
     static constexpr std::uint64_t alignment = 16;
     static constexpr std::size_t few = 24;
 
+    std::int32_t rank_at(std::int32_t place) const noexcept {
+        return members_ == nullptr ? place : members_[place];
+    }
     void add(const Step& step) {
         if (used_ == room_) [[unlikely]]
             grow();
@@ -197,6 +215,7 @@ private:
 
     Step::Kind send_ = Step::Kind::send;
     Step::Kind receive_ = Step::Kind::receive;
+    const std::int32_t* members_ = nullptr;  ///< nullptr: ranks are those of the communicator
     std::size_t used_ = 0;
     std::size_t room_ = few;
     Step* first_ = local_;

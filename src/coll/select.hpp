@@ -59,7 +59,8 @@ enum class Needs : std::uint8_t {
     commutative = 1,  ///< operands may change places
     blocking = 2,     ///< one call at a time on the communicator
     shared =
-        4,  ///< memory that all ranks share (shared_scratch.hpp), which blocking calls may have
+        4,      ///< memory that all ranks share (shared_scratch.hpp), which blocking calls may have
+    nodes = 8,  ///< ranks on several nodes, of which some share one (levels.hpp)
 };
 constexpr Needs operator|(Needs a, Needs b) noexcept {
     return static_cast<Needs>(static_cast<int>(a) | static_cast<int>(b));

@@ -7,6 +7,7 @@
 #include "coll/schedule.hpp"
 #include "comm/agreement.hpp"
 #include "comm/participants.hpp"
+#include "objects/nodes.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "platform/limits.hpp"
@@ -34,32 +35,34 @@ bool may_map(const transport::shm::Stage& stage) noexcept {
     return few || !platform::addresses_are_limited();
 }
 
-/// A stage that all have mapped, or none if somebody has no room for it.
+/// A stage that all members, of whom this process is number `me`, have mapped, or none if one has no room for it.
 int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
-                   SharedScratch& scratch) {
+                   std::span<const std::int32_t> members, std::int32_t me, SharedScratch& scratch) {
     const transport::shm::Node& node = thread.process->node;
+    const auto places = static_cast<std::int32_t>(members.size());
     transport::shm::Stage stage;
-    if (participants.me() == 0) stage = take_stage(node, participants.size());
-    if (const int error =
-            comm::broadcast(thread, participants, comm::everybody(participants), participants.me(),
-                            comm::stage_agreement, &stage, sizeof stage))
+    if (me == 0) stage = take_stage(node, places);
+    if (const int error = comm::broadcast(thread, participants, members, me, comm::stage_agreement,
+                                          &stage, sizeof stage))
         return error;
     scratch = {};
     scratch.known = true;
     if (!stage) return MPI_SUCCESS;
     if (may_map(stage)) scratch.memory = node.map_stage(stage, scratch.mapping);
     bool mapped = scratch.memory != nullptr;
-    if (const int error = comm::all_agree(thread, participants, comm::everybody(participants),
-                                          participants.me(), comm::stage_agreement, mapped))
+    if (const int error =
+            comm::all_agree(thread, participants, members, me, comm::stage_agreement, mapped))
         return error;
     if (mapped) {
         scratch.stage = stage;
-        scratch.room = ScratchLayout::slots(participants.size()) - 1;
+        scratch.room = ScratchLayout::slots(places) - 1;
+        scratch.place = me;
+        scratch.places = places;
         return MPI_SUCCESS;
     }
     scratch = {};
     scratch.known = true;
-    node.give_stage_up(stage, participants.me() == 0);
+    node.give_stage_up(stage, me == 0);
     return MPI_SUCCESS;
 }
 
@@ -75,9 +78,28 @@ bool may_have_scratch(const Schedule& schedule) noexcept {
 bool find_scratch(const Schedule& schedule) {
     objects::Communicator& communicator = schedule.communicator;
     SharedScratch& scratch = communicator.scratch;
-    if (!scratch.known &&
-        agree_on_stage(schedule.writer, comm::Participants(communicator), scratch) != MPI_SUCCESS)
-        throw std::bad_alloc();
+    if (!scratch.known) {
+        const comm::Participants participants(communicator);
+        if (agree_on_stage(schedule.writer, participants, comm::everybody(participants),
+                           participants.me(), scratch) != MPI_SUCCESS)
+            throw std::bad_alloc();
+    }
+    return scratch.memory != nullptr;
+}
+
+bool find_scratch_of_node(const Schedule& schedule, objects::Nodes& nodes) {
+    SharedScratch& scratch = nodes.scratch;
+    const auto members = nodes.on(nodes.own);
+    if (!schedule.blocking() || members.size() < 2 ||
+        members.size() > static_cast<std::size_t>(ScratchLayout::most_ranks) ||
+        schedule.writer.engine->in_laboratory())
+        return false;
+    if (!scratch.known) {
+        if (agree_on_stage(schedule.writer, comm::Participants(schedule.communicator), members,
+                           nodes.place, scratch) != MPI_SUCCESS)
+            throw std::bad_alloc();
+        scratch.ranks = members.data();
+    }
     return scratch.memory != nullptr;
 }
 

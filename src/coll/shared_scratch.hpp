@@ -2,6 +2,8 @@
 #pragma once
 /// Memory that all ranks of a communicator share, for blocking collectives.
 ///
+/// Nodes          the ranks of a communicator on one node of several share such memory among themselves (objects/nodes.hpp). What
+///                is said of ranks holds for their places there.
 /// Who has it     a communicator gets it with the first call that wants it, and keeps it until it is freed.
 ///                Rank 0 takes a stage of the node, or a segment when all are in use (transport/shm/node.hpp), and
 ///                tells the others, who map it. A communicator does without where files are limited, or somebody
@@ -109,5 +111,8 @@ bool may_have_scratch(const Schedule& schedule) noexcept;
 
 /// Whether the communicator of such a call has it, having agreed on it if need be. Throws std::bad_alloc.
 bool find_scratch(const Schedule& schedule);
+
+/// Whether the ranks of this process's node share some, for a call in levels; likewise.
+bool find_scratch_of_node(const Schedule& schedule, objects::Nodes& nodes);
 
 }  // namespace heddle::coll

@@ -18,7 +18,7 @@ class SharedSlots {
 public:
     SharedSlots(Schedule& schedule, std::uint64_t pieces) noexcept
         : schedule_(schedule),
-          scratch_(schedule.communicator.scratch),
+          scratch_(*schedule.shared),
           layout_(scratch_.memory, schedule.size),
           first_(scratch_.turn + 1) {
         scratch_.turn += pieces;

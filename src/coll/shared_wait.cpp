@@ -17,9 +17,9 @@ constexpr std::int32_t wake_up_tag = 60000;
 /// Pauses before the wait that can sleep: about a microsecond, in which most signals come.
 constexpr int short_spin = 24;
 
-Standing& standing_of(const Schedule& schedule, std::int32_t rank) noexcept {
-    const ScratchLayout layout(schedule.communicator.scratch.memory, schedule.size);
-    return layout.standing(rank);
+Standing& standing_of(const Schedule& schedule, std::int32_t place) noexcept {
+    const ScratchLayout layout(schedule.shared->memory, schedule.shared->places);
+    return layout.standing(place);
 }
 
 SharedWord& word_of(const Step& step) noexcept { return *reinterpret_cast<SharedWord*>(step.to); }
@@ -36,7 +36,7 @@ public:
           engine_(*thread.engine),
           schedule_(schedule),
           step_(step),
-          mark_(std::uint64_t{1} << schedule.rank),
+          mark_(std::uint64_t{1} << schedule.shared->place),
           instance_(p2p::Instances{1} << engine_.instance_of(context(), wake_up_tag)) {}
     ~Signalled() {
         if (wake_up_ != nullptr) take_back();
@@ -57,7 +57,8 @@ public:
     progress::Peer peer() const noexcept { return peer_of(schedule_, step_); }
     /// As if the step were a receive.
     void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
-        p2p::tell_pattern(thread, {context(), step_.peer, schedule_.tag}, *what.add());
+        p2p::tell_pattern(thread, {context(), rank_at(schedule_, step_.peer), schedule_.tag},
+                          *what.add());
     }
 
 private:
@@ -67,7 +68,7 @@ private:
     }
     void leave_mark() {
         wake_up_ = p2p::start_receive(thread_, schedule_.communicator, context(), nullptr, 0,
-                                      step_.peer, wake_up_tag);
+                                      rank_at(schedule_, step_.peer), wake_up_tag);
         out_of_memory_ = wake_up_ == nullptr;
         if (wake_up_ == nullptr) return;
         marks().fetch_or(mark_, relaxed);  // F2, the fence before sleep, orders it: pairs with F1
@@ -118,6 +119,10 @@ private:
 
 }  // namespace
 
+std::int32_t rank_at(const Schedule& schedule, std::int32_t place) noexcept {
+    return schedule.shared->ranks == nullptr ? place : schedule.shared->ranks[place];
+}
+
 void signal(const Step& step) noexcept {
     SharedWord& word = word_of(step);
     if (step.size != 0) word.bytes = step.size;
@@ -126,22 +131,22 @@ void signal(const Step& step) noexcept {
 
 std::uint64_t take_sleepers(const Schedule& schedule) noexcept {
     sync::NodeFence::light();  // F1: pairs with F2, the fence of who goes to sleep
-    std::atomic<std::uint64_t>& marks = standing_of(schedule, schedule.rank).sleepers;
+    std::atomic<std::uint64_t>& marks = standing_of(schedule, schedule.shared->place).sleepers;
     if (marks.load(relaxed) == 0) [[likely]]
         return 0;
     return marks.exchange(0, acq_rel);
 }
 
-core::Request* send_wake_up(core::Thread& thread, const Schedule& schedule, std::int32_t rank) {
+core::Request* send_wake_up(core::Thread& thread, const Schedule& schedule, std::int32_t place) {
     objects::Communicator& communicator = schedule.communicator;
-    return p2p::start_send(thread, communicator, communicator.context + 1, nullptr, 0, rank,
-                           wake_up_tag);
+    return p2p::start_send(thread, communicator, communicator.context + 1, nullptr, 0,
+                           rank_at(schedule, place), wake_up_tag);
 }
 
 void await(core::Thread& thread, const Schedule& schedule, const Step& step) {
     if (word_of(step).reached(step.turn) || comes_soon(thread, schedule, step)) [[likely]]
         return;
-    const Waits waits(standing_of(schedule, schedule.rank));
+    const Waits waits(standing_of(schedule, schedule.shared->place));
     p2p::Engine& engine = *thread.engine;
     while (!word_of(step).reached(step.turn))
         progress::wait(engine, thread, Signalled(thread, schedule, step));
@@ -150,7 +155,7 @@ void await(core::Thread& thread, const Schedule& schedule, const Step& step) {
 std::uint64_t given_bytes(const Step& step) noexcept { return word_of(step).bytes; }
 
 bool mend_length(const Schedule& schedule, const Step& step) noexcept {
-    const ScratchLayout layout(schedule.communicator.scratch.memory, schedule.size);
+    const ScratchLayout layout(schedule.shared->memory, schedule.shared->places);
     const std::uint64_t given = given_bytes(step);
     const std::byte* there = layout.place(step.peer, step.turn, given);
     std::byte* looked_for = layout.place(step.peer, step.turn, step.size);

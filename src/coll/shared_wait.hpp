@@ -17,13 +17,16 @@
 
 namespace heddle::coll {
 
+/// Which rank has that place in scratch memory.
+std::int32_t rank_at(const Schedule& schedule, std::int32_t place) noexcept;
+
 /// Stores the signal of the step.
 void signal(const Step& step) noexcept;
 
-/// Ranks that sleep until this one goes on, and are to be told by a message that send_wake_up() starts; to be
+/// Places of ranks that sleep until this one goes on, and are to be told by a message that send_wake_up() starts; to be
 /// called after a signal. Nobody else will tell them.
 std::uint64_t take_sleepers(const Schedule& schedule) noexcept;
-core::Request* send_wake_up(core::Thread& thread, const Schedule& schedule, std::int32_t rank);
+core::Request* send_wake_up(core::Thread& thread, const Schedule& schedule, std::int32_t place);
 
 /// Waits until the step's rank has given its signal.
 void await(core::Thread& thread, const Schedule& schedule, const Step& step);

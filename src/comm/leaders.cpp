@@ -44,7 +44,7 @@ int exchange(core::Thread& thread, const Route& route, const void* out, std::uin
     if (thread.process->numbers.is_guest(route.process) && send != nullptr && receive != nullptr) {
         int error = MPI_SUCCESS;
         if (!finish_unless_lost(thread, route.process, *send, *receive, error))
-            return leader_is_lost;
+            return leader_is_gone;
         return error == MPI_SUCCESS
             ? error
             : objects::fail(thread, route.for_errors, error, objects::class_text(error));
@@ -59,10 +59,11 @@ int exchange(core::Thread& thread, const Route& route, const void* out, std::uin
 class Side {
 public:
     Side(core::Thread& thread, const Participants& participants, std::int32_t local_leader,
-         const Route& route)
+         const Route& route, int error_class)
         : thread_(thread),
           participants_(participants),
           route_(route),
+          error_class_(error_class),
           members_(everybody(participants)),
           me_((participants.me() - local_leader + participants.size()) % participants.size()) {
         for (std::int32_t& member : members_)
@@ -82,7 +83,7 @@ private:
     }
     int fail(int error) const;
     int fail(const std::string& why) const {
-        return objects::fail(thread_, &participants_.communicator(), MPI_ERR_OTHER, why);
+        return objects::fail(thread_, &participants_.communicator(), error_class_, why);
     }
     template <class Function>
     int lead(Function&& function) const;
@@ -98,12 +99,13 @@ private:
     core::Thread& thread_;
     const Participants& participants_;
     const Route& route_;                 ///< counts at the leader
+    const int error_class_;              ///< of what is not an error of the arguments
     std::vector<std::int32_t> members_;  ///< places, the leader's first
     const std::int32_t me_;              ///< in that order
 };
 
 int Side::fail(int error) const {
-    if (error == leader_is_lost) return error;
+    if (error == leader_is_gone) return error;
     return objects::fail(thread_, &participants_.communicator(), error,
                          error == MPI_ERR_GROUP
                              ? "a process is in both groups"
@@ -155,26 +157,26 @@ int Side::tell_ranks(const Offer& offer, Part& part) const {
     return MPI_SUCCESS;
 }
 
-/// Without a name if this process cannot be reached.
-transport::PackedCard own_card(objects::Process& process, std::string& why) try {
+/// Without a name if this process cannot be reached: then it says why, instead of an address.
+transport::PackedCard own_card(objects::Process& process) try {
     return transport::pack(process.need_guests().own());
 } catch (const std::exception& problem) {
-    why = problem.what();
-    return {};
+    return transport::pack(
+        {{}, {}, std::string(problem.what()).substr(0, transport::most_address)});
 }
 
 /// Introduces everybody of the other side to everybody of this one.
 int Side::tell_cards(const Offer& offer, Part& part) const {
-    std::string why;
     std::vector<transport::PackedCard> mine, theirs;
     if (const int error =
-            gather_all(thread_, participants_, intercomm_agreement, mine, own_card(process(), why)))
+            gather_all(thread_, participants_, intercomm_agreement, mine, own_card(process())))
         return error;
     if (const int error = trade(mine, theirs, offer.count)) return error;
-    if (!why.empty()) return fail("this process cannot be reached by other jobs: " + why);
     for (const auto* cards : {&mine, &theirs})
         for (const transport::PackedCard& card : *cards)
-            if (card.name.job == 0) return fail("a process cannot be reached by other jobs");
+            if (card.name.job == 0)
+                return fail("a process cannot be reached by other jobs: " +
+                            transport::unpack(card).address);
     try {
         part.pin = process().letters->pin();
         for (const transport::PackedCard& card : theirs) {
@@ -235,15 +237,15 @@ Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag
 }
 
 int try_to_introduce(core::Thread& thread, const Participants& participants,
-                     std::int32_t local_leader, const Route& route, Part& part) {
+                     std::int32_t local_leader, const Route& route, Part& part, int error_class) {
     thread.process->recycling->step(thread);
-    return Side(thread, participants, local_leader, route).introduce(part);
+    return Side(thread, participants, local_leader, route, error_class).introduce(part);
 }
 
 int introduce(core::Thread& thread, const Participants& participants, std::int32_t local_leader,
               const Route& route, Part& part) {
     const int error = try_to_introduce(thread, participants, local_leader, route, part);
-    if (error != leader_is_lost) return error;
+    if (error != leader_is_gone) return error;
     return objects::fail(thread, &participants.communicator(), MPI_ERR_OTHER,
                          "the remote leader, a process of another job, has ended");
 }

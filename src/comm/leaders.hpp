@@ -16,6 +16,7 @@
 
 #include "comm/agreement.hpp"
 #include "core/thread.hpp"
+#include "mpi.h"
 #include "objects/communicator.hpp"
 
 namespace heddle::comm {
@@ -37,10 +38,11 @@ struct Route {
 /// Through a communicator that both are in, where the other leader has rank `leader`, with the user's tag.
 Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag) noexcept;
 
-/// Answered where the other leader, of another job, is lost: no error has been raised, and all of the group know it.
-inline constexpr int leader_is_lost = -1;
+/// Answered where the other leader, of another job, is gone: no error has been raised, and all of the group know it.
+inline constexpr int leader_is_gone = -1;
 int try_to_introduce(core::Thread& thread, const Participants& participants,
-                     std::int32_t local_leader, const Route& route, Part& part);
+                     std::int32_t local_leader, const Route& route, Part& part,
+                     int error_class = MPI_ERR_OTHER);
 /// The other group and the context. `participants` are the caller's own group; `route` counts at the leader only.
 int introduce(core::Thread& thread, const Participants& participants, std::int32_t local_leader,
               const Route& route, Part& part);

@@ -25,7 +25,7 @@ public:
         const std::lock_guard guard(letters_.lock_);
         const auto box = letters_.boxes_.find(key_);
         return box == letters_.boxes_.end() || !box->second.letters.empty() ||
-            letters_.lost_.contains(sender_);
+            letters_.gone_.contains(sender_);
     }
     p2p::Instances instances() const noexcept { return p2p::Engine::all; }
     p2p::Instances likely_instances() const noexcept { return 1; }
@@ -80,7 +80,7 @@ void Letters::close(core::Thread& thread, Key key) {
         boxes_.erase(box);
     }
     for (const Letter& letter : left)
-        if (letter.from != 0 && !is_lost(letter.process))
+        if (letter.from != 0 && !is_gone(letter.process))
             send(thread, letter.process, letter.from, Letter{0, 0, refused});
 }
 
@@ -106,7 +106,7 @@ std::optional<Letter> Letters::wait(core::Thread& thread, Key key, std::int32_t 
         if (at == boxes_.end()) return std::nullopt;
         Box& box = at->second;
         if (box.letters.empty()) {
-            if (lost_.contains(sender)) return std::nullopt;
+            if (gone_.contains(sender)) return std::nullopt;
             continue;  // another thread has taken it
         }
         Letter letter = box.letters.front();
@@ -129,27 +129,33 @@ bool Letters::forget(std::int32_t process) {
     for (const auto& [key, box] : boxes_)
         for (const Letter& letter : box.letters)
             if (letter.process == process) return false;
-    lost_.erase(process);
+    gone_.erase(process);
     return true;
 }
 
-bool Letters::is_lost(std::int32_t process) {
+bool Letters::is_gone(std::int32_t process) noexcept {
     const std::lock_guard guard(lock_);
-    return lost_.contains(process);
+    return gone_.contains(process);
 }
 
-std::string Letters::why_lost(std::int32_t process) {
+bool Letters::has_left(std::int32_t process) noexcept {
     const std::lock_guard guard(lock_);
-    const auto at = lost_.find(process);
-    return at == lost_.end() ? std::string() : at->second;
+    const auto at = gone_.find(process);
+    return at != gone_.end() && !at->second.lost;
 }
 
-void Letters::tell_of_lost(sync::Slot& slot, bool on) {
+std::string Letters::why_gone(std::int32_t process) {
+    const std::lock_guard guard(lock_);
+    const auto at = gone_.find(process);
+    return at == gone_.end() ? std::string() : at->second.why;
+}
+
+void Letters::tell_of_gone(sync::Slot& slot, bool on) {
     const std::lock_guard guard(lock_);
     if (on)
-        told_of_lost_.insert(&slot);
+        told_of_gone_.insert(&slot);
     else
-        told_of_lost_.erase(&slot);
+        told_of_gone_.erase(&slot);
 }
 
 void Letters::letter(p2p::ProgressCall& call, std::int32_t process,
@@ -189,38 +195,46 @@ bool ends_job(objects::Process& process, std::int32_t lost) noexcept {
 /// By a thread that holds no lock.
 class Letters::FailOperations final : public core::Work {
 public:
-    FailOperations(std::int32_t process, std::string why) noexcept
-        : process_(process), why_(std::move(why)) {}
+    explicit FailOperations(std::int32_t process) noexcept : process_(process) {}
 
     void run(core::Thread& thread) noexcept override {
         const std::unique_ptr<FailOperations> self(this);
         objects::Process& mine = *thread.process;
-        if (mine.is_connected_with(process_) && ends_job(mine, process_))
-            objects::end_job(
-                mine, 1,
-                "lost a process of another job, with which this one is connected: " + why_);
+        Letters& letters = *mine.letters;
+        if (!letters.has_left(process_) && mine.is_connected_with(process_) &&
+            ends_job(mine, process_))
+            objects::end_job(mine, 1,
+                             "lost a process of another job, with which this one is connected: " +
+                                 letters.why_gone(process_));
         thread.engine->fail_operations_with(thread, process_);
     }
 
 private:
     const std::int32_t process_;
-    const std::string why_;
 };
 
 void Letters::lost(std::int32_t process, std::string_view why) noexcept {
+    note(process, {true, std::string(why)});
+}
+
+void Letters::left(std::int32_t process) noexcept {
+    note(process, {false, "it has ended its use of MPI"});
+}
+
+void Letters::note(std::int32_t process, Gone gone) noexcept {
     {
         const std::lock_guard guard(lock_);
-        lost_.emplace(process, why);
+        gone_.emplace(process, std::move(gone));
         for (auto& [key, box] : boxes_)
             for (sync::Slot* waiter : box.waiters) waiter->signal();
-        for (sync::Slot* slot : told_of_lost_) slot->signal();
+        for (sync::Slot* slot : told_of_gone_) slot->signal();
     }
     p2p::ProgressCall call(*objects::attached_thread());
-    call.put_off(*std::make_unique<FailOperations>(process, std::string(why)).release());
+    call.put_off(*std::make_unique<FailOperations>(process).release());
 }
 
 void Letters::awaited(core::Thread& thread, std::int32_t process) noexcept {
-    if (is_lost(process)) thread.engine->fail_operations_with(thread, process);
+    if (is_gone(process)) thread.engine->fail_operations_with(thread, process);
 }
 
 }  // namespace heddle::comm

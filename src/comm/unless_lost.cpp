@@ -9,16 +9,16 @@
 namespace heddle::comm {
 namespace {
 
-/// Both requests, or never, where the other leader is lost.
+/// Both requests, or never, where the other leader is gone.
 class Exchanged {
 public:
     Exchanged(core::Thread& thread, std::int32_t process, core::Request& send,
               core::Request& receive) noexcept
         : thread_(thread), process_(process), send_(send), receive_(receive) {}
 
-    bool holds() const { return complete() || is_lost(); }
+    bool holds() const { return complete() || is_gone(); }
     bool complete() const noexcept { return send_.completed() && receive_.completed(); }
-    bool is_lost() const { return thread_.process->letters->is_lost(process_); }
+    bool is_gone() const { return thread_.process->letters->is_gone(process_); }
     p2p::Instances instances() const noexcept { return p2p::Engine::all; }
     p2p::Instances likely_instances() const noexcept {
         return thread_.engine->likely_instances_of(receive_);
@@ -27,7 +27,7 @@ public:
         // A send that was complete from the start is everybody's.
         if (slot == nullptr || !send_.completed()) (void)for_send_.make(send_, slot);
         if (slot == nullptr || !receive_.completed()) (void)for_receive_.make(receive_, slot);
-        thread_.process->letters->tell_of_lost(thread_.slot, slot != nullptr);
+        thread_.process->letters->tell_of_gone(thread_.slot, slot != nullptr);
     }
     void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
         p2p::tell_request(thread, receive_, what);

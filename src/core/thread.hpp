@@ -172,11 +172,11 @@ struct alignas(cache_line) Thread {
     tool::counters::Progress progress;
     tool::counters::Copying copying;
     tool::counters::Windows windows;
-    /// Of its last call on a file that has failed: what MPI_Error_string says besides.
+    /// Its last call that has failed: MPI_Error_string says so besides.
     struct {
         int error_class = 0;
         std::string text;
-    } failed_on_file;
+    } last_failure;
     sync::locks::Visitor* visitor = nullptr;  ///< of critical sections; nullptr: there are none
     /// Messages taken from a ring while it was locked, to be matched where they belong: a list. Only
     /// where senders choose the instance (p2p/laboratory.hpp).

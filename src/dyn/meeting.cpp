@@ -45,7 +45,7 @@ comm::Route next_client(core::Thread& thread, objects::Communicator& comm, std::
                     "argument port_name: it is not that of a port which this process has open");
     comm::Letters& letters = *thread.process->letters;
     while (const auto letter = letters.wait(thread, port->key, -1, "for MPI_Comm_connect"))
-        if (!letters.is_lost(letter->process)) return answer(thread, comm, *letter);
+        if (!letters.is_gone(letter->process)) return answer(thread, comm, *letter);
     return fail(thread, comm, MPI_ERR_PORT, "the port was closed meanwhile");
 }
 
@@ -71,7 +71,7 @@ comm::Route to_server(core::Thread& thread, objects::Communicator& comm, std::st
     if (!letter)
         return fail(
             thread, comm, MPI_ERR_PORT,
-            "the process that has opened the port is not reached: " + letters.why_lost(owner));
+            "the process that has opened the port is not reached: " + letters.why_gone(owner));
     if (letter->says == comm::refused)
         return fail(thread, comm, MPI_ERR_PORT, "the port is not open any more");
     return route_by(comm, mine, false, letter->process, std::move(pin));
@@ -113,7 +113,7 @@ int accept(core::Thread& thread, objects::Communicator& comm, std::int32_t root,
             route = found_by(thread, comm, [&] { return next_client(thread, comm, port); });
         part = {};
         const int error = comm::try_to_introduce(thread, participants, root, route, part);
-        if (error != comm::leader_is_lost) return error;
+        if (error != comm::leader_is_gone) return error;
     }
 }
 
@@ -123,7 +123,7 @@ int connect(core::Thread& thread, objects::Communicator& comm, std::int32_t root
     if (comm.rank == root)
         route = found_by(thread, comm, [&] { return to_server(thread, comm, port); });
     const int error = comm::try_to_introduce(thread, comm::Participants(comm), root, route, part);
-    if (error != comm::leader_is_lost) return error;
+    if (error != comm::leader_is_gone) return error;
     return objects::fail(thread, &comm, MPI_ERR_PORT,
                          "the process that has opened the port has ended");
 }

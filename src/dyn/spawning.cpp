@@ -139,8 +139,9 @@ int spawn(core::Thread& thread, objects::Communicator& comm, std::int32_t root,
         codes = at_root.codes();
     }
     if (const int error = tell(thread, participants, root, codes)) return error;
-    const int error = comm::try_to_introduce(thread, participants, root, route, part);
-    if (error == comm::leader_is_lost)
+    const int error =
+        comm::try_to_introduce(thread, participants, root, route, part, MPI_ERR_SPAWN);
+    if (error == comm::leader_is_gone)
         return objects::fail(thread, &comm, MPI_ERR_SPAWN,
                              "the processes have ended within MPI_Init");
     if (error == MPI_SUCCESS && comm.rank == root) at_root.end(part);

@@ -25,6 +25,7 @@ Numbering::Numbering(std::int32_t rank, const NodeMap& nodes)
     for (std::int32_t number = 0; number < size_; ++number)
         numbers_[static_cast<std::size_t>(rank_of(number))] = number;
     own_ = number_of(rank);
+    nodes_ = nodes;
 }
 
 }  // namespace heddle::launch

@@ -8,7 +8,7 @@
 /// One node       a number is a rank, and nothing is kept.
 /// Guests         processes of other jobs have numbers from size() on (transport/guests.hpp), and are no ranks: what asks for
 ///                ranks gets these numbers back.
-/// Memory         8 bytes for each rank of a job on several nodes.
+/// Memory         12 bytes for each rank of a job on several nodes.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +42,14 @@ public:
                                                   : ranks_[static_cast<std::size_t>(number)];
     }
 
+    /// The node of a process of this job, by the launcher's number.
+    std::int32_t node_of(std::int32_t number) const noexcept {
+        return nodes_.empty() ? 0 : nodes_[static_cast<std::size_t>(rank_of(number))];
+    }
+
 private:
     std::int32_t rank_, own_, here_, size_;
+    NodeMap nodes_;                      ///< empty: one
     std::vector<std::int32_t> numbers_;  ///< by rank
     std::vector<std::int32_t> ranks_;    ///< by number
 };

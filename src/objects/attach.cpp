@@ -38,6 +38,7 @@ void give_back(core::Thread& thread) {
     thread.next = nullptr;
     if (thread.attached != nullptr) thread.attached->owner.store(0, release);
     thread.attached = nullptr;
+    thread.last_failure.error_class = MPI_SUCCESS;
     process.threads.give(&thread);
 }
 

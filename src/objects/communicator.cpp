@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "objects/nodes.hpp"
 #include "objects/process.hpp"
 #include "sync/mutex.hpp"
 
@@ -84,6 +85,9 @@ void leave_scratch(const Process& process, Communicator& communicator) noexcept 
     SharedScratch& scratch = communicator.scratch;
     if (scratch.memory != nullptr) process.node.leave_stage(scratch.stage, scratch.memory);
     scratch = {};
+    if (const auto nodes = std::exchange(communicator.nodes, nullptr))
+        if (nodes->scratch.memory != nullptr)
+            process.node.leave_stage(nodes->scratch.stage, nodes->scratch.memory);
 }
 
 std::int32_t process_named_by(const Communicator& communicator, std::int32_t rank) noexcept {

@@ -67,7 +67,12 @@ struct SharedScratch {
     std::shared_ptr<const platform::Mapping> mapping;  ///< of a stage that is a segment
     std::uint64_t turn = 0;                            ///< the last turn that a call has taken
     std::uint64_t room = 0;  ///< the last turn whose slots are known to be free
+    std::int32_t place = 0, places = 0;   ///< of this rank, among those that share it
+    const std::int32_t* ranks = nullptr;  ///< at these places; nullptr: all of the communicator
 };
+
+/// Which of its ranks are on one node (objects/nodes.hpp).
+struct Nodes;
 
 /// Fields above the line are read by every message, and written only while the communicator is made,
 /// hints excepted.
@@ -96,6 +101,7 @@ struct Communicator : core::Object {
         0;  ///< nonblocking and persistent ones so far: their tags, one thread at a time
     std::uint32_t calls = 0;  ///< collective calls so far, of all kinds; likewise
     SharedScratch scratch;    ///< likewise
+    std::shared_ptr<Nodes> nodes;  ///< nullptr: nobody has asked yet
 
     std::int32_t size() const noexcept { return group->size(); }
 };

@@ -240,29 +240,27 @@ std::string where(Process& process, const ErrorScope& scope) {
     return " on " + scope.name(scope.object);
 }
 
-/// For MPI_Error_string. Programs that open files rarely set a handler, and the system's words are what they need.
+/// For MPI_Error_string.
 void keep(core::Thread& thread, int error_class, const std::string& where,
           std::string_view detail) {
-    thread.failed_on_file.error_class = error_class;
-    thread.failed_on_file.text = routine(thread.call) + where + ": " + std::string(detail);
+    thread.last_failure.error_class = MPI_SUCCESS;
+    thread.last_failure.text = routine(thread.call) + where + ": " + std::string(detail);
+    thread.last_failure.error_class = error_class;
 }
 
-/// What is wrong is said where somebody hears it; also where memory for that has run out.
+/// Also where memory for the words has run out.
 int raise(core::Thread& thread, const ErrorScope& scope, int error_class, std::string_view detail) {
     Process& process = *thread.process;
     const Held handler(process, handler_in_force(process, scope));
-    const bool gives_back = (*handler).action == Errhandler::Action::give_back;
-    if (!scope.of_files) thread.failed_on_file.error_class = MPI_SUCCESS;
-    if (gives_back && !scope.of_files) return error_class;
     std::string text;
     try {
         const std::string place = where(process, scope);
-        if (scope.of_files) keep(thread, error_class, place, detail);
+        keep(thread, error_class, place, detail);
+        if ((*handler).action == Errhandler::Action::give_back) return error_class;
         text = sentence(thread.call, place, error_class, detail);
     } catch (const std::bad_alloc&) {
         text = "out of memory";  // needs none
     }
-    if (gives_back) return error_class;
     return call_errhandler(process, *handler, handle_of(process, scope), error_class, text);
 }
 
@@ -293,7 +291,7 @@ ErrorScope::ErrorScope(Window& window) noexcept
       name(name_of_object<Window>) {}
 
 ErrorScope::ErrorScope(File& file) noexcept
-    : in_force(&file.errhandler), handle(file.handle()), object(&file), of_files(true) {
+    : in_force(&file.errhandler), handle(file.handle()), object(&file) {
     if (!file.name.empty()) name = name_of_object<File>;
 }
 

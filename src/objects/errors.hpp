@@ -36,7 +36,6 @@ struct ErrorScope {
     void* handle = nullptr;
     const void* object = nullptr;
     std::string (*name)(const void* object) = nullptr;  ///< called with the process's set-up lock
-    bool of_files = false;  ///< errors are returned unless the program says otherwise
 };
 
 /// Fails the call that `thread` is in. `scope`: the object that it works on. `detail`: what is wrong, a

@@ -333,17 +333,29 @@ const std::array<Entry, type_handles> kinds = make_kinds();
 
 }  // namespace
 
-Kernel kernel_of(Builtin operation, const Datatype& type) noexcept {
-    if (operation == Builtin::none) return nullptr;
+namespace {
+
+Entry entry_of(const Datatype& type) noexcept {
     // A type of MPI_Type_create_f90_real and its like has the values of a predefined one.
     const bool named = !type.definition || type.definition->basic == nullptr;
     const MPI_Datatype handle = named ? type.handle : type.definition->basic->handle;
     const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(handle) - first_type;
-    if (number >= type_handles) return nullptr;
-    const Entry entry = kinds[number];
+    return number < type_handles ? kinds[number] : Entry{};
+}
+
+}  // namespace
+
+Kernel kernel_of(Builtin operation, const Datatype& type) noexcept {
+    if (operation == Builtin::none) return nullptr;
+    const Entry entry = entry_of(type);
     const auto op = static_cast<std::size_t>(operation);
     if ((takes[op] & entry.category) == 0) return nullptr;
     return kernels[op][entry.representation];
+}
+
+bool is_exact(Builtin operation, const Datatype& type) noexcept {
+    constexpr unsigned exact = c_integer | fortran_integer | multi_language | logical | bytes;
+    return kernel_of(operation, type) != nullptr && (entry_of(type).category & exact) != 0;
 }
 
 }  // namespace heddle::objects

@@ -56,6 +56,9 @@ using Kernel = void (*)(const std::byte* left, const std::byte* right, std::byte
 /// nullptr if the operation is not defined for the type, or is the user's own.
 Kernel kernel_of(Builtin operation, const Datatype& type) noexcept;
 
+/// Whether operands may be combined in any order without a difference to the bits of the result.
+bool is_exact(Builtin operation, const Datatype& type) noexcept;
+
 inline bool is_predefined(const Datatype& type) noexcept {
     return reinterpret_cast<std::uintptr_t>(type.handle) < 1024;
 }
@@ -82,6 +85,7 @@ struct Reduction {
         return kernel != nullptr || operation->builtin == Builtin::none;
     }
     bool commutative() const noexcept { return operation->commutative; }
+    bool exact() const noexcept { return is_exact(operation->builtin, *type); }
     /// result = left op right, elementwise, on elements as they lie in the user's buffers. `result` may be `right`;
     /// otherwise nothing overlaps.
     void combine(const std::byte* left, const std::byte* right, std::byte* result,

@@ -236,7 +236,7 @@ void Process::give_memory_back(core::Thread& thread) {
     std::lock_guard guard(set_up);
     if (uses_ != 0) return;
     memory_goes(thread);
-    if (world->scratch.memory != nullptr) leave_scratch(*this, *world);
+    if (world->scratch.memory != nullptr || world->nodes != nullptr) leave_scratch(*this, *world);
     node.unmap();
     thread.requests.drain(requests);
     requests.trim();

@@ -46,6 +46,11 @@ public:
             mine, 1,
             "lost rank " + std::to_string(mine.numbers.rank_of(process)) + ": " + std::string(why));
     }
+    /// Of ranks of this job the launcher knows.
+    void left(std::int32_t process) noexcept override {
+        objects::Process& mine = *objects::attached_thread()->process;
+        if (mine.numbers.is_guest(process)) engine_.guest_listener_->left(process);
+    }
     bool withhold(instance::Pending& pending) noexcept override {
         return engine_.withhold_far(pending);
     }

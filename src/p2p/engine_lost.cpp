@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Operations with a process of another job that is lost, where the program wants to go on (comm/letters.hpp): what can only
+/// Operations with a process of another job that is gone, where the program wants to go on (comm/letters.hpp): what can only
 /// be completed by that process fails with MPI_ERR_PROC_ABORTED.
 
 #include <vector>
@@ -12,15 +12,21 @@
 namespace heddle::p2p {
 namespace {
 
-/// Whether its message comes from that process, or may, since it takes one from any process of its communicator.
-bool waits_for(const core::Request& receive, std::int32_t process) noexcept {
+/// Whether its message comes from that process, or may, since it takes one from any process of its communicator. As long as
+/// one of these is there, a process that has left is not missed.
+bool waits_for(const core::Request& receive, std::int32_t process,
+               GuestListener& listener) noexcept {
     const objects::Communicator* const communicator = objects::live(receive.communicator);
     if (communicator == nullptr) return false;
     if (receive.source != match::any_source)
         return objects::process_named_by(*communicator, receive.source) == process;
-    for (std::int32_t rank = 0; rank < communicator->peers; ++rank)
-        if (objects::process_named_by(*communicator, rank) == process) return true;
-    return false;
+    bool is_member = false, all_gone = true;
+    for (std::int32_t rank = 0; rank < communicator->peers; ++rank) {
+        const std::int32_t member = objects::process_named_by(*communicator, rank);
+        is_member |= member == process;
+        all_gone &= listener.is_gone(member);
+    }
+    return is_member && (all_gone || !listener.has_left(process));
 }
 
 }  // namespace
@@ -31,7 +37,7 @@ void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
         const AllInstancesLock all(*this);
         std::vector<core::Request*> waiting;
         const auto note = [&](const core::Request& receive) {
-            if (waits_for(receive, process))
+            if (waits_for(receive, process, *guest_listener_))
                 waiting.push_back(const_cast<core::Request*>(&receive));
         };
         const auto fail = [&](auto& posted) {

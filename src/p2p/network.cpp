@@ -61,6 +61,9 @@ struct Network::Adapter final : transport::Arrivals {
     void lost(transport::Peer peer, std::string_view why) noexcept override {
         if (!network.is_closing()) receiver.lost(process(peer), why);
     }
+    void left(transport::Peer peer) noexcept override {
+        if (!network.is_closing()) receiver.left(process(peer));
+    }
     void stranger() noexcept override { network.counters_.network_strangers.add(); }
 
 private:

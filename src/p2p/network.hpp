@@ -52,6 +52,7 @@ public:
         virtual bool arrived(ProgressCall& call, std::int32_t process,
                              transport::Header& header) noexcept = 0;
         virtual void lost(std::int32_t process, std::string_view why) noexcept = 0;
+        virtual void left(std::int32_t process) noexcept = 0;
         /// The message is about to leave, to a process that has asked to withhold payloads.
         /// False: there is nothing to withhold.
         virtual bool withhold(instance::Pending& message) noexcept = 0;

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,6 +45,7 @@ inline std::vector<std::byte> payload_of(std::uint32_t number, std::size_t bytes
 struct Collector {
     std::map<Peer, std::uint32_t> next;
     std::map<Peer, std::string> gone;
+    std::set<Peer> has_left;
     std::vector<std::uint64_t> read;
     std::size_t messages = 0, bytes = 0, wrong = 0, failed_reads = 0, strangers = 0;
     std::size_t patience = ~std::size_t{0};  ///< takes so many messages, then none
@@ -66,6 +68,7 @@ struct Collector {
         if (!fine) ++failed_reads;
     }
     void lost(Peer peer, std::string_view why) noexcept { gone[peer] = why; }
+    void left(Peer peer) noexcept { has_left.insert(peer); }
     void stranger() noexcept { ++strangers; }
 };
 
@@ -239,6 +242,7 @@ struct Echo {
     }
     void read_over(std::uint64_t, bool) noexcept {}
     void lost(Peer, std::string_view why) noexcept { ADD_FAILURE() << why; }
+    void left(Peer) noexcept {}
     void stranger() noexcept { ADD_FAILURE() << "a stranger"; }
 };
 

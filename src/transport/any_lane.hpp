@@ -19,6 +19,7 @@ public:
     virtual bool arrived(Peer peer, Header& header) noexcept = 0;
     virtual void read_over(std::uint64_t token, bool fine) noexcept = 0;
     virtual void lost(Peer peer, std::string_view why) noexcept = 0;
+    virtual void left(Peer peer) noexcept = 0;
     virtual void stranger() noexcept = 0;
 
 protected:

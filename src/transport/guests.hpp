@@ -117,6 +117,7 @@ public:
     explicit GuestMembers(Guests& guests, bool checked = false) noexcept
         : guests_(guests), checked_(checked) {}
 
+    static constexpr bool end_alone = true;
     static constexpr Peer limit() noexcept { return static_cast<Peer>(Guests::most); }
     /// A new batch to the peer, of which this is the number.
     void begin(BatchWriter& batch, Peer to, std::uint32_t number) const;

@@ -157,7 +157,7 @@ private:
     std::size_t take_in_held(C& consumer) noexcept;
     void handle_own(State& state, const Header& header) noexcept;
     template <Consumer C>
-    std::size_t tell_of_lost(C& consumer) noexcept;
+    std::size_t tell_of_ended(C& consumer) noexcept;
 
     bool watches_clock() const noexcept { return watched_ != 0 || !listed_.empty(); }
     void look_at_clock() noexcept;
@@ -172,10 +172,10 @@ private:
     M members_;
     const Patience patience_;
     std::vector<std::unique_ptr<State>> peers_;
-    std::vector<State*> in_use_;   ///< those that are there
-    std::vector<State*> listed_;   ///< those for which something waits
-    std::vector<State*> failing_;  ///< of which the consumer is to hear
-    std::vector<State*> owing_;    ///< to which an answer is due
+    std::vector<State*> in_use_;  ///< those that are there
+    std::vector<State*> listed_;  ///< those for which something waits
+    std::vector<State*> untold_;  ///< that have ended, of which the consumer is to hear
+    std::vector<State*> owing_;   ///< to which an answer is due
     std::deque<Arrival> held_;
     std::vector<std::unique_ptr<SendBuffer>> buffers_;
     SendBuffer* free_ = nullptr;

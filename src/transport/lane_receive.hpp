@@ -18,7 +18,7 @@ std::size_t Lane<W, M>::poll(C& consumer) noexcept {
         happened += handle(consumer, event);
     if (!owing_.empty()) answer_calls();
     if (watches_clock()) look_at_clock();
-    if (!failing_.empty() && held_.empty()) happened += tell_of_lost(consumer);
+    if (!untold_.empty() && held_.empty()) happened += tell_of_ended(consumer);
     for (; strangers_ != 0; --strangers_) consumer.stranger();
     // What the consumer has posted leaves with the end of the turn.
     if (!listed_.empty()) flush();
@@ -159,11 +159,15 @@ void Lane<W, M>::handle_own(State& state, const Header& header) noexcept {
 
 template <Wire W, class M>
 template <Consumer C>
-std::size_t Lane<W, M>::tell_of_lost(C& consumer) noexcept {
+std::size_t Lane<W, M>::tell_of_ended(C& consumer) noexcept {
     std::size_t told = 0;
-    for (; !failing_.empty(); ++told) {
-        State& state = *failing_.back();
-        failing_.pop_back();
+    for (; !untold_.empty(); ++told) {
+        State& state = *untold_.back();
+        untold_.pop_back();
+        if (state.condition == Condition::left) {
+            consumer.left(state.number);
+            continue;
+        }
         state.condition = Condition::faulty;
         consumer.lost(state.number, state.why);
     }
@@ -173,7 +177,7 @@ std::size_t Lane<W, M>::tell_of_lost(C& consumer) noexcept {
 template <Wire W, class M>
 bool Lane<W, M>::arm() noexcept {
     flush();
-    return wire_.descriptor() >= 0 && held_.empty() && failing_.empty() && owing_.empty() &&
+    return wire_.descriptor() >= 0 && held_.empty() && untold_.empty() && owing_.empty() &&
         wire_.may_sleep();
 }
 
@@ -209,9 +213,14 @@ void Lane<W, M>::forget_silence(Clock::time_point now) noexcept {
 template <Wire W, class M>
 void Lane<W, M>::look_after(State& state, Clock::time_point now) noexcept {
     if (state.stuck && now - state.stuck_since > patience_.before_diagnosis) diagnose(state);
-    if (state.watchers == 0 || !state.usable() || state.rests) return;
+    if (state.watchers == 0 || !state.usable()) return;
     const auto silent =
         std::chrono::duration_cast<std::chrono::milliseconds>(now - state.last_heard);
+    if (state.rests) {
+        // It answers no call. Whether it has ended its host knows.
+        if (M::end_alone && silent > patience_.before_call) diagnose(state);
+        return;
+    }
     look_at_silence(state, silent);
     if (silent <= patience_.before_call || !state.known || !state.usable()) return;
     // Again and again: what goes to a process that has ended comes to light when more is sent there.

@@ -16,7 +16,7 @@ auto Lane<W, M>::state_of(Peer peer) -> State& {
         peers_[peer] = std::make_unique<State>(peer);
         in_use_.push_back(peers_[peer].get());
         // What may become so long later must not have to allocate then.
-        for (auto* list : {&listed_, &failing_, &owing_}) list->reserve(in_use_.size());
+        for (auto* list : {&listed_, &untold_, &owing_}) list->reserve(in_use_.size());
     }
     return *peers_[peer];
 }
@@ -252,11 +252,11 @@ void Lane<W, M>::resume() noexcept {
 template <Wire W, class M>
 void Lane<W, M>::fail(State& state, std::string why) noexcept {
     if (!state.usable()) return;
-    if (state.rests) return stop(state, Condition::left);
+    stop(state, state.rests ? Condition::left : Condition::failing);
+    untold_.push_back(&state);
+    if (state.rests) return;
     const std::string place = state.known ? wire_.place(state.address) : std::string();
     state.why = place.empty() ? std::move(why) : place + ": " + why;
-    stop(state, Condition::failing);
-    failing_.push_back(&state);
 }
 
 template <Wire W, class M>
@@ -283,8 +283,9 @@ bool Lane<W, M>::forget(Peer peer) noexcept
     const bool is_held = std::any_of(held_.begin(), held_.end(), [&](const Arrival& arrival) {
         return arrival.from == nullptr || arrival.from == &state;
     });
-    if (!ended || is_held || state.in_flight != 0 || state.batch.is_open() || state.listed ||
-        state.owes_answer || reading_ != 0)
+    const bool is_untold = std::find(untold_.begin(), untold_.end(), &state) != untold_.end();
+    if (!ended || is_untold || is_held || state.in_flight != 0 || state.batch.is_open() ||
+        state.listed || state.owes_answer || reading_ != 0)
         return false;
     end_diagnosis(state);
     if (state.watchers != 0) --watched_;

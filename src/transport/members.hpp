@@ -12,6 +12,8 @@ class JobMembers {
 public:
     explicit JobMembers(Identity identity) noexcept : identity_(identity) {}
 
+    /// Whether a peer may end while others wait for it: what a job ends otherwise ends it.
+    static constexpr bool end_alone = false;
     /// Peers are below.
     Peer limit() const noexcept { return identity_.processes; }
     /// A new batch to the peer, of which this is the number.

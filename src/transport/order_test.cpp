@@ -103,6 +103,7 @@ private:
         }
         void read_over(std::uint64_t, bool) noexcept {}
         void lost(Peer, std::string_view why) noexcept { ADD_FAILURE() << why; }
+        void left(Peer) noexcept {}
         void stranger() noexcept { ADD_FAILURE() << "a stranger"; }
     };
 
@@ -186,6 +187,7 @@ private:
         }
         void read_over(std::uint64_t, bool) noexcept {}
         void lost(Peer, std::string_view why) noexcept { ADD_FAILURE() << why; }
+        void left(Peer) noexcept {}
         void stranger() noexcept { ADD_FAILURE() << "a stranger"; }
     };
 

@@ -19,7 +19,7 @@ struct PeerState {
         fine,
         failing,  ///< found faulty; the consumer has not heard of it
         faulty,   ///< it has
-        left,     ///< it has gone after its farewell
+        left,     ///< it has ended after its farewell
     };
 
     explicit PeerState(Peer number) noexcept : number(number) {}

@@ -27,7 +27,8 @@
 ///                Messages from a faulty peer that have come before it was found faulty are still delivered first.
 ///                A peer is found faulty when something for it cannot be delivered, when its messages have a gap, and
 ///                if it is watched when it has been silent for too long and its host is silent, too: a process that is
-///                stopped, or has much to do, is none. A word of farewell is not a fault.
+///                stopped, or has much to do, is none. A word of farewell is not a fault: where it is found that a peer has ended
+///                after it, the consumer is told left(peer). Nothing goes there any more, and all that it has said is there.
 /// drain()        true when every peer has taken over what was handed over, or is faulty, or has taken its leave and
 ///                the network has what is for it. To be called again after poll() until then; the peers must poll. A
 ///                lane that is destroyed earlier may lose what is under way.
@@ -92,6 +93,7 @@ concept Consumer =
         /// A read() with this token is over; false: the peer is faulty.
         { consumer.read_over(token, bool{}) } noexcept -> std::same_as<void>;
         { consumer.lost(peer, why) } noexcept -> std::same_as<void>;
+        { consumer.left(peer) } noexcept -> std::same_as<void>;
         /// Something has come from somebody who does not belong to the job, and was ignored.
         { consumer.stranger() } noexcept -> std::same_as<void>;
     };
@@ -101,6 +103,7 @@ struct AnyConsumer {
     bool arrived(Peer, Header&) noexcept { return true; }
     void read_over(std::uint64_t, bool) noexcept {}
     void lost(Peer, std::string_view) noexcept {}
+    void left(Peer) noexcept {}
     void stranger() noexcept {}
 };
 static_assert(Consumer<AnyConsumer>);

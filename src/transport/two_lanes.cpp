@@ -19,6 +19,7 @@ public:
     void lost(Peer peer, std::string_view why) noexcept override {
         arrivals_.lost(before_ + peer, why);
     }
+    void left(Peer peer) noexcept override { arrivals_.left(before_ + peer); }
     void stranger() noexcept override { arrivals_.stranger(); }
 
 private:

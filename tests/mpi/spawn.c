@@ -92,6 +92,8 @@ int main(int argc, char** argv) {
     if (rank == 0) {
         char text[MPI_MAX_ERROR_STRING];
         MPI_Error_string(error, text, &size);
+        CHECK(strstr(text, "MPI_Comm_spawn") != NULL);
+        CHECK(strstr(text, "'true' process 0 has ended before MPI_Init") != NULL);
         puts("spawn: fine");
     }
     MPI_Finalize();

@@ -240,14 +240,20 @@ static int connect_to(const char* port) {
     return error;
 }
 
-/* Writes the port of a process of another job that has ended, after it has closed the port or not. */
-static void dead_port(char* how, char* port) {
+/* Writes the port of a process of another job that ends, after it has closed the port or not. Returns the process. */
+static pid_t dying_port(char* how, char* port) {
     MPI_Comm child;
     int pid;
     CHECK(spawn(own_program, how, 1, &child) == MPI_SUCCESS);
     MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, child, MPI_STATUS_IGNORE);
     MPI_Recv(&pid, 1, MPI_INT, 0, 0, child, MPI_STATUS_IGNORE);
     MPI_Comm_disconnect(&child);
+    return pid;
+}
+
+/* The same when it has ended. */
+static void dead_port(char* how, char* port) {
+    const pid_t pid = dying_port(how, port);
     while (kill(pid, 0) == 0) usleep(1000);
     spawning_works();  // makes progress, so that what the process has said last is known
 }
@@ -301,6 +307,12 @@ static void ports(char* argv[]) {
     CHECK(class_of(MPI_Close_port(port)) == MPI_ERR_PORT);
     CHECK(class_of(connect_to(port)) == MPI_ERR_PORT);
 
+    for (int i = 0; i < 20; ++i) {
+        const pid_t pid = dying_port("port", port);
+        if (i % 2 != 0)  // what it has said last is not known here
+            while (kill(pid, 0) == 0) usleep(1000);
+        CHECK(class_of(connect_to(port)) == MPI_ERR_PORT);
+    }
     dead_port("port", port);
     CHECK(class_of(connect_to(port)) == MPI_ERR_PORT);
     dead_port("closed", port);
@@ -317,6 +329,36 @@ static void ports(char* argv[]) {
     CHECK(connect_to(port) == MPI_SUCCESS);
     MPI_Comm_disconnect(&child);
     spawning_works();
+}
+
+/* --- processes that end without disconnecting --- */
+
+/* Who waits for such a process hears of it; who waits for any of several does when all have ended. */
+static void leaving(char* argv[]) {
+    (void)argv;
+    MPI_Comm children;
+    MPI_Request any;
+    MPI_Status status;
+    int word = 0, is_there = 1;
+    CHECK(spawn(own_program, "leave", 2, &children) == MPI_SUCCESS);
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, children, &any);
+    CHECK(class_of(MPI_Recv(&word, 1, MPI_INT, 0, 1, children, MPI_STATUS_IGNORE)) ==
+          MPI_ERR_PROC_ABORTED);
+    MPI_Test(&any, &is_there, &status);
+    CHECK(!is_there);
+    MPI_Send(&word, 1, MPI_INT, 1, 0, children);
+    CHECK(MPI_Wait(&any, &status) == MPI_SUCCESS && status.MPI_SOURCE == 1);
+    CHECK(class_of(MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, children, &status)) ==
+          MPI_ERR_PROC_ABORTED);
+    CHECK(MPI_Comm_disconnect(&children) == MPI_SUCCESS);
+    spawning_works();
+}
+
+/* The child disconnects alone. */
+static void abandoning(char* argv[]) {
+    (void)argv;
+    MPI_Comm child;
+    CHECK(spawn(own_program, "abandoned", 1, &child) == MPI_SUCCESS);
 }
 
 /* --- threads at one port --- */
@@ -420,7 +462,16 @@ static void be_child(MPI_Comm parent, char* argv[]) {
         MPI_Comm_disconnect(&client);
     }
     if (strcmp(task, "clients") == 0) be_client(argv[2]);
+    if (strcmp(task, "leave") == 0) {
+        int rank, word;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0) return;
+        MPI_Recv(&word, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
+        MPI_Send(&word, 1, MPI_INT, 0, 0, parent);
+        return;
+    }
     MPI_Comm_disconnect(&parent);
+    if (strcmp(task, "abandoned") == 0) puts("disconnected");
 }
 
 static const struct {
@@ -434,6 +485,8 @@ static const struct {
              {"finalize", finalize},
              {"never", never},
              {"ports", ports},
+             {"leaving", leaving},
+             {"abandoning", abandoning},
              {"one_port", one_port},
              {"fatal", fatal},
              {"many", many_spawns}};

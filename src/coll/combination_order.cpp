@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/combination_order.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::coll {
+namespace {
+
+using Operands = std::span<std::byte*>;
+
+/// The result is where the right one was.
+void combine(Schedule& schedule, std::byte*& left, std::byte* right, std::uint64_t count) {
+    schedule.combine(left, right, count);
+    left = right;
+}
+
+/// From the last one down.
+std::byte* fold(Schedule& schedule, Operands operands, std::uint64_t count, std::size_t pivot) {
+    std::byte* const sum = operands[pivot];
+    for (std::size_t rank = operands.size(); rank-- > 0;)
+        if (rank != pivot) schedule.combine(operands[rank], sum, count);
+    return sum;
+}
+
+/// Neighbours at distance 1, then at 2, 4, ...: a tree whose first operand is its root.
+std::byte* fold_pairs(Schedule& schedule, Operands operands, std::uint64_t count) {
+    for (std::size_t distance = 1; distance < operands.size(); distance *= 2)
+        for (std::size_t at = 0; at + distance < operands.size(); at += 2 * distance)
+            combine(schedule, operands[at], operands[at + distance], count);
+    return operands[0];
+}
+
+/// As doubling_allreduce(): surplus pairs begin as one.
+std::byte* fold_doubling(Schedule& schedule, Operands operands, std::uint64_t count) {
+    const std::size_t active = std::bit_floor(operands.size());
+    const std::size_t surplus = operands.size() - active;
+    for (std::size_t place = 0; place < active; ++place) {
+        if (place < surplus) {
+            combine(schedule, operands[2 * place], operands[2 * place + 1], count);
+            operands[place] = operands[2 * place];
+        } else {
+            operands[place] = operands[place + surplus];
+        }
+    }
+    return fold_pairs(schedule, operands.first(active), count);
+}
+
+}  // namespace
+
+std::byte* combine_all(Schedule& schedule, CombinationOrder order, std::span<std::byte*> operands,
+                       std::uint64_t count, std::int32_t root) {
+    const auto first = static_cast<std::size_t>(root);
+    switch (order) {
+        case CombinationOrder::doubling: return fold_doubling(schedule, operands, count);
+        case CombinationOrder::binomial:
+            std::rotate(operands.begin(), operands.begin() + root, operands.end());
+            return fold_pairs(schedule, operands, count);
+        case CombinationOrder::ordered: return fold_pairs(schedule, operands, count);
+        case CombinationOrder::at_root:
+            return fold(schedule, operands, count,
+                        schedule.reduction.commutative() ? first : operands.size() - 1);
+        default: return fold(schedule, operands, count, operands.size() - 1);
+    }
+}
+
+}  // namespace heddle::coll

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// In which order algorithms combine the operands of all ranks, for whoever has all of them in one place.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "coll/schedule.hpp"
+
+namespace heddle::coll {
+
+enum class CombinationOrder : std::uint8_t {
+    unknown,
+    any,       ///< it makes no difference to the result
+    last,      ///< x0 op (x1 op (... op xn)): shared_allreduce(), direct_allreduce()
+    at_root,   ///< RootFold: shared_reduce(), direct_reduce()
+    doubling,  ///< doubling_allreduce()
+    binomial,  ///< binomial_reduce(), whose root is first
+    ordered,   ///< ordered_reduce(): the same with rank 0 first
+};
+
+/// Combines operands, by rank, and answers where the result is: in place of one of them. Of RootFold and of trees the root
+/// matters.
+std::byte* combine_all(Schedule& schedule, CombinationOrder order, std::span<std::byte*> operands,
+                       std::uint64_t count, std::int32_t root);
+
+}  // namespace heddle::coll

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/levels.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "coll/algorithms.hpp"
+#include "coll/combination_order.hpp"
+#include "coll/shared_slots.hpp"
+#include "objects/nodes.hpp"
+#include "objects/process.hpp"
+
+namespace heddle::coll {
+namespace {
+
+using objects::Nodes;
+
+/// What is dealt on a node passes through a slot.
+constexpr std::uint64_t most_dealt = ScratchLayout::slot_bytes;
+/// Of the operands of all ranks, at each lead.
+constexpr std::uint64_t most_gathered = std::uint64_t{64} << 10;
+/// A broadcast goes from node to node in pieces, while those before are copied on the node.
+constexpr std::uint64_t piece_bytes = std::uint64_t{128} << 10;
+
+Nodes& nodes_of(const Schedule& schedule) noexcept { return *schedule.communicator.nodes; }
+
+std::uint64_t times(std::int32_t number, std::uint64_t bytes) noexcept {
+    return static_cast<std::uint64_t>(number) * bytes;
+}
+
+/// Ranks are places on this node in the function, at whose end everything is waited for.
+template <class Function>
+void on_node(Schedule& schedule, const Nodes& nodes, Function&& function) {
+    schedule.among(nodes.on(nodes.own), nodes.place, function);
+    schedule.wait();
+}
+
+/// Likewise, they are nodes, of which this process is a lead.
+template <class Function>
+void among_leads(Schedule& schedule, const Nodes& nodes, std::span<const std::int32_t> leads,
+                 Function&& function) {
+    schedule.among(leads, nodes.own, function);
+    schedule.wait();
+}
+
+/// Who leads: `root` its node, if it is not -1; the first ranks theirs.
+std::span<const std::int32_t> leads_of(Schedule& schedule, const Nodes& nodes, std::int32_t root) {
+    const auto leads = schedule.scratch_of<std::int32_t>(static_cast<std::size_t>(nodes.count()));
+    for (std::int32_t node = 0; node < nodes.count(); ++node) {
+        const bool is_roots = root >= 0 && nodes.place_of(root, node) >= 0;
+        leads[static_cast<std::size_t>(node)] = is_roots ? root : nodes.on(node).front();
+    }
+    return leads;
+}
+
+/// What the ranks of a node tell its lead, and the lead them.
+class Company {
+public:
+    Company(Schedule& schedule, Nodes& nodes, std::int32_t lead)
+        : schedule_(schedule), nodes_(nodes), lead_(nodes.place_of(lead, nodes.own)) {
+        if (!find_scratch_of_node(schedule, nodes)) return;
+        schedule.shared = &nodes.scratch;
+        on_node(schedule, nodes, [&] { slots_.emplace(schedule, 2); });
+    }
+
+    bool is_lead() const noexcept { return nodes_.place == lead_; }
+    std::int32_t size() const noexcept { return nodes_.size_of(nodes_.own); }
+
+    /// Each gives so many to the lead, which finds them by collected().
+    void collect(const std::byte* data, std::uint64_t bytes) {
+        bytes_ = bytes;
+        own_ = data;
+        on_node(schedule_, nodes_, [&] {
+            if (slots_ && is_lead()) {
+                for_others([&](std::int32_t place) { (void)slots_->of(place, 0, bytes); });
+            } else if (slots_) {
+                schedule_.copy(data, slots_->own(0, bytes), bytes);
+                slots_->give(0, bytes);
+            } else if (is_lead()) {
+                received_ = schedule_.scratch(times(size(), bytes));
+                for_others([&](std::int32_t place) {
+                    schedule_.receive(received_ + times(place, bytes), bytes, place);
+                });
+            } else {
+                schedule_.send(data, bytes, lead_);
+            }
+        });
+    }
+    const std::byte* collected(std::int32_t place) const noexcept {
+        if (place == lead_) return own_;
+        return slots_ ? slots_->place(place, 0, bytes_) : received_ + times(place, bytes_);
+    }
+    /// One after the other, by place.
+    void copy_collected(std::byte* to) {
+        for (std::int32_t place = 0; place < size(); ++place)
+            schedule_.copy(collected(place), to + times(place, bytes_), bytes_);
+    }
+
+    /// The lead gives these to the others. Answers where they are. At most most_dealt through slots.
+    const std::byte* deal(const std::byte* data, std::uint64_t bytes) {
+        const std::byte* dealt = data;
+        on_node(schedule_, nodes_, [&] {
+            if (slots_ && is_lead()) {
+                schedule_.copy(data, slots_->own(1, bytes), bytes);
+                slots_->give(1, bytes);
+            } else if (slots_) {
+                dealt = slots_->of(lead_, 1, bytes);
+            } else {
+                // Only the others write there.
+                std::byte* const to =
+                    is_lead() ? const_cast<std::byte*>(data) : schedule_.scratch(bytes);
+                binomial_bcast(schedule_, to, bytes, lead_);
+                dealt = to;
+            }
+        });
+        return dealt;
+    }
+    /// The same in everybody's buffer, and of any length, after finish().
+    void bcast(std::byte* data, std::uint64_t bytes) {
+        on_node(schedule_, nodes_, [&] {
+            if (shares_)
+                shared_bcast(schedule_, data, bytes, lead_);
+            else
+                binomial_bcast(schedule_, data, bytes, lead_);
+        });
+    }
+    /// What was collected and dealt is not needed any more. To be called once.
+    void finish() {
+        if (!slots_) return;
+        shares_ = true;
+        on_node(schedule_, nodes_, [&] { slots_->finish(1); });
+        slots_.reset();
+    }
+
+private:
+    template <class Function>
+    void for_others(Function&& function) {
+        for (std::int32_t place = 0; place < size(); ++place)
+            if (place != lead_) function(place);
+    }
+
+    Schedule& schedule_;
+    Nodes& nodes_;
+    const std::int32_t lead_;  ///< a place
+    bool shares_ = false;      ///< scratch memory, whose slots have been finished
+    std::optional<SharedSlots> slots_;
+    std::uint64_t bytes_ = 0;  ///< collected from each
+    const std::byte* own_ = nullptr;
+    std::byte* received_ = nullptr;
+};
+
+/// The parts of a buffer, one for each node from this process's on, around, with `bytes` for each rank.
+class PartsByNode {
+public:
+    PartsByNode(Schedule& schedule, const Nodes& nodes, std::uint64_t bytes)
+        : nodes_(nodes),
+          bytes_(bytes),
+          begins_(schedule.scratch_of<std::uint64_t>(static_cast<std::size_t>(nodes.count()) + 1)),
+          data_(schedule.scratch(times(static_cast<std::int32_t>(nodes.ranks.size()), bytes))) {
+        begins_[0] = 0;
+        for (std::size_t i = 0; i + 1 < begins_.size(); ++i)
+            begins_[i + 1] = begins_[i] + times(nodes.size_of(node_at(i)), bytes);
+    }
+
+    std::byte* data() const noexcept { return data_; }
+    /// Calls function(rank, where its bytes are).
+    template <class Function>
+    void each(Function&& function) const {
+        for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
+            std::byte* at = data_ + begins_[i];
+            for (const std::int32_t rank : nodes_.on(node_at(i))) {
+                function(rank, at);
+                at += bytes_;
+            }
+        }
+    }
+    /// Each lead has filled its own part, and the one of that node gets those of the others. Ranks are nodes.
+    void gather(Schedule& schedule, std::int32_t node) const {
+        if (schedule.rank != node) return schedule.send(data_, begins_[1], node);
+        for (std::size_t i = 1; i + 1 < begins_.size(); ++i)
+            schedule.receive(data_ + begins_[i], begins_[i + 1] - begins_[i], node_at(i));
+    }
+    /// The lead of that node has filled all parts, and each gets its own.
+    void scatter(Schedule& schedule, std::int32_t node) const {
+        if (schedule.rank != node) return schedule.receive(data_, begins_[1], node);
+        for (std::size_t i = 1; i + 1 < begins_.size(); ++i)
+            schedule.send(data_ + begins_[i], begins_[i + 1] - begins_[i], node_at(i));
+    }
+    /// Each lead has filled its own part, and gets those of the others (bruck_allgather()).
+    void exchange(Schedule& schedule) const {
+        const auto number = static_cast<std::int32_t>(begins_.size()) - 1;
+        const auto begin = [&](std::int32_t i) { return begins_[static_cast<std::size_t>(i)]; };
+        for (std::int32_t distance = 1; distance < number; distance *= 2) {
+            const std::int32_t now = std::min(distance, number - distance);
+            schedule.receive(data_ + begin(distance), begin(distance + now) - begin(distance),
+                             schedule.after(distance));
+            schedule.send(data_, begin(now), schedule.before(distance));
+            schedule.wait();
+        }
+    }
+
+private:
+    std::int32_t node_at(std::size_t i) const noexcept {
+        return (nodes_.own + static_cast<std::int32_t>(i)) % nodes_.count();
+    }
+
+    const Nodes& nodes_;
+    const std::uint64_t bytes_;
+    const std::span<std::uint64_t> begins_;
+    std::byte* const data_;
+};
+
+// --- which calls ---
+
+/// In which order the call would be combined without levels.
+CombinationOrder order_of(const Schedule& schedule, Collective what, std::uint64_t bytes) {
+    const objects::Reduction& reduction = schedule.reduction;
+    if (reduction.exact()) return CombinationOrder::any;
+    Call call{what, schedule.size, bytes, schedule.blocking() ? Needs::blocking : Needs::nothing};
+    if (reduction.commutative()) call.has = call.has | Needs::commutative;
+    const std::string_view name = select(call, schedule.writer.process->settings).name;
+    if (name == "direct")
+        return what == Collective::allreduce ? CombinationOrder::last : CombinationOrder::at_root;
+    if (name == "doubling") return CombinationOrder::doubling;
+    if (name == "binomial") return CombinationOrder::binomial;
+    if (name == "ordered") return CombinationOrder::ordered;
+    return CombinationOrder::unknown;
+}
+
+}  // namespace
+
+bool may_go_in_levels(const Schedule& schedule, const Call& call) {
+    if (schedule.local != nullptr || schedule.writer.engine->in_laboratory()) return false;
+    const Nodes* const nodes = objects::find_nodes(*schedule.writer.process, schedule.communicator);
+    if (nodes == nullptr) return false;
+    const std::uint64_t all = times(schedule.size, call.bytes);
+    switch (call.what) {
+        case Collective::barrier:
+        case Collective::bcast: return true;
+        case Collective::reduce:
+        case Collective::allreduce: {
+            const CombinationOrder order = order_of(schedule, call.what, call.bytes);
+            return call.bytes <= most_dealt && order != CombinationOrder::unknown &&
+                (order == CombinationOrder::any || all <= most_gathered);
+        }
+        case Collective::gather: return call.bytes <= most_dealt;
+        case Collective::scatter: return times(nodes->most, call.bytes) <= most_dealt;
+        case Collective::allgather: return call.bytes <= most_dealt;
+        case Collective::alltoall: return times(nodes->most, all) <= most_dealt;
+        default: return false;
+    }
+}
+
+void levels_barrier(Schedule& schedule) {
+    Nodes& nodes = nodes_of(schedule);
+    const auto leads = leads_of(schedule, nodes, -1);
+    Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
+    company.collect(nullptr, 0);
+    if (company.is_lead())
+        among_leads(schedule, nodes, leads, [&] { dissemination_barrier(schedule); });
+    (void)company.deal(nullptr, 0);
+    company.finish();
+}
+
+namespace {
+
+/// From node to node, the root's first.
+void long_bcast(Schedule& schedule, Nodes& nodes, std::span<const std::int32_t> leads,
+                Company& company, std::byte* data, std::uint64_t bytes, std::int32_t root) {
+    const std::uint64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
+    const auto size = [&](std::uint64_t piece) {
+        return std::min(piece_bytes, bytes - piece * piece_bytes);
+    };
+    const auto receive = [&](std::uint64_t piece) {
+        if (schedule.rank != root && piece < pieces)
+            schedule.receive(data + piece * piece_bytes, size(piece), schedule.before(1));
+    };
+    if (company.is_lead()) among_leads(schedule, nodes, leads, [&] { receive(0); });
+    for (std::uint64_t piece = 0; piece < pieces; ++piece) {
+        std::byte* const here = data + piece * piece_bytes;
+        if (company.is_lead())
+            schedule.among(leads, nodes.own, [&] {  // and waits when the piece has been copied
+                receive(piece + 1);
+                if (schedule.after(1) != root) schedule.send(here, size(piece), schedule.after(1));
+            });
+        company.bcast(here, size(piece));
+    }
+}
+
+}  // namespace
+
+void levels_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root) {
+    Nodes& nodes = nodes_of(schedule);
+    const auto leads = leads_of(schedule, nodes, root);
+    const std::int32_t roots_node = nodes.node_of(root);
+    Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
+    if (bytes > most_dealt) company.finish();
+    if (bytes > piece_bytes)
+        return long_bcast(schedule, nodes, leads, company, data, bytes, roots_node);
+    if (company.is_lead())
+        among_leads(schedule, nodes, leads,
+                    [&] { binomial_bcast(schedule, data, bytes, roots_node); });
+    if (bytes > most_dealt) return company.bcast(data, bytes);
+    schedule.copy(company.deal(data, bytes), data, bytes);
+    company.finish();
+}
+
+namespace {
+
+/// The operands of this node, combined: where they are.
+std::byte* combine_here(Schedule& schedule, Company& company, std::uint64_t count) {
+    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
+    std::byte* const sum = schedule.scratch(bytes);
+    const std::int32_t last = company.size() - 1;
+    schedule.copy(company.collected(last), sum, bytes);
+    for (std::int32_t place = last - 1; place >= 0; --place)
+        schedule.combine(company.collected(place), sum, count);
+    return sum;
+}
+
+/// Of all ranks, which are in these parts.
+std::byte* combine_parts(Schedule& schedule, const PartsByNode& parts, CombinationOrder order,
+                         std::uint64_t count, std::int32_t root) {
+    const auto operands = schedule.scratch_of<std::byte*>(static_cast<std::size_t>(schedule.size));
+    parts.each(
+        [&](std::int32_t rank, std::byte* at) { operands[static_cast<std::size_t>(rank)] = at; });
+    return combine_all(schedule, order, operands, count, root);
+}
+
+}  // namespace
+
+void levels_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                   std::int32_t root) {
+    Nodes& nodes = nodes_of(schedule);
+    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
+    const CombinationOrder order = order_of(schedule, Collective::reduce, bytes);
+    const auto leads = leads_of(schedule, nodes, root);
+    const std::int32_t roots_node = nodes.node_of(root);
+    Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
+    company.collect(in, bytes);
+    if (!company.is_lead()) return company.finish();
+    if (order == CombinationOrder::any) {
+        std::byte* const sum = combine_here(schedule, company, count);
+        company.finish();
+        return among_leads(schedule, nodes, leads,
+                           [&] { binomial_reduce(schedule, sum, out, count, roots_node); });
+    }
+    const PartsByNode parts(schedule, nodes, bytes);
+    company.copy_collected(parts.data());
+    company.finish();
+    among_leads(schedule, nodes, leads, [&] { parts.gather(schedule, roots_node); });
+    if (schedule.rank == root)
+        schedule.copy(combine_parts(schedule, parts, order, count, root), out, bytes);
+}
+
+void levels_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                      std::uint64_t count) {
+    Nodes& nodes = nodes_of(schedule);
+    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
+    const CombinationOrder order = order_of(schedule, Collective::allreduce, bytes);
+    const auto leads = leads_of(schedule, nodes, -1);
+    Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
+    company.collect(in, bytes);
+    const std::byte* result = nullptr;
+    if (company.is_lead()) {
+        if (order == CombinationOrder::any) {
+            std::byte* const sum = combine_here(schedule, company, count);
+            among_leads(schedule, nodes, leads,
+                        [&] { doubling_allreduce(schedule, sum, sum, count); });
+            result = sum;
+        } else {
+            const PartsByNode parts(schedule, nodes, bytes);
+            company.copy_collected(parts.data());
+            among_leads(schedule, nodes, leads, [&] { parts.exchange(schedule); });
+            result = combine_parts(schedule, parts, order, count, 0);
+        }
+    }
+    schedule.copy(company.deal(result, bytes), out, bytes);
+    company.finish();
+}
+
+void levels_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root) {
+    Nodes& nodes = nodes_of(schedule);
+    const auto leads = leads_of(schedule, nodes, root);
+    Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
+    company.collect(mine.data, mine.bytes);
+    if (!company.is_lead()) return company.finish();
+    const PartsByNode parts(schedule, nodes, mine.bytes);
+    company.copy_collected(parts.data());
+    company.finish();
+    among_leads(schedule, nodes, leads, [&] { parts.gather(schedule, nodes.node_of(root)); });
+    if (schedule.rank != root) return;
+    parts.each([&](std::int32_t rank, const std::byte* at) {
+        schedule.copy(at, all[rank].data, mine.bytes);
+    });
+}
+
+void levels_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root) {
+    Nodes& nodes = nodes_of(schedule);
+    const auto leads = leads_of(schedule, nodes, root);
+    Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
+    const std::byte* own = nullptr;  // the blocks of this node
+    if (company.is_lead()) {
+        const PartsByNode parts(schedule, nodes, mine.bytes);
+        if (schedule.rank == root)
+            parts.each([&](std::int32_t rank, std::byte* at) {
+                schedule.copy(all[rank].data, at, mine.bytes);
+            });
+        among_leads(schedule, nodes, leads, [&] { parts.scatter(schedule, nodes.node_of(root)); });
+        own = parts.data();
+    }
+    const std::byte* const dealt = company.deal(own, times(company.size(), mine.bytes));
+    schedule.copy(dealt + times(nodes.place, mine.bytes), mine.data, mine.bytes);
+    company.finish();
+}
+
+void levels_allgather(Schedule& schedule, Block mine, const Blocks& all) {
+    Nodes& nodes = nodes_of(schedule);
+    const auto leads = leads_of(schedule, nodes, -1);
+    Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
+    company.collect(mine.data, mine.bytes);
+    if (company.is_lead()) {
+        const PartsByNode parts(schedule, nodes, mine.bytes);
+        company.copy_collected(parts.data());
+        among_leads(schedule, nodes, leads, [&] { parts.exchange(schedule); });
+        parts.each([&](std::int32_t rank, const std::byte* at) {
+            schedule.copy(at, all[rank].data, mine.bytes);
+        });
+    }
+    company.finish();
+    company.bcast(all[0].data, times(schedule.size, mine.bytes));
+}
+
+namespace {
+
+/// The blocks from the ranks of one node to those of another, by their destinations.
+std::byte* block_of(std::byte* blocks, std::uint64_t bytes, std::int32_t sources,
+                    std::int32_t source, std::int32_t to) {
+    return blocks + times(to * sources + source, bytes);
+}
+
+}  // namespace
+
+void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in) {
+    Nodes& nodes = nodes_of(schedule);
+    const std::uint64_t bytes = in[0].bytes, all = times(schedule.size, bytes);
+    const auto leads = leads_of(schedule, nodes, -1);
+    Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
+    company.collect(out[0].data, all);
+    std::byte* dealt = nullptr;  // what comes to the ranks of this node, one after the other
+    if (company.is_lead()) {
+        const std::int32_t here = company.size();
+        dealt = schedule.scratch(times(here, all));
+        const auto goes_to = schedule.scratch_of<std::byte*>(leads.size());
+        const auto comes_from = schedule.scratch_of<std::byte*>(leads.size());
+        for (std::int32_t node = 0; node < nodes.count(); ++node) {
+            const std::int32_t there = nodes.size_of(node);
+            const auto i = static_cast<std::size_t>(node);
+            goes_to[i] = schedule.scratch(times(here * there, bytes));
+            comes_from[i] =
+                node == nodes.own ? goes_to[i] : schedule.scratch(times(here * there, bytes));
+            for (std::int32_t to = 0; to < there; ++to)
+                for (std::int32_t from = 0; from < here; ++from)
+                    schedule.copy(company.collected(from) +
+                                      times(nodes.on(node)[static_cast<std::size_t>(to)], bytes),
+                                  block_of(goes_to[i], bytes, here, from, to), bytes);
+        }
+        among_leads(schedule, nodes, leads, [&] {
+            for (std::int32_t distance = 1; distance < schedule.size; ++distance) {
+                const std::int32_t from = schedule.before(distance);
+                schedule.receive(comes_from[static_cast<std::size_t>(from)],
+                                 times(here * nodes.size_of(from), bytes), from);
+            }
+            for (std::int32_t distance = 1; distance < schedule.size; ++distance) {
+                const std::int32_t to = schedule.after(distance);
+                schedule.send(goes_to[static_cast<std::size_t>(to)],
+                              times(here * nodes.size_of(to), bytes), to);
+            }
+        });
+        for (std::int32_t node = 0; node < nodes.count(); ++node)
+            for (std::int32_t to = 0; to < here; ++to)
+                for (std::int32_t from = 0; from < nodes.size_of(node); ++from)
+                    schedule.copy(block_of(comes_from[static_cast<std::size_t>(node)], bytes,
+                                           nodes.size_of(node), from, to),
+                                  dealt + times(to, all) +
+                                      times(nodes.on(node)[static_cast<std::size_t>(from)], bytes),
+                                  bytes);
+    }
+    const std::byte* const result = company.deal(dealt, times(company.size(), all));
+    schedule.copy(result + times(nodes.place, all), in[0].data, all);
+    company.finish();
+}
+
+}  // namespace heddle::coll

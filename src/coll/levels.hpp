@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Collectives in levels: within each node, and between nodes by one rank of each, its lead. The node of the root is led
+/// by the root, others by their first rank.
+///
+/// Within a node  through scratch memory of its ranks (shared_scratch.hpp), in blocking calls; by messages in others, and where
+///                there is none.
+/// Between nodes  leads send to leads: any algorithm, on a schedule whose ranks are nodes (Schedule::enter()).
+/// Bits           a reduction gives what it gives without levels, whatever the mapping of ranks: leads gather the operands, and
+///                combine them in the order of the algorithm that the call would take otherwise (order_of()). Operands that
+///                give the same in any order are combined on each node first.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "coll/select.hpp"
+
+namespace heddle::coll {
+
+class Schedule;
+
+/// Whether the communicator of such a call has levels in which it may go; the same in every process. `bytes`: see Call.
+/// Throws std::bad_alloc.
+bool may_go_in_levels(const Schedule& schedule, const Call& call);
+
+void levels_barrier(Schedule& schedule);
+void levels_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
+void levels_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                   std::int32_t root);
+void levels_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
+/// Equal blocks, as the others.
+void levels_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root);
+void levels_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
+/// The block of this process need not be in its place in `all` yet.
+void levels_allgather(Schedule& schedule, Block mine, const Blocks& all);
+/// `out` may be `in`: in place.
+void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in);
+
+}  // namespace heddle::coll
