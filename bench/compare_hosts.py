@@ -27,7 +27,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help="Heddle's build folder, or where it is installed")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX")
-    parser.add_argument("--only", help="sizes,windows,rates,regimes,wait,start")
+    parser.add_argument("--only", help="sizes,windows,rates,regimes,wait,start,collectives")
     parser.add_argument("--bytes", metavar="N,...",
                         help="of messages whose round trips and bandwidth are measured (default: ten sizes)")
     parser.add_argument("--rounds", type=int, default=5)

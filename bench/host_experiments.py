@@ -61,6 +61,22 @@ def waiting(args):
                       any_regime=True)
 
 
+def collectives(args):
+    """All ranks of a host share its core: where there are more than one, waiting decides."""
+    def of(each):
+        def one(operation, size):
+            label = operation if operation == "barrier" else f"{operation}, {size_name(size)}"
+            words = ["--operations", operation, "--sizes", str(size), "--seconds", str(args.seconds),
+                     "--repetitions", "3"]
+            return run([Row(label, "time_us", "us", {"operation": operation})], "collectives", words, HOSTS * each)
+
+        runs = [one("barrier", 8), *(one(name, size) for name in ("bcast", "reduce", "allreduce", "allgather", "alltoall")
+                                     for size in (8, 1 << 10, 1 << 14, 1 << 18, 1 << 20))]
+        return Experiment(f"Collectives, {HOSTS} hosts of {each} ranks", runs)
+
+    return [of(each) for each in (1, 2, 4, 8)]
+
+
 def start(args):
     rows = [Row("4 empty ranks", "empty_ms", "ms"), Row("4 times /bin/true", "true_ms", "ms"),
             Row("difference", "over_ms", "ms")]
@@ -69,7 +85,7 @@ def start(args):
 
 
 MAKERS = {"sizes": round_trips, "windows": bandwidth, "rates": rates, "regimes": regimes, "wait": waiting,
-          "start": start}
+          "start": start, "collectives": collectives}
 
 
 def experiments(args):
@@ -77,4 +93,5 @@ def experiments(args):
     unknown = [name for name in chosen if name not in MAKERS]
     if unknown:
         sys.exit(f"compare_hosts.py: --only knows {', '.join(MAKERS)}, not {', '.join(unknown)}")
-    return [MAKERS[name](args) for name in chosen]
+    made = [MAKERS[name](args) for name in chosen]
+    return [one for some in made for one in (some if isinstance(some, list) else [some])]

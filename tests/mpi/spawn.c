@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
         char text[MPI_MAX_ERROR_STRING];
         MPI_Error_string(error, text, &size);
         CHECK(strstr(text, "MPI_Comm_spawn") != NULL);
-        CHECK(strstr(text, "'true' process 0 has ended before MPI_Init") != NULL);
+        CHECK(strstr(text, "'true' process ") != NULL);
         puts("spawn: fine");
     }
     MPI_Finalize();

@@ -333,24 +333,36 @@ static void ports(char* argv[]) {
 
 /* --- processes that end without disconnecting --- */
 
+/* This process, a child of its own, and a child of both, which are of three jobs. */
+static MPI_Comm of_three(MPI_Comm first) {
+    MPI_Comm two, second, three;
+    MPI_Intercomm_merge(first, 0, &two);
+    char* arguments[] = {"later", NULL};
+    MPI_Comm_spawn(own_program, arguments, 1, MPI_INFO_NULL, 0, two, &second, MPI_ERRCODES_IGNORE);
+    MPI_Intercomm_merge(second, 0, &three);
+    MPI_Comm_set_errhandler(three, MPI_ERRORS_RETURN);
+    return three;
+}
+
 /* Who waits for such a process hears of it; who waits for any of several does when all have ended. */
 static void leaving(char* argv[]) {
     (void)argv;
-    MPI_Comm children;
+    MPI_Comm first;
     MPI_Request any;
     MPI_Status status;
     int word = 0, is_there = 1;
-    CHECK(spawn(own_program, "leave", 2, &children) == MPI_SUCCESS);
-    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, children, &any);
-    CHECK(class_of(MPI_Recv(&word, 1, MPI_INT, 0, 1, children, MPI_STATUS_IGNORE)) ==
+    CHECK(spawn(own_program, "first", 1, &first) == MPI_SUCCESS);
+    const MPI_Comm three = of_three(first);
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, three, &any);
+    CHECK(class_of(MPI_Recv(&word, 1, MPI_INT, 1, 1, three, MPI_STATUS_IGNORE)) ==
           MPI_ERR_PROC_ABORTED);
     MPI_Test(&any, &is_there, &status);
     CHECK(!is_there);
-    MPI_Send(&word, 1, MPI_INT, 1, 0, children);
-    CHECK(MPI_Wait(&any, &status) == MPI_SUCCESS && status.MPI_SOURCE == 1);
-    CHECK(class_of(MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, children, &status)) ==
+    MPI_Send(&word, 1, MPI_INT, 2, 0, three);
+    CHECK(MPI_Wait(&any, &status) == MPI_SUCCESS && status.MPI_SOURCE == 2);
+    CHECK(class_of(MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, first, &status)) ==
           MPI_ERR_PROC_ABORTED);
-    CHECK(MPI_Comm_disconnect(&children) == MPI_SUCCESS);
+    CHECK(MPI_Comm_disconnect(&first) == MPI_SUCCESS);
     spawning_works();
 }
 
@@ -462,12 +474,16 @@ static void be_child(MPI_Comm parent, char* argv[]) {
         MPI_Comm_disconnect(&client);
     }
     if (strcmp(task, "clients") == 0) be_client(argv[2]);
-    if (strcmp(task, "leave") == 0) {
-        int rank, word;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) return;
-        MPI_Recv(&word, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
-        MPI_Send(&word, 1, MPI_INT, 0, 0, parent);
+    if (strcmp(task, "first") == 0) {
+        of_three(parent);
+        return;
+    }
+    if (strcmp(task, "later") == 0) {
+        MPI_Comm three;
+        int word;
+        MPI_Intercomm_merge(parent, 1, &three);
+        MPI_Recv(&word, 1, MPI_INT, 0, 0, three, MPI_STATUS_IGNORE);
+        MPI_Send(&word, 1, MPI_INT, 0, 0, three);
         return;
     }
     MPI_Comm_disconnect(&parent);

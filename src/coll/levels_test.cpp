@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Collectives in levels, on nodes in one address space: results, their bits, and what crosses the network. The test of all
+/// algorithms (algorithms_test.cpp) runs on two nodes, too.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "mpi.h"
+#include "objects/nodes.hpp"
+#include "objects/process.hpp"
+#include "testing/job.hpp"
+
+namespace heddle::coll {
+namespace {
+
+using testing::run_job;
+
+/// In blocks, in turn, unequal, and with nodes of one rank.
+const std::vector<launch::NodeMap> mappings = {
+    {0, 0, 1, 1},       {0, 1, 0, 1},          {0, 0, 0, 1},
+    {1, 0, 0},          {0, 1, 1, 2, 2, 2, 0}, {2, 1, 0, 0, 1, 2, 2, 2},
+    {0, 0, 1, 2, 3, 3}, {0, 1, 2, 3, 4, 4},
+};
+
+bool is_in_levels() {
+    objects::Process& process = *objects::attached_thread()->process;
+    return objects::find_nodes(process, *process.world) != nullptr;
+}
+
+/// Sums of these differ in their last bits with the order of their operands.
+double operand(int rank, int i) { return 1.0 / (1 + rank * 7 + i % 13) * (i % 3 == 0 ? 1e9 : 1.0); }
+
+using Bits = std::map<std::string, std::vector<double>>;
+
+/// The results of all reductions, at all ranks or at the root.
+void reduce_all(int rank, int ranks, std::mutex& lock, Bits& bits) {
+    for (const int count : {1, 5, 32, 200, 1000, 2500}) {
+        const auto size = static_cast<std::size_t>(count);
+        std::vector<double> in(size);
+        for (int i = 0; i < count; ++i) in[static_cast<std::size_t>(i)] = operand(rank, i);
+        const auto note = [&](const std::string& name, const std::vector<double>& out) {
+            const std::lock_guard guard(lock);
+            bits[name + " of " + std::to_string(count) + " at " + std::to_string(rank)] = out;
+        };
+        std::vector<double> out(size);
+        MPI_Allreduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        note("allreduce", out);
+        out = in;
+        MPI_Allreduce(MPI_IN_PLACE, out.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        note("allreduce in place", out);
+        MPI_Request request;
+        MPI_Iallreduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        note("iallreduce", out);
+        for (int root = 0; root < ranks; ++root) {
+            MPI_Reduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+            if (rank == root) note("reduce", out);
+            MPI_Ireduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD,
+                        &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            if (rank == root) note("ireduce", out);
+        }
+    }
+}
+
+TEST(Levels, any_mapping_gives_the_bits_of_one_node) {
+    for (const launch::NodeMap& mapping : mappings) {
+        const auto ranks = static_cast<int>(mapping.size());
+        Bits here, there;
+        std::mutex lock;
+        run_job({.nodes = launch::NodeMap(mapping.size(), 0)}, [&](int rank, int) {
+            ASSERT_FALSE(is_in_levels());
+            reduce_all(rank, ranks, lock, here);
+        });
+        run_job({.nodes = mapping}, [&](int rank, int) {
+            ASSERT_TRUE(is_in_levels());
+            reduce_all(rank, ranks, lock, there);
+        });
+        ASSERT_EQ(here.size(), there.size());
+        for (const auto& [name, bits] : here)
+            EXPECT_EQ(std::memcmp(bits.data(), there.at(name).data(), bits.size() * sizeof(double)),
+                      0)
+                << name << " of " << ranks;
+    }
+}
+
+/// Blocks have the number of their rank, and where they are.
+int element(int from, int to, int i) { return from * 1000 + to * 100 + i; }
+
+void exchange_all(int rank, int ranks, int count) {
+    const auto each = static_cast<std::size_t>(count), all = each * static_cast<std::size_t>(ranks);
+    std::vector<int> mine(each), blocks(all), got(all, -1);
+    for (int i = 0; i < count; ++i) mine[static_cast<std::size_t>(i)] = element(rank, 0, i);
+    for (int to = 0; to < ranks; ++to)
+        for (int i = 0; i < count; ++i)
+            blocks[static_cast<std::size_t>(to * count + i)] = element(rank, to, i);
+    const auto check = [&](const char* what, auto&& wanted) {
+        for (int from = 0; from < ranks; ++from)
+            for (int i = 0; i < count; ++i)
+                ASSERT_EQ(got[static_cast<std::size_t>(from * count + i)], wanted(from, i))
+                    << what << " of " << count << " by " << rank << " of " << ranks;
+        std::fill(got.begin(), got.end(), -1);
+    };
+    MPI_Request request;
+    const auto gathered = [](int from, int i) { return element(from, 0, i); };
+    MPI_Allgather(mine.data(), count, MPI_INT, got.data(), count, MPI_INT, MPI_COMM_WORLD);
+    check("allgather", gathered);
+    MPI_Iallgather(mine.data(), count, MPI_INT, got.data(), count, MPI_INT, MPI_COMM_WORLD,
+                   &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check("iallgather", gathered);
+    const auto exchanged = [&](int from, int i) { return element(from, rank, i); };
+    MPI_Alltoall(blocks.data(), count, MPI_INT, got.data(), count, MPI_INT, MPI_COMM_WORLD);
+    check("alltoall", exchanged);
+    got = blocks;
+    MPI_Alltoall(MPI_IN_PLACE, count, MPI_INT, got.data(), count, MPI_INT, MPI_COMM_WORLD);
+    check("alltoall in place", exchanged);
+    MPI_Ialltoall(blocks.data(), count, MPI_INT, got.data(), count, MPI_INT, MPI_COMM_WORLD,
+                  &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check("ialltoall", exchanged);
+    for (int root = 0; root < ranks; ++root) {
+        MPI_Gather(mine.data(), count, MPI_INT, got.data(), count, MPI_INT, root, MPI_COMM_WORLD);
+        if (rank == root) check("gather", gathered);
+        MPI_Scatter(blocks.data(), count, MPI_INT, got.data(), count, MPI_INT, root,
+                    MPI_COMM_WORLD);
+        for (int i = 0; i < count; ++i)
+            ASSERT_EQ(got[static_cast<std::size_t>(i)], element(root, rank, i)) << "scatter";
+        std::vector<int> data = rank == root ? blocks : std::vector<int>(all, -1);
+        MPI_Bcast(data.data(), static_cast<int>(all), MPI_INT, root, MPI_COMM_WORLD);
+        for (int to = 0; to < ranks; ++to)
+            ASSERT_EQ(data[static_cast<std::size_t>(to * count)], element(root, to, 0)) << "bcast";
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+TEST(Levels, blocks_come_from_and_to_any_mapping) {
+    for (const launch::NodeMap& mapping : mappings)
+        run_job({.nodes = mapping}, [&](int rank, int) {
+            for (const int count : {1, 60, 500, 6000})
+                exchange_all(rank, static_cast<int>(mapping.size()), count);
+        });
+}
+
+TEST(Levels, long_broadcasts_go_from_node_to_node_in_pieces) {
+    for (const launch::NodeMap& mapping : mappings)
+        run_job({.nodes = mapping}, [&](int rank, int) {
+            constexpr int count = 300'000;
+            for (int root = 0; root < static_cast<int>(mapping.size()); ++root) {
+                std::vector<int> data(count, -1);
+                for (int i = 0; rank == root && i < count; ++i)
+                    data[static_cast<std::size_t>(i)] = i ^ root;
+                MPI_Request request = MPI_REQUEST_NULL;
+                if (root % 2 == 0)
+                    MPI_Bcast(data.data(), count, MPI_INT, root, MPI_COMM_WORLD);
+                else
+                    MPI_Ibcast(data.data(), count, MPI_INT, root, MPI_COMM_WORLD, &request);
+                MPI_Wait(&request, MPI_STATUS_IGNORE);
+                for (int i = 0; i < count; ++i)
+                    ASSERT_EQ(data[static_cast<std::size_t>(i)], i ^ root) << rank << ", " << i;
+            }
+        });
+}
+
+std::uint64_t sent_between_nodes() {
+    return objects::attached_thread()->engine->counted()[tool::CounterIndex::network_sent_messages];
+}
+
+/// How many messages a call sends between nodes.
+template <class Call>
+double messages_of(const launch::NodeMap& mapping, Call&& call) {
+    constexpr int calls = 20;
+    std::atomic<std::uint64_t> sent{0};
+    run_job({.nodes = mapping}, [&](int, int) {
+        call();  // agrees on scratch memory
+        MPI_Barrier(MPI_COMM_WORLD);
+        const std::uint64_t before = sent_between_nodes();
+        for (int i = 0; i < calls; ++i) call();
+        sent += sent_between_nodes() - before;
+    });
+    return static_cast<double>(sent) / calls;
+}
+
+TEST(Levels, what_crosses_the_network_follows_the_nodes) {
+    const launch::NodeMap two = {0, 0, 0, 0, 1, 1, 1, 1}, four = {0, 1, 2, 3, 0, 1, 2, 3, 3};
+    const auto barrier = [] { MPI_Barrier(MPI_COMM_WORLD); };
+    const auto sum = [] {
+        double in = 1, out = 0;
+        MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    };
+    const auto bcast = [] {
+        int data = 7;
+        MPI_Bcast(&data, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    };
+    const auto gather = [] {
+        int in = 7, all[16];
+        MPI_Gather(&in, 1, MPI_INT, all, 1, MPI_INT, 2, MPI_COMM_WORLD);
+    };
+    const auto alltoall = [] {
+        int in[16] = {}, out[16];
+        MPI_Alltoall(in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD);
+    };
+    // Of n nodes, n log n in rounds, and n - 1 in trees.
+    EXPECT_EQ(messages_of(two, barrier), 2);
+    EXPECT_EQ(messages_of(four, barrier), 8);
+    EXPECT_EQ(messages_of(two, sum), 2);
+    EXPECT_EQ(messages_of(four, sum), 8);
+    EXPECT_EQ(messages_of(two, bcast), 1);
+    EXPECT_EQ(messages_of(four, bcast), 3);
+    EXPECT_EQ(messages_of(two, gather), 1);
+    EXPECT_EQ(messages_of(four, gather), 3);
+    EXPECT_EQ(messages_of(two, alltoall), 2);
+    EXPECT_EQ(messages_of(four, alltoall), 12);
+}
+
+/// Communicators of some of the ranks, in another order, have nodes of their own.
+TEST(Levels, communicators_have_their_own_nodes) {
+    const launch::NodeMap mapping = {0, 1, 0, 1, 2, 2, 2, 0};
+    run_job({.nodes = mapping}, [&](int rank, int) {
+        for (int color = 0; color < 3; ++color) {
+            MPI_Comm part;
+            const bool in = color == 0 || rank % 3 != color;
+            MPI_Comm_split(MPI_COMM_WORLD, in ? 1 : MPI_UNDEFINED, -rank, &part);
+            if (!in) continue;
+            int size = 0, number = 0, sum = 0;
+            MPI_Comm_size(part, &size);
+            MPI_Comm_rank(part, &number);
+            for (int call = 0; call < 50; ++call) {
+                MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, part);
+                ASSERT_EQ(sum, size * (size - 1) / 2);
+                int word = number == call % size ? call : -1;
+                MPI_Bcast(&word, 1, MPI_INT, call % size, part);
+                ASSERT_EQ(word, call);
+                MPI_Barrier(part);
+            }
+            MPI_Comm_free(&part);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace heddle::coll
