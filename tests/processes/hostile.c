@@ -333,10 +333,10 @@ static void ports(char* argv[]) {
 
 /* --- processes that end without disconnecting --- */
 
-/* This process, a child of its own, and a child of both, which are of three jobs. */
-static MPI_Comm of_three(MPI_Comm first) {
+/* A process, its first child, and a child of both, which are of three jobs. */
+static MPI_Comm of_three(MPI_Comm first, int is_first) {
     MPI_Comm two, second, three;
-    MPI_Intercomm_merge(first, 0, &two);
+    MPI_Intercomm_merge(first, is_first, &two);
     char* arguments[] = {"later", NULL};
     MPI_Comm_spawn(own_program, arguments, 1, MPI_INFO_NULL, 0, two, &second, MPI_ERRCODES_IGNORE);
     MPI_Intercomm_merge(second, 0, &three);
@@ -352,7 +352,7 @@ static void leaving(char* argv[]) {
     MPI_Status status;
     int word = 0, is_there = 1;
     CHECK(spawn(own_program, "first", 1, &first) == MPI_SUCCESS);
-    const MPI_Comm three = of_three(first);
+    const MPI_Comm three = of_three(first, 0);
     MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, three, &any);
     CHECK(class_of(MPI_Recv(&word, 1, MPI_INT, 1, 1, three, MPI_STATUS_IGNORE)) ==
           MPI_ERR_PROC_ABORTED);
@@ -475,7 +475,7 @@ static void be_child(MPI_Comm parent, char* argv[]) {
     }
     if (strcmp(task, "clients") == 0) be_client(argv[2]);
     if (strcmp(task, "first") == 0) {
-        of_three(parent);
+        of_three(parent, 1);
         return;
     }
     if (strcmp(task, "later") == 0) {
