@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "coll/algorithms.hpp"
+
 namespace heddle::coll {
 namespace {
 
@@ -46,6 +48,22 @@ std::byte* fold_doubling(Schedule& schedule, Operands operands, std::uint64_t co
     return fold_pairs(schedule, operands.first(active), count);
 }
 
+/// As travelling_allreduce(): piece r begins with rank r.
+std::byte* fold_in_turns(Schedule& schedule, Operands operands, std::uint64_t count) {
+    const std::uint64_t extent = schedule.reduction.element_bytes;
+    const std::span<const std::uint64_t> starts = even_pieces(schedule, count);
+    std::byte* const result = schedule.scratch(count * extent);
+    for (std::size_t piece = 0; piece < operands.size(); ++piece) {
+        const std::uint64_t at = starts[piece] * extent;
+        const std::uint64_t elements = starts[piece + 1] - starts[piece];
+        schedule.copy(operands[piece] + at, result + at, elements * extent);
+        for (std::size_t turn = 1; turn < operands.size(); ++turn)
+            schedule.combine(operands[(piece + turn) % operands.size()] + at, result + at,
+                             elements);
+    }
+    return result;
+}
+
 }  // namespace
 
 std::byte* combine_all(Schedule& schedule, CombinationOrder order, std::span<std::byte*> operands,
@@ -56,6 +74,7 @@ std::byte* combine_all(Schedule& schedule, CombinationOrder order, std::span<std
         case CombinationOrder::binomial:
             std::rotate(operands.begin(), operands.begin() + root, operands.end());
             return fold_pairs(schedule, operands, count);
+        case CombinationOrder::turns: return fold_in_turns(schedule, operands, count);
         case CombinationOrder::ordered: return fold_pairs(schedule, operands, count);
         case CombinationOrder::at_root:
             return fold(schedule, operands, count,

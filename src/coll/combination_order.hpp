@@ -18,9 +18,10 @@ enum class CombinationOrder : std::uint8_t {
     doubling,  ///< doubling_allreduce()
     binomial,  ///< binomial_reduce(), whose root is first
     ordered,   ///< ordered_reduce(): the same with rank 0 first
+    turns,     ///< travelling_allreduce(): each piece begins with another rank
 };
 
-/// Combines operands, by rank, and answers where the result is: in place of one of them. Of RootFold and of trees the root
+/// Combines operands, by rank, and answers where the result is. Operands are overwritten. Of RootFold and of trees the root
 /// matters.
 std::byte* combine_all(Schedule& schedule, CombinationOrder order, std::span<std::byte*> operands,
                        std::uint64_t count, std::int32_t root);

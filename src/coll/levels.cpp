@@ -17,8 +17,9 @@ using objects::Nodes;
 
 /// What is dealt on a node passes through a slot.
 constexpr std::uint64_t most_dealt = ScratchLayout::slot_bytes;
-/// Of the operands of all ranks, at each lead.
-constexpr std::uint64_t most_gathered = std::uint64_t{64} << 10;
+/// Of the operands of all ranks, at the root, and at each lead.
+constexpr std::uint64_t most_gathered_once = std::uint64_t{8} << 10;
+constexpr std::uint64_t most_gathered = std::uint64_t{256} << 10;
 /// A broadcast goes from node to node in pieces, while those before are copied on the node.
 constexpr std::uint64_t piece_bytes = std::uint64_t{128} << 10;
 
@@ -221,6 +222,7 @@ CombinationOrder order_of(const Schedule& schedule, Collective what, std::uint64
     const std::string_view name = select(call, schedule.writer.process->settings).name;
     if (name == "direct")
         return what == Collective::allreduce ? CombinationOrder::last : CombinationOrder::at_root;
+    if (name == "travelling") return CombinationOrder::turns;
     if (name == "doubling") return CombinationOrder::doubling;
     if (name == "binomial") return CombinationOrder::binomial;
     if (name == "ordered") return CombinationOrder::ordered;
@@ -240,8 +242,10 @@ bool may_go_in_levels(const Schedule& schedule, const Call& call) {
         case Collective::reduce:
         case Collective::allreduce: {
             const CombinationOrder order = order_of(schedule, call.what, call.bytes);
+            const std::uint64_t most =
+                call.what == Collective::reduce ? most_gathered_once : most_gathered;
             return call.bytes <= most_dealt && order != CombinationOrder::unknown &&
-                (order == CombinationOrder::any || all <= most_gathered);
+                (order == CombinationOrder::any || all <= most);
         }
         case Collective::gather: return call.bytes <= most_dealt;
         case Collective::scatter: return times(nodes->most, call.bytes) <= most_dealt;

@@ -40,7 +40,7 @@ using Bits = std::map<std::string, std::vector<double>>;
 
 /// The results of all reductions, at all ranks or at the root.
 void reduce_all(int rank, int ranks, std::mutex& lock, Bits& bits) {
-    for (const int count : {1, 5, 32, 200, 1000, 2500}) {
+    for (const int count : {1, 5, 32, 200, 1000, 2000, 2500}) {
         const auto size = static_cast<std::size_t>(count);
         std::vector<double> in(size);
         for (int i = 0; i < count; ++i) in[static_cast<std::size_t>(i)] = operand(rank, i);
