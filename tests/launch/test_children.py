@@ -10,7 +10,7 @@ import stat
 import tempfile
 import time
 
-from harness import DOUBLE, MPIEXEC, LaunchTest, become_user, cores, main, marked, need_users, read_proc, wait_until
+from harness import DOUBLE, MPIEXEC, LaunchTest, become_user, cores, main, marked, need_users, our_files, read_proc, wait_until
 
 SPAWNER = os.environ["SPAWNER"]
 MPI = ("board:initialized", "board:finalized")  # what a program with MPI does
@@ -132,12 +132,12 @@ class Start(ChildrenTest):
             self.assertEqual(len(reports(out, "ended")), 18)
 
     def test_a_hundred_starts_leave_nothing(self):
-        memory = set(os.listdir("/dev/shm"))
+        files = our_files()
         for out in self.run_both("-times", 50, 2, DOUBLE, *MPI):
             self.assertEqual(len(reports(out, "started")), 50)
             before, after = out.splitlines()[-1].split()[1].split(":")
             self.assertEqual(before, after)
-        self.assertEqual(set(os.listdir("/dev/shm")) - memory, set())
+        self.assertEqual(our_files() - files, set())
 
     def test_universe_is_that_of_the_outer_job(self):
         show = f'echo "universe $PMI_UNIVERSE_SIZE"; {WITH_MPI}'

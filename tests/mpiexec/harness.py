@@ -55,6 +55,11 @@ def marked(mark):
     return found
 
 
+def our_files():
+    """Files of shared memory, as far as their names are the library's own: other programs leave theirs."""
+    return {name for name in os.listdir("/dev/shm") if "heddle" in name.lower()}
+
+
 def need_users(test, *programs):
     """Skips the test where no other user can be had, or may run the programs."""
     if os.geteuid() != 0:

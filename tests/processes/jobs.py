@@ -7,7 +7,7 @@ import tempfile
 import unittest
 import uuid
 
-from harness import MARK, marked, wait_until
+from harness import MARK, marked, our_files, wait_until
 
 LIMIT = 60
 
@@ -25,9 +25,9 @@ class JobsTest(unittest.TestCase):
         self.mark = uuid.uuid4().hex
         self.environment = {**os.environ, MARK: self.mark}
         self.folder = tempfile.TemporaryDirectory()
-        self.shared = set(os.listdir("/dev/shm"))
+        self.files = our_files()
 
     def tearDown(self):
         wait_until(lambda: not marked(self.mark), "all processes to end")
-        self.assertEqual(set(os.listdir("/dev/shm")) - self.shared, set())
+        self.assertEqual(our_files() - self.files, set())
         self.folder.cleanup()
