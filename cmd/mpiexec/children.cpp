@@ -57,9 +57,10 @@ void forget_who_parent_is() {
     for (const std::string& name : names) ::unsetenv(name.c_str());
 }
 
-/// From now on an outer keeper knows this process, and signals to the parent's group do not come here.
-void be_recognised() {
-    ::prctl(PR_SET_NAME, name_of_children);
+void rename_process(const char* name) { ::prctl(PR_SET_NAME, name); }
+
+/// Signals to the parent's group do not come here.
+void leave_group_of_parent() {
     ::setpgid(0, 0);
     become_subreaper();
 }
@@ -181,16 +182,21 @@ int run_as_keeper(ParentLink& parent) {
 
 int run_children() {
     ParentLink parent;  // closes what is not its own
-    be_recognised();
-    if (has_outer_keeper()) return run_as_keeper(parent);
+    leave_group_of_parent();
+    if (has_outer_keeper()) {
+        rename_process(name_of_children);  // by which the outer keeper knows it
+        return run_as_keeper(parent);
+    }
+    rename_process("heddle-watcher");  // before there is a keeper, for which it could be taken
     const Signals blocked({SIGCHLD});  // as watch() wants it
     return watch(
         [&] {
             ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+            rename_process(name_of_children);
             become_subreaper();
             return run_as_keeper(parent);
         },
-        [] { ::prctl(PR_SET_NAME, "heddle-watcher"); },
+        [] {},
         [&](const std::string& why) {
             refuse(parent, exit_failed,
                    why + " (limits on processes are 'ulimit -u' and the container's)");

@@ -67,7 +67,9 @@ void ParentLink::watch(EventLoop& loop, std::function<void()> gone) {
 
 void ParentLink::hear() {
     char word = 0;
-    const ssize_t size = ::recv(control_.get(), &word, 1, MSG_DONTWAIT);
+    ssize_t size = ::recv(control_.get(), &word, 1, MSG_DONTWAIT);
+    // A parent that has ended with reports unread resets the connection, which is told before what it has said.
+    if (size < 0 && errno == ECONNRESET) size = ::recv(control_.get(), &word, 1, MSG_DONTWAIT);
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
     loop_->unwatch(control_.get());
     if (process_) loop_->unwatch(process_.get());
