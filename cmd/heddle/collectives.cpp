@@ -29,7 +29,8 @@ std::string needs_text(const coll::Line& line) {
     std::string text;
     for (const auto& [need, name] : {std::pair{coll::Needs::commutative, "commutative operations"},
                                      std::pair{coll::Needs::blocking, "blocking calls"},
-                                     std::pair{coll::Needs::shared, "shared memory"}})
+                                     std::pair{coll::Needs::shared, "shared memory"},
+                                     std::pair{coll::Needs::nodes, "ranks on several nodes"}})
         if (includes(needs, need)) text += (text.empty() ? " (" : ", ") + std::string(name);
     return text.empty() ? text : text + ")";
 }
