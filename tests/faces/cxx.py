@@ -96,7 +96,8 @@ int main(int argc, char** argv) {
 # In a library that the program loads later for itself alone: its tables are not found.
 HIDDEN = """
 #include <mpi.h>
-extern "C" int work() { return MPI::COMM_WORLD.Clone().Get_size(); }
+static MPI::Comm& world = MPI::COMM_WORLD;
+extern "C" int work() { return world.Clone().Get_size(); }
 """
 LOADS = """
 #include <dlfcn.h>
