@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
     MPI::Finalize();
 }
 """
-# In a library that the program loads later for itself alone: its tables are not found.
+# In a library that the program loads later than libmpi_cxx.so.40, and for itself alone: its tables are not found.
 HIDDEN = """
 #include <mpi.h>
 static MPI::Comm& world = MPI::COMM_WORLD;
@@ -101,7 +101,10 @@ extern "C" int work() { return world.Clone().Get_size(); }
 """
 LOADS = """
 #include <dlfcn.h>
-int main(int, char** argv) { return ((int (*)())dlsym(dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), "work"))(); }
+int main(int, char** argv) {
+    dlopen("libmpi_cxx.so.40", RTLD_NOW | RTLD_LOCAL);
+    return ((int (*)())dlsym(dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), "work"))();
+}
 """
 
 
