@@ -135,9 +135,9 @@ def boost(place, folder, ranks):
 
 
 def netpipe(name, mpi):
-    # -i compares what arrives with what was sent.
+    # -i compares what arrives with what was sent; each size 20 times.
     return Program((f"netpipe-{'mpich2' if mpi == 'mpich' else mpi}",), files(),
-                   lambda place: [str(place / f"root/usr/bin/{name}"), "-i", "-l", "1", "-u", "20000"],
+                   lambda place: [str(place / f"root/usr/bin/{name}"), "-i", "-n", "20", "-l", "1", "-u", "100000"],
                    lines(r"^\s*\d+:\s+(\d+) bytes.*Integrity check (\w+)"), mpi=mpi, ranks=2)
 
 

@@ -66,6 +66,13 @@ static void is_error_class(int class) {
     CHECK(is == class);
     OK(MPI_Error_string(class, text, &length));
     CHECK(length > 0 && (int)strlen(text) == length);
+    MPI_Status status;
+    memset(&status, 0, sizeof status);
+    OK(MPI_Status_set_error(&status, class));
+    CHECK(status.MPI_ERROR == class);
+    OK(MPI_Status_get_error(&status, &is));
+    CHECK(is == class);
+    CHECK(MPI_Comm_call_errhandler(MPI_COMM_SELF, class) == MPI_SUCCESS); /* it returns */
 }
 static void constants(void) {
 #define TYPE(name, other_name) is_type(name, #name, #other_name);
