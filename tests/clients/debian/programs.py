@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs of Debian that were built for Open MPI or MPICH, unchanged, on Heddle: their answers are those of the packaged MPI.
 
-    programs.py fetch PLACE [NAME ...]                      gets the packages and unpacks them in PLACE; nothing is installed
-    programs.py run INSTALLATION PLACE [--rounds N] [NAME ...]
-                                                            runs each on both, with as many ranks as cores and four times as many
-                                                            (--ranks N: with that many), and says how long it took
+    programs.py fetch PLACE [NAME ...]    gets the packages and unpacks them in PLACE; nothing is installed
+    programs.py run INSTALLATION PLACE [NAME ...] [--ranks N] [--rounds N]
 
+`run` starts each of them on both, with as many ranks as cores and four times as many, or with N, and says how long it took.
 Exit code 77 where packages cannot be reached, or the packaged MPI is not installed. The inputs are in inputs.py.
 """
 
@@ -190,6 +189,8 @@ def run_once(program, launch, place, folder):
         took = time.monotonic() - start
     if job.returncode != 0:
         raise Wrong(f"{' '.join(launch)}: exit code {job.returncode}\n{job.stdout[-2000:]}{job.stderr[-2000:]}")
+    if "the library of another MPI" in job.stderr:
+        raise Wrong(f"{' '.join(launch)}: {job.stderr[-2000:]}")
     answer = program.answer(job.stdout + job.stderr, folder)
     if not answer:
         raise Wrong(f"{' '.join(launch)}: no answer\n{job.stdout[-2000:]}{job.stderr[-2000:]}")
@@ -267,7 +268,7 @@ def main():
     parser.add_argument("places", nargs="+", metavar="PLACE", help="PLACE, or INSTALLATION PLACE; then names of programs")
     parser.add_argument("--rounds", type=int, default=1, help="how often each is run; the median is said")
     parser.add_argument("--ranks", type=int, action="append")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     count = 1 if options.what == "fetch" else 2
     folders = [Path(place).resolve() for place in options.places[:count]]
     names = options.places[count:] or list(PROGRAMS)
