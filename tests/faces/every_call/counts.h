@@ -85,12 +85,16 @@ static void messages_of_nobody(void) {
                                      MPI_PROC_NULL, 7, world, &request)));
     RECEIVES_NOTHING(OK(N(Isendrecv_replace)(given, 2, MPI_INT, MPI_PROC_NULL, 7, MPI_PROC_NULL, 7,
                                              world, &request)));
+    int flag = 0;
+    RECEIVES_NOTHING(OK(MPI_Probe(MPI_PROC_NULL, 7, world, &status)));
+    RECEIVES_NOTHING(OK(MPI_Iprobe(MPI_PROC_NULL, 7, world, &flag, &status)); CHECK(flag));
     MPI_Message message;
     RECEIVES_NOTHING(OK(MPI_Mprobe(MPI_PROC_NULL, 7, world, &message, &status));
                      CHECK(message == MPI_MESSAGE_NO_PROC));
     RECEIVES_NOTHING(OK(N(Mrecv)(got, 2, MPI_INT, &message, &status));
                      CHECK(message == MPI_MESSAGE_NULL));
-    OK(MPI_Mprobe(MPI_PROC_NULL, 7, world, &message, MPI_STATUS_IGNORE));
+    RECEIVES_NOTHING(OK(MPI_Improbe(MPI_PROC_NULL, 7, world, &flag, &message, &status));
+                     CHECK(flag && message == MPI_MESSAGE_NO_PROC));
     RECEIVES_NOTHING(OK(N(Imrecv)(got, 2, MPI_INT, &message, &request)));
 }
 
