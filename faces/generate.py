@@ -30,6 +30,8 @@ def main():
         files[f"{name}/face_constants.h"] = tables.header(abi)
         files[f"{name}/face_tables.c"] = tables.source(abi)
         files[f"{name}/include/mpi.h"] = headers.header(abi, functions)
+        if abi.cxx:
+            files[f"{name}/cxx_objects.h"] = headers.cxx_objects(abi)
     for name, text in files.items():
         if options.list:
             print(options.output / name)

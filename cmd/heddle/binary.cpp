@@ -31,6 +31,12 @@ bool is_of_fortran(std::string_view name) {
     return begins_with_one_of(name, beginnings);
 }
 
+bool is_of_cxx(std::string_view name) {
+    static constexpr std::array<std::string_view, 4> beginnings{"_ZN3MPI", "_ZNK3MPI", "_ZTVN3MPI",
+                                                                "_ZTIN3MPI"};
+    return begins_with_one_of(name, beginnings);
+}
+
 }  // namespace
 
 Binary::Binary(const std::filesystem::path& path) {
@@ -85,6 +91,8 @@ void Binary::read_symbols(const Elf64_Shdr& section, const Elf64_Shdr& strings) 
         const std::string name = text(strings, symbol->st_name);
         if (is_of_fortran(name))
             undefined_of_fortran_.push_back(name);
+        else if (is_of_cxx(name))
+            undefined_of_cxx_.push_back(name);
         else if (is_of_c(name))
             undefined_.push_back(name);
     }

@@ -22,6 +22,8 @@ public:
     const std::vector<std::string>& undefined() const { return undefined_; }
     /// The same for Fortran: procedures, COMMON blocks, and what compilers make of modules.
     const std::vector<std::string>& undefined_of_fortran() const { return undefined_of_fortran_; }
+    /// The same of MPI's old C++ bindings: members of namespace MPI, as compilers write them.
+    const std::vector<std::string>& undefined_of_cxx() const { return undefined_of_cxx_; }
 
 private:
     template <class T>
@@ -33,7 +35,7 @@ private:
 
     std::vector<char> bytes_;
     std::vector<Elf64_Shdr> sections_;
-    std::vector<std::string> needed_, undefined_, undefined_of_fortran_;
+    std::vector<std::string> needed_, undefined_, undefined_of_fortran_, undefined_of_cxx_;
     std::string search_path_;
     bool valid_ = false;
 };

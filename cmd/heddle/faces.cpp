@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "faces.hpp"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -47,11 +48,13 @@ fs::path find_program(const std::string& name) {
 fs::path folder_of_libraries() { return folder_of_faces().parent_path().parent_path(); }
 
 /// What a library of MPI is for, by its name.
-enum class Language { c, fortran, other };
+enum class Language { c, cxx, fortran, other };
 Language language_of(std::string_view library) {
     for (const std::string_view name :
          {"libmpifort", "libmpichfort", "libmpi_mpifh", "libmpi_usempi"})
         if (library.starts_with(name)) return Language::fortran;
+    for (const std::string_view name : {"libmpi_cxx", "libmpicxx", "libmpichcxx"})
+        if (library.starts_with(name)) return Language::cxx;
     for (const std::string_view name : {"libmpi_abi.so", "libmpi.so", "libmpich.so"})
         if (library.starts_with(name)) return Language::c;
     return Language::other;
@@ -98,6 +101,15 @@ std::vector<std::string> missing(const std::vector<std::string>& symbols,
     return result;
 }
 
+/// A symbol as programmers know it: MPI::Comm::Comm().
+std::string readable(const std::string& symbol) {
+    int status = 0;
+    char* name = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+    std::string result = status == 0 ? name : symbol;
+    std::free(name);
+    return result;
+}
+
 /// Says what serves the library, and what of its language is missing there; false if it does not do.
 bool say(const Needed& library, const std::vector<std::string>& absent) {
     if (library.path.empty())
@@ -106,7 +118,7 @@ bool say(const Needed& library, const std::vector<std::string>& absent) {
         fmt::print("  {:<24} the standard ABI, which Heddle has\n", library.name);
     else
         fmt::print("  {:<24} {}\n", library.name, library.path.native());
-    for (const std::string& name : absent) fmt::print("  {:<24} lacks {}\n", "", name);
+    for (const std::string& name : absent) fmt::print("  {:<24} lacks {}\n", "", readable(name));
     return !library.path.empty() && absent.empty();
 }
 
@@ -115,7 +127,7 @@ bool say(const Needed& library, const std::vector<std::string>& absent) {
 bool say_unnamed(const char* language, const std::vector<std::string>& absent) {
     if (absent.empty()) return true;
     fmt::print("  It names no library for MPI's {}, and needs of it:\n", language);
-    for (const std::string& name : absent) fmt::print("  {:<24} {}\n", "", name);
+    for (const std::string& name : absent) fmt::print("  {:<24} {}\n", "", readable(name));
     return false;
 }
 
@@ -124,15 +136,19 @@ bool check_libraries(const Binary& binary, const std::vector<Needed>& libraries)
     bool served = true;
     std::vector<std::string> of_c = missing(binary.undefined(), libraries);
     std::vector<std::string> of_fortran = missing(binary.undefined_of_fortran(), libraries);
+    std::vector<std::string> of_cxx = missing(binary.undefined_of_cxx(), libraries);
     for (const Needed& library : libraries) {
         std::vector<std::string> absent;
         if (library.language == Language::c) absent.swap(of_c);
         if (library.language == Language::fortran) absent.swap(of_fortran);
+        if (library.language == Language::cxx) absent.swap(of_cxx);
         served = say(library, library.path.empty() ? std::vector<std::string>() : absent) && served;
     }
     if (libraries.empty()) return true;
     const bool c_is_there = say_unnamed("functions for C", of_c);
-    return say_unnamed("procedures for Fortran", of_fortran) && c_is_there && served;
+    const bool cxx_is_there = say_unnamed("bindings for C++", of_cxx);
+    return say_unnamed("procedures for Fortran", of_fortran) && c_is_there && cxx_is_there &&
+        served;
 }
 
 }  // namespace

@@ -235,6 +235,8 @@ def quick_argument(f, p, tests, negative, lines, actuals):
         if old:
             tests.append(f"is_memory({p.name}) && request_quickly(*{p.name}, &c_old)")
             lines.append("MPI_Request c_old;")
+        else:
+            tests.append(f"CAN_MAKE_REQUEST({p.name})")
         actuals.append(f"PLACE_OF_REQUEST({p.name})")
     elif element == "MPI_Status":
         actuals.append("STATUS")
@@ -303,8 +305,12 @@ def quick(f):
         text += indented(outcome(old, call("MPI_STATUS_IGNORE"), back))
     else:
         if request:
+            text += ["#ifdef MAKING_REQUEST_HERE", f"    MAKING_REQUEST_HERE({name}, {request}, {', '.join(actuals[:-1])});",
+                     "#else"]
             actuals[-1] = f"(PlaceOfRequest){request}"
         text.append(f"    return last.{name}({', '.join(actuals)});")
+        if request:
+            text.append("#endif")
     return "\n".join([*(wrap(line.lstrip(), len(line) - len(line.lstrip())) for line in text), "}",
                       f"SECOND_NAME({name})"])
 
@@ -323,33 +329,30 @@ def last_of(functions):
     return [f for f in functions if f.name in kinds.WITHOUT_WAITING]
 
 
+def unless_made_here(f, text):
+    """Where a face's functions that make requests convert them, they end with none of these."""
+    return f"#ifndef MAKING_REQUEST_HERE\n{text}\n#endif" if makes_request(f) else text
+
+
 def last_header(functions):
-    members = "\n".join(wrap(f"int (*{f.name.removeprefix(PREFIX)})({last_formals(f)});", 4) for f in last_of(functions))
+    members = "\n".join(unless_made_here(f, wrap(f"int (*{f.name.removeprefix(PREFIX)})({last_formals(f)});", 4))
+                        for f in last_of(functions))
     return WRITTEN + f"struct LastFunctions {{\n{members}\n}};\n"
 
 
 def last_functions(functions):
-    """Those that convert errors, those that make requests where errors are fatal, and how they take their places."""
+    """Those that convert errors, and how they take their places."""
     parts, members, stores = [], [], []
     for f in last_of(functions):
         name = f.name.removeprefix(PREFIX)
         names = [p.name for p in f.parameters]
-        making = f"({name}, request, {', '.join(names[:-1])});"
-
-        def written(prefix, line):
-            head = f"static __attribute__((noinline)) int {prefix}_{name}({last_formals(f)}) {{"
-            parts.append("\n".join([wrap(head, 0), wrap(line, 4), "}"]))
-        if makes_request(f):
-            written("returning", "MAKING_REQUEST" + making)
-            parts.append("#ifdef MAKING_REQUEST_OR_ABORTING")
-            written("aborting", "MAKING_REQUEST_OR_ABORTING" + making)
-            parts.append("#endif")
-        else:
-            written("returning", f"return error_out(heddle.{name}({', '.join(names)}));")
-        fatal = f"MAKING_REQUEST_IF_FATAL({name})" if makes_request(f) else f"heddle.{name}"
-        members.append(f"    .{name} = returning_{name},")
-        stores.append(wrap(f"__atomic_store_n(&last.{name}, errors_are_fatal ? {fatal} : returning_{name}, "
-                           "__ATOMIC_RELAXED);", 4))
+        head = f"static __attribute__((noinline)) int returning_{name}({last_formals(f)}) {{"
+        line = (f"MAKING_REQUEST({name}, request, {', '.join(names[:-1])});" if makes_request(f)
+                else f"return error_out(heddle.{name}({', '.join(names)}));")
+        parts.append(unless_made_here(f, "\n".join([wrap(head, 0), wrap(line, 4), "}"])))
+        members.append(unless_made_here(f, f"    .{name} = returning_{name},"))
+        stores.append(unless_made_here(f, wrap(
+            f"__atomic_store_n(&last.{name}, errors_are_fatal ? heddle.{name} : returning_{name}, __ATOMIC_RELAXED);", 4)))
     return "\n\n".join([*parts, "\n".join(["struct LastFunctions last = {", *members, "};"]),
                         "\n".join(["void set_last_functions(bool errors_are_fatal) {", *stores, "}"])])
 

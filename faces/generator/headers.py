@@ -119,6 +119,20 @@ def callbacks():
             yield text if text.rstrip().endswith(";") else text + ";"
 
 
+def mangled(*names):
+    """A member of namespaces or classes, as compilers write it."""
+    return "N" + "".join(f"{len(name)}{name}" for name in names) + "E"
+
+
+def cxx_objects(abi):
+    """MPI's own objects of the old C++ bindings: the symbol, the name, the symbol of the class's table, C's constant."""
+    lines = [calls.WRITTEN]
+    for kind, objects in abi.cxx.items():
+        for name, value in objects.items():
+            lines.append(f'OBJECT("_Z{mangled("MPI", name)}", {name}, "_ZTV{mangled("MPI", kind)}", {value})')
+    return "\n".join([*lines, ""])
+
+
 def header(abi, names):
     lines = [calls.WRITTEN, "#ifndef FACE_MPI_H", "#define FACE_MPI_H", "#include <stddef.h>", "#include <stdint.h>",
              "#ifdef __cplusplus", 'extern "C" {', "#endif", "typedef long MPI_Aint;", "typedef int64_t MPI_Offset;",

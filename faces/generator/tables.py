@@ -22,6 +22,7 @@ class Abi:
         self.constants = data["constants"]
         self.objects = data.get("objects", {})  # of libraries whose handles are addresses: constant -> object
         self.sizes = data.get("sizes", {})
+        self.cxx = data.get("cxx", {})  # of the same libraries: class -> object of the old C++ bindings -> constant
         self.fortran = data.get("fortran", {})  # of the same libraries: the integers that Fortran has for them
 
 

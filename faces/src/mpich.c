@@ -68,6 +68,10 @@ F_Request other_request_out(MPI_Request handle) {
                                                : other_half;
     return (F_Request)(lower + (unsigned)bits);
 }
+int without_request(int outcome, MPI_Request standard, F_Request* request) {
+    if (standard != (MPI_Request)untouched) *request = request_out(standard);
+    return error_out(outcome);
+}
 
 /* ---- Data ---- */
 

@@ -199,21 +199,27 @@ static inline __attribute__((always_inline)) void leave_old_request(Back_old_req
                                                                                   parameter}
 #define PLACE_OF_REQUEST(parameter) (&c_##parameter.standard)
 #define BACK_REQUEST(parameter) (back_old_request(&c_##parameter), c_##parameter.face = NULL)
-typedef F_Request* PlaceOfRequest;
-/* What functions that make a request end with: such that convert it, if errors are fatal or not. */
-#define MAKING_REQUEST(X, request, ...) \
-    OUT(request, Request, request);     \
-    return error_out(heddle.X(__VA_ARGS__, PLACE_OF(request)))
-#define MAKING_REQUEST_OR_ABORTING(X, request, ...)                  \
-    if (UNLIKELY(!is_memory(request))) goto wrong;                   \
-    MPI_Request standard;                                            \
-    const int outcome = heddle.X(__VA_ARGS__, &standard);            \
-    if (UNLIKELY(outcome != MPI_SUCCESS)) return error_out(outcome); \
-    *request = dynamic_request_out(standard);                        \
-    return MPI_SUCCESS;                                              \
-    wrong:                                                           \
-    return error_out(heddle.X(__VA_ARGS__, place_in(request)))
-#define MAKING_REQUEST_IF_FATAL(X) aborting_##X
+/* A function that makes a request converts it, and so has a frame, whether errors are fatal or not. */
+typedef struct {
+    const MPI_Request* standard; /* no part of this, so that the compiler knows the other member */
+    F_Request* face;             /* NULL: the function has converted it */
+} Back_new_request;
+static inline __attribute__((always_inline)) void leave_new_request(Back_new_request* request) {
+    if (request->face != NULL && *request->standard != (MPI_Request)untouched)
+        *request->face = request_out(*request->standard);
+}
+/* After an error: what the library has written, and the error. */
+COLD NO_THROW int without_request(int outcome, MPI_Request standard, F_Request* request);
+#define CAN_MAKE_REQUEST(request) is_memory(request)
+#define MAKING_REQUEST_HERE(X, request, ...)                                                  \
+    MPI_Request standard = (MPI_Request)untouched;                                            \
+    __attribute__((cleanup(leave_new_request))) Back_new_request c_##request = {&standard,    \
+                                                                                request};     \
+    const int outcome = heddle.X(__VA_ARGS__, &standard);                                     \
+    c_##request.face = NULL;                                                                  \
+    if (UNLIKELY(outcome != MPI_SUCCESS)) return without_request(outcome, standard, request); \
+    *request = dynamic_request_out(standard);                                                 \
+    return MPI_SUCCESS
 
 static inline MPI_File file_in(F_File handle) {
     return handle == NULL ? MPI_FILE_NULL : (MPI_File)handle;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The predefined objects of libmpi.so.40, by the addresses that the loader gave them. */
 
+#include <stdio.h>
+
 #include "face.h"
 
 INTERNAL extern const Predefined objects_of_library[];
@@ -45,6 +47,20 @@ __attribute__((constructor(102))) static void find_objects(void) {
     fill_by_lower_bits();
     for (int i = objects_in_library; i-- > 0;) /* of two with one meaning the first */
         predefined_out[objects_of_library[i].standard] = objects_of_library[i].address;
+}
+
+/* ---- C++ ---- */
+
+/* MPI::Op::Init calls it, and has no address of its own in the library. */
+EXPORTED void ompi_op_set_cxx_callback(F_Op op, void (*function)(void));
+void ompi_op_set_cxx_callback(F_Op op, void (*function)(void)) {
+    (void)op, (void)function;
+    fputs(
+        "Heddle: libmpi.so.40: MPI::Op::Init: Heddle does not have this function of MPI's C++ "
+        "bindings, which MPI 3.0 removed. Call MPI_Op_create (docs/faces.md).\n",
+        stderr);
+    heddle.Abort(MPI_COMM_WORLD, 1);
+    abort();
 }
 
 /* ---- Data ---- */

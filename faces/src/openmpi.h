@@ -130,10 +130,10 @@ static inline void back_new_request(F_Request** request) {
     if (is_memory(*request)) back_old_request(request);
 }
 typedef MPI_Request* PlaceOfRequest;
+#define CAN_MAKE_REQUEST(request) true
 #define MAKING_REQUEST(X, request, ...)                                                      \
     __attribute__((cleanup(back_new_request))) F_Request* c_##request = (F_Request*)request; \
     return error_out(heddle.X(__VA_ARGS__, request))
-#define MAKING_REQUEST_IF_FATAL(X) heddle.X
 
 static inline __attribute__((always_inline)) void leave_old_request(F_Request** request) {
     if (*request != NULL) back_old_request(request);

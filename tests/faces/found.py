@@ -6,6 +6,7 @@ The other MPI is a library of a name that programs ask for, which has nothing of
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -75,6 +76,20 @@ class Found(unittest.TestCase):
 
     def test_run_puts_the_face_first(self):
         self.assertEqual(run(MPIEXEC, "-n", 2, HEDDLE, "run", self.bound), (0, "2 Heddle\n" * 2, ""))
+
+    def test_other_launchers_start_ranks_on_the_face(self):
+        """The library is found by accident, under the launcher of the MPI that the program was built for."""
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        launchers = [("mpirun.openmpi", [*root, "--oversubscribe"], self.openmpi), ("mpiexec.mpich", [], self.mpich),
+                     ("mpirun.openmpi", [*root, "--oversubscribe"], self.mpich), ("mpiexec.mpich", [], self.openmpi)]
+        found = [launcher for launcher in launchers if shutil.which(launcher[0])]
+        if not found:
+            self.skipTest("neither Open MPI nor MPICH is installed")
+        for launcher, options, program in found:
+            with self.subTest(launcher=launcher, program=program):
+                job = subprocess.run([launcher, *options, "-n", "2", program], capture_output=True, text=True, timeout=120,
+                                     env=dict(os.environ, LD_LIBRARY_PATH=FACES))
+                self.assertEqual((job.returncode, job.stdout), (0, "2 Heddle\n" * 2), job.stderr)
 
     def test_two_libraries_are_refused(self):
         both = compiled("both", PROGRAM, f"-I{HEADERS}/mpich/include", "-Wl,--no-as-needed", f"{FACES}/libmpi.so.12",

@@ -14,7 +14,7 @@ REMOVED = ["Address", "Errhandler_create", "Errhandler_get", "Errhandler_set", "
            "Type_hvector", "Type_lb", "Type_struct", "Type_ub"]
 FORTRAN = [f"{x}_{way}" for x in ("Comm", "Type", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request",
                                   "Session", "Win", "Status") for way in ("c2f", "f2c")]
-ALLOWED = re.compile(r"P?MPI_|MPIX_|MPIR_Dup_fn$|MPIR_F08_MPI_|OMPI_C_MPI_|ompi_(mpi|request|message)_")
+ALLOWED = re.compile(r"P?MPI_|MPIX_|MPIR_Dup_fn$|MPIR_F08_MPI_|OMPI_C_MPI_|ompi_(mpi|request|message)_|ompi_op_set_cxx_callback$")
 
 
 def main(abi, nm, faces):
