@@ -120,6 +120,16 @@ void add_where(CLI::App& application, WhereOptions& options) {
     command->callback([&options] { where(options); });
 }
 
+void add_trace(CLI::App& application, TraceOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "trace",
+        "What matters in a file that mpiexec --trace has written: who was late, who waited, where "
+        "(docs/timelines.md)");
+    command->add_option("file", options.file, "The file")->required();
+    command->add_flag("--json", options.json, "For programs: an object");
+    command->callback([&options] { show_trace(options); });
+}
+
 struct Options {
     std::string checked;
     DoctorOptions doctor;
@@ -128,6 +138,7 @@ struct Options {
     LocksOptions locks;
     ReplayOptions replay;
     StencilOptions stencil;
+    TraceOptions trace;
     WhereOptions where;
 };
 
@@ -153,6 +164,7 @@ int run(int argc, char** argv) {
                "Start a program that was built for another MPI and finds that one first",
                run_on_face);
     add_stencil(application, options.stencil);
+    add_trace(application, options.trace);
     add_where(application, options.where);
     try {
         CLI11_PARSE(application, argc, argv);

@@ -86,6 +86,14 @@ struct WhereOptions {
 /// `heddle where`: where the ranks of the jobs on this machine are. Failed{1} if there is no such job.
 void where(const WhereOptions& options);
 
+struct TraceOptions {
+    std::string file;  ///< that mpiexec --trace has written, or a folder of events
+    bool json = false;
+};
+
+/// `heddle trace`: the lines of a trace that matter. Failed{1} if it is none.
+void show_trace(const TraceOptions& options);
+
 struct FortranOptions {
     std::string compiler;
     std::string output;
