@@ -187,7 +187,7 @@ class Wrapper:
         elif name == "Request_free":
             self.before.append("call.frees(*request);")
         elif name == "Cancel":
-            pass
+            self.before.append("call.cancels_one();")
         elif name in ("Init", "Init_thread"):
             self.after.append("begin_process();")
         elif name == "Finalize":
@@ -212,7 +212,8 @@ class Wrapper:
         which = self.name.removeprefix("Wait").removeprefix("Test")
         test = self.name.startswith("Test")
         if which == "":
-            self.before += ["OwnStatus own(status);", "const Requests requests(call, request, 1);"]
+            certain = "" if test else ", true"
+            self.before += ["OwnStatus own(status);", f"const Requests requests(call, request, 1{certain});"]
             done = "requests.complete(0, *status);"
             self.after.append(f"if (*flag != 0) {done}" if test else done)
         else:

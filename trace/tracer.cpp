@@ -37,6 +37,9 @@ using std::memory_order_release;
 
 constexpr std::uint64_t renew_clocks = 512;  ///< records between two readings of the clocks
 
+/// Whether the program cancels requests: few do.
+std::atomic<bool> cancels{false};
+
 /// A ring for threads that have none of their own: nobody reads it.
 Ring* nowhere = nullptr;
 
@@ -85,11 +88,9 @@ private:
     std::atomic<std::uint32_t> epoch_{0};  ///< of handles: changes when one is forgotten
 };
 
-/// Never destroyed: threads may call MPI until the process is gone.
-Process& process() noexcept {
-    static Process* const only = new Process;
-    return *only;
-}
+/// Made by the first call, and never destroyed: threads may call MPI until the process is gone.
+constinit Process* only_process = nullptr;
+Process& process() noexcept { return *only_process; }
 
 bool Process::open(const char* folder) noexcept {
     std::array<char, sizeof File::host> host{};
@@ -301,6 +302,8 @@ std::uint32_t next_of_stream(std::uint16_t object, bool sent, std::int32_t peer,
 Record& append(Recent& at, std::uint16_t kind, std::uint64_t begin) noexcept {
     const std::uint64_t number = at.ring->written.load(memory_order_relaxed);
     Record& record = at.ring->records[number % ring_records];
+    // The line after the next one comes meanwhile: it has left the caches since it was written.
+    __builtin_prefetch(&at.ring->records[(number + 2) % ring_records], 1);
     record = {};
     record.begin = begin;
     record.peer = record.tag = no_rank;
@@ -410,7 +413,8 @@ void leave_environment() noexcept {
     ::unsetenv(folder_variable);
     const char* given = std::getenv("LD_PRELOAD");
     Dl_info own{};
-    if (given == nullptr || ::dladdr(reinterpret_cast<const void*>(&process), &own) == 0) return;
+    if (given == nullptr || ::dladdr(reinterpret_cast<const void*>(&begin_process), &own) == 0)
+        return;
     std::string_view rest = given;
     if (!rest.starts_with(own.dli_fname)) return;
     rest.remove_prefix(std::strlen(own.dli_fname));
@@ -433,6 +437,7 @@ bool open_file() noexcept {
     static bool opened = false;
     std::call_once(once, [] {
         const char* folder = std::getenv(folder_variable);
+        only_process = new Process;
         opened = folder != nullptr && process().open(folder);
         if (opened) leave_environment();
         if (!opened) on = false;
@@ -499,7 +504,7 @@ Call::Call(Function which, const void* from) noexcept : ring_(ring_to_write()) {
 }
 
 int Call::end(int error) noexcept {
-    const std::uint64_t now = platform::ticks();
+    const std::uint64_t now = came_back_ != 0 ? came_back_ : platform::ticks();
     if (error != MPI_SUCCESS) record_->flags |= flag_failed;
     // What has been overwritten meanwhile, by calls within, is another's.
     if (ring_->written.load(memory_order_relaxed) - number_ > ring_records) return error;
@@ -587,20 +592,17 @@ void Call::starts(const MPI_Request* requests, int count) noexcept {
     }
 }
 
+void Call::cancels_one() noexcept { cancels.store(true, memory_order_relaxed); }
+
 void Call::frees(MPI_Request request) noexcept {
     static_cast<void>(process().pending.take(handle_of(request), true));
 }
 
 void Call::received(const MPI_Status& status) noexcept {
-    int cancelled = 0;
-    PMPI_Test_cancelled(&status, &cancelled);
-    if (cancelled != 0 || status.MPI_SOURCE < 0) return;
+    if (status.MPI_SOURCE < 0) return;
     record_->flags |= flag_complete;
     record_->peer = status.MPI_SOURCE;
     record_->tag = status.MPI_TAG;
-    MPI_Count bytes = 0;
-    if (PMPI_Get_count_c(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED)
-        record_->bytes = bytes;
     record_->sequence = next_of_stream(record_->object, false, record_->peer, record_->tag);
 }
 
@@ -609,11 +611,12 @@ void Call::received_too(const MPI_Status& status) noexcept {
 }
 
 void Call::complete(const Pending& pending, const MPI_Status& status) noexcept {
-    const std::uint64_t now = platform::ticks();
+    if (came_back_ == 0) came_back_ = platform::ticks();
+    const std::uint64_t now = came_back_;
     std::uint16_t kind = kind_received;
     if (pending.kind == Pending::receive) {
         int cancelled = 0;
-        PMPI_Test_cancelled(&status, &cancelled);
+        if (cancels.load(memory_order_relaxed)) PMPI_Test_cancelled(&status, &cancelled);
         if (cancelled != 0 || status.MPI_SOURCE < 0) return;
     } else {
         if (pending.kind == Pending::other) return;
@@ -632,9 +635,6 @@ void Call::complete(const Pending& pending, const MPI_Status& status) noexcept {
     record.flags = flag_complete;
     record.peer = status.MPI_SOURCE;
     record.tag = status.MPI_TAG;
-    MPI_Count bytes = 0;
-    if (PMPI_Get_count_c(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED)
-        record.bytes = bytes;
     record.sequence = next_of_stream(record.object, false, record.peer, record.tag);
 }
 
@@ -662,7 +662,7 @@ void Call::add(MPI_File* handle, MPI_Comm from) noexcept try {
     return;
 }
 
-Requests::Requests(Call& call, const MPI_Request* requests, int count) noexcept
+Requests::Requests(Call& call, const MPI_Request* requests, int count, bool until_complete) noexcept
     : call_(call), handles_(few_) {
     if (count > static_cast<int>(std::size(few_)))
         handles_ = static_cast<std::uint64_t*>(
@@ -674,7 +674,9 @@ Requests::Requests(Call& call, const MPI_Request* requests, int count) noexcept
         if (first == 0 && requests[i] != MPI_REQUEST_NULL) first = handles_[i];
     }
     // Who is waited for is known if the call never comes back, too.
-    const Pending pending = process().pending.get(first);
+    const Pending pending = until_complete && count == 1 ? process().pending.take(first, false)
+                                                         : process().pending.get(first);
+    if (until_complete && count == 1) only_ = pending;
     if (pending.handle == 0) return;
     call.record_->request = pending.record;
     call.record_->object = pending.object;
@@ -686,7 +688,8 @@ Requests::~Requests() {
 }
 void Requests::complete(int index, const MPI_Status& status) const noexcept {
     if (handles_ == nullptr) return;
-    const Pending pending = process().pending.take(handles_[index], false);
+    const Pending pending =
+        only_.handle != 0 ? only_ : process().pending.take(handles_[index], false);
     if (pending.handle != 0) call_.complete(pending, status);
 }
 

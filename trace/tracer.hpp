@@ -71,6 +71,7 @@ public:
     }
     void starts(const MPI_Request* requests, int count) noexcept;
     void frees(MPI_Request request) noexcept;
+    static void cancels_one() noexcept;
     void of_message(MPI_Message message) noexcept;
 
     /// The receive of this call is complete.
@@ -106,13 +107,16 @@ private:
     Ring* ring_;
     Record* record_;
     std::uint64_t number_;
+    std::uint64_t came_back_ = 0;  ///< ticks, where they were read before end()
     bool vain_ = false;
 };
 
 /// The requests that a call completes, as they are before it: afterwards their handles are gone.
 class Requests {
 public:
-    Requests(Call& call, const MPI_Request* requests, int count) noexcept;
+    /// `until_complete`: the call comes back when all are.
+    Requests(Call& call, const MPI_Request* requests, int count,
+             bool until_complete = false) noexcept;
     ~Requests();
     Requests(const Requests&) = delete;
     Requests& operator=(const Requests&) = delete;
@@ -122,6 +126,7 @@ private:
     Call& call_;
     std::uint64_t* handles_;
     std::uint64_t few_[16];
+    Pending only_{};  ///< the one that has been taken out
 };
 
 /// A status where the program ignores it.

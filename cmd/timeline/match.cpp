@@ -117,6 +117,7 @@ private:
         Event& received = at(receive);
         Event& call = call_of(receive);
         call_of(send).flows_out.push_back(flow);
+        received.bytes = sent.bytes;
         call.flows_in.push_back(flow);
         // The receiver came first; or else the sender did, and may have to wait for the receive.
         note(call, timeline_.ranks[send.rank].rank, sent.begin);
