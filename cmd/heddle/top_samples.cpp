@@ -119,9 +119,13 @@ std::optional<Traffic> Traced::traffic(std::uint32_t thread) {
     const double seconds = static_cast<double>(now - before.ticks) / 1e9 *
         static_cast<double>(read_real - file_.first_real) /
         static_cast<double>(read_ticks - file_.first_ticks);
-    // One more than what is new: it may have been under way before.
     const std::uint64_t kept = written > trace::ring_records ? written - trace::ring_records : 0;
-    const std::uint64_t first = std::max(kept, before.written > 0 ? before.written - 1 : 0);
+    std::uint64_t first = std::max(kept, before.written);
+    // From the last call before what is new: it may have been under way then.
+    const auto is_call = [&](std::uint64_t i) {
+        return ring->records[i % trace::ring_records].kind < trace::kind_received;
+    };
+    while (first > kept && (first >= before.written || !is_call(first))) --first;
     std::uint64_t inside = 0, end_before = 0;
     Traffic traffic;
     for (std::uint64_t i = first; i < written; ++i) {

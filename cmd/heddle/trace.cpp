@@ -18,7 +18,7 @@ namespace {
 timeline::Timeline read(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::is_directory(file, error)) return timeline::read_perfetto(file);
-    timeline::Timeline timeline = timeline::load(file);
+    timeline::Timeline timeline = timeline::load(file, timeline::Until::last_event);
     if (timeline.ranks.empty()) throw std::runtime_error("there are no events in it");
     timeline::match(timeline);
     return timeline;

@@ -102,7 +102,7 @@ void trace(Environment& environment, const Job& job) {
 void write_trace(const Job& job) {
     if (job.trace_file.empty()) return;
     try {
-        timeline::Timeline timeline = timeline::load(job.trace_folder);
+        timeline::Timeline timeline = timeline::load(job.trace_folder, timeline::Until::now);
         if (timeline.ranks.empty()) return;
         timeline::match(timeline);
         timeline::write_perfetto(timeline, job.trace_file);
@@ -115,7 +115,7 @@ void write_trace(const Job& job) {
 void finish_trace(const Job& job) {
     if (job.trace_folder.empty()) return;
     try {
-        timeline::Timeline timeline = timeline::load(job.trace_folder);
+        timeline::Timeline timeline = timeline::load(job.trace_folder, timeline::Until::now);
         timeline::match(timeline);
         if (timeline.ranks.empty() && !job.quiet)
             say(

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -217,9 +218,14 @@ private:
     const std::size_t sites_, objects_;
 };
 
-/// Time 0 is that of the first event; what has not come back lasts until the last one.
-void settle_times(Timeline& timeline) {
+/// Time 0 is that of the first event.
+void settle_times(Timeline& timeline, Until until) {
     Nanoseconds first = INT64_MAX, last = INT64_MIN;
+    if (until == Until::now)
+        last = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                   std::chrono::system_clock::now().time_since_epoch())
+                   .count() -
+            static_cast<Nanoseconds>(timeline.first_real);
     for (const Rank& rank : timeline.ranks)
         for (const Event& event : rank.events) {
             first = std::min(first, event.begin);
@@ -258,7 +264,7 @@ const std::string& Timeline::location(const Event& event) const {
         : none;
 }
 
-Timeline load(const std::string& folder, bool with_lines) {
+Timeline load(const std::string& folder, Until until) {
     std::vector<std::unique_ptr<Mapped>> files;
     std::map<std::string, Clock> clocks;
     std::error_code error;
@@ -283,8 +289,8 @@ Timeline load(const std::string& folder, bool with_lines) {
     }
     std::sort(timeline.ranks.begin(), timeline.ranks.end(),
               [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
-    timeline.locations = locate(places, with_lines);
-    settle_times(timeline);
+    timeline.locations = locate(places);
+    settle_times(timeline, until);
     return timeline;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -49,14 +50,13 @@ void ask(const std::vector<Place>& places, const std::vector<std::size_t>& which
 
 }  // namespace
 
-std::vector<std::string> locate(const std::vector<Place>& places, bool with_lines) {
+std::vector<std::string> locate(const std::vector<Place>& places) {
     std::vector<std::string> found;
     std::map<std::string, std::vector<std::size_t>> of_file;
     for (std::size_t i = 0; i < places.size(); ++i) {
         found.push_back(fmt::format("{}+{:#x}", without_folders(places[i].file), places[i].offset));
         of_file[places[i].file].push_back(i);
     }
-    if (!with_lines) return found;
     for (const auto& [file, which] : of_file)
         for (std::size_t i = 0; i < which.size(); i += at_once)
             ask(places,

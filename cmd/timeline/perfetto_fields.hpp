@@ -39,4 +39,7 @@ namespace InternedEntry {
 inline constexpr unsigned iid = 1, text = 2;
 }
 
+/// Category of an event that says how many of its thread are lost.
+inline constexpr const char* lost_category = "lost";
+
 }  // namespace heddle::timeline::fields

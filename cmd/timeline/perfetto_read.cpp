@@ -183,6 +183,10 @@ private:
             track.open.pop_back();
             return;
         }
+        if (event.category == lost_category) {
+            timeline_.ranks[track.rank].threads[track.thread].lost = event.sequence;
+            return;
+        }
         event.begin = event.end = time;
         event.thread = track.thread;
         event.kind = type == TrackEvent::instant ? Event::Kind::instant

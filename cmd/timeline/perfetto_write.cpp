@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -172,6 +173,7 @@ private:
     void write(std::size_t index, const Rank& rank, std::uint32_t thread) {
         const std::uint64_t track = thread_track(index, thread);
         std::vector<Nanoseconds> open;
+        if (rank.threads[thread].lost != 0) tell_lost(track, rank, thread);
         const auto close_until = [&](Nanoseconds time) {
             while (!open.empty() && open.back() <= time) {
                 mark(track, TrackEvent::slice_end, open.back());
@@ -181,16 +183,30 @@ private:
         for (const Event& event : rank.events) {
             if (event.thread != thread) continue;
             if (event.kind == Event::Kind::instant) {
-                begin(track, TrackEvent::instant, event);
+                // What ends at the same time ends after it.
+                close_until(event.end - 1);
+                begin(track, TrackEvent::instant, event, event.end);
                 continue;
             }
             close_until(event.begin);
-            begin(track, TrackEvent::slice_begin, event);
+            begin(track, TrackEvent::slice_begin, event, event.begin);
             if (event.over)
                 open.push_back(open.empty() ? event.end : std::min(event.end, open.back()));
             if (event.waited() > 0) waits(waits_track(index, thread), event);
         }
         close_until(INT64_MAX);
+    }
+
+    /// At the first event that is kept.
+    void tell_lost(std::uint64_t track, const Rank& rank, std::uint32_t thread) {
+        const auto first = std::find_if(rank.events.begin(), rank.events.end(),
+                                        [&](const Event& event) { return event.thread == thread; });
+        if (first == rank.events.end()) return;
+        Message what, data;
+        what.number(TrackEvent::category_iid, categories_(lost_category, data));
+        what.number(TrackEvent::name_iid, names_("earlier events were overwritten", data));
+        add(what, data, "number", static_cast<std::int64_t>(rank.threads[thread].lost));
+        packet(track, TrackEvent::instant, first->begin, what, data);
     }
 
     void waits(std::uint64_t track, const Event& event) {
@@ -202,7 +218,7 @@ private:
         mark(track, TrackEvent::slice_end, event.begin + event.waited());
     }
 
-    void begin(std::uint64_t track, std::uint64_t type, const Event& event) {
+    void begin(std::uint64_t track, std::uint64_t type, const Event& event, Nanoseconds time) {
         Message what, data;
         what.number(TrackEvent::category_iid, categories_(event.category, data));
         what.number(TrackEvent::name_iid, names_(event.name, data));
@@ -221,7 +237,7 @@ private:
         for (const std::uint64_t flow : event.flows_out) what.fixed(TrackEvent::flow, flow);
         for (const std::uint64_t flow : event.flows_in)
             what.fixed(TrackEvent::terminating_flow, flow);
-        packet(track, type, event.begin, what, data);
+        packet(track, type, time, what, data);
     }
     Message annotation(Message& data, const char* name) {
         Message message;

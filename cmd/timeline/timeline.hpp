@@ -84,8 +84,11 @@ struct Timeline {
     const std::string& location(const Event& event) const;
 };
 
-/// Of the files in `folder`; no ranks if there are none. `with_lines`: asks addr2line where calls are.
-Timeline load(const std::string& folder, bool with_lines = true);
+/// What has not come back lasts until the last event, or until now, where ranks are running or have just ended.
+enum class Until : std::uint8_t { last_event, now };
+
+/// Of the files in `folder`; no ranks if there are none. Asks addr2line where calls are.
+Timeline load(const std::string& folder, Until until);
 
 void match(Timeline& timeline);
 
@@ -133,6 +136,6 @@ struct Place {
     std::string file;
     std::uint64_t offset = 0;
 };
-std::vector<std::string> locate(const std::vector<Place>& places, bool with_lines);
+std::vector<std::string> locate(const std::vector<Place>& places);
 
 }  // namespace heddle::timeline
