@@ -27,6 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_samples{20};
+constexpr std::chrono::microseconds between_looks{100};
 
 /// Of a thread, or of a rank that has none.
 struct Row {
@@ -61,6 +62,11 @@ const hangs::Thread* thread_of(const hangs::Rank& rank, std::uint32_t number) {
     return nullptr;
 }
 
+bool is_alive(const hangs::Snapshot& job) {
+    return std::any_of(job.ranks.begin(), job.ranks.end(),
+                       [](const hangs::Rank& rank) { return rank.pid != 0 && !rank.end; });
+}
+
 /// The jobs as they are at the end of a while in which they are watched.
 class Watch {
 public:
@@ -70,11 +76,13 @@ public:
         const hangs::Finder finder;
         std::vector<const hangs::FoundJob*> jobs;
         std::vector<hangs::Snapshot> before;
-        for (const hangs::FoundJob& job : finder.jobs())
-            if (concerns(job, options_)) {
-                jobs.push_back(&job);
-                before.push_back(job.look());
-            }
+        for (const hangs::FoundJob& job : finder.jobs()) {
+            if (!concerns(job, options_)) continue;
+            hangs::Snapshot snapshot = job.look();
+            if (!is_alive(snapshot)) continue;
+            jobs.push_back(&job);
+            before.push_back(std::move(snapshot));
+        }
         const auto begin = Clock::now();
         for (const hangs::Snapshot& snapshot : before) note_traffic(snapshot);
         watch(before,
@@ -93,13 +101,22 @@ private:
     void watch(const std::vector<hangs::Snapshot>& jobs, Clock::time_point end) {
         samplers_.clear();
         do {
-            for (const hangs::Snapshot& job : jobs)
-                for (const hangs::Rank& rank : job.ranks)
-                    for (const hangs::Thread& thread : rank.threads)
-                        if (thread.attached)
-                            samplers_[{rank.pid, thread.thread}].sample(rank.pid, thread);
+            for_threads(jobs, [&](pid_t pid, const hangs::Thread& thread) {
+                samplers_[{pid, thread.thread}].look(pid, thread);
+            });
+            std::this_thread::sleep_for(between_looks);
+            for_threads(jobs, [&](pid_t pid, const hangs::Thread& thread) {
+                samplers_[{pid, thread.thread}].look_again(pid, thread);
+            });
             std::this_thread::sleep_for(between_samples);
         } while (Clock::now() < end);
+    }
+    template <class What>
+    static void for_threads(const std::vector<hangs::Snapshot>& jobs, What what) {
+        for (const hangs::Snapshot& job : jobs)
+            for (const hangs::Rank& rank : job.ranks)
+                for (const hangs::Thread& thread : rank.threads)
+                    if (thread.attached) what(rank.pid, thread);
     }
 
     Traced* traced(pid_t pid) {
@@ -151,7 +168,10 @@ private:
         const auto sampler = samplers_.find({rank.pid, thread.thread});
         if (sampler != samplers_.end()) row.in_mpi = sampler->second.share();
         if (Traced* const events = traced(rank.pid)) row.traffic = events->traffic(thread.thread);
-        if (row.traffic) row.in_mpi = row.traffic->in_mpi;
+        if (row.traffic) {
+            row.in_mpi = row.traffic->in_mpi;
+            row.waits_for = row.traffic->waits_for;
+        }
         for (const hangs::Waiting& waiting : rank.waiting) {
             if (waiting.thread != thread.thread) continue;
             row.call = waiting.what.call;

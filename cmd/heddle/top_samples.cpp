@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -28,13 +31,45 @@ constexpr std::size_t tests_offset = offsetof(core::Thread, tests);
 constexpr std::size_t progress_offset = offsetof(core::Thread, progress);
 #pragma GCC diagnostic pop
 
-bool sleeps(pid_t pid, std::uint32_t thread) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) +
-                       "/stat");
+std::string line_of(pid_t pid, std::uint32_t thread, const char* name) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) + "/" +
+                       name);
     std::string line;
     std::getline(file, line);
-    const std::size_t name_end = line.rfind(')');
-    return name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'S';
+    return line;
+}
+
+/// Nanoseconds on a core.
+std::uint64_t run_time(pid_t pid, std::uint32_t thread) {
+    return std::strtoull(line_of(pid, thread, "schedstat").c_str(), nullptr, 10);
+}
+
+/// Whether the address lies in memory that the processes of a job share.
+bool is_of_node(pid_t pid, std::uint64_t address) {
+    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::uint64_t begin = 0, end = 0;
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64, &begin, &end) == 2 &&
+            address >= begin && address < end)
+            return line.find("heddle-node") != std::string::npos;
+    }
+    return false;
+}
+
+enum class Asleep { no, in_mpi, elsewhere };
+
+/// Threads sleep in MPI at their own slot, or at the bell of their process.
+Asleep asleep(pid_t pid, const hangs::Thread& thread) {
+    const std::string call = line_of(pid, thread.thread, "syscall");
+    int number = 0;
+    std::uint64_t address = 0;
+    const int read = std::sscanf(call.c_str(), "%d %" SCNx64, &number, &address);
+    if (read < 1) return Asleep::no;  // "running", or the kernel does not say
+    const std::uint64_t place = thread.call_place - call_offset;
+    if (read == 2 && number == SYS_futex &&
+        ((address >= place && address < place + sizeof(core::Thread)) || is_of_node(pid, address)))
+        return Asleep::in_mpi;
+    return Asleep::elsewhere;
 }
 
 }  // namespace
@@ -63,15 +98,19 @@ std::optional<WaitCounts> wait_counts(pid_t pid, const hangs::Thread& thread) {
     return counts;
 }
 
-void WaitSampler::sample(pid_t pid, const hangs::Thread& thread) {
+void WaitSampler::look(pid_t pid, const hangs::Thread& thread) {
+    first_ = wait_counts(pid, thread);
+    run_ = run_time(pid, thread.thread);
+}
+
+void WaitSampler::look_again(pid_t pid, const hangs::Thread& thread) {
     const std::optional<WaitCounts> counts = wait_counts(pid, thread);
-    if (counts && last_) {
-        // One that has been seen to wait, and sleeps since, sleeps there.
-        waited_ = *counts != *last_ || (waited_ && sleeps(pid, thread.thread));
-        ++samples_;
-        waits_ += waited_ ? 1 : 0;
-    }
-    last_ = counts;
+    if (!counts || !first_) return;
+    const bool polls = *counts != *first_;
+    const Asleep where = polls ? Asleep::no : asleep(pid, thread);
+    if (!polls && where == Asleep::no && run_time(pid, thread.thread) == run_) return;
+    ++samples_;
+    waits_ += polls || where == Asleep::in_mpi ? 1 : 0;
 }
 
 std::optional<double> WaitSampler::share() const {
@@ -140,6 +179,7 @@ std::optional<Traffic> Traced::traffic(std::uint32_t thread) {
         if (end <= begin) continue;
         inside += end - begin;
         end_before = end;
+        if (record.end == 0) traffic.waits_for = awaited(record);
     }
     traffic.in_mpi =
         std::min(1.0, static_cast<double>(inside) / static_cast<double>(now - before.ticks));
@@ -154,6 +194,19 @@ std::optional<Traffic> Traced::traffic(std::uint32_t thread) {
     traffic.messages /= seconds;
     traffic.calls /= seconds;
     return traffic;
+}
+
+std::optional<int> Traced::awaited(const trace::Record& record) const {
+    if (record.object == 0 || record.object >= trace::most_objects || record.peer < 0 ||
+        (record.flags & trace::flag_collective) != 0)
+        return {};
+    const trace::Object& object = file_.objects[record.object];
+    const std::uint64_t place =
+        object.first_member + static_cast<std::uint64_t>(static_cast<std::uint32_t>(record.peer));
+    if (static_cast<std::uint32_t>(record.peer) >= object.size || place >= trace::most_members ||
+        file_.members[place] < 0)
+        return {};
+    return file_.members[place];
 }
 
 std::uint64_t resident_bytes(pid_t pid) {

@@ -15,7 +15,8 @@
 
 namespace heddle::trace {
 struct File;
-}
+struct Record;
+}  // namespace heddle::trace
 
 namespace heddle::cmd {
 
@@ -29,23 +30,26 @@ struct WaitCounts {
 /// Nothing if the kernel does not let this process look.
 std::optional<WaitCounts> wait_counts(pid_t pid, const hangs::Thread& thread);
 
-/// Whether a thread waits in MPI, by counts that are read again and again.
+/// Whether a thread waits in MPI, by two looks at a time: one that polls has counted in between, one that sleeps
+/// sleeps at an address of the library. One that had no core in between says nothing.
 class WaitSampler {
 public:
-    void sample(pid_t pid, const hangs::Thread& thread);
+    void look(pid_t pid, const hangs::Thread& thread);
+    void look_again(pid_t pid, const hangs::Thread& thread);
     /// The share of samples in which it waited; nothing: it could not be seen.
     std::optional<double> share() const;
 
 private:
-    std::optional<WaitCounts> last_;
-    bool waited_ = false;
+    std::optional<WaitCounts> first_;
+    std::uint64_t run_ = 0;  ///< nanoseconds that it has run, at the first look
     unsigned samples_ = 0, waits_ = 0;
 };
 
 struct Traffic {
-    double in_mpi = 0;    ///< share of the time
-    double messages = 0;  ///< sent and received, in a second
-    double calls = 0;     ///< likewise
+    double in_mpi = 0;             ///< share of the time
+    double messages = 0;           ///< sent and received, in a second
+    double calls = 0;              ///< likewise
+    std::optional<int> waits_for;  ///< rank in MPI_COMM_WORLD, of a call that has not come back
 };
 
 /// The events of a process that is traced.
@@ -62,6 +66,8 @@ public:
 
 private:
     explicit Traced(const trace::File& file) : file_(file) {}
+    std::optional<int> awaited(const trace::Record& record) const;
+
     struct Seen {
         std::uint64_t written, ticks;
     };

@@ -187,7 +187,8 @@ private:
             timeline_.ranks[track.rank].threads[track.thread].lost = event.sequence;
             return;
         }
-        event.begin = event.end = time;
+        event.begin = time;
+        event.end += time;  // until now it is how long the event has lasted so far
         event.thread = track.thread;
         event.kind = type == TrackEvent::instant ? Event::Kind::instant
             : event.category == "sleep"          ? Event::Kind::sleep
@@ -217,6 +218,7 @@ private:
         if (name == "calls") event.repeats = static_cast<std::uint32_t>(value - 1);
         if (name == "waits for rank") event.waits_for = static_cast<int>(value);
         if (name == "waits ns") waited = value;
+        if (name == "lasts so far ns") event.end = value;
         if (name == "called at") event.site = location(text);
     }
     std::int32_t location(const std::string& text) {
@@ -227,14 +229,8 @@ private:
     }
 
     void finish() {
-        const Nanoseconds last = timeline_.end();
-        for (Rank& rank : timeline_.ranks) {
+        for (const Rank& rank : timeline_.ranks)
             timeline_.size = std::max(timeline_.size, rank.rank + 1);
-            for (Event& event : rank.events) {
-                if (event.over) continue;
-                event.end = last;
-            }
-        }
     }
 
     Timeline timeline_;

@@ -234,6 +234,7 @@ private:
             add(what, data, "waits for rank", event.waits_for);
             add(what, data, "waits ns", event.waited());
         }
+        if (!event.over) add(what, data, "lasts so far ns", event.duration());
         for (const std::uint64_t flow : event.flows_out) what.fixed(TrackEvent::flow, flow);
         for (const std::uint64_t flow : event.flows_in)
             what.fixed(TrackEvent::terminating_flow, flow);
