@@ -55,7 +55,7 @@ public:
     /// The object's number; 0: not known.
     std::uint16_t object(std::uint64_t handle) noexcept;
     void add(std::uint64_t handle, ObjectKind kind, std::span<const std::int32_t> members,
-             std::int32_t rank, const char* name) noexcept;
+             std::span<const std::int32_t> all, std::int32_t rank, const char* name) noexcept;
     void forget(std::uint64_t handle) noexcept;
     std::atomic<std::uint32_t>& collectives(std::uint16_t object) noexcept {
         return collectives_[object];
@@ -179,14 +179,15 @@ std::uint16_t Process::object(std::uint64_t handle) noexcept {
 }
 
 void Process::add(std::uint64_t handle, ObjectKind kind, std::span<const std::int32_t> members,
-                  std::int32_t rank, const char* name) noexcept try {
+                  std::span<const std::int32_t> all, std::int32_t rank, const char* name) noexcept
+    try {
     const std::lock_guard guard(lock_);
     const std::uint32_t used = file_->objects_used.load(memory_order_relaxed);
     const std::uint32_t first = file_->members_used.load(memory_order_relaxed);
     if (used == most_objects || first + members.size() > most_members) return;
     // All members make objects with the same members in the same order, so that they find the same identity.
     std::uint64_t identity = static_cast<std::uint64_t>(kind);
-    for (const std::int32_t member : members)
+    for (const std::int32_t member : all)
         identity = mix(identity + static_cast<std::uint32_t>(member) + 1);
     identity = mix(identity + made_[identity]++);
     Object& object = file_->objects[used];
@@ -377,17 +378,27 @@ void append_world_ranks(MPI_Group group, std::vector<std::int32_t>& members) {
     for (const int rank : world) members.push_back(rank == MPI_UNDEFINED ? no_rank : rank);
 }
 
-/// Those whom messages on it go to: of an intercommunicator, the remote group.
-std::vector<std::int32_t> members_of(MPI_Comm comm) {
+struct Members {
+    std::vector<std::int32_t>
+        peers;  ///< those whom messages go to: of an intercommunicator, the remote group
+    std::vector<std::int32_t> all;  ///< the same in all processes
+};
+
+Members members_of(MPI_Comm comm) {
     int inter = 0;
     PMPI_Comm_test_inter(comm, &inter);
-    MPI_Group group = MPI_GROUP_NULL;
-    const int error =
-        inter != 0 ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group);
-    std::vector<std::int32_t> members;
-    if (error != MPI_SUCCESS) return members;
-    append_world_ranks(group, members);
-    PMPI_Group_free(&group);
+    MPI_Group local = MPI_GROUP_NULL, remote = MPI_GROUP_NULL;
+    Members members;
+    if (PMPI_Comm_group(comm, &local) != MPI_SUCCESS) return members;
+    append_world_ranks(local, members.all);
+    PMPI_Group_free(&local);
+    members.peers = members.all;
+    if (inter == 0 || PMPI_Comm_remote_group(comm, &remote) != MPI_SUCCESS) return members;
+    members.peers.clear();
+    append_world_ranks(remote, members.peers);
+    PMPI_Group_free(&remote);
+    members.all.insert(members.all.end(), members.peers.begin(), members.peers.end());
+    std::sort(members.all.begin(), members.all.end());
     return members;
 }
 
@@ -398,8 +409,9 @@ std::int32_t rank_in(MPI_Comm comm) noexcept {
 }
 
 void add_communicator(std::uint64_t handle, MPI_Comm like, const char* name) {
-    const std::vector<std::int32_t> members = members_of(like);
-    process().add(handle, ObjectKind::communicator, members, rank_in(like), name);
+    const Members members = members_of(like);
+    process().add(handle, ObjectKind::communicator, members.peers, members.all, rank_in(like),
+                  name);
 }
 
 bool is_library_of_ours(const void* function) noexcept {
@@ -651,13 +663,17 @@ void Call::add(MPI_Comm* handle, MPI_Comm from) noexcept try {
 void Call::add(MPI_Comm* handle) noexcept { add(handle, MPI_COMM_NULL); }
 void Call::add(MPI_Win* handle, MPI_Comm from) noexcept try {
     if (*handle == MPI_WIN_NULL) return;
-    process().add(handle_of(*handle), ObjectKind::window, members_of(from), rank_in(from), "");
+    const Members members = members_of(from);
+    process().add(handle_of(*handle), ObjectKind::window, members.peers, members.all, rank_in(from),
+                  "");
 } catch (const std::bad_alloc&) {
     return;
 }
 void Call::add(MPI_File* handle, MPI_Comm from) noexcept try {
     if (*handle == MPI_FILE_NULL) return;
-    process().add(handle_of(*handle), ObjectKind::file, members_of(from), rank_in(from), "");
+    const Members members = members_of(from);
+    process().add(handle_of(*handle), ObjectKind::file, members.peers, members.all, rank_in(from),
+                  "");
 } catch (const std::bad_alloc&) {
     return;
 }

@@ -86,8 +86,11 @@ void say_advice(const timeline::Timeline& timeline) {
 
 void prepare_trace(Job& job) {
     if (job.trace_file.empty() && !job.timed_advice) return;
-    if (::access(library().c_str(), R_OK) != 0)
-        cannot(job.trace_file.empty() ? "--advice" : "--trace", library(), errno);
+    if (::access(library().c_str(), R_OK) != 0) {
+        if (!job.trace_file.empty()) cannot("--trace", library(), errno);
+        job.timed_advice = false;  // a build with a sanitizer has none
+        return;
+    }
     job.trace_folder = job.trace_file.empty() ? folder_for_advice(takes_other_machines(job))
                                               : folder_beside(job.trace_file);
 }
@@ -97,6 +100,10 @@ void trace(Environment& environment, const Job& job) {
     environment.set(trace::folder_variable, job.trace_folder);
     const std::string given(environment.value("LD_PRELOAD"));
     environment.set("LD_PRELOAD", given.empty() ? library() : library() + ":" + given);
+    // A program with AddressSanitizer refuses to have anything before its runtime.
+    const std::string options(environment.value("ASAN_OPTIONS"));
+    environment.set("ASAN_OPTIONS",
+                    (options.empty() ? "" : options + ":") + "verify_asan_link_order=0");
 }
 
 void write_trace(const Job& job) {

@@ -303,6 +303,13 @@ class Perfetto(Job):
         self.assertEqual(len({tracks[track].thread.tid for track in used}), 4)
         self.assertEqual(self.check_flows(slices), 80)
 
+    def test_intercommunicators_have_arrows(self):
+        self.run_job("between")
+        _, slices, _ = self.read()
+        self.assertEqual(self.check_flows(slices), 2)
+        ranks = sorted(one["notes"]["rank"] for one in slices if one["name"] == "MPI_Sendrecv")
+        self.assertEqual(ranks, [0, 1])
+
     def test_what_has_not_come_back_is_open(self):
         self.run_job("hang", code=124, options=("--trace", None, "--timeout", "2"))
         _, _, still_open = self.read()

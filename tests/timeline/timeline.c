@@ -4,6 +4,7 @@
 //   many       more events than are kept
 //   receives   receives that are posted in another order than they are completed, from any source, persistent
 //   objects    a duplicate, a window and a file
+//   between    two ranks with an intercommunicator
 //   hang       rank 0 waits for a message that rank 1 does not send; rank 1 computes
 //   killed     rank 1 kills itself
 //   threads    two threads of each rank communicate
@@ -101,6 +102,17 @@ static void hang(int seconds) {
     while (rank == 1) alarm((unsigned)seconds), pause();
 }
 
+static void between(void) {
+    MPI_Comm own, both;
+    int sent = rank, received = -1;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, 1 - rank % 2, 5, &both);
+    MPI_Sendrecv(&sent, 1, MPI_INT, 0, 6, &received, 1, MPI_INT, 0, 6, both, MPI_STATUS_IGNORE);
+    if (received != 1 - rank) MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&own);
+}
+
 static void* communicate(void* which) {
     const int tag = (int)(long)which;
     for (int i = 0; i < 20; ++i) {
@@ -133,6 +145,8 @@ int main(int argc, char** argv) {
         receives();
     else if (strcmp(name, "objects") == 0)
         objects(argv[2]);
+    else if (strcmp(name, "between") == 0)
+        between();
     else if (strcmp(name, "hang") == 0)
         hang(3600);
     else if (strcmp(name, "threads") == 0)
