@@ -125,6 +125,11 @@ void print_advice(const Parsing& at) {
 }
 
 void set_trace(const Parsing& at) {
+    if (at.values.empty()) {
+        at.job.ignored.push_back(fmt::format(
+            "ignored: {} (--trace FILE writes a timeline, docs/timelines.md)", at.option));
+        return;
+    }
     if (at.values[0].empty()) wrong(at, "a name of a file is needed");
     at.job.trace_file = at.values[0];
 }

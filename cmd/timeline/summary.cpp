@@ -300,10 +300,10 @@ std::string summary_in_json(const Timeline& timeline) {
         calls.push_back(fmt::format(R"({{"call":{},"ns":{}}})", quoted(call), time));
     }
     return fmt::format(
-        R"({{"duration_ns":{},"calls":{},"messages":{},"bytes":{},"overwritten":{},"ranks":[{}],"critical_path":[{}],"late":[{}],"longest_waits":[{}],"dearest_calls":[{}]}})",
+        R"({{"duration_ns":{},"calls":{},"messages":{},"bytes":{},"overwritten":{},"ranks":[{}],"critical_path":[{}],"late":[{}],"longest_waits":[{}],"dearest_calls":[{}],"advice":{}}})",
         timeline.end(), traffic.calls, traffic.messages, traffic.bytes, traffic.lost,
         fmt::join(ranks, ","), fmt::join(path, ","), fmt::join(late, ","), fmt::join(waits, ","),
-        fmt::join(calls, ","));
+        fmt::join(calls, ","), advice_in_json(advise(timeline)));
 }
 
 }  // namespace heddle::timeline

@@ -17,7 +17,6 @@ constexpr double least_share = 0.01;  ///< of the time of a rank: less is not to
 struct Cost {
     std::uint64_t times = 0;
     Nanoseconds lost = 0;
-    Nanoseconds longest = 0;
 };
 using Key = std::tuple<std::string, std::string, int>;  ///< call, location, for whom
 

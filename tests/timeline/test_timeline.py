@@ -71,6 +71,9 @@ class Summary(Job):
         waits = [wait for wait in summary["longest_waits"] if wait["call"] == "MPI_Allreduce"]
         self.assertTrue(waits)
         self.assertRegex(waits[0]["location"], r"timeline\.c:\d+")
+        advice = summary["advice"][0]
+        self.assertEqual((advice["ranks"], advice["call"], advice["waits_for"]), ([0, 2], "MPI_Allreduce", 1))
+        self.assertGreaterEqual(advice["late_ns"], 15_000_000)
 
     def test_ten_lines_at_most(self):
         self.run_job("late", ranks=3)
