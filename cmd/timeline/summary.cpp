@@ -201,8 +201,8 @@ std::string list_of_ranks(const std::vector<int>& ranks) {
         while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
         text += text.empty() ? "" : ", ";
         text += std::to_string(ranks[i]);
-        if (end - i == 2) text += ", " + std::to_string(ranks[i + 1]);
-        if (end - i > 2) text += "-" + std::to_string(ranks[end - 1]);
+        if (end - i == 2) text += fmt::format(", {}", ranks[i + 1]);
+        if (end - i > 2) text += fmt::format("-{}", ranks[end - 1]);
         i = end;
     }
     return text;
