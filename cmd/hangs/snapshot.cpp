@@ -93,6 +93,7 @@ std::string function_name(pid_t pid, std::uint64_t address) {
 void look_at_memory(Thread& thread, pid_t pid, const launch::Attached& entry) {
     thread.attached = true;
     thread.of_library = entry.of_library.load(memory_order_relaxed) != 0;
+    thread.call_place = entry.call.load(memory_order_relaxed);
     std::uint64_t call = 0;
     const std::uint64_t tests = entry.tests.load(memory_order_relaxed);
     if (!read_memory(pid, entry.call.load(memory_order_relaxed), &call, sizeof call)) return;

@@ -39,6 +39,8 @@ struct Thread {
     bool of_library = false;
     std::string call;         ///< the MPI function that it called last; empty: not known
     std::uint32_t tests = 0;  ///< in vain, so far
+    /// Where the thread's memory holds the name of its call (launch::Attached::call); 0: not known.
+    std::uint64_t call_place = 0;
 };
 
 struct Rank {

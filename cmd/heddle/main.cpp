@@ -120,6 +120,30 @@ void add_where(CLI::App& application, WhereOptions& options) {
     command->callback([&options] { where(options); });
 }
 
+void add_top(CLI::App& application, TopOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "top",
+        "Ranks and threads of the jobs on this machine, live: time in MPI, waits, messages, memory "
+        "(docs/timelines.md)");
+    command->add_option("process", options.process,
+                        "Number of the job's mpiexec, or of a rank (default: all jobs)");
+    command->add_flag("--once", options.once, "One table, and no more");
+    command->add_flag("--json", options.json, "For programs: an array in a line for each table");
+    command->add_option("--seconds", options.seconds, "From one table to the next (default: 1)")
+        ->check(CLI::Range(0.05, 3600.0));
+    command->callback([&options] { top(options); });
+}
+
+void add_trace(CLI::App& application, TraceOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "trace",
+        "What matters in a file that mpiexec --trace has written: who was late, who waited, where "
+        "(docs/timelines.md)");
+    command->add_option("file", options.file, "The file")->required();
+    command->add_flag("--json", options.json, "For programs: an object");
+    command->callback([&options] { show_trace(options); });
+}
+
 struct Options {
     std::string checked;
     DoctorOptions doctor;
@@ -128,6 +152,8 @@ struct Options {
     LocksOptions locks;
     ReplayOptions replay;
     StencilOptions stencil;
+    TopOptions top;
+    TraceOptions trace;
     WhereOptions where;
 };
 
@@ -153,6 +179,8 @@ int run(int argc, char** argv) {
                "Start a program that was built for another MPI and finds that one first",
                run_on_face);
     add_stencil(application, options.stencil);
+    add_top(application, options.top);
+    add_trace(application, options.trace);
     add_where(application, options.where);
     try {
         CLI11_PARSE(application, argc, argv);

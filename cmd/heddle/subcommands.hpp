@@ -86,6 +86,24 @@ struct WhereOptions {
 /// `heddle where`: where the ranks of the jobs on this machine are. Failed{1} if there is no such job.
 void where(const WhereOptions& options);
 
+struct TopOptions {
+    std::optional<std::int64_t> process;  ///< as of WhereOptions
+    bool once = false;
+    bool json = false;
+    double seconds = 1;  ///< of one table
+};
+
+/// `heddle top`: what the threads of the jobs on this machine do, again and again. Failed{1} if there is no such job.
+void top(const TopOptions& options);
+
+struct TraceOptions {
+    std::string file;  ///< that mpiexec --trace has written, or a folder of events
+    bool json = false;
+};
+
+/// `heddle trace`: the lines of a trace that matter. Failed{1} if it is none.
+void show_trace(const TraceOptions& options);
+
 struct FortranOptions {
     std::string compiler;
     std::string output;

@@ -115,7 +115,7 @@ void set_parameter(const Parsing& at) {
 constexpr std::string_view debugger =
     "no debugger is started; mpiexec -n 2 xterm -e gdb --args ./a.out starts one for each rank";
 constexpr std::string_view placed = "--map-by, --bind-to and --cpu-set place ranks";
-constexpr std::string_view traced = "mpiexec --counters and --advice tell what ranks did";
+constexpr std::string_view traced = "mpiexec --trace, --counters and --advice tell what ranks did";
 constexpr std::string_view shared = "all machines have to see the same files";
 constexpr std::string_view failing = "a rank that fails ends the job";
 
@@ -147,7 +147,7 @@ constexpr std::array table{
     row("rr", "", one_rank_per_host),
     row("genvexcl", "A,B", leave_out, "-genvnone and -genvlist say what is handed down"),
     row("hosts-group gtool gtoolfile tmpdir umask localuser", "VALUE", leave_out),
-    row("trace trace-collectives trace-pt2pt check_mpi check-mpi aps mps", "", leave_out, traced),
+    row("trace-collectives trace-pt2pt check_mpi check-mpi aps mps", "", leave_out, traced),
     row("tune noconf ilp64 silent-abort ordered-output nolocal static_mpi", "", leave_out),
     row("gdb tv ddt", "", leave_out, debugger),
     row("gdba", "PID", leave_out, debugger),

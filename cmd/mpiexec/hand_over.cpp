@@ -118,6 +118,7 @@ std::vector<std::string> inner_command(const Job& job, const Program& program) {
     if (!job.error_file.empty()) words.insert(words.end(), {"-errfile-pattern", job.error_file});
     if (job.raw_output) words.emplace_back("--raw-output");
     if (job.quiet) words.emplace_back("-q");
+    if (!job.trace_folder.empty()) words.insert(words.end(), {"--trace-folder", job.trace_folder});
     if (job.timeout_seconds > 0)
         words.insert(words.end(), {"--timeout", fmt::format("{}", job.timeout_seconds)});
     if (job.input != InputTo::one_rank || job.input_rank != 0)
@@ -143,6 +144,9 @@ Job in_place_of_ranks(const Job& job, const std::string& file, std::vector<std::
     outer.timeout_seconds = job.timeout_seconds;
     outer.quiet = job.quiet;
     outer.raw_output = true;
+    outer.trace_file = job.trace_file;
+    outer.trace_folder = job.trace_folder;
+    outer.timed_advice = job.timed_advice;
     outer.children = Children::launcher;
     return outer;
 }

@@ -79,6 +79,9 @@ struct Job {
     bool crowded = false;       ///< threads outnumber cores (crowding.hpp)
     int first_rank = 0;         ///< not 0: of another launcher's job
     std::string spawn_options;  ///< for those whom ranks start (children.hpp); empty: none
+    std::string trace_file;     ///< for Perfetto's viewer; empty: none is wanted
+    bool timed_advice = false;
+    std::string trace_folder;  ///< where ranks keep events (trace.hpp); empty: they keep none
     bool verbose = false;
     bool dry = false;                  ///< nothing is started
     std::vector<std::string> ignored;  ///< sentences on what was asked for and has no effect

@@ -19,6 +19,7 @@
 #include "report.hpp"
 #include "say.hpp"
 #include "strangers.hpp"
+#include "trace.hpp"
 
 namespace heddle::mpiexec {
 
@@ -133,6 +134,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     Environment environment = environments_[ranks_[index].program];
     if (connects()) connect(environment, rank, pmi);
     find_faces_first(environment);
+    if (!starts_launcher()) trace(environment, job_);
     if (job_.children == Children::rank)
         environment.set(launch::keeper_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)
@@ -425,16 +427,20 @@ void Keeper::hear_signal(int signal) {
 /// The job goes on.
 void Keeper::tell_where_ranks_are() {
     output_.catch_up();
-    if (starts_launcher())
+    if (starts_launcher()) {
+        write_trace(job_);
         return say(
             "SIGQUIT: another launcher has started the ranks; heddle where, on their hosts, says "
             "where they are");
+    }
     RankReport(kept_).tell();
     tell_where_children_are();
+    write_trace(job_);
 }
 
 void Keeper::look_for_deadlock() {
     if (ending() || !all_started() || !deadlocks_.look(now_ms())) return;
+    if (!deadlocks_.ends_job()) write_trace(job_);
     if (deadlocks_.ends_job())
         fail(exit_failed, "the job cannot go on, and is ended (HEDDLE_DEADLOCK)");
 }
@@ -466,6 +472,7 @@ int Keeper::finish() {
     else
         output_.finish();
     if (exit_code_ == 0 && output_.failed()) exit_code_ = exit_failed;
+    if (job_.children != Children::rank && parent_ == nullptr) finish_trace(job_);
     return exit_code_;
 }
 

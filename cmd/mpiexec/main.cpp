@@ -46,6 +46,7 @@
 #include "spawn.hpp"
 #include "surroundings.hpp"
 #include "topology.hpp"
+#include "trace.hpp"
 #include "variables.hpp"
 
 namespace {
@@ -105,7 +106,10 @@ int run(const std::vector<std::string>& arguments) {
     hear_variables(job);
     (void)DeadlockWatch::wanted();  // or it is said what is wrong
     warn_of_ignored(job);
-    if (takes_other_machines(job)) return hand_over(job);
+    if (takes_other_machines(job)) {
+        prepare_trace(job);
+        return hand_over(job);
+    }
     if (!bind_here(job.placement.cpus))
         throw Failure(exit_usage,
                       fmt::format("--cpu-set {}: none of these may be used",
@@ -126,7 +130,9 @@ int run(const std::vector<std::string>& arguments) {
     const Bindings bindings = place(job.placement, cores, threads, look_around(cores));
     job.crowded = crowded(threads, bindings.threads, cores);
     if (job.placement.report) report_bindings(bindings);
-    return job.dry ? 0 : run_job(job, bindings.threads);
+    if (job.dry) return 0;
+    prepare_trace(job);
+    return run_job(job, bindings.threads);
 }
 
 }  // namespace

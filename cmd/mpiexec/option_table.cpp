@@ -119,7 +119,22 @@ void print_counters(const Parsing& at) {
     at.job.environment.set.emplace_back("HEDDLE_COUNTERS", "1");
 }
 
-void print_advice(const Parsing& at) { at.job.environment.set.emplace_back("HEDDLE_ADVICE", "on"); }
+void print_advice(const Parsing& at) {
+    at.job.environment.set.emplace_back("HEDDLE_ADVICE", "on");
+    at.job.timed_advice = true;
+}
+
+void set_trace(const Parsing& at) {
+    if (at.values.empty()) {
+        at.job.ignored.push_back(fmt::format(
+            "ignored: {} (--trace FILE writes a timeline, docs/timelines.md)", at.option));
+        return;
+    }
+    if (at.values[0].empty()) wrong(at, "a name of a file is needed");
+    at.job.trace_file = at.values[0];
+}
+
+void set_trace_folder(const Parsing& at) { at.job.trace_folder = at.values[0]; }
 
 void set_initial_errhandler(const Parsing& at) {
     const std::string& name = at.values[0];
@@ -231,10 +246,15 @@ constexpr std::array table{
            "each rank says what it has counted when it calls MPI_Finalize; "
            "'heddle info --counters' lists what there is",
            print_counters},
-    Option{
-        other, "advice", "",
-        "each rank says what has slowed it down, and what would help, when it calls MPI_Finalize",
-        print_advice},
+    Option{other, "advice", "",
+           "say at the end for which ranks others have waited, where, for how long and what would "
+           "help; "
+           "each rank says what has slowed it down when it calls MPI_Finalize",
+           print_advice},
+    Option{other, "trace", "FILE",
+           "write what each thread did in MPI, when, and for whom it waited, to FILE, which "
+           "ui.perfetto.dev and 'heddle trace' show",
+           set_trace},
     Option{other, "initial-errhandler", "NAME",
            "what errors do until the program sets error handlers: mpi_errors_are_fatal (default), "
            "mpi_errors_abort, mpi_errors_return",
@@ -247,6 +267,7 @@ constexpr std::array table{
     Option{hidden, "usize", "N", "", set_universe},
 
     Option{hidden, "inner", "", "", be_inner},
+    Option{hidden, "trace-folder", "FOLDER", "", set_trace_folder},
 };
 
 }  // namespace

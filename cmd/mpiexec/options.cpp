@@ -195,6 +195,8 @@ std::string nearest_option(std::string_view name) {
 
 std::size_t number_of_values(const Option& option, std::string_view first) {
     if (option.values.empty()) return 0;
+    // Intel MPI's has no value, and another option follows.
+    if (option.names == "trace" && first.starts_with('-')) return 0;
     const bool one_word = option.values == "VAR VALUE" && first.find('=') != std::string_view::npos;
     if (one_word) return 1;
     return 1 +

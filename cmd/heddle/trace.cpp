@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `heddle trace`: the lines of a trace that matter.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+
+#include "subcommands.hpp"
+#include "timeline/timeline.hpp"
+
+namespace heddle::cmd {
+namespace {
+
+/// A folder of events is what is left of a job whose mpiexec was killed.
+timeline::Timeline read(const std::string& file) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(file, error)) return timeline::read_perfetto(file);
+    timeline::Timeline timeline = timeline::load(file, timeline::Until::last_event);
+    if (timeline.ranks.empty()) throw std::runtime_error("there are no events in it");
+    timeline::match(timeline);
+    return timeline;
+}
+
+}  // namespace
+
+void show_trace(const TraceOptions& options) try {
+    const timeline::Timeline timeline = read(options.file);
+    if (options.json) {
+        fmt::print("{}\n", timeline::summary_in_json(timeline));
+        return;
+    }
+    for (const std::string& line : timeline::summarize(timeline)) fmt::print("{}\n", line);
+} catch (const std::exception& problem) {
+    std::fprintf(stderr, "heddle trace: %s: %s\n", options.file.c_str(), problem.what());
+    throw Failed{1};
+}
+
+}  // namespace heddle::cmd
