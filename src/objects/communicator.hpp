@@ -66,7 +66,7 @@ struct SharedScratch {
     transport::shm::Stage stage;
     std::shared_ptr<const platform::Mapping> mapping;  ///< of a stage that is a segment
     std::uint64_t turn = 0;                            ///< the last turn that a call has taken
-    std::uint64_t room = 0;  ///< the last turn whose slots are known to be free
+    std::uint64_t room = 0;               ///< the last turn whose slots are known to be free
     std::int32_t place = 0, places = 0;   ///< of this rank, among those that share it
     const std::int32_t* ranks = nullptr;  ///< at these places; nullptr: all of the communicator
 };
@@ -99,8 +99,8 @@ struct Communicator : core::Object {
         topology;  ///< or none; set while the communicator is made
     std::uint32_t collectives =
         0;  ///< nonblocking and persistent ones so far: their tags, one thread at a time
-    std::uint32_t calls = 0;  ///< collective calls so far, of all kinds; likewise
-    SharedScratch scratch;    ///< likewise
+    std::uint32_t calls = 0;       ///< collective calls so far, of all kinds; likewise
+    SharedScratch scratch;         ///< likewise
     std::shared_ptr<Nodes> nodes;  ///< nullptr: nobody has asked yet
 
     std::int32_t size() const noexcept { return group->size(); }
