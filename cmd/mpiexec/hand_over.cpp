@@ -118,6 +118,8 @@ std::vector<std::string> inner_command(const Job& job, const Program& program) {
     if (!job.error_file.empty()) words.insert(words.end(), {"-errfile-pattern", job.error_file});
     if (job.raw_output) words.emplace_back("--raw-output");
     if (job.quiet) words.emplace_back("-q");
+    if (job.check) words.emplace_back("--check");
+    if (job.json) words.emplace_back("--json");
     if (job.timeout_seconds > 0)
         words.insert(words.end(), {"--timeout", fmt::format("{}", job.timeout_seconds)});
     if (job.input != InputTo::one_rank || job.input_rank != 0)

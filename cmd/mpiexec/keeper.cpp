@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "checker.hpp"
 #include "children_report.hpp"
 #include "faces.hpp"
 #include "hosts.hpp"
@@ -133,6 +134,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     Environment environment = environments_[ranks_[index].program];
     if (connects()) connect(environment, rank, pmi);
     find_faces_first(environment);
+    if (job_.check) load_checker(environment, job_.json);
     if (job_.children == Children::rank)
         environment.set(launch::keeper_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)

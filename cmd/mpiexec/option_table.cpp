@@ -121,6 +121,9 @@ void print_counters(const Parsing& at) {
 
 void print_advice(const Parsing& at) { at.job.environment.set.emplace_back("HEDDLE_ADVICE", "on"); }
 
+void check_calls(const Parsing& at) { at.job.check = true; }
+void write_json(const Parsing& at) { at.job.json = true; }
+
 void set_initial_errhandler(const Parsing& at) {
     const std::string& name = at.values[0];
     if (name != "mpi_errors_are_fatal" && name != "mpi_errors_abort" && name != "mpi_errors_return")
@@ -235,6 +238,12 @@ constexpr std::array table{
         other, "advice", "",
         "each rank says what has slowed it down, and what would help, when it calls MPI_Finalize",
         print_advice},
+    Option{other, "check", "",
+           "look at each call, and say what is wrong in the program: collectives that differ, "
+           "types of "
+           "messages, buffers in use, requests, leaks, threads, windows",
+           check_calls},
+    Option{other, "json", "", "what --check finds is an object of JSON on a line", write_json},
     Option{other, "initial-errhandler", "NAME",
            "what errors do until the program sets error handlers: mpi_errors_are_fatal (default), "
            "mpi_errors_abort, mpi_errors_return",
