@@ -3,6 +3,7 @@
 """Writes the functions of the checker from the data of the ABI: each calls what rules.py says, and the library between."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -42,6 +43,15 @@ def header(all_functions):
     return "\n".join(lines + ["}  // namespace heddle::check", ""])
 
 
+def datatypes():
+    """Name of each predefined datatype by its handle; of several the first."""
+    found = {}
+    for constant in facts.constants():
+        if match := re.fullmatch(r"\(\(MPI_Datatype\)(0x[0-9a-fA-F]+)\)", constant.value):
+            found.setdefault(match[1], constant.name)
+    return found
+
+
 def table(all_functions):
     return [f.name for f in all_functions] + sorted(rules.NEEDED)
 
@@ -72,6 +82,9 @@ def source(all_functions):
     lines += ["const char* name_of(Function function) noexcept {", "    static const char* const names[] = {"]
     lines += [f'        "MPI_{name}",' for name in names(all_functions)]
     lines += ["    };", "    return names[static_cast<int>(function)];", "}"]
+    lines += ["const char* name_of_datatype(std::uint32_t handle) noexcept {", "    switch (handle) {"]
+    lines += [f'        case {value}: return "{name}";' for value, name in datatypes().items()]
+    lines += ['        default: return "";', "    }", "}"]
     lines += ["void find_functions(Functions& all, void* handle, const char* prefix) noexcept {"]
     lines += [f'    find(all.{name}, handle, prefix, "{name}");' for name in table(all_functions)]
     lines += ["}", "}  // namespace heddle::check", "using namespace heddle::check;"]

@@ -6,7 +6,7 @@ LEFT_CHAPTERS = {"tool", "abi-fortran"}
 LEFT_OUT = {"Pcontrol", "Abort", "Get_address", "Test_cancelled", "Initialized", "Finalized", "Query_thread",
             "Is_thread_main", "Get_version", "Get_library_version", "Get_processor_name", "Error_class", "Error_string"}
 # The checker calls them itself.
-NEEDED = {"Query_thread", "Test_cancelled", "Is_thread_main"}
+NEEDED = {"Test_cancelled", "Is_thread_main"}
 LEFT_PREFIXES = ("Status_", "Get_count", "Get_elements", "Keyval_", "Attr_")
 # Written by hand: src/completion.cpp, src/environment.cpp.
 BY_HAND = {"Init", "Init_thread", "Finalize", "Session_init", "Session_finalize", "Wait", "Waitall", "Waitany", "Waitsome",

@@ -17,18 +17,32 @@ namespace {
 constexpr std::int64_t most_hashed = 4096;  ///< bytes; of longer buffers pieces at equal distances
 constexpr std::int64_t piece = 64;
 
+constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+
+/// One to one in each argument, so that no difference is lost on the way.
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
+    hash = (hash ^ word) * odd;
+    return hash ^ (hash >> 32);
+}
+
 std::uint64_t fold(std::uint64_t hash, const char* bytes, std::int64_t length) noexcept {
-    std::uint64_t lanes[4] = {hash, hash ^ 1, hash ^ 2, hash ^ 3}, word = 0;
+    std::uint64_t word = 0;
     std::int64_t i = 0;
-    for (; i + 32 <= length; i += 32)
-        for (int lane = 0; lane < 4; ++lane) {
-            std::memcpy(&word, bytes + i + 8 * lane, 8);
-            lanes[lane] = (lanes[lane] ^ word) * 0x9e3779b97f4a7c15;
-            lanes[lane] ^= lanes[lane] >> 32;
-        }
-    for (; i < length; ++i)
-        lanes[0] = (lanes[0] ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3;
-    return (lanes[0] * 3 + lanes[1]) * 5 + (lanes[2] * 7 ^ lanes[3]);
+    if (length >= 64) {
+        std::uint64_t lanes[4] = {hash, 1, 2, 3};
+        for (; i + 32 <= length; i += 32)
+            for (int lane = 0; lane < 4; ++lane) {
+                std::memcpy(&word, bytes + i + 8 * lane, 8);
+                lanes[lane] = mix(lanes[lane], word);
+            }
+        hash = mix(mix(mix(lanes[0], lanes[1]), lanes[2]), lanes[3]);
+    }
+    for (; i + 8 <= length; i += 8) {
+        std::memcpy(&word, bytes + i, 8);
+        hash = mix(hash, word);
+    }
+    for (; i < length; ++i) hash = mix(hash, static_cast<unsigned char>(bytes[i]));
+    return hash;
 }
 
 std::uint64_t fold_long(const char* bytes, std::int64_t length) noexcept {

@@ -29,6 +29,8 @@ const Functions& library() noexcept;
 /// The library of another ABI that the program calls; nullptr if it calls libmpi_abi.so.1.
 const Functions* another_mpi() noexcept;
 const char* name_of(Function function) noexcept;
+/// Of a predefined one; empty for any other handle.
+const char* name_of_datatype(std::uint32_t handle) noexcept;
 void find_functions(Functions& all, void* handle, const char* prefix) noexcept;
 template <class Pointer>
 void find(Pointer& function, void* handle, const char* prefix, const char* name) noexcept {

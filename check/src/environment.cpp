@@ -17,14 +17,15 @@ namespace {
 std::mutex guard;
 int users = 0;  ///< the world model and sessions
 
-void begin(bool world) {
+/// Sessions have no level of their own here: their threads are not looked at.
+void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
     const std::lock_guard<std::mutex> held(guard);
     if (world) {
-        int rank = 0, level = 0;
+        int rank = 0;
         library().Comm_rank(MPI_COMM_WORLD, &rank);
         set_own_rank(rank);
-        library().Query_thread(&level);
-        set_thread_level(level);
+        // What was asked for: another library may grant no more.
+        set_thread_level(required);
         Node::join();
         first_communicators();
     }
@@ -37,13 +38,13 @@ void begin(bool world) {
 
 int checked_Init(const void*, int* argc, char*** argv) {
     const int error = library().Init(argc, argv);
-    if (error == MPI_SUCCESS) begin(true);
+    if (error == MPI_SUCCESS) begin(true, MPI_THREAD_SINGLE);
     return error;
 }
 
 int checked_Init_thread(const void*, int* argc, char*** argv, int required, int* provided) {
     const int error = library().Init_thread(argc, argv, required, provided);
-    if (error == MPI_SUCCESS) begin(true);
+    if (error == MPI_SUCCESS) begin(true, required);
     return error;
 }
 

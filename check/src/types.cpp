@@ -367,11 +367,8 @@ bool agree(const Signature& one, const Signature& other) noexcept {
 
 std::string words(const Signature& signature) {
     if (signature.elements == 0) return "nothing";
-    char name[MPI_MAX_OBJECT_NAME] = "";
-    int length = 0;
-    const auto handle = reinterpret_cast<MPI_Datatype>(static_cast<std::uintptr_t>(signature.name));
-    if (signature.code == Signature::mixed || signature.name == 0 ||
-        library().Type_get_name(handle, name, &length) != MPI_SUCCESS || length == 0)
+    const std::string name = name_of_datatype(signature.name);
+    if (signature.code == Signature::mixed || name.empty())
         return std::to_string(signature.bytes) + " bytes of mixed types";
     return std::to_string(signature.elements) + " " + name;
 }

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,18 +300,29 @@ static void serialized(void) { /* one thread waits in MPI for the other */
     if (rank == 0) MPI_Ssend(&rank, 1, MPI_INT, 1, 5, world);
     if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 5, world, MPI_STATUS_IGNORE);
 }
-static void* receive_one(void* value) {
-    MPI_Recv(value, 1, MPI_INT, rank, 5, world, MPI_STATUS_IGNORE);
+static atomic_int inside, leave;
+static void wait_inside(void* in, void* inout, int* count, MPI_Datatype* type) {
+    (void)in, (void)inout, (void)count, (void)type;
+    inside = 1;
+    while (!leave) {}
+}
+static void* reduce(void* op) {
+    int one = 1, two = 2;
+    MPI_Reduce_local(&one, &two, 1, MPI_INT, *(MPI_Op*)op);
     return NULL;
 }
-static void two_at_once(void) {
+static void two_at_once(
+    void) { /* the operation of one thread waits until the other has called MPI */
     pthread_t thread;
-    int value, flag = 0;
-    pthread_create(&thread, NULL, receive_one, &value);
-    /* Until the other thread is in its receive: it takes what is sent to it last. */
-    for (int i = 0; i < 100000; ++i) MPI_Iprobe(rank, 6, world, &flag, MPI_STATUS_IGNORE);
-    MPI_Send(&rank, 1, MPI_INT, rank, 5, world);
+    int flag = 0;
+    MPI_Op op;
+    MPI_Op_create(wait_inside, 1, &op);
+    pthread_create(&thread, NULL, reduce, &op);
+    while (!inside) {}
+    MPI_Iprobe(rank, 6, world, &flag, MPI_STATUS_IGNORE);
+    leave = 1;
     pthread_join(thread, NULL);
+    MPI_Op_free(&op);
 }
 
 /* --- promises --- */
