@@ -149,7 +149,7 @@ def rma(f, before, after):
     elif b == "Win_complete":
         after.append("check::completed(win, error);")
     elif b == "Win_free":
-        before.append("check::before_win_free(call, *win);")
+        before.append("check::before_win_free(call, check::value_of(win));")
     elif b.startswith("Win_") and "_create" in b + "_create" and any(n == "win" and t.endswith("*") for t, n in f.params):
         unit = "disp_unit" if f.has("disp_unit") else "1"
         size = "size" if f.has("size") else "0"
@@ -191,7 +191,7 @@ def requests(f, before, after):
     elif f.base in ("Irecv", "Recv_init"):
         before.append("check::receiving(call, *tracked, comm, source, tag);")
     elif f.base == "Imrecv":
-        before.append("check::receiving_matched(*tracked, *message);")
+        before.append("check::receiving_matched(*tracked, check::value_of(message));")
     elif f.base == "Isendrecv":
         before += ["check::sending(*tracked, comm, dest, sendtag, sendtype, sendcount);",
                    "check::receiving(call, *tracked, comm, source, recvtag);"]
@@ -215,6 +215,8 @@ def lines(f):
         rma(f, before, after)
     for kind, name in made_objects(f):
         after.append(f"if (error == MPI_SUCCESS) check::made(call, check::Object::{OBJECTS[kind]}, *{name});")
+        if kind == "MPI_Datatype":
+            after.append(f"if (error == MPI_SUCCESS) check::know_type(*{name});")
         if kind == "MPI_Comm":
             parent = "comm" if f.has("comm") else "comm_old" if f.has("comm_old") else "MPI_COMM_NULL"
             if f.chapter == "dynamic" or f.base.startswith("Intercomm"):
@@ -224,7 +226,7 @@ def lines(f):
     if f.base in FREES:
         (c_type, name), = f.params
         kind = c_type.removesuffix("*").strip()
-        before.append(f"const {kind} freed = *{name};")
+        before.append(f"const {kind} freed = check::value_of({name});")
         if f.base in ("Comm_free", "Comm_disconnect"):
             before.append("check::forget_communicator(freed);")
         if f.base == "Type_free":

@@ -45,7 +45,7 @@ Agreement::Agreement(const Call& call, MPI_Comm comm, int root, MPI_Op op)
     if (comm_ != nullptr) number_ = ++comm_->collectives;
     if (comm_ == nullptr && root != none && comm != MPI_COMM_NULL) {
         // Who is the root is asked all the same, for buffers.
-        if (const auto found = comm_of(comm)) rank_ = found->rank;
+        if (const auto found = comm_of(comm)) rank_ = found->inter ? MPI_ROOT : found->rank;
     }
     if (comm_ != nullptr && (comm_->here < 2 || comm_->out_of_step)) comm_ = nullptr;
 }

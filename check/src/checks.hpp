@@ -43,6 +43,15 @@ void find(Pointer& function, void* handle, const char* prefix, const char* name)
 extern std::atomic<bool> checking;
 inline bool is_on() noexcept { return checking.load(std::memory_order_relaxed); }
 
+/// Whether an address may be one of the program's: wrong ones are the library's to refuse.
+inline bool is_memory(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) >= 4096;
+}
+template <class Value>
+Value value_of(const Value* address) noexcept {
+    return is_memory(address) ? *address : Value{};
+}
+
 // ---- A call ----
 
 /// A call of the program that may be made at any time by any thread.
@@ -96,7 +105,9 @@ struct Uses {
 
 /// A message on its way, as the checker knows it: its record in the memory of the node.
 struct Sent {
-    std::uint32_t record = 0;
+    std::uint32_t record = 0;  ///< 0: none
+    std::uint64_t communicator = 0, ranks = 0;
+    int tag = 0;
 };
 Sent send(const Call& call, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
           int tag, MPI_Comm comm);
@@ -192,6 +203,7 @@ inline constexpr int in_order = -1;
 void new_communicator(MPI_Comm parent, int tag, MPI_Comm comm);
 void forget_communicator(MPI_Comm comm);
 void promised(MPI_Comm comm, MPI_Info info);
+void know_type(MPI_Datatype datatype);
 void forget_type(MPI_Datatype datatype);
 
 // ---- Windows ----

@@ -46,6 +46,7 @@ std::shared_ptr<Comm> make(MPI_Comm handle, bool known) {
     made->handle = handle;
     int inter = 0;
     library().Comm_test_inter(handle, &inter);
+    made->inter = inter != 0;
     library().Comm_rank(handle, &made->rank);
     library().Comm_size(handle, &made->size);
     if (!known || inter != 0 || Node::get() == nullptr) return made;

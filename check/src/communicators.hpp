@@ -23,6 +23,7 @@ public:
     std::uint64_t id = 0;
     MPI_Comm handle = MPI_COMM_NULL;
     int rank = 0, size = 0;
+    bool inter = false;
     int here = 0;            ///< members on this node
     std::vector<int> world;  ///< the rank in MPI_COMM_WORLD of each member; empty where id is 0
     std::atomic<std::uint64_t> collectives{0}, children{0};

@@ -33,7 +33,7 @@ bool is_ignored(const MPI_Status* status) noexcept { return status == MPI_STATUS
 class Several {
 public:
     Several(const Call& call, int count, MPI_Request* requests)
-        : call_(call), count_(requests == nullptr ? 0 : std::max(count, 0)), tracked_(count_) {
+        : call_(call), count_(!is_memory(requests) ? 0 : std::max(count, 0)), tracked_(count_) {
         for (int i = 0; i < count_; ++i) tracked_[i] = begin_completion(call, requests[i]);
     }
     void done(int i, const MPI_Status& status, int error) {
@@ -84,7 +84,7 @@ int receive_matched(const void* from, void* buf, Count count, MPI_Datatype datat
     const Call call(Function::Mrecv, from);
     const Buffer buffer(buf, count, datatype);
     look_for_overlap(call, buffer, true);
-    const auto comm = comm_of_message(*message);
+    const auto comm = comm_of_message(value_of(message));
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = receives(buf, count, datatype, message, told);
@@ -224,7 +224,7 @@ int checked_Improbe(const void* from, int source, int tag, MPI_Comm comm, int* f
 // ---- One request ----
 
 int checked_Wait(const void* from, MPI_Request* request, MPI_Status* status) {
-    if (!is_on() || request == nullptr) return library().Wait(request, status);
+    if (!is_on() || !is_memory(request)) return library().Wait(request, status);
     const Call call(Function::Wait, from);
     Tracked* const tracked = begin_completion(call, *request);
     MPI_Status own;
@@ -235,7 +235,7 @@ int checked_Wait(const void* from, MPI_Request* request, MPI_Status* status) {
 }
 
 int checked_Test(const void* from, MPI_Request* request, int* flag, MPI_Status* status) {
-    if (!is_on() || request == nullptr) return library().Test(request, flag, status);
+    if (!is_on() || !is_memory(request)) return library().Test(request, flag, status);
     const Call call(Function::Test, from);
     Tracked* const tracked = begin_completion(call, *request);
     MPI_Status own;
@@ -249,7 +249,7 @@ int checked_Test(const void* from, MPI_Request* request, int* flag, MPI_Status* 
 }
 
 int checked_Request_free(const void* from, MPI_Request* request) {
-    if (!is_on() || request == nullptr) return library().Request_free(request);
+    if (!is_on() || !is_memory(request)) return library().Request_free(request);
     const Call call(Function::Request_free, from);
     Tracked* const tracked = begin_completion(call, *request);
     const int error = library().Request_free(request);
@@ -261,7 +261,7 @@ int checked_Request_free(const void* from, MPI_Request* request) {
 }
 
 int checked_Start(const void* from, MPI_Request* request) {
-    if (!is_on() || request == nullptr) return library().Start(request);
+    if (!is_on() || !is_memory(request)) return library().Start(request);
     const Call call(Function::Start, from);
     begin_start(call, *request);
     return library().Start(request);
@@ -270,7 +270,7 @@ int checked_Start(const void* from, MPI_Request* request) {
 // ---- Several requests ----
 
 int checked_Startall(const void* from, int count, MPI_Request requests[]) {
-    if (!is_on() || requests == nullptr) return library().Startall(count, requests);
+    if (!is_on() || !is_memory(requests)) return library().Startall(count, requests);
     const Call call(Function::Startall, from);
     for (int i = 0; i < count; ++i) begin_start(call, requests[i]);
     return library().Startall(count, requests);
@@ -302,7 +302,7 @@ int checked_Testall(const void* from, int count, MPI_Request requests[], int* fl
 
 int checked_Waitany(const void* from, int count, MPI_Request requests[], int* index,
                     MPI_Status* status) {
-    if (!is_on() || index == nullptr) return library().Waitany(count, requests, index, status);
+    if (!is_on() || !is_memory(index)) return library().Waitany(count, requests, index, status);
     const Call call(Function::Waitany, from);
     Several several(call, count, requests);
     MPI_Status own;
@@ -315,7 +315,7 @@ int checked_Waitany(const void* from, int count, MPI_Request requests[], int* in
 
 int checked_Testany(const void* from, int count, MPI_Request requests[], int* index, int* flag,
                     MPI_Status* status) {
-    if (!is_on() || index == nullptr || flag == nullptr)
+    if (!is_on() || !is_memory(index) || !is_memory(flag))
         return library().Testany(count, requests, index, flag, status);
     const Call call(Function::Testany, from);
     Several several(call, count, requests);

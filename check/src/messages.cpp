@@ -43,7 +43,7 @@ Sent add_record(const Comm& comm, int dest, int tag, const Signature& signature,
     record->number = tag;
     record->rank = from;
     record->peer = to;
-    return {node->index_of(*record)};
+    return {node->index_of(*record), record->key.communicator, record->key.first, tag};
 }
 
 bool may_receive(const Record& sent, const Buffer& buffer) {
@@ -109,10 +109,16 @@ Sent send(const Call& call, const void* buffer, MPI_Count count, MPI_Datatype da
 void unsend(Sent sent) {
     Node* const node = Node::get();
     if (node == nullptr || sent.record == 0) return;
-    Record& record = node->at(sent.record);
-    const Key key = record.key;
-    Bucket bucket(*node, key);
-    bucket.remove(record);
+    Bucket bucket(
+        *node,
+        {Sort::message, sent.communicator, sent.ranks, static_cast<std::uint64_t>(sent.tag)});
+    // A later message of the same kind may have been received for it: then the record of that one is left.
+    Record* last = nullptr;
+    for (Record* record = bucket.find(); record != nullptr; record = bucket.find(record)) {
+        last = record;
+        if (node->index_of(*record) == sent.record) break;
+    }
+    if (last != nullptr) bucket.remove(*last);
 }
 
 void put_on_its_way(Tracked& tracked) {
@@ -167,6 +173,10 @@ void received(const Call& call, const Buffer& buffer, MPI_Comm comm, const MPI_S
     if (const auto found = comm_of(comm))
         compare_received(call.name(), call.place(), *found, buffer, status.MPI_SOURCE,
                          status.MPI_TAG);
+}
+
+void lost() {
+    if (Node* const node = Node::get()) node->lose_sight_of(own_rank());
 }
 
 void compare_received(const char* call, Place place, Comm& comm, const Buffer& buffer, int source,

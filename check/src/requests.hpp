@@ -53,6 +53,9 @@ void matched(MPI_Message message, MPI_Comm comm);
 std::shared_ptr<Comm> comm_of_message(MPI_Message message);
 void look_at_probe(const Call& call, MPI_Comm comm, int source, int tag);
 
+/// A receive has failed: what it has taken is not known.
+void lost();
+
 /// A record for the message that `tracked` sends.
 void put_on_its_way(Tracked& tracked);
 /// Compares what a receive has taken with what was sent.

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "checks.hpp"
 
@@ -234,6 +235,9 @@ void build_subarray(Builder& built, const Contents& made, const Type& inner) {
     }
 }
 
+/// Of a type that there is.
+std::shared_ptr<const Type> inner_type_of(MPI_Datatype datatype);
+
 std::shared_ptr<const Type> build(MPI_Datatype datatype) {
     Builder built;
     MPI_Datatype first = MPI_DATATYPE_NULL, second = MPI_DATATYPE_NULL;
@@ -251,7 +255,7 @@ std::shared_ptr<const Type> build(MPI_Datatype datatype) {
         built.add_block(0, built.type.signature.bytes);
         return built.finish(datatype);
     }
-    const auto inner = made.types.empty() ? nullptr : type_of(made.types.front());
+    const auto inner = made.types.empty() ? nullptr : inner_type_of(made.types.front());
     if (inner == nullptr) return nullptr;
     const auto blocks = [&](std::int64_t count, auto length, auto offset) {
         for (std::int64_t i = 0; i < count; ++i) built.add(*inner, length(i), offset(i));
@@ -298,14 +302,14 @@ std::shared_ptr<const Type> build(MPI_Datatype datatype) {
             break;
         case MPI_COMBINER_STRUCT:
             for (std::int64_t i = 0; i < count; ++i) {
-                const auto part = type_of(made.types[at(i)]);
+                const auto part = inner_type_of(made.types[at(i)]);
                 if (part == nullptr) return nullptr;
                 built.add(*part, made.number(at(1 + i)), made.address(at(i), at(1 + count)));
             }
             break;
         case MPI_COMBINER_SUBARRAY: build_subarray(built, made, *inner); break;
         case MPI_COMBINER_VALUE_INDEX: {
-            const auto index = type_of(made.types.back());
+            const auto index = inner_type_of(made.types.back());
             if (index == nullptr) return nullptr;
             built.add_signature(*inner, 1);
             built.add_signature(*index, 1);
@@ -326,6 +330,8 @@ std::shared_ptr<const Type> build(MPI_Datatype datatype) {
 struct Types {
     std::shared_mutex guard;
     std::unordered_map<MPI_Datatype, std::shared_ptr<const Type>> known;
+    std::unordered_set<MPI_Datatype>
+        made;  ///< by the program: about others the library is not asked
 };
 Types& types() {
     static Types& all = *new Types;
@@ -402,28 +408,46 @@ bool Type::prefix(std::int64_t wanted, Signature& found) const noexcept {
 std::shared_ptr<const Type> type_of(MPI_Datatype datatype) {
     thread_local MPI_Datatype last = MPI_DATATYPE_NULL;
     thread_local std::shared_ptr<const Type> last_type;
-    if (datatype == MPI_DATATYPE_NULL) return nullptr;
     // A predefined one is what it was.
-    const bool lasts = reinterpret_cast<std::uintptr_t>(datatype) < 4096;
-    if (lasts && datatype == last) return last_type;
+    const auto handle = reinterpret_cast<std::uintptr_t>(datatype);
+    const bool predefined = handle < 4096;
+    if (predefined && datatype == last) return last_type;
+    if (predefined && *name_of_datatype(static_cast<std::uint32_t>(handle)) == 0) return nullptr;
+    if (datatype == MPI_DATATYPE_NULL) return nullptr;
     {
         std::shared_lock held(types().guard);
-        if (const auto found = types().known.find(datatype); found != types().known.end()) {
-            if (lasts) {
-                last = datatype;
-                last_type = found->second;
-            }
+        const auto found = types().known.find(datatype);
+        if (found != types().known.end() && !predefined) return found->second;
+        if (!predefined && types().made.count(datatype) == 0) return nullptr;
+    }
+    auto found = inner_type_of(datatype);
+    if (!predefined) return found;
+    last = datatype;
+    return last_type = std::move(found);
+}
+
+namespace {
+std::shared_ptr<const Type> inner_type_of(MPI_Datatype datatype) {
+    {
+        std::shared_lock held(types().guard);
+        if (const auto found = types().known.find(datatype); found != types().known.end())
             return found->second;
-        }
     }
     auto built = build(datatype);
     std::unique_lock held(types().guard);
     return types().known[datatype] = std::move(built);
 }
+}  // namespace
+
+void know_type(MPI_Datatype datatype) {
+    std::unique_lock held(types().guard);
+    types().made.insert(datatype);
+}
 
 void forget_type(MPI_Datatype datatype) {
     std::unique_lock held(types().guard);
     types().known.erase(datatype);
+    types().made.erase(datatype);
 }
 
 Signature signature_of(MPI_Datatype datatype, MPI_Count count) {
