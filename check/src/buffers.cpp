@@ -168,10 +168,42 @@ std::uint64_t Buffer::hash() const noexcept {
     return hash;
 }
 
+namespace {
+
+/// Whether [begin, end) touches a block of `buffer`, which has blocks at equal distances.
+bool range_meets(std::uintptr_t begin, std::uintptr_t end, const Buffer& buffer) noexcept {
+    const auto stride = static_cast<std::uintptr_t>(buffer.type->stride);
+    const auto length = static_cast<std::uintptr_t>(buffer.type->blocks.front().length);
+    const std::uintptr_t first = buffer.begin();
+    const std::uintptr_t from = begin > first ? begin - first : 0;
+    const std::uintptr_t at = from / stride * stride;  // the block before, or in which it begins
+    if (from < at + length) return true;
+    const std::uintptr_t next = first + at + stride;
+    return next < end && next < buffer.end();
+}
+
+/// The same of two such buffers of one distance, which lie side by side or one in the other.
+bool rows_meet(const Buffer& one, const Buffer& other) noexcept {
+    const std::int64_t stride = one.type->stride;
+    const std::int64_t apart = static_cast<std::int64_t>(other.begin() - one.begin()) % stride;
+    const std::int64_t phase = apart < 0 ? apart + stride : apart;
+    return phase < one.type->blocks.front().length ||
+        phase + other.type->blocks.front().length > stride;
+}
+
+}  // namespace
+
 bool Buffer::overlaps(const Buffer& other) const noexcept {
     if (end() <= other.begin() || other.end() <= begin()) return false;
     if (type->dense && other.type->dense) return true;
-    constexpr std::int64_t most_pairs = 1 << 20;
+    constexpr std::int64_t most_pairs = 1 << 12;
+    const auto regular = [](const Buffer& buffer) {
+        return buffer.count == 1 && buffer.type->stride != 0;
+    };
+    if (regular(*this) && other.type->dense) return range_meets(other.begin(), other.end(), *this);
+    if (regular(other) && type->dense) return range_meets(begin(), end(), other);
+    if (regular(*this) && regular(other) && type->stride == other.type->stride)
+        return rows_meet(*this, other);
     const auto parts = [](const Buffer& buffer) {
         return buffer.type->dense
             ? 1

@@ -72,7 +72,10 @@ int receive(const void* from, Function function, void* buf, Count count, MPI_Dat
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = receives(buf, count, datatype, source, tag, comm, told);
-    if (error == MPI_SUCCESS) received(call, buffer, comm, *told);
+    if (error == MPI_SUCCESS)
+        received(call, buffer, comm, *told);
+    else
+        lost();
     return error;
 }
 
@@ -88,7 +91,9 @@ int receive_matched(const void* from, void* buf, Count count, MPI_Datatype datat
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = receives(buf, count, datatype, message, told);
-    if (error == MPI_SUCCESS && comm != nullptr)
+    if (error != MPI_SUCCESS)
+        lost();
+    else if (comm != nullptr)
         compare_received(call.name(), call.place(), *comm, buffer, told->MPI_SOURCE, told->MPI_TAG);
     return error;
 }
@@ -102,10 +107,12 @@ int send_and_receive(const Call& call, const Buffer& given, int dest, int send_t
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = calls(told);
-    if (error != MPI_SUCCESS)
+    if (error != MPI_SUCCESS) {
         unsend(sent);
-    else
+        lost();
+    } else {
         received(call, taken, comm, *told);
+    }
     return error;
 }
 

@@ -184,6 +184,7 @@ void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status
         cancelled == 0)
         compare_received(name_of(tracked->function), tracked->place, *tracked->comm,
                          tracked->uses.writes, status.MPI_SOURCE, status.MPI_TAG);
+    if (was_active && tracked->receives && error != MPI_SUCCESS) lost();
     tracked->sent = {};
     if (tracked->newcomm != nullptr && error == MPI_SUCCESS) {
         made_at(name_of(tracked->function), tracked->place, Object::communicator,
@@ -226,8 +227,7 @@ Tracked* begin_start(const Call& call, MPI_Request request) {
 void released(Tracked* tracked) {
     if (tracked == nullptr) return;
     // What it receives is not seen: messages to this rank may have come or not.
-    if (tracked->active && tracked->receives && Node::get() != nullptr)
-        Node::get()->lose_sight_of(own_rank());
+    if (tracked->active && tracked->receives) lost();
     deactivate(*tracked);
     Shard& shard = shard_of(tracked->handle);
     const std::lock_guard<std::mutex> held(shard.guard);

@@ -146,11 +146,22 @@ public:
         type.low = low;
         type.high = low + extent;
         type.dense = type.blocks.size() == 1 && type.blocks.front().length == type.extent;
+        type.stride = regular_stride();
         return std::make_shared<const Type>(std::move(type));
     }
     Type type;
 
 private:
+    std::int64_t regular_stride() const {
+        if (type.blocks.size() < 2) return 0;
+        const std::int64_t stride = type.blocks[1].offset - type.blocks[0].offset;
+        for (std::size_t i = 1; i < type.blocks.size(); ++i)
+            if (type.blocks[i].length != type.blocks[0].length ||
+                type.blocks[i].offset - type.blocks[i - 1].offset != stride)
+                return 0;
+        return stride > type.blocks[0].length ? stride : 0;
+    }
+
     bool has_runs_ = true, has_blocks_ = true;
 };
 

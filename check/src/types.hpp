@@ -41,7 +41,9 @@ struct Type {
     std::vector<Block>
         blocks;  ///< of one element, in the order of the type map; empty where not known
     std::int64_t extent = 0, low = 0, high = 0;  ///< low and high: the true bounds
-    bool dense = false;                          ///< elements in a row are one block
+    std::int64_t stride =
+        0;  ///< of blocks of one length at equal distances; 0: they are not, or are one
+    bool dense = false;  ///< elements in a row are one block
 
     /// Of the first `elements` basic elements of as many of this type as are needed; no value where not known.
     bool prefix(std::int64_t elements, Signature& found) const noexcept;
