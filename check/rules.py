@@ -207,6 +207,8 @@ def lines(f):
     before, after = [], []
     if agrees(f):
         before += collective(f)
+    if f.base == "Cancel":
+        before.append("check::cancelling(check::value_of(request));")
     if f.base in SENDS:
         before.append("const check::Sent sent = check::send(call, buf, count, datatype, dest, tag, comm);")
         after.append("if (error != MPI_SUCCESS) check::unsend(sent);")

@@ -140,6 +140,7 @@ Buffer::Buffer(const void* buffer, MPI_Count elements, MPI_Datatype datatype) {
     address = static_cast<const char*>(buffer);
     count = elements;
     type = std::move(found);
+    if (begin() < 4096) type = nullptr;  // no memory: the library refuses it
 }
 
 std::uintptr_t Buffer::begin() const noexcept {

@@ -123,6 +123,8 @@ void receiving(const Call& call, Tracked& tracked, MPI_Comm comm, int source, in
 void receiving_matched(Tracked& tracked, MPI_Message message);
 /// The call has answered `error` and, if that is none, a request.
 void begun(Tracked* tracked, MPI_Request* request, int error);
+/// MPI_Cancel, or MPI_Request_free: whether a message that it sends is received is not seen.
+void cancelling(MPI_Request request);
 /// *newcomm is made when the request is complete.
 void promise(MPI_Request request, MPI_Comm* newcomm, MPI_Comm parent);
 

@@ -2,6 +2,7 @@
 /// Calls whose results say what has been received or completed.
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "buffers.hpp"
@@ -51,6 +52,23 @@ private:
     const Call& call_;
     int count_;
     Array<Tracked*> tracked_;
+};
+
+/// One request of a call: goes on if an exception of the program leaves it.
+class One {
+public:
+    One(const Call& call, MPI_Request request)
+        : call_(call), tracked_(begin_completion(call, request)) {}
+    ~One() { not_completed(tracked_); }
+    One(const One&) = delete;
+    One& operator=(const One&) = delete;
+    void done(const MPI_Status& status, int error) {
+        end_completion(call_, std::exchange(tracked_, nullptr), status, error);
+    }
+
+private:
+    const Call& call_;
+    Tracked* tracked_;
 };
 
 /// All have been completed, or `error` says that each status has its own.
@@ -233,25 +251,22 @@ int checked_Improbe(const void* from, int source, int tag, MPI_Comm comm, int* f
 int checked_Wait(const void* from, MPI_Request* request, MPI_Status* status) {
     if (!is_on() || !is_memory(request)) return library().Wait(request, status);
     const Call call(Function::Wait, from);
-    Tracked* const tracked = begin_completion(call, *request);
+    One one(call, *request);
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = library().Wait(request, told);
-    end_completion(call, tracked, *told, error);
+    one.done(*told, error);
     return error;
 }
 
 int checked_Test(const void* from, MPI_Request* request, int* flag, MPI_Status* status) {
     if (!is_on() || !is_memory(request)) return library().Test(request, flag, status);
     const Call call(Function::Test, from);
-    Tracked* const tracked = begin_completion(call, *request);
+    One one(call, *request);
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = library().Test(request, flag, told);
-    if (error != MPI_SUCCESS || *flag != 0)
-        end_completion(call, tracked, *told, error);
-    else
-        not_completed(tracked);
+    if (error != MPI_SUCCESS || *flag != 0) one.done(*told, error);
     return error;
 }
 

@@ -123,6 +123,15 @@ void promise(MPI_Request request, MPI_Comm* newcomm, MPI_Comm parent) {
     }
 }
 
+void cancelling(MPI_Request request) {
+    Shard& shard = shard_of(request);
+    const std::lock_guard<std::mutex> held(shard.guard);
+    const auto entry = shard.known.find(request);
+    if (entry == shard.known.end() || entry->second->comm == nullptr || Node::get() == nullptr)
+        return;
+    Node::get()->lose_sight_of(entry->second->comm->world_rank(entry->second->dest));
+}
+
 Tracked* begin_completion(const Call& call, MPI_Request request) {
     if (request == MPI_REQUEST_NULL) return nullptr;
     Shard& shard = shard_of(request);
