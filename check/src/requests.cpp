@@ -61,6 +61,10 @@ void activate(const Call& call, Tracked& tracked) {
     tracked.active = true;
     if (!tracked.uses.reads.is_empty() || !tracked.uses.writes.is_empty()) occupy(call, tracked);
     tracked.hashed = !tracked.uses.reads.is_empty() && !tracked.overlaps;
+}
+
+/// Only buffers of calls that the library has accepted are read.
+void take_hash(Tracked& tracked) {
     if (tracked.hashed) tracked.hash = tracked.uses.reads.hash();
 }
 
@@ -100,6 +104,7 @@ void begun(Tracked* tracked, MPI_Request* request, int error) {
         return put(tracked);
     }
     tracked->handle = *request;
+    if (tracked->active) take_hash(*tracked);
     Shard& shard = shard_of(*request);
     const std::lock_guard<std::mutex> held(shard.guard);
     Tracked*& entry = shard.known[*request];
@@ -229,6 +234,7 @@ Tracked* begin_start(const Call& call, MPI_Request request) {
         return nullptr;
     }
     activate(call, *tracked);
+    take_hash(*tracked);
     put_on_its_way(*tracked);
     return tracked;
 }
