@@ -14,7 +14,7 @@ program waves
   double precision :: courant2, worst
   integer :: rank, ranks, provided, first, columns, i, j, step
 
-  call MPI_Init_thread(MPI_THREAD_SERIALIZED, provided)
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided)
   if (provided < MPI_THREAD_MULTIPLE) error stop 'waves: threads may not all call MPI'
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)

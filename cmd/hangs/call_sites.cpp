@@ -2,38 +2,21 @@
 #include "call_sites.hpp"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <cinttypes>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <vector>
 
-extern char** environ;
+#include "lines.hpp"
 
 namespace heddle::hangs {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-std::string without_folders(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::string hexadecimal(std::uint64_t value) {
-    std::array<char, 24> text{};
-    std::snprintf(text.data(), text.size(), "0x%" PRIx64, value);
-    return text.data();
-}
 
 /// The address that the file itself has for a place in it; 0 if it is no ELF file of this machine's kind.
 std::uint64_t address_in(const std::string& file, std::uint64_t offset) {
@@ -52,74 +35,6 @@ std::uint64_t address_in(const std::string& file, std::uint64_t offset) {
             return offset - segment.p_offset + segment.p_vaddr;
     }
     return 0;
-}
-
-/// A program whose output is read; it is gone when the object is.
-class Child {
-public:
-    explicit Child(std::vector<std::string> words) {
-        std::array<int, 2> ends{};
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-        sigset_t none;
-        sigemptyset(&none);
-        posix_spawnattr_init(&attributes);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        std::vector<char*> arguments;
-        for (std::string& word : words) arguments.push_back(word.data());
-        arguments.push_back(nullptr);
-        if (::posix_spawnp(&pid_, arguments[0], &actions, &attributes, arguments.data(), environ) !=
-            0)
-            pid_ = -1;
-        posix_spawn_file_actions_destroy(&actions);
-        posix_spawnattr_destroy(&attributes);
-        ::close(ends[1]);
-        output_ = ends[0];
-    }
-    ~Child() {
-        if (output_ >= 0) ::close(output_);
-        if (pid_ <= 0) return;
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-    }
-    Child(const Child&) = delete;
-    Child& operator=(const Child&) = delete;
-
-    /// All that it writes until it ends, or until `end`.
-    std::string read_until(steady_clock::time_point end) const {
-        std::string text;
-        while (pid_ > 0) {
-            const auto left =
-                std::chrono::duration_cast<milliseconds>(end - steady_clock::now()).count();
-            pollfd what{output_, POLLIN, 0};
-            if (left <= 0 || ::poll(&what, 1, static_cast<int>(left)) <= 0) break;
-            std::array<char, 4096> bytes{};
-            const ssize_t count = ::read(output_, bytes.data(), bytes.size());
-            if (count <= 0) break;
-            text.append(bytes.data(), static_cast<std::size_t>(count));
-        }
-        return text;
-    }
-
-private:
-    pid_t pid_ = -1;
-    int output_ = -1;
-};
-
-/// "/home/me/ring.c:12 (discriminator 3)" becomes "ring.c:12"; "??:0" nothing.
-std::string location_in(const std::string& line) {
-    const std::string place = line.substr(0, line.find(' '));
-    const std::size_t colon = place.rfind(':');
-    if (colon == std::string::npos || place.starts_with("??") ||
-        std::atoi(place.c_str() + colon + 1) <= 0)
-        return {};
-    return without_folders(place);
 }
 
 }  // namespace
@@ -157,18 +72,11 @@ void CallSites::resolve(Snapshot& snapshot, milliseconds limit) const {
         if (!site.file.empty()) wanted[site.file].insert(site.offset);
     std::map<Site, std::string> found;
     for (const auto& [file, offsets] : wanted) {
-        std::vector<std::string> words{"addr2line", "-e", file};
-        for (const std::uint64_t offset : offsets)
-            words.push_back(hexadecimal(address_in(file, offset)));
-        std::istringstream lines(Child(std::move(words)).read_until(end));
-        for (const std::uint64_t offset : offsets) {
-            std::string line;
-            std::getline(lines, line);
-            std::string location = location_in(line);
-            if (location.empty())
-                location = without_folders(file) + "+" + hexadecimal(address_in(file, offset));
-            found[{file, offset}] = location;
-        }
+        std::vector<std::uint64_t> addresses;
+        for (const std::uint64_t offset : offsets) addresses.push_back(address_in(file, offset));
+        const std::vector<std::string> lines = lines_of(file, addresses, end);
+        std::size_t next = 0;
+        for (const std::uint64_t offset : offsets) found[{file, offset}] = lines[next++];
     }
     for (Rank& rank : snapshot.ranks)
         for (Waiting& waiting : rank.waiting) {

@@ -119,6 +119,8 @@ std::vector<std::string> inner_command(const Job& job, const Program& program) {
     if (job.raw_output) words.emplace_back("--raw-output");
     if (job.quiet) words.emplace_back("-q");
     if (!job.trace_folder.empty()) words.insert(words.end(), {"--trace-folder", job.trace_folder});
+    if (job.check) words.emplace_back("--check");
+    if (job.json) words.emplace_back("--json");
     if (job.timeout_seconds > 0)
         words.insert(words.end(), {"--timeout", fmt::format("{}", job.timeout_seconds)});
     if (job.input != InputTo::one_rank || job.input_rank != 0)

@@ -71,6 +71,8 @@ struct Job {
         output_file;  ///< pattern of a name for each rank (output_file.hpp); empty: passed on
     std::string error_file;   ///< likewise
     bool raw_output = false;  ///< ranks write to the launcher's own descriptors
+    bool check = false;       ///< the checker is loaded into ranks (checker.hpp)
+    bool json = false;        ///< and writes JSON
     bool quiet = false;
     std::vector<Host> hosts;  ///< empty: none was named
     int ranks_per_host = 0;   ///< 0: not said

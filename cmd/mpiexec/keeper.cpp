@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "checker.hpp"
 #include "children_report.hpp"
 #include "faces.hpp"
 #include "hosts.hpp"
@@ -135,6 +136,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     if (connects()) connect(environment, rank, pmi);
     find_faces_first(environment);
     if (!starts_launcher()) trace(environment, job_);
+    if (job_.check) load_checker(environment, job_.json);
     if (job_.children == Children::rank)
         environment.set(launch::keeper_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)

@@ -136,6 +136,9 @@ void set_trace(const Parsing& at) {
 
 void set_trace_folder(const Parsing& at) { at.job.trace_folder = at.values[0]; }
 
+void check_calls(const Parsing& at) { at.job.check = true; }
+void write_json(const Parsing& at) { at.job.json = true; }
+
 void set_initial_errhandler(const Parsing& at) {
     const std::string& name = at.values[0];
     if (name != "mpi_errors_are_fatal" && name != "mpi_errors_abort" && name != "mpi_errors_return")
@@ -255,6 +258,12 @@ constexpr std::array table{
            "write what each thread did in MPI, when, and for whom it waited, to FILE, which "
            "ui.perfetto.dev and 'heddle trace' show",
            set_trace},
+    Option{other, "check", "",
+           "look at each call, and say what is wrong in the program: collectives that differ, "
+           "types of "
+           "messages, buffers in use, requests, leaks, threads, windows",
+           check_calls},
+    Option{other, "json", "", "what --check finds is an object of JSON on a line", write_json},
     Option{other, "initial-errhandler", "NAME",
            "what errors do until the program sets error handlers: mpi_errors_are_fatal (default), "
            "mpi_errors_abort, mpi_errors_return",

@@ -86,6 +86,12 @@ void say_advice(const timeline::Timeline& timeline) {
 
 void prepare_trace(Job& job) {
     if (job.trace_file.empty() && !job.timed_advice) return;
+    if (job.check) {  // which stands at the same place, before the program
+        if (!job.trace_file.empty())
+            throw Failure(exit_usage, "--check and --trace do not go together: run the job twice");
+        job.timed_advice = false;
+        return;
+    }
     if (::access(library().c_str(), R_OK) != 0) {
         if (!job.trace_file.empty()) cannot("--trace", library(), errno);
         job.timed_advice = false;  // a build with a sanitizer has none

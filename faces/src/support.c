@@ -39,8 +39,12 @@ static void* open_library(void) {
 
 __attribute__((constructor(101))) static void load_library(void) {
     void* library = open_library();
-#define LOAD(X)                                      \
-    *(void**)&heddle.X = dlsym(library, "PMPI_" #X); \
+    /* mpiexec --check: functions that look at calls stand in front of those of the library. */
+    void* (*checked)(const char*) =
+        (void* (*)(const char*))dlsym(RTLD_DEFAULT, "heddle_check_function");
+#define LOAD(X)                                                            \
+    *(void**)&heddle.X = checked != NULL ? checked(#X) : NULL;             \
+    if (heddle.X == NULL) *(void**)&heddle.X = dlsym(library, "PMPI_" #X); \
     if (heddle.X == NULL) give_up(library_path, dlerror());
     HEDDLE_FUNCTIONS(LOAD)
 }

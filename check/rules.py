@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the checker does before and after each function of MPI, as lines of C++ (src/checks.hpp)."""
+
+LEFT_CHAPTERS = {"tool", "abi-fortran"}
+# They look at nothing that is checked, and may be called at any time.
+LEFT_OUT = {"Pcontrol", "Abort", "Get_address", "Test_cancelled", "Initialized", "Finalized", "Query_thread",
+            "Is_thread_main", "Get_version", "Get_library_version", "Get_processor_name", "Error_class", "Error_string"}
+# The checker calls them itself.
+NEEDED = {"Test_cancelled", "Is_thread_main"}
+LEFT_PREFIXES = ("Status_", "Get_count", "Get_elements", "Keyval_", "Attr_")
+# Written by hand: src/completion.cpp, src/environment.cpp.
+BY_HAND = {"Init", "Init_thread", "Finalize", "Session_init", "Session_finalize", "Wait", "Waitall", "Waitany", "Waitsome",
+           "Test", "Testall", "Testany", "Testsome", "Start", "Startall", "Request_free", "Recv", "Mrecv",
+           "Sendrecv", "Sendrecv_replace", "Probe", "Iprobe", "Mprobe", "Improbe"}
+# May be called by any thread at any time: the thread level is not looked at.
+ANY_TIME_PREFIXES = ("Info_", "Errhandler_", "Session_get", "Session_set", "Session_call", "Comm_create_errhandler", "Win_create_errhandler",
+                     "File_create_errhandler", "Session_create_errhandler", "Add_error", "Remove_error")
+
+# Handles that must be freed: type of the parameter -> class of objects.
+OBJECTS = {"MPI_Comm": "communicator", "MPI_Datatype": "datatype", "MPI_Group": "group", "MPI_Win": "window",
+           "MPI_File": "file", "MPI_Op": "operation", "MPI_Info": "info", "MPI_Errhandler": "errhandler"}
+# The handle that they answer is nobody's to free, or not made by them.
+NOT_MADE = {"Comm_get_parent", "Type_match_size", "Type_create_f90_real", "Type_create_f90_complex",
+            "Type_create_f90_integer", "Type_get_value_index", "File_get_view", "Type_commit", "Comm_get_errhandler",
+            "Win_get_errhandler", "File_get_errhandler", "Session_get_errhandler", "Comm_idup", "Comm_idup_with_info"}
+FREES = {"Comm_free", "Comm_disconnect", "Type_free", "Group_free", "Win_free", "File_close", "Op_free", "Info_free",
+         "Errhandler_free"}
+
+SENDS = {"Send", "Bsend", "Rsend", "Ssend"}
+
+# Collectives: base name without I and _init -> how their data belong together.
+SAME = {"Allgather", "Alltoall", "Gather", "Scatter"}
+
+
+def sends(f):
+    return f.base in SENDS or f.base in {"I" + name.lower() for name in SENDS} or f.base in {n + "_init" for n in SENDS}
+
+
+def stem_of(f):
+    """Bcast of Ibcast, Bcast_init and Bcast."""
+    name = f.base.removesuffix("_init")
+    if name.startswith("I") and f.has("request") and name not in ("Isend", "Irecv"):
+        name = name[1].upper() + name[2:]
+    return name
+
+
+def collective(f):
+    stem = stem_of(f)
+    lines = []
+    root = "root" if f.has("root") else "none"
+    op = "op" if f.has("op") else "MPI_OP_NULL"
+    lines.append(f"check::Agreement agreement(call, comm, {root}, {op});")
+    if stem == "Barrier":
+        pass
+    elif stem == "Bcast":
+        lines.append("agreement.data(buffer, count, datatype);")
+    elif stem in ("Reduce", "Allreduce", "Scan", "Exscan"):
+        lines.append("agreement.data(nullptr, count, datatype);")
+    elif stem == "Reduce_scatter_block":
+        lines.append("agreement.data(nullptr, recvcount, datatype);")
+    elif stem == "Reduce_scatter":
+        lines.append("agreement.vector(recvcounts, datatype);")
+    elif stem in ("Allgather", "Alltoall"):
+        lines += ["agreement.data(sendbuf, sendcount, sendtype);", "agreement.data(recvbuf, recvcount, recvtype);"]
+    elif stem == "Gather":
+        lines += ["agreement.data(sendbuf, sendcount, sendtype);",
+                  "if (agreement.is_root()) agreement.data(recvbuf, recvcount, recvtype);"]
+    elif stem == "Scatter":
+        lines += ["if (agreement.is_root()) agreement.data(sendbuf, sendcount, sendtype);",
+                  "agreement.data(recvbuf, recvcount, recvtype);"]
+    elif stem == "Allgatherv":
+        lines += ["agreement.vector(recvcounts, recvtype);", "agreement.own(sendbuf, sendcount, sendtype, recvcounts, recvtype);"]
+    elif stem == "Gatherv":
+        lines += ["agreement.to_root(sendbuf, sendcount, sendtype);", "agreement.from_all(recvcounts, recvtype);"]
+    elif stem == "Scatterv":
+        lines += ["agreement.from_root(recvbuf, recvcount, recvtype);", "agreement.to_all(sendcounts, sendtype);"]
+    elif stem == "Alltoallv":
+        lines.append("agreement.pairs(sendbuf, sendcounts, sendtype, recvcounts, recvtype);")
+    elif stem == "Alltoallw":
+        lines.append("agreement.pairs(sendbuf, sendcounts, sendtypes, recvcounts, recvtypes);")
+    lines.append("agreement.meet();")
+    return lines
+
+
+def tracked_buffers(f):
+    """The buffers of a nonblocking collective whose length each process knows alone."""
+    stem = stem_of(f)
+    if stem == "Bcast":
+        return ["const check::Buffer buffer_of(buffer, count, datatype);"], \
+            "agreement.is_root() ? check::Uses{buffer_of, {}} : check::Uses{{}, buffer_of}"
+    if stem in ("Reduce", "Allreduce", "Scan"):  # of MPI_Exscan not all buffers are read
+        writes = "agreement.is_root() || !agreement.has_root()" if f.has("root") else "true"
+        return ["const check::Buffer given(sendbuf, count, datatype);",
+                f"const check::Buffer taken = {writes} ? check::Buffer(recvbuf, count, datatype) : check::Buffer();"], \
+            "check::Uses{given, taken}"
+    if f.has("sendcount") and stem in ("Allgather", "Allgatherv", "Gather", "Gatherv"):
+        return ["const check::Buffer given(sendbuf, sendcount, sendtype);"], "check::Uses{given, {}}"
+    return [], "check::Uses{}"
+
+
+def agrees(f):
+    """Whether all processes of `comm` must call it in the same order as other collectives."""
+    if f.chapter in ("collective", "neighborhood"):
+        return f.has("comm")
+    if f.base in ("Comm_dup", "Comm_dup_with_info", "Comm_idup", "Comm_idup_with_info", "Comm_split", "Comm_split_type",
+                  "Comm_create", "Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic", "File_open",
+                  "Cart_create", "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent", "Cart_sub"):
+        return True
+    return False
+
+
+def made_objects(f):
+    for c_type, name in f.params:
+        kind = c_type.removesuffix("*").strip()
+        if c_type.endswith("*") and not c_type.startswith("const") and kind in OBJECTS and f.base not in NOT_MADE | FREES:
+            yield kind, name
+
+
+def rma(f, before, after):
+    b = f.base
+    if b in ("Put", "Rput"):
+        before.append("check::access(call, check::Access::put, origin_addr, origin_count, origin_datatype, target_rank, target_disp, "
+                      "target_count, target_datatype, MPI_OP_NULL, win);")
+    elif b in ("Get", "Rget"):
+        before.append("check::access(call, check::Access::get, origin_addr, origin_count, origin_datatype, target_rank, target_disp, "
+                      "target_count, target_datatype, MPI_OP_NULL, win);")
+    elif b in ("Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate"):
+        before.append("check::access(call, check::Access::accumulate, origin_addr, origin_count, origin_datatype, target_rank, "
+                      "target_disp, target_count, target_datatype, op, win);")
+    elif b == "Fetch_and_op":
+        before.append("check::access(call, check::Access::accumulate, origin_addr, 1, datatype, target_rank, target_disp, 1, datatype, "
+                      "op, win);")
+    elif b == "Compare_and_swap":
+        before.append("check::access(call, check::Access::accumulate, origin_addr, 1, datatype, target_rank, target_disp, 1, datatype, "
+                      "MPI_REPLACE, win);")
+    elif b == "Win_fence":
+        before.append("check::before_fence(call, assert, win);")
+        after.append("check::after_fence(assert, win, error);")
+    elif b in ("Win_flush", "Win_flush_all", "Win_flush_local", "Win_flush_local_all"):
+        after.append(f"check::flushed({'rank' if f.has('rank') else 'check::all_targets'}, win);")
+    elif b in ("Win_lock", "Win_lock_all"):
+        before.append(f"check::before_lock(call, {'rank' if f.has('rank') else 'check::all_targets'}, win);")
+        after.append(f"check::locked({'rank' if f.has('rank') else 'check::all_targets'}, win, error);")
+    elif b in ("Win_unlock", "Win_unlock_all"):
+        before.append(f"check::before_unlock(call, {'rank' if f.has('rank') else 'check::all_targets'}, win);")
+        after.append(f"check::unlocked({'rank' if f.has('rank') else 'check::all_targets'}, win, error);")
+    elif b == "Win_start":
+        after.append("check::started(win, error);")
+    elif b == "Win_complete":
+        after.append("check::completed(win, error);")
+    elif b == "Win_free":
+        before.append("check::before_win_free(call, check::value_of(win));")
+    elif b.startswith("Win_") and "_create" in b + "_create" and any(n == "win" and t.endswith("*") for t, n in f.params):
+        unit = "disp_unit" if f.has("disp_unit") else "1"
+        size = "size" if f.has("size") else "0"
+        after.append(f"if (error == MPI_SUCCESS) check::new_window(call, *win, comm, {size}, {unit}, info);")
+
+
+def requests(f, before, after):
+    if not any(name == "request" and c_type.endswith("*") for c_type, name in f.params):
+        return
+    uses = "check::Uses{}"
+    kind = "other"
+    if sends(f):
+        kind = "send"
+        uses = "check::Uses{check::Buffer(buf, count, datatype), {}}"
+    elif f.base in ("Irecv", "Recv_init"):
+        kind, uses = "receive", "check::Uses{{}, check::Buffer(buf, count, datatype)}"
+    elif f.base == "Imrecv":
+        kind, uses = "receive", "check::Uses{{}, check::Buffer(buf, count, datatype)}"
+    elif f.base == "Isendrecv":
+        kind = "receive"
+        uses = "check::Uses{check::Buffer(sendbuf, sendcount, sendtype), check::Buffer(recvbuf, recvcount, recvtype)}"
+    elif f.base == "Isendrecv_replace":
+        kind, uses = "receive", "check::Uses{{}, check::Buffer(buf, count, datatype)}"
+    elif f.base.startswith(("File_iread", "File_iwrite")):
+        reads = "write" in f.base
+        buffer = "check::Buffer(buf, count, datatype)"
+        uses = f"check::Uses{{{buffer}, {{}}}}" if reads else f"check::Uses{{{{}}, {buffer}}}"
+    elif f.base in ("Rput", "Raccumulate"):
+        uses = "check::Uses{check::Buffer(origin_addr, origin_count, origin_datatype), {}}"
+    elif f.base == "Rget":
+        uses = "check::Uses{{}, check::Buffer(origin_addr, origin_count, origin_datatype)}"
+    elif f.chapter in ("collective", "neighborhood") and agrees(f):
+        declarations, uses = tracked_buffers(f)
+        before += declarations
+    persistent = "true" if f.base.endswith("_init") else "false"
+    before.append(f"check::Tracked* const tracked = check::track(call, check::Kind::{kind}, {persistent}, {uses});")
+    if sends(f):
+        before.append("check::sending(*tracked, comm, dest, tag, datatype, count);")
+    elif f.base in ("Irecv", "Recv_init"):
+        before.append("check::receiving(call, *tracked, comm, source, tag);")
+    elif f.base == "Imrecv":
+        before.append("check::receiving_matched(*tracked, check::value_of(message));")
+    elif f.base == "Isendrecv":
+        before += ["check::sending(*tracked, comm, dest, sendtag, sendtype, sendcount);",
+                   "check::receiving(call, *tracked, comm, source, recvtag);"]
+    elif f.base == "Isendrecv_replace":
+        before += ["check::sending(*tracked, comm, dest, sendtag, datatype, count);",
+                   "check::receiving(call, *tracked, comm, source, recvtag);"]
+    after.append("check::begun(tracked, request, error);")
+    if f.base in ("Comm_idup", "Comm_idup_with_info"):
+        after.append("if (error == MPI_SUCCESS) check::promise(*request, newcomm, comm);")
+
+
+def lines(f):
+    before, after = [], []
+    if agrees(f):
+        before += collective(f)
+    if f.base == "Cancel":
+        before.append("check::cancelling(check::value_of(request));")
+    if f.base in SENDS:
+        before.append("const check::Sent sent = check::send(call, buf, count, datatype, dest, tag, comm);")
+        after.append("if (error != MPI_SUCCESS) check::unsend(sent);")
+    requests(f, before, after)
+    if f.chapter == "rma":
+        rma(f, before, after)
+    for kind, name in made_objects(f):
+        after.append(f"if (error == MPI_SUCCESS) check::made(call, check::Object::{OBJECTS[kind]}, *{name});")
+        if kind == "MPI_Datatype":
+            after.append(f"if (error == MPI_SUCCESS) check::know_type(*{name});")
+        if kind == "MPI_Comm":
+            parent = "comm" if f.has("comm") else "comm_old" if f.has("comm_old") else "MPI_COMM_NULL"
+            if f.chapter == "dynamic" or f.base.startswith("Intercomm"):
+                parent = "MPI_COMM_NULL"
+            tag = "tag" if f.base == "Comm_create_group" else "check::in_order"
+            after.append(f"if (error == MPI_SUCCESS) check::new_communicator({parent}, {tag}, *{name});")
+    if f.base in FREES:
+        (c_type, name), = f.params
+        kind = c_type.removesuffix("*").strip()
+        before.append(f"const {kind} freed = check::value_of({name});")
+        if f.base in ("Comm_free", "Comm_disconnect"):
+            before.append("check::forget_communicator(freed);")
+        if f.base == "Type_free":
+            before.append("check::forget_type(freed);")
+        after.append(f"if (error == MPI_SUCCESS) check::gone(check::Object::{OBJECTS[kind]}, freed);")
+    if f.base == "Comm_dup_with_info" or f.base == "Comm_set_info":
+        comm = "*newcomm" if f.base == "Comm_dup_with_info" else "comm"
+        after.append(f"if (error == MPI_SUCCESS) check::promised({comm}, info);")
+    # comm_old of topologies is the communicator that agrees.
+    if any(name == "comm_old" for _, name in f.params):
+        before = [line.replace("(call, comm,", "(call, comm_old,") for line in before]
+    return before, after

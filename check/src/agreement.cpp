@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Collectives: the first rank of the node that comes to a call leaves what it says there, and the others compare.
+
+#include "agreement.hpp"
+
+#include "findings.hpp"
+#include "node.hpp"
+
+namespace heddle::check {
+
+namespace {
+
+/// Operations of the program have another handle in each process.
+std::uint64_t number_of(MPI_Op op) noexcept {
+    const auto handle = reinterpret_cast<std::uintptr_t>(op);
+    return handle < 4096 ? handle : 1;
+}
+std::string name_of_operation(std::uint64_t number) {
+    static const struct {
+        MPI_Op op;
+        const char* name;
+    } all[] = {{MPI_SUM, "MPI_SUM"},         {MPI_MIN, "MPI_MIN"},       {MPI_MAX, "MPI_MAX"},
+               {MPI_PROD, "MPI_PROD"},       {MPI_BAND, "MPI_BAND"},     {MPI_BOR, "MPI_BOR"},
+               {MPI_BXOR, "MPI_BXOR"},       {MPI_LAND, "MPI_LAND"},     {MPI_LOR, "MPI_LOR"},
+               {MPI_LXOR, "MPI_LXOR"},       {MPI_MINLOC, "MPI_MINLOC"}, {MPI_MAXLOC, "MPI_MAXLOC"},
+               {MPI_REPLACE, "MPI_REPLACE"}, {MPI_NO_OP, "MPI_NO_OP"}};
+    for (const auto& one : all)
+        if (number_of(one.op) == number) return one.name;
+    return "an operation of the program";
+}
+
+std::string other_side(const Record& record) {
+    return "rank " + std::to_string(record.rank) + " at " + location_of(record.place);
+}
+
+}  // namespace
+
+Agreement::Agreement(const Call& call, MPI_Comm comm, int root, MPI_Op op)
+    : call_(call), root_(root) {
+    if (op != MPI_OP_NULL) operation_ = number_of(op);
+    comm_ = comm_of(comm);
+    if (comm_ != nullptr && (comm_->id == 0 || Node::get() == nullptr || comm_->size == 1))
+        comm_ = nullptr;
+    rank_ = comm_ == nullptr ? none - 1 : comm_->rank;
+    if (comm_ != nullptr) number_ = ++comm_->collectives;
+    if (comm_ == nullptr && root != none && comm != MPI_COMM_NULL) {
+        // Who is the root is asked all the same, for buffers.
+        if (const auto found = comm_of(comm)) rank_ = found->inter ? MPI_ROOT : found->rank;
+    }
+    if (comm_ != nullptr && (comm_->here < 2 || comm_->out_of_step)) comm_ = nullptr;
+}
+
+Agreement::~Agreement() = default;
+
+bool Agreement::is_root() const noexcept { return rank_ == root_; }
+
+void Agreement::data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+    if (comm_ == nullptr || buffer == MPI_IN_PLACE) return;
+    const Signature signature = signature_of(datatype, count);
+    if (has_signature_) return local(signature_, signature);
+    signature_ = signature;
+    has_signature_ = true;
+}
+
+void Agreement::local(const Signature& one, const Signature& other) {
+    if (one.bytes == other.bytes && agree(one, other)) return;
+    tell("collective-data", call_.name(), call_.place(),
+         "sends " + words(one) + ", and receives " + words(other) + " from itself",
+         "Give both sides the same number of elements of the same type.");
+}
+
+void Agreement::contradict(const char* kind, const std::string& text, const char* advice) {
+    tell(kind, call_.name(), call_.place(), text, advice);
+}
+
+void Agreement::to_root(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+    if (comm_ == nullptr || is_root() || buffer == MPI_IN_PLACE || comm_->size > most_pairs) return;
+    pair(comm_->rank, root_, signature_of(datatype, count), true);
+}
+
+void Agreement::from_root(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+    if (comm_ == nullptr || is_root() || buffer == MPI_IN_PLACE || comm_->size > most_pairs) return;
+    pair(root_, comm_->rank, signature_of(datatype, count), false);
+}
+
+void Agreement::pair(int from, int to, const Signature& signature, bool sends) {
+    Node* const node = Node::get();
+    const int other = comm_->world_rank(sends ? to : from);
+    if (!node->is_here(other)) return;
+    const Key key{Sort::pair, comm_->id, number_,
+                  static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to)};
+    Record first{};
+    {
+        Bucket bucket(*node, key);
+        Record* const record = bucket.find();
+        if (record == nullptr) {
+            Record* const added = bucket.add();
+            if (added == nullptr) return;
+            added->signature = signature;
+            added->place = call_.place();
+            added->rank = own_rank();
+            return;
+        }
+        first = *record;
+        bucket.remove(*record);
+    }
+    if (signature.bytes == first.signature.bytes && agree(signature, first.signature)) return;
+    contradict("collective-data",
+               std::string(sends ? "sends " : "receives ") + words(signature) +
+                   (sends ? " to rank " : " from rank ") + std::to_string(other) + ", which " +
+                   (sends ? "receives " : "sends ") + words(first.signature) + " at " +
+                   location_of(first.place),
+               "Give both sides the same number of elements of the same type.");
+}
+
+void Agreement::meet() {
+    if (comm_ == nullptr) return;
+    Node* const node = Node::get();
+    const Key key{Sort::collective, comm_->id, number_, 0};
+    Record first{};
+    {
+        Bucket bucket(*node, key);
+        Record* record = bucket.find();
+        if (record == nullptr) {
+            record = bucket.add();
+            if (record == nullptr) return;
+            record->signature = signature_;
+            record->has_signature = has_signature_;
+            record->function = static_cast<std::int32_t>(call_.function());
+            record->root = root_;
+            record->operation = operation_;
+            record->number = static_cast<std::int64_t>(shares_);
+            record->place = call_.place();
+            record->rank = own_rank();
+            record->arrived = 1;
+            return;
+        }
+        // The first one may have had nothing to say of the data.
+        first = *record;
+        if (!record->has_signature && has_signature_ &&
+            first.function == static_cast<std::int32_t>(call_.function())) {
+            record->signature = signature_;
+            record->number = static_cast<std::int64_t>(shares_);
+            record->has_signature = true;
+        }
+        if (++record->arrived >= comm_->here) bucket.remove(*record);
+    }
+    const std::string number = "call #" + std::to_string(number_) + " on " + words(*comm_);
+    if (first.function != static_cast<std::int32_t>(call_.function())) {
+        comm_->out_of_step = true;
+        return contradict("collective-call",
+                          number + " is " + name_of(static_cast<Function>(first.function)) +
+                              " on " + other_side(first),
+                          "Call the same collectives in the same order on all ranks.");
+    }
+    if (first.root != root_)
+        return contradict("collective-root",
+                          number + " has root " + std::to_string(root_) + ", but root " +
+                              std::to_string(first.root) + " on " + other_side(first),
+                          "Name the same root on all ranks.");
+    if (first.operation != operation_)
+        return contradict("collective-operation",
+                          number + " has " + name_of_operation(operation_) + ", but " +
+                              name_of_operation(first.operation) + " on " + other_side(first),
+                          "Name the same operation on all ranks.");
+    if (has_signature_ && first.has_signature &&
+        (signature_.bytes != first.signature.bytes || !agree(signature_, first.signature)))
+        contradict("collective-data",
+                   number + " has " + words(signature_) + ", but " + words(first.signature) +
+                       " on " + other_side(first),
+                   "Give the same number of elements of the same type on all ranks.");
+    else if (has_signature_ && first.has_signature &&
+             shares_ != static_cast<std::uint64_t>(first.number))
+        contradict("collective-data",
+                   number + " has other counts for the ranks than " + other_side(first),
+                   "Give the same array of counts on all ranks.");
+}
+
+}  // namespace heddle::check

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "buffers.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory_resource>
+#include <mutex>
+
+#include "findings.hpp"
+#include "requests.hpp"
+
+namespace heddle::check {
+
+namespace {
+
+constexpr std::int64_t most_hashed = 4096;  ///< bytes; of longer buffers pieces at equal distances
+constexpr std::int64_t piece = 64;
+
+constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+
+/// One to one in each argument, so that no difference is lost on the way.
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
+    hash = (hash ^ word) * odd;
+    return hash ^ (hash >> 32);
+}
+
+std::uint64_t fold(std::uint64_t hash, const char* bytes, std::int64_t length) noexcept {
+    std::uint64_t word = 0;
+    std::int64_t i = 0;
+    if (length >= 64) {
+        std::uint64_t lanes[4] = {hash, 1, 2, 3};
+        for (; i + 32 <= length; i += 32)
+            for (int lane = 0; lane < 4; ++lane) {
+                std::memcpy(&word, bytes + i + 8 * lane, 8);
+                lanes[lane] = mix(lanes[lane], word);
+            }
+        hash = mix(mix(mix(lanes[0], lanes[1]), lanes[2]), lanes[3]);
+    }
+    for (; i + 8 <= length; i += 8) {
+        std::memcpy(&word, bytes + i, 8);
+        hash = mix(hash, word);
+    }
+    for (; i < length; ++i) hash = mix(hash, static_cast<unsigned char>(bytes[i]));
+    return hash;
+}
+
+std::uint64_t fold_long(const char* bytes, std::int64_t length) noexcept {
+    if (length <= most_hashed) return fold(1, bytes, length);
+    constexpr std::int64_t pieces = most_hashed / piece;
+    std::uint64_t hash = 1;
+    for (std::int64_t i = 0; i < pieces; ++i)
+        hash = fold(hash, bytes + (length - piece) / (pieces - 1) * i, piece);
+    return fold(hash, bytes + length - piece, piece);
+}
+
+struct InUse {
+    std::uintptr_t end;
+    const Tracked* tracked;
+    bool writes;
+};
+
+/// Never destroyed: threads of the program may call MPI to the end.
+struct Map {
+    std::mutex guard;
+    std::pmr::unsynchronized_pool_resource pool;
+    std::pmr::multimap<std::uintptr_t, InUse> ranges{&pool};
+    std::uintptr_t longest = 0;  ///< of all that have been in it since it was empty
+};
+Map& in_use() {
+    static Map& all = *new Map;
+    return all;
+}
+
+struct Conflict {
+    bool found = false, writes = false;
+    Function function{};
+    Place place = 0;
+};
+
+/// in_use().guard is held.
+Conflict conflict_of(const Buffer& buffer, bool writes) {
+    Map& all = in_use();
+    Conflict conflict;
+    if (all.ranges.empty()) return conflict;
+    const std::uintptr_t begin = buffer.begin(), end = buffer.end();
+    for (auto at = all.ranges.lower_bound(begin > all.longest ? begin - all.longest : 0);
+         at != all.ranges.end() && at->first < end; ++at) {
+        const InUse& other = at->second;
+        if (other.end <= begin || (!writes && !other.writes)) continue;
+        const Buffer& of_other =
+            other.writes ? other.tracked->uses.writes : other.tracked->uses.reads;
+        if (!buffer.overlaps(of_other)) continue;
+        conflict = {true, other.writes, other.tracked->function, other.tracked->place};
+        break;
+    }
+    return conflict;
+}
+
+void tell_conflict(const Call& call, const Conflict& conflict, bool writes) {
+    if (!conflict.found) return;
+    const std::string other =
+        std::string(name_of(conflict.function)) + " at " + location_of(conflict.place);
+    if (writes && conflict.writes)
+        tell("buffer-overlap", call.name(), call.place(),
+             "receives into memory into which " + other + " receives, which is not complete",
+             "Give each receive memory of its own, or complete the first one before.");
+    else if (writes)
+        tell("buffer-overlap", call.name(), call.place(),
+             "receives into memory that " + other + " still reads",
+             "Complete the send before its buffer is written.");
+    else
+        tell("buffer-overlap", call.name(), call.place(),
+             "reads memory into which " + other + " receives, which is not complete",
+             "Complete the receive before its buffer is read.");
+}
+
+void insert(Map& all, const Buffer& buffer, Tracked& tracked, bool writes) {
+    all.ranges.emplace(buffer.begin(), InUse{buffer.end(), &tracked, writes});
+    all.longest = std::max(all.longest, buffer.end() - buffer.begin());
+}
+
+void erase(Map& all, const Buffer& buffer, const Tracked& tracked, bool writes) {
+    if (buffer.is_empty()) return;
+    auto [at, end] = all.ranges.equal_range(buffer.begin());
+    for (; at != end; ++at)
+        if (at->second.tracked == &tracked && at->second.writes == writes) {
+            all.ranges.erase(at);
+            break;
+        }
+    if (all.ranges.empty()) all.longest = 0;
+}
+
+}  // namespace
+
+Buffer::Buffer(const void* buffer, MPI_Count elements, MPI_Datatype datatype) {
+    if (buffer == MPI_IN_PLACE || elements <= 0) return;
+    auto found = type_of(datatype);
+    if (found == nullptr || found->signature.bytes == 0) return;
+    address = static_cast<const char*>(buffer);
+    count = elements;
+    type = std::move(found);
+    if (begin() < 4096) type = nullptr;  // no memory: the library refuses it
+}
+
+std::uintptr_t Buffer::begin() const noexcept {
+    const std::int64_t last = type->extent * (count - 1);
+    return reinterpret_cast<std::uintptr_t>(address) +
+        static_cast<std::uintptr_t>(type->low + std::min<std::int64_t>(last, 0));
+}
+std::uintptr_t Buffer::end() const noexcept {
+    const std::int64_t last = type->extent * (count - 1);
+    return reinterpret_cast<std::uintptr_t>(address) +
+        static_cast<std::uintptr_t>(type->high + std::max<std::int64_t>(last, 0));
+}
+
+std::uint64_t Buffer::hash() const noexcept {
+    if (type->dense) return fold_long(address + type->low, count * type->signature.bytes);
+    std::uint64_t hash = 1;
+    const std::int64_t elements = std::max<std::int64_t>(1, most_hashed / type->signature.bytes);
+    const std::int64_t step = std::max<std::int64_t>(1, count / elements);
+    const std::size_t blocks = std::max<std::size_t>(1, type->blocks.size() / 256);
+    for (std::int64_t i = 0; i < count; i += step)
+        for (std::size_t k = 0; k < type->blocks.size(); k += blocks) {
+            const Block& block = type->blocks[k];
+            hash = fold(hash, address + i * type->extent + block.offset,
+                        std::min(block.length, most_hashed));
+        }
+    return hash;
+}
+
+namespace {
+
+/// Whether [begin, end) touches a block of `buffer`, which has blocks at equal distances.
+bool range_meets(std::uintptr_t begin, std::uintptr_t end, const Buffer& buffer) noexcept {
+    const auto stride = static_cast<std::uintptr_t>(buffer.type->stride);
+    const auto length = static_cast<std::uintptr_t>(buffer.type->blocks.front().length);
+    const std::uintptr_t first = buffer.begin();
+    const std::uintptr_t from = begin > first ? begin - first : 0;
+    const std::uintptr_t at = from / stride * stride;  // the block before, or in which it begins
+    if (from < at + length) return true;
+    const std::uintptr_t next = first + at + stride;
+    return next < end && next < buffer.end();
+}
+
+/// The same of two such buffers of one distance, which lie side by side or one in the other.
+bool rows_meet(const Buffer& one, const Buffer& other) noexcept {
+    const std::int64_t stride = one.type->stride;
+    const std::int64_t apart = static_cast<std::int64_t>(other.begin() - one.begin()) % stride;
+    const std::int64_t phase = apart < 0 ? apart + stride : apart;
+    return phase < one.type->blocks.front().length ||
+        phase + other.type->blocks.front().length > stride;
+}
+
+}  // namespace
+
+bool Buffer::overlaps(const Buffer& other) const noexcept {
+    if (end() <= other.begin() || other.end() <= begin()) return false;
+    if (type->dense && other.type->dense) return true;
+    constexpr std::int64_t most_pairs = 1 << 12;
+    const auto regular = [](const Buffer& buffer) {
+        return buffer.count == 1 && buffer.type->stride != 0;
+    };
+    if (regular(*this) && other.type->dense) return range_meets(other.begin(), other.end(), *this);
+    if (regular(other) && type->dense) return range_meets(begin(), end(), other);
+    if (regular(*this) && regular(other) && type->stride == other.type->stride)
+        return rows_meet(*this, other);
+    const auto parts = [](const Buffer& buffer) {
+        return buffer.type->dense
+            ? 1
+            : buffer.count * static_cast<std::int64_t>(buffer.type->blocks.size());
+    };
+    // Where the blocks are not known, or too many, nothing is said.
+    if (parts(*this) == 0 || parts(other) == 0 || parts(*this) * parts(other) > most_pairs)
+        return false;
+    const auto block = [](const Buffer& buffer, std::int64_t i, std::uintptr_t& begin,
+                          std::uintptr_t& end) {
+        if (buffer.type->dense) {
+            begin = buffer.begin();
+            end = buffer.end();
+            return;
+        }
+        const auto blocks = static_cast<std::int64_t>(buffer.type->blocks.size());
+        const Block& one = buffer.type->blocks[static_cast<std::size_t>(i % blocks)];
+        begin = reinterpret_cast<std::uintptr_t>(buffer.address) +
+            static_cast<std::uintptr_t>(i / blocks * buffer.type->extent + one.offset);
+        end = begin + static_cast<std::uintptr_t>(one.length);
+    };
+    for (std::int64_t i = 0; i < parts(*this); ++i)
+        for (std::int64_t k = 0; k < parts(other); ++k) {
+            std::uintptr_t begin, end, other_begin, other_end;
+            block(*this, i, begin, end);
+            block(other, k, other_begin, other_end);
+            if (begin < other_end && other_begin < end) return true;
+        }
+    return false;
+}
+
+void occupy(const Call& call, Tracked& tracked) {
+    const Buffer &reads = tracked.uses.reads, &writes = tracked.uses.writes;
+    Conflict of_reads, of_writes;
+    {
+        Map& all = in_use();
+        const std::lock_guard<std::mutex> held(all.guard);
+        if (!reads.is_empty()) of_reads = conflict_of(reads, false);
+        if (!writes.is_empty()) of_writes = conflict_of(writes, true);
+        if (!reads.is_empty()) insert(all, reads, tracked, false);
+        if (!writes.is_empty()) insert(all, writes, tracked, true);
+    }
+    tracked.overlaps = of_reads.found;
+    tell_conflict(call, of_reads, false);
+    tell_conflict(call, of_writes, true);
+}
+
+void vacate(Tracked& tracked) {
+    if (tracked.uses.reads.is_empty() && tracked.uses.writes.is_empty()) return;
+    Map& all = in_use();
+    const std::lock_guard<std::mutex> held(all.guard);
+    erase(all, tracked.uses.reads, tracked, false);
+    erase(all, tracked.uses.writes, tracked, true);
+}
+
+void look_for_overlap(const Call& call, const Buffer& buffer, bool writes) {
+    if (buffer.is_empty()) return;
+    Conflict conflict;
+    {
+        const std::lock_guard<std::mutex> held(in_use().guard);
+        conflict = conflict_of(buffer, writes);
+    }
+    tell_conflict(call, conflict, writes);
+}
+
+}  // namespace heddle::check

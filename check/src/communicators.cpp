@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicators.hpp"
+
+#include <cstring>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "checks.hpp"
+#include "findings.hpp"
+#include "node.hpp"
+
+namespace heddle::check {
+
+namespace {
+
+/// Never destroyed: threads of the program may call MPI to the end.
+struct Comms {
+    std::shared_mutex guard;
+    std::unordered_map<MPI_Comm, std::shared_ptr<Comm>> known;
+    std::atomic<std::uint64_t> changes{1};
+};
+Comms& comms() {
+    static Comms& all = *new Comms;
+    return all;
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+    return hash ^ (hash >> 29);
+}
+
+std::vector<int> world_ranks(MPI_Comm comm, int size) {
+    MPI_Group all = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+    library().Comm_group(MPI_COMM_WORLD, &all);
+    library().Comm_group(comm, &group);
+    std::vector<int> own(static_cast<std::size_t>(size)), found(own.size(), -1);
+    for (int i = 0; i < size; ++i) own[static_cast<std::size_t>(i)] = i;
+    library().Group_translate_ranks(group, size, own.data(), all, found.data());
+    library().Group_free(&group);
+    library().Group_free(&all);
+    return found;
+}
+
+std::shared_ptr<Comm> make(MPI_Comm handle, bool known) {
+    auto made = std::make_shared<Comm>();
+    made->handle = handle;
+    int inter = 0;
+    library().Comm_test_inter(handle, &inter);
+    made->inter = inter != 0;
+    library().Comm_rank(handle, &made->rank);
+    library().Comm_size(handle, &made->size);
+    if (!known || inter != 0 || Node::get() == nullptr) return made;
+    made->world = world_ranks(handle, made->size);
+    for (const int rank : made->world) {
+        if (rank < 0) {  // of another job
+            made->world.clear();
+            return made;
+        }
+        if (Node::get()->is_here(rank)) ++made->here;
+    }
+    made->id = 1;
+    return made;
+}
+
+std::uint64_t hash_of(const std::vector<int>& ranks) {
+    std::uint64_t hash = ranks.size();
+    for (const int rank : ranks) hash = mix(hash, static_cast<std::uint64_t>(rank));
+    return hash;
+}
+
+void keep(const std::shared_ptr<Comm>& comm) {
+    std::unique_lock held(comms().guard);
+    comms().known[comm->handle] = comm;
+    ++comms().changes;
+}
+
+}  // namespace
+
+std::shared_ptr<Comm> comm_of(MPI_Comm comm) {
+    thread_local MPI_Comm last = MPI_COMM_NULL;
+    thread_local std::shared_ptr<Comm> last_found;
+    thread_local std::uint64_t last_changes = 0;
+    if (comm == MPI_COMM_NULL) return nullptr;
+    const std::uint64_t changes = comms().changes.load(std::memory_order_acquire);
+    if (comm == last && changes == last_changes) return last_found;
+    std::shared_ptr<Comm> found;
+    {
+        std::shared_lock held(comms().guard);
+        if (const auto entry = comms().known.find(comm); entry != comms().known.end())
+            found = entry->second;
+    }
+    // Asking the library about a wrong handle would end the program here already.
+    if (found == nullptr) return nullptr;
+    last = comm;
+    last_found = found;
+    last_changes = changes;
+    return found;
+}
+
+void first_communicators() {
+    const auto world = make(MPI_COMM_WORLD, true), self = make(MPI_COMM_SELF, true);
+    if (self->id != 0) self->id = mix(2, static_cast<std::uint64_t>(world->rank));
+    keep(world);
+    keep(self);
+}
+
+void new_communicator(MPI_Comm of, int tag, MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) {
+        if (const auto parent = comm_of(of); parent != nullptr && tag == in_order)
+            ++parent->children;
+        return;
+    }
+    const auto parent = comm_of(of);
+    const auto made = make(comm, parent != nullptr && parent->id != 0);
+    std::uint64_t before = 0;
+    if (parent != nullptr && tag == in_order) before = parent->children++;
+    if (made->id != 0) {
+        const std::uint64_t members = hash_of(made->world);
+        if (tag != in_order) {
+            const std::lock_guard<std::mutex> held(parent->guard);
+            before = parent->groups[{members, tag}]++;
+        }
+        made->id = mix(mix(mix(parent->id, members), before), static_cast<std::uint64_t>(tag)) | 4;
+    }
+    keep(made);
+}
+
+void forget_communicator(MPI_Comm comm) {
+    if (reinterpret_cast<std::uintptr_t>(comm) < 4096) return;
+    std::unique_lock held(comms().guard);
+    comms().known.erase(comm);
+    ++comms().changes;
+}
+
+void promised(MPI_Comm comm, MPI_Info info) {
+    const auto found = comm_of(comm);
+    if (found == nullptr || info == MPI_INFO_NULL) return;
+    const auto says = [info](const char* key) {
+        char value[8] = "";
+        int length = sizeof value, flag = 0;
+        return library().Info_get_string(info, key, &length, value, &flag) == MPI_SUCCESS &&
+            flag != 0 && std::strcmp(value, "true") == 0;
+    };
+    if (says("mpi_assert_no_any_source")) found->no_any_source = true;
+    if (says("mpi_assert_no_any_tag")) found->no_any_tag = true;
+    if (says("mpi_assert_exact_length")) found->exact_length = true;
+}
+
+std::string words(const Comm& comm) {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    if (comm.handle == MPI_COMM_WORLD) return "MPI_COMM_WORLD";
+    if (comm.handle == MPI_COMM_SELF) return "MPI_COMM_SELF";
+    if (library().Comm_get_name(comm.handle, name, &length) == MPI_SUCCESS && length > 0)
+        return "'" + std::string(name) + "'";
+    return "a communicator of " + std::to_string(comm.size) + " ranks";
+}
+
+}  // namespace heddle::check

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Communicators as the checker knows them: a number that is the same on all members, and who they are.
+///
+/// The number comes from that of the parent, from how many communicators were made of it before, and from the members, so
+/// that nothing has to be sent. 0: not known (intercommunicators, and what is made without MPI_COMM_WORLD).
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpi.h"
+
+namespace heddle::check {
+
+class Comm {
+public:
+    std::uint64_t id = 0;
+    MPI_Comm handle = MPI_COMM_NULL;
+    int rank = 0, size = 0;
+    bool inter = false;
+    int here = 0;            ///< members on this node
+    std::vector<int> world;  ///< the rank in MPI_COMM_WORLD of each member; empty where id is 0
+    std::atomic<std::uint64_t> collectives{0}, children{0};
+    std::atomic<bool> out_of_step{false};  ///< collectives have been found in different order
+    std::atomic<bool> no_any_source{false}, no_any_tag{false},
+        exact_length{false};  ///< what its info promises
+    std::mutex guard;
+    std::map<std::pair<std::uint64_t, int>, std::uint64_t>
+        groups;  ///< made of by MPI_Comm_create_group: how often
+
+    /// In MPI_COMM_WORLD; -1 where not known.
+    int world_rank(int member) const noexcept {
+        return member >= 0 && static_cast<std::size_t>(member) < world.size()
+            ? world[static_cast<std::size_t>(member)]
+            : -1;
+    }
+};
+
+/// nullptr if it is none.
+std::shared_ptr<Comm> comm_of(MPI_Comm comm);
+/// MPI_COMM_WORLD and MPI_COMM_SELF.
+void first_communicators();
+/// "MPI_COMM_WORLD", "'halo'", or "a communicator of 4 ranks".
+std::string words(const Comm& comm);
+
+}  // namespace heddle::check

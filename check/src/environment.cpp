@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// From when to when calls are looked at.
+
+#include <mutex>
+
+#include "buffers.hpp"
+#include "findings.hpp"
+#include "node.hpp"
+#include "requests.hpp"
+
+namespace heddle::check {
+
+std::atomic<bool> checking{false};
+
+namespace {
+
+std::mutex guard;
+int users = 0;  ///< the world model and sessions
+
+/// Sessions have no level of their own here: their threads are not looked at.
+void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
+    const std::lock_guard<std::mutex> held(guard);
+    if (world) {
+        int rank = 0;
+        library().Comm_rank(MPI_COMM_WORLD, &rank);
+        set_own_rank(rank);
+        // What was asked for: another library may grant no more.
+        set_thread_level(required);
+        Node::join();
+        first_communicators();
+    }
+    ++users;
+    own_thread();
+    checking = true;
+}
+
+}  // namespace
+
+int checked_Init(const void*, int* argc, char*** argv) {
+    const int error = library().Init(argc, argv);
+    if (error == MPI_SUCCESS) begin(true, MPI_THREAD_SINGLE);
+    return error;
+}
+
+int checked_Init_thread(const void*, int* argc, char*** argv, int required, int* provided) {
+    const int error = library().Init_thread(argc, argv, required, provided);
+    if (error == MPI_SUCCESS) begin(true, required);
+    return error;
+}
+
+int checked_Session_init(const void* from, MPI_Info info, MPI_Errhandler errhandler,
+                         MPI_Session* session) {
+    const int error = library().Session_init(info, errhandler, session);
+    if (error != MPI_SUCCESS) return error;
+    begin(false);
+    made(Anytime(Function::Session_init, from), Object::session, *session);
+    return error;
+}
+
+int checked_Session_finalize(const void*, MPI_Session* session) {
+    const MPI_Session freed = *session;
+    const int error = library().Session_finalize(session);
+    if (error == MPI_SUCCESS) {
+        gone(Object::session, freed);
+        const std::lock_guard<std::mutex> held(guard);
+        if (--users == 0) checking = false;
+    }
+    return error;
+}
+
+int checked_Finalize(const void*) {
+    // Functions of the program that delete attributes of MPI_COMM_SELF still make calls, which are looked at.
+    if (!is_on()) return library().Finalize();
+    tell_open_requests();
+    const int error = library().Finalize();
+    const std::lock_guard<std::mutex> held(guard);
+    --users;
+    if (users == 0) checking = false;
+    tell_leaks();
+    tell_unreceived();
+    return error;
+}
+
+}  // namespace heddle::check

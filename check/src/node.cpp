@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "checks.hpp"
+#include "findings.hpp"
+
+namespace heddle::check {
+
+namespace {
+
+constexpr std::uint32_t buckets = 1 << 14, records = 1 << 17, modules = 256, findings = 1 << 13,
+                        most_ranks = 4096;
+constexpr std::uint32_t piece = 64;  ///< records that a rank takes at once
+
+/// Held for a few instructions. Its holder may have been preempted.
+class SpinLock {
+public:
+    void lock() noexcept {
+        for (int turns = 0; held_.exchange(true, std::memory_order_acquire); ++turns)
+            if (turns > 100) ::sched_yield();
+    }
+    void unlock() noexcept { held_.store(false, std::memory_order_release); }
+
+private:
+    std::atomic<bool> held_{false};
+};
+
+struct Memory {
+    std::uint64_t token;
+    std::atomic<std::uint32_t> left,
+        unused;  ///< ranks that have left; records that nobody has taken yet
+    SpinLock modules_guard;
+    std::atomic<std::uint32_t> number_of_modules;
+    std::array<std::array<char, 512>, modules> paths;
+    std::array<std::atomic<std::uint64_t>, findings> told;
+    std::array<std::atomic<bool>, most_ranks> lost;  ///< by rank in MPI_COMM_WORLD
+    std::array<std::atomic<std::uint32_t>, most_ranks>
+        returned;  ///< lists of records, by place on the node
+    struct alignas(64) Head {
+        SpinLock guard;
+        std::uint32_t first, last;
+    };
+    std::array<Head, buckets> heads;
+    std::array<Record, records> all;  ///< the first is none
+};
+
+Memory* memory = nullptr;
+Node node;
+std::vector<bool> here;  ///< by rank in MPI_COMM_WORLD
+int ranks_here = 0, own_place = 0;
+std::mutex free_guard;
+std::uint32_t free_list = 0;
+
+std::uint64_t random_number() {
+    std::uint64_t value = 0;
+    return ::getrandom(&value, sizeof value, 0) == sizeof value ? value : 0;
+}
+
+Memory* map(int file) {
+    void* const address =
+        ::mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    return address == MAP_FAILED ? nullptr : static_cast<Memory*>(address);
+}
+
+/// Where the others find the file of the first rank.
+struct Address {
+    long long pid, file;
+    std::uint64_t token;
+};
+
+}  // namespace
+
+void Node::join() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    if (library().Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm) !=
+        MPI_SUCCESS)
+        return;
+    library().Comm_rank(comm, &own_place);
+    library().Comm_size(comm, &ranks_here);
+    Address address{::getpid(), -1, random_number()};
+    int file = -1;
+    Memory* found = nullptr;
+    if (own_place == 0) {
+        file = ::memfd_create("heddle-check", MFD_CLOEXEC);
+        if (file >= 0 && ::ftruncate(file, sizeof(Memory)) == 0) found = map(file);
+        if (found != nullptr) found->token = address.token;
+        address.file = file;
+    }
+    library().Bcast(&address, sizeof address, MPI_BYTE, 0, comm);
+    if (own_place != 0 && address.file >= 0) {
+        const std::string path =
+            "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.file);
+        file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+        if (file >= 0 && ::lseek(file, 0, SEEK_END) == static_cast<off_t>(sizeof(Memory)))
+            found = map(file);
+        // The process of this number may be another one.
+        if (found != nullptr && found->token != address.token) {
+            ::munmap(found, sizeof(Memory));
+            found = nullptr;
+        }
+    }
+    int size = 0, all = found != nullptr && ranks_here <= static_cast<int>(most_ranks) ? 1 : 0;
+    library().Comm_size(MPI_COMM_WORLD, &size);
+    if (size > static_cast<int>(most_ranks)) all = 0;
+    library().Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (file >= 0) ::close(file);
+    MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+    library().Comm_group(MPI_COMM_WORLD, &world);
+    library().Comm_group(comm, &group);
+    std::vector<int> local(static_cast<std::size_t>(ranks_here)), global(local.size());
+    for (std::size_t i = 0; i < local.size(); ++i) local[i] = static_cast<int>(i);
+    library().Group_translate_ranks(group, ranks_here, local.data(), world, global.data());
+    here.assign(static_cast<std::size_t>(size), false);
+    for (const int rank : global) here[static_cast<std::size_t>(rank)] = true;
+    library().Group_free(&group);
+    library().Group_free(&world);
+    library().Comm_free(&comm);
+    if (all == 1)
+        memory = found;
+    else if (own_place == 0)
+        note("ranks of this machine cannot share memory: each one is checked by itself");
+}
+
+Node* Node::get() noexcept { return memory == nullptr ? nullptr : &node; }
+
+bool Node::is_here(int world_rank) const noexcept {
+    return world_rank >= 0 && static_cast<std::size_t>(world_rank) < here.size() &&
+        here[static_cast<std::size_t>(world_rank)];
+}
+int Node::number_of_ranks() const noexcept { return ranks_here; }
+
+bool Node::is_new(std::uint64_t finding) noexcept {
+    if (finding == 0) finding = 1;
+    for (std::uint32_t i = 0; i < findings; ++i) {
+        std::atomic<std::uint64_t>& entry = memory->told[(finding + i) % findings];
+        std::uint64_t before = 0;
+        if (entry.compare_exchange_strong(before, finding)) return true;
+        if (before == finding) return false;
+    }
+    return true;
+}
+
+std::uint32_t Node::module(const char* path) noexcept {
+    const std::lock_guard<SpinLock> held(memory->modules_guard);
+    const std::uint32_t number = memory->number_of_modules.load();
+    for (std::uint32_t i = 0; i < number; ++i)
+        if (std::strncmp(memory->paths[i].data(), path, memory->paths[i].size() - 1) == 0) return i;
+    if (number == modules) return modules - 1;
+    std::strncpy(memory->paths[number].data(), path, memory->paths[number].size() - 1);
+    memory->number_of_modules.store(number + 1);
+    return number;
+}
+std::string Node::module(std::uint32_t number) const {
+    return number < modules ? memory->paths[number].data() : "";
+}
+
+void Node::lose_sight_of(int world_rank) noexcept {
+    if (world_rank >= 0 && world_rank < static_cast<int>(most_ranks))
+        memory->lost[static_cast<std::size_t>(world_rank)] = true;
+}
+bool Node::is_lost(int world_rank) const noexcept {
+    return world_rank < 0 || world_rank >= static_cast<int>(most_ranks) ||
+        memory->lost[static_cast<std::size_t>(world_rank)];
+}
+bool Node::leave() noexcept {
+    return static_cast<int>(memory->left.fetch_add(1) + 1) == ranks_here;
+}
+
+std::uint32_t Node::index_of(const Record& record) const noexcept {
+    return static_cast<std::uint32_t>(&record - memory->all.data());
+}
+Record& Node::at(std::uint32_t index) noexcept { return memory->all[index]; }
+
+std::uint32_t Node::take() noexcept {
+    const std::lock_guard<std::mutex> held(free_guard);
+    if (free_list == 0)
+        free_list = memory->returned[static_cast<std::size_t>(own_place)].exchange(
+            0, std::memory_order_acquire);
+    if (free_list == 0) {
+        if (memory->unused.load() + piece + 1 > records) return 0;
+        const std::uint32_t first = memory->unused.fetch_add(piece) + 1;
+        if (first + piece > records) return 0;
+        for (std::uint32_t i = 0; i < piece; ++i)
+            at(first + i).next = i + 1 < piece ? first + i + 1 : 0;
+        free_list = first;
+    }
+    const std::uint32_t index = free_list;
+    free_list = at(index).next;
+    return index;
+}
+
+void Node::give(std::uint32_t index) noexcept {
+    Record& record = at(index);
+    if (record.owner == static_cast<std::uint32_t>(own_place)) {
+        const std::lock_guard<std::mutex> held(free_guard);
+        record.next = free_list;
+        free_list = index;
+        return;
+    }
+    auto& list = memory->returned[record.owner];
+    record.next = list.load(std::memory_order_relaxed);
+    while (!list.compare_exchange_weak(record.next, index, std::memory_order_release,
+                                       std::memory_order_relaxed)) {}
+}
+
+void Node::for_each_message(const std::function<void(const Record&)>& function) {
+    for (Memory::Head& head : memory->heads) {
+        const std::lock_guard<SpinLock> held(head.guard);
+        for (std::uint32_t index = head.first; index != 0; index = at(index).next)
+            if (at(index).key.sort == Sort::message) function(at(index));
+    }
+}
+
+Bucket::Bucket(Node& of, const Key& key) noexcept : node_(of), key_(key) {
+    std::uint64_t hash =
+        (key.communicator ^ static_cast<std::uint64_t>(key.sort)) * 0x9e3779b97f4a7c15;
+    hash = (hash ^ (hash >> 29) ^ key.first) * 0xbf58476d1ce4e5b9;
+    hash = (hash ^ (hash >> 32) ^ key.second) * 0x94d049bb133111eb;
+    number_ = static_cast<std::uint32_t>(hash >> 32) % buckets;
+    memory->heads[number_].guard.lock();
+}
+Bucket::~Bucket() { memory->heads[number_].guard.unlock(); }
+
+Record* Bucket::find(const Record* after) const noexcept {
+    for (std::uint32_t index = after == nullptr ? memory->heads[number_].first : after->next;
+         index != 0; index = node_.at(index).next)
+        if (node_.at(index).key == key_) return &node_.at(index);
+    return nullptr;
+}
+
+Record* Bucket::add() noexcept {
+    const std::uint32_t index = node_.take();
+    if (index == 0) return nullptr;
+    Record& record = node_.at(index);
+    record = Record{};
+    record.key = key_;
+    record.owner = static_cast<std::uint32_t>(own_place);
+    Memory::Head& head = memory->heads[number_];
+    (head.first == 0 ? head.first : node_.at(head.last).next) = index;
+    head.last = index;
+    return &record;
+}
+
+void Bucket::remove(Record& record) noexcept {
+    const std::uint32_t index = node_.index_of(record);
+    Memory::Head& head = memory->heads[number_];
+    std::uint32_t before = 0;
+    for (std::uint32_t at = head.first; at != index; at = node_.at(at).next) {
+        if (at == 0) return;
+        before = at;
+    }
+    (before == 0 ? head.first : node_.at(before).next) = record.next;
+    if (head.last == index) head.last = before;
+    node_.give(index);
+}
+
+}  // namespace heddle::check

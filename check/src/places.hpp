@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Where the program calls MPI: a module and an address in it, alike in all ranks of a node.
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::check {
+
+/// 0 is nowhere. Above 48 bits of address the number of the module in the memory of the node.
+using Place = std::uint64_t;
+
+/// Of the call that returns to `from`. Frames of the bindings (Fortran, faces) are passed over.
+Place place_of(const void* from) noexcept;
+
+/// "ring.c:12", or "ring+0x1234" where no line is known. Asks addr2line once for each place.
+std::string location_of(Place place);
+
+}  // namespace heddle::check

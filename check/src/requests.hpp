@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Requests that the program holds, by their handle.
+
+#include <memory>
+
+#include "checks.hpp"
+#include "communicators.hpp"
+
+namespace heddle::check {
+
+struct Tracked {
+    enum class State : std::uint8_t { held, completing, over };
+
+    Function function{};
+    Place place = 0;  ///< where it was made
+    Kind kind = Kind::other;
+    bool persistent = false, active = false;
+    bool common = false;    ///< several operations have this handle: nothing is said of it
+    bool overlaps = false;  ///< another operation has its buffer: that it changes was told
+    bool receives = false, hashed = false;
+    State state = State::held;
+    Uses uses;
+    std::uint64_t hash = 0;
+
+    std::shared_ptr<Comm> comm;              ///< of its messages
+    int dest = MPI_PROC_NULL, send_tag = 0;  ///< what it sends
+    Signature signature;
+    Sent sent;
+    int source = MPI_PROC_NULL, receive_tag = 0;  ///< what it receives
+    MPI_Comm* newcomm = nullptr;
+    MPI_Comm parent = MPI_COMM_NULL;
+
+    Place completed_at = 0;  ///< state over: by which call
+    int thread = 0;          ///< that completes it
+    MPI_Request handle = MPI_REQUEST_NULL;
+};
+
+/// The one that a call is about to complete; nullptr if it is none that is looked at. Tells if it is in use or over.
+Tracked* begin_completion(const Call& call, MPI_Request request);
+/// The call has completed it, with this status; else it goes on (not_completed()).
+void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status, int error);
+void not_completed(Tracked* tracked);
+/// Before MPI_Start; nullptr as above.
+Tracked* begin_start(const Call& call, MPI_Request request);
+/// After MPI_Request_free.
+void released(Tracked* tracked);
+void tell_open_requests();
+
+/// A matched probe has answered this message.
+void matched(MPI_Message message, MPI_Comm comm);
+/// Takes it out; nullptr: not known.
+std::shared_ptr<Comm> comm_of_message(MPI_Message message);
+void look_at_probe(const Call& call, MPI_Comm comm, int source, int tag);
+
+/// A receive has failed: what it has taken is not known.
+void lost();
+
+/// A record for the message that `tracked` sends.
+void put_on_its_way(Tracked& tracked);
+/// Compares what a receive has taken with what was sent.
+void compare_received(const char* call, Place place, Comm& comm, const Buffer& buffer, int source,
+                      int tag);
+
+}  // namespace heddle::check

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Whether threads call MPI as the thread level allows.
+
+#include <mutex>
+
+#include "checks.hpp"
+#include "findings.hpp"
+
+namespace heddle::check {
+
+namespace {
+
+std::atomic<int> level{MPI_THREAD_MULTIPLE}, threads{0};
+thread_local int number = -1, depth = 0;
+
+/// The thread that is in MPI, below MPI_THREAD_MULTIPLE; the call is read by another thread that finds it there.
+struct Inside {
+    std::atomic<int> thread{-1};
+    std::atomic<int> function{0};
+    std::atomic<Place> place{0};
+} inside;
+
+const char* name_of_level(int of) {
+    return of == MPI_THREAD_SINGLE  ? "MPI_THREAD_SINGLE"
+        : of == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
+                                    : "MPI_THREAD_SERIALIZED";
+}
+
+}  // namespace
+
+int own_thread() noexcept {
+    if (number < 0) number = threads++;
+    return number;
+}
+
+void set_thread_level(int of) noexcept { level = of; }
+
+void Call::enter() noexcept {
+    if (depth++ > 0 || level.load(std::memory_order_relaxed) >= MPI_THREAD_MULTIPLE) return;
+    const int at = level;
+    const int self = own_thread();
+    int main = 0;
+    library().Is_thread_main(&main);
+    if (main == 0 && at < MPI_THREAD_SERIALIZED) {
+        tell("thread-level", name(), place(),
+             std::string("a thread that has not initialized MPI calls it under ") +
+                 name_of_level(at),
+             "Ask MPI_Init_thread for MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE, or leave MPI "
+             "to the main thread.");
+        return;
+    }
+    int other = -1;
+    if (!inside.thread.compare_exchange_strong(other, self)) {
+        const auto function = static_cast<Function>(inside.function.load());
+        const Place where = inside.place;
+        // The other thread may have left by now; that it was inside when this one came is what counts.
+        tell("thread-level", name(), place(),
+             "thread " + std::to_string(other) + " is in " + name_of(function) +
+                 (where != 0 ? " at " + location_of(where) : "") + " at the same time, under " +
+                 name_of_level(at),
+             "Ask MPI_Init_thread for MPI_THREAD_MULTIPLE, or let one thread after the other call "
+             "MPI.");
+        return;
+    }
+    inside.function = static_cast<int>(function());
+    inside.place = place();
+}
+
+void Call::leave() noexcept {
+    if (--depth > 0 || level.load(std::memory_order_relaxed) >= MPI_THREAD_MULTIPLE) return;
+    int self = own_thread();
+    inside.thread.compare_exchange_strong(self, -1);
+}
+
+}  // namespace heddle::check

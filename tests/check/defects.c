@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs with one defect each, by name: defects NAME. test_check.py knows the finding of each. "right_..." have none. */
+#include <mpi.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+static MPI_Comm world = MPI_COMM_WORLD;
+
+/* --- collectives --- */
+
+static void bcast_root(void) {
+    int value = 1;
+    MPI_Bcast(&value, 1, MPI_INT, rank == 0 ? 0 : 1, world);
+}
+static void allreduce_count(void) {
+    int mine[4] = {1, 2, 3, 4}, all[4];
+    MPI_Allreduce(mine, all, rank == 0 ? 4 : 3, MPI_INT, MPI_SUM, world);
+}
+static void allreduce_type(void) {
+    long long mine = 0, all;
+    MPI_Allreduce(&mine, &all, 1, rank == 0 ? MPI_DOUBLE : MPI_LONG_LONG, MPI_SUM, world);
+}
+static void reduce_operation(void) {
+    int mine = 1, all;
+    MPI_Reduce(&mine, &all, 1, MPI_INT, rank == 0 ? MPI_SUM : MPI_MAX, 0, world);
+}
+static void other_collective(void) {
+    int mine = 1, all;
+    if (rank == 0)
+        MPI_Barrier(world);
+    else
+        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, world);
+}
+static void gather_size(void) {
+    int mine[2] = {1, 2}, all[8];
+    MPI_Gather(mine, rank == 0 ? 2 : 1, MPI_INT, all, 2, MPI_INT, 0, world);
+}
+static void gatherv_size(void) {
+    int mine[2] = {1, 2}, all[8], counts[4] = {2, 2, 2, 2}, places[4] = {0, 2, 4, 6};
+    MPI_Gatherv(mine, rank == 0 ? 2 : 1, MPI_INT, all, counts, places, MPI_INT, 0, world);
+}
+static void alltoallv_size(void) {
+    int mine[8] = {0}, all[8], give[4] = {1, 1, 1, 1}, take[4] = {1, 1, 1, 1},
+        places[4] = {0, 1, 2, 3};
+    if (rank == 0) take[1] = 2;
+    MPI_Alltoallv(mine, give, places, MPI_INT, all, take, places, MPI_INT, world);
+}
+static void allgatherv_counts(void) {
+    int mine[2] = {1, 2}, all[16], counts[4] = {2, 2, 2, 2}, places[4] = {0, 4, 8, 12};
+    if (rank == 0) counts[1] = 1;
+    MPI_Allgatherv(mine, 2, MPI_INT, all, counts, places, MPI_INT, world);
+}
+static void ibcast_root(void) {
+    int value = 1;
+    MPI_Request request;
+    MPI_Ibcast(&value, 1, MPI_INT, rank == 0 ? 0 : 1, world, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void nonblocking_with_blocking(void) {
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Ibarrier(world, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Barrier(world);
+    }
+}
+
+/* --- messages --- */
+
+static void double_as_int(void) {
+    double value = 1;
+    int two[2];
+    if (rank == 0) MPI_Send(&value, 1, MPI_DOUBLE, 1, 5, world);
+    if (rank == 1) MPI_Recv(two, 2, MPI_INT, 0, 5, world, MPI_STATUS_IGNORE);
+}
+static void double_as_int_any(void) {
+    double value = 1;
+    int two[2];
+    MPI_Request request;
+    if (rank == 0) MPI_Send(&value, 1, MPI_DOUBLE, 1, 5, world);
+    if (rank == 1) {
+        MPI_Irecv(two, 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, &request);
+        MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+    }
+}
+static void matched_type(void) {
+    float value = 1;
+    int taken;
+    MPI_Message message;
+    if (rank == 0) MPI_Send(&value, 1, MPI_FLOAT, 1, 5, world);
+    if (rank == 1) {
+        MPI_Mprobe(0, 5, world, &message, MPI_STATUS_IGNORE);
+        MPI_Mrecv(&taken, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    }
+}
+static MPI_Datatype pair_type(MPI_Datatype first, MPI_Datatype second) {
+    struct pair {
+        double first, second;
+    };
+    int lengths[2] = {1, 1};
+    MPI_Aint places[2] = {0, sizeof(double)};
+    MPI_Datatype types[2] = {first, second}, pair;
+    MPI_Type_create_struct(2, lengths, places, types, &pair);
+    MPI_Type_commit(&pair);
+    return pair;
+}
+static void struct_order(void) {
+    double values[2] = {0, 0};
+    MPI_Datatype there = pair_type(MPI_DOUBLE, MPI_INT), here = pair_type(MPI_INT, MPI_DOUBLE);
+    if (rank == 0) MPI_Send(values, 1, there, 1, 5, world);
+    if (rank == 1) MPI_Recv(values, 1, here, 0, 5, world, MPI_STATUS_IGNORE);
+    MPI_Type_free(&there);
+    MPI_Type_free(&here);
+}
+static void persistent_type(void) {
+    float value = 1;
+    int taken;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0) MPI_Send_init(&value, 1, MPI_FLOAT, 1, 5, world, &request);
+    if (rank == 1) MPI_Recv_init(&taken, 1, MPI_INT, 0, 5, world, &request);
+    if (rank < 2) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    }
+}
+static void sendrecv_type(void) {
+    float value = 1;
+    int taken;
+    if (rank < 2)
+        MPI_Sendrecv(&value, 1, MPI_FLOAT, 1 - rank, 5, &taken, 1, MPI_INT, 1 - rank, 5, world,
+                     MPI_STATUS_IGNORE);
+}
+static void unreceived(void) {
+    int value = 1;
+    if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 7, world);
+}
+
+/* --- buffers and requests --- */
+
+static void changed_buffer(void) {
+    static int data[1000];
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Isend(data, 1000, MPI_INT, 1, 5, world, &request);
+        data[10] = 1;
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (rank == 1) MPI_Recv(data, 1000, MPI_INT, 0, 5, world, MPI_STATUS_IGNORE);
+}
+static void changed_vector(void) {
+    static double data[100][10];
+    MPI_Datatype column;
+    MPI_Request request;
+    MPI_Type_vector(100, 1, 10, MPI_DOUBLE, &column);
+    MPI_Type_commit(&column);
+    if (rank == 0) {
+        MPI_Isend(data, 1, column, 1, 5, world, &request);
+        data[3][1] = 1; /* not in it */
+        data[4][0] = 1;
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (rank == 1) MPI_Recv(data, 1, column, 0, 5, world, MPI_STATUS_IGNORE);
+    MPI_Type_free(&column);
+}
+static void overlapping_receives(void) {
+    int data[6] = {0};
+    MPI_Request requests[2];
+    if (rank == 0) {
+        MPI_Send(data, 4, MPI_INT, 1, 5, world);
+        MPI_Send(data, 4, MPI_INT, 1, 6, world);
+    }
+    if (rank == 1) {
+        MPI_Irecv(data, 4, MPI_INT, 0, 5, world, &requests[0]);
+        MPI_Irecv(data + 2, 4, MPI_INT, 0, 6, world, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+}
+static void send_of_receive_buffer(void) {
+    int data[4] = {0};
+    MPI_Request requests[2];
+    if (rank < 2) {
+        MPI_Irecv(data, 4, MPI_INT, 1 - rank, 5, world, &requests[0]);
+        MPI_Isend(data, 4, MPI_INT, 1 - rank, 5, world, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+}
+static void receive_into_send_buffer(void) {
+    int data[4] = {0};
+    MPI_Request request;
+    if (rank < 2) {
+        MPI_Isend(data, 4, MPI_INT, 1 - rank, 5, world, &request);
+        MPI_Recv(data, 4, MPI_INT, 1 - rank, 5, world, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+static void missing_wait(void) {
+    static int value;
+    MPI_Request request;
+    if (rank == 0) MPI_Isend(&value, 1, MPI_INT, 1, 5, world, &request);
+    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 5, world, MPI_STATUS_IGNORE);
+}
+static void persistent_not_freed(void) {
+    static int value;
+    MPI_Request request;
+    MPI_Send_init(&value, 1, MPI_INT, rank, 5, world, &request);
+}
+static void waited_twice(void) {
+    int value;
+    MPI_Request request, copy;
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Irecv(&value, 1, MPI_INT, rank, 5, world, &request);
+    MPI_Send(&rank, 1, MPI_INT, rank, 5, world);
+    copy = request;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&copy, MPI_STATUS_IGNORE);
+}
+static void started_twice(void) {
+    static int value;
+    MPI_Request request;
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Recv_init(&value, 1, MPI_INT, rank, 5, world, &request);
+    MPI_Start(&request);
+    MPI_Start(&request);
+    MPI_Send(&rank, 1, MPI_INT, rank, 5, world);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+}
+
+/* --- objects --- */
+
+static void leaked_communicator(void) {
+    MPI_Comm copy;
+    MPI_Comm_dup(world, &copy);
+}
+static void leaked_idup(void) {
+    MPI_Comm copy;
+    MPI_Request request;
+    MPI_Comm_idup(world, &copy, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void leaked_datatype(void) {
+    MPI_Datatype row;
+    MPI_Type_contiguous(3, MPI_INT, &row);
+    MPI_Type_commit(&row);
+}
+static void leaked_group(void) {
+    MPI_Group group;
+    MPI_Comm_group(world, &group);
+}
+static void leaked_window(void) {
+    int* memory;
+    MPI_Win win;
+    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, world, &memory, &win);
+}
+static void leaked_file(void) {
+    MPI_File file;
+    MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+}
+static void leaked_info(void) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+}
+static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
+    (void)type;
+    for (int i = 0; i < *count; ++i) ((int*)inout)[i] += ((int*)in)[i];
+}
+static void leaked_operation(void) {
+    MPI_Op op;
+    MPI_Op_create(add, 1, &op);
+}
+
+/* --- threads --- */
+
+static void* barrier(void* comm) {
+    MPI_Barrier(*(MPI_Comm*)comm);
+    return NULL;
+}
+static void funneled(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, barrier, &world);
+    pthread_join(thread, NULL);
+}
+static void serialized(void) { /* one thread waits in MPI for the other */
+    pthread_t thread;
+    int value;
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_SELF, &copy);
+    pthread_create(&thread, NULL, barrier, &copy);
+    pthread_join(thread, NULL);
+    MPI_Comm_free(&copy);
+    if (rank == 0) MPI_Ssend(&rank, 1, MPI_INT, 1, 5, world);
+    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 5, world, MPI_STATUS_IGNORE);
+}
+static atomic_int inside, leave;
+static void wait_inside(void* in, void* inout, int* count, MPI_Datatype* type) {
+    (void)in, (void)inout, (void)count, (void)type;
+    inside = 1;
+    while (!leave) {}
+}
+static void* reduce(void* op) {
+    int one = 1, two = 2;
+    MPI_Reduce_local(&one, &two, 1, MPI_INT, *(MPI_Op*)op);
+    return NULL;
+}
+static void two_at_once(
+    void) { /* the operation of one thread waits until the other has called MPI */
+    pthread_t thread;
+    int flag = 0;
+    MPI_Op op;
+    MPI_Op_create(wait_inside, 1, &op);
+    pthread_create(&thread, NULL, reduce, &op);
+    while (!inside) {}
+    MPI_Iprobe(rank, 6, world, &flag, MPI_STATUS_IGNORE);
+    leave = 1;
+    pthread_join(thread, NULL);
+    MPI_Op_free(&op);
+}
+
+/* --- promises --- */
+
+static MPI_Comm promising(const char* key) {
+    MPI_Info info;
+    MPI_Comm copy;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, "true");
+    MPI_Comm_dup_with_info(world, info, &copy);
+    MPI_Info_free(&info);
+    return copy;
+}
+static void no_any_source(void) {
+    int value;
+    MPI_Comm copy = promising("mpi_assert_no_any_source");
+    if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 5, copy);
+    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 5, copy, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+}
+static void no_any_tag(void) {
+    int value;
+    MPI_Comm copy = promising("mpi_assert_no_any_tag");
+    if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 5, copy);
+    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, MPI_ANY_TAG, copy, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+}
+static void exact_length(void) {
+    int values[2];
+    MPI_Comm copy = promising("mpi_assert_exact_length");
+    if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 5, copy);
+    if (rank == 1) MPI_Recv(values, 2, MPI_INT, 0, 5, copy, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+}
+
+/* --- windows --- */
+
+static int* memory;
+static MPI_Win window(int integers, const char* key) {
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Win win;
+    if (key != NULL) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, key, "true");
+    }
+    MPI_Win_allocate((MPI_Aint)(integers * (int)sizeof(int)), sizeof(int), info, world, &memory,
+                     &win);
+    if (key != NULL) MPI_Info_free(&info);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    return win;
+}
+static void fence_conflict(void) {
+    MPI_Win win = window(4, NULL);
+    MPI_Win_fence(0, win);
+    MPI_Put(&rank, 1, MPI_INT, 0, 1, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+static void put_and_get(void) {
+    int value;
+    MPI_Win win = window(4, NULL);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+    MPI_Put(&rank, 1, MPI_INT, rank, 1, 1, MPI_INT, win);
+    MPI_Get(&value, 1, MPI_INT, rank, 1, 1, MPI_INT, win);
+    MPI_Win_unlock(rank, win);
+    MPI_Win_free(&win);
+}
+static void mixed_operations(void) {
+    MPI_Win win = window(4, NULL);
+    MPI_Win_fence(0, win);
+    MPI_Accumulate(&rank, 1, MPI_INT, 0, 1, 1, MPI_INT, rank == 0 ? MPI_SUM : MPI_PROD, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+static void no_epoch(void) {
+    MPI_Win win = window(4, NULL);
+    MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+    MPI_Win_free(&win);
+}
+static void unlocked(void) {
+    MPI_Win win = window(4, NULL);
+    MPI_Win_unlock(0, win);
+    MPI_Win_free(&win);
+}
+static void no_succeed(void) {
+    MPI_Win win = window(4, NULL);
+    MPI_Win_fence(0, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+    MPI_Win_free(&win);
+}
+static void no_precede(void) {
+    MPI_Win win = window(4, NULL);
+    MPI_Win_fence(0, win);
+    MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    MPI_Barrier(world);
+    MPI_Win_free(&win);
+}
+static void no_put(void) {
+    MPI_Win win = window(4, NULL);
+    MPI_Win_fence(MPI_MODE_NOPUT, win);
+    MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+static void no_locks(void) {
+    MPI_Win win = window(4, "no_locks");
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+    MPI_Win_unlock(rank, win);
+    MPI_Win_free(&win);
+}
+static void same_size(void) {
+    MPI_Win win = window(4 + rank, "same_size");
+    MPI_Win_free(&win);
+}
+
+/* --- nothing is wrong --- */
+
+static void right_messages(void) {
+    enum { n = 40 };
+    static double grid[n][n], frame[n][n];
+    MPI_Datatype column, row;
+    MPI_Request requests[8];
+    MPI_Status statuses[8];
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    MPI_Type_vector(n - 2, 1, n, MPI_DOUBLE, &column);
+    MPI_Type_contiguous(n - 2, MPI_DOUBLE, &row);
+    MPI_Type_commit(&column);
+    MPI_Type_commit(&row);
+    for (int step = 0; step < 20; ++step) {
+        MPI_Irecv(&frame[1][0], 1, column, before, 1, world, &requests[0]);
+        MPI_Irecv(&frame[1][n - 1], 1, column, next, 2, world, &requests[1]);
+        MPI_Irecv(&frame[0][1], n - 2, MPI_DOUBLE, MPI_ANY_SOURCE, 3, world, &requests[2]);
+        MPI_Irecv(&frame[n - 1][1], 1, row, before, 4, world, &requests[3]);
+        MPI_Isend(&grid[1][n - 2], 1, column, next, 1, world, &requests[4]);
+        MPI_Isend(&grid[1][1], 1, column, before, 2, world, &requests[5]);
+        MPI_Isend(&grid[1][1], 1, row, next, 3, world, &requests[6]);
+        MPI_Isend(&grid[n - 2][1], n - 2, MPI_DOUBLE, next, 4, world, &requests[7]);
+        if (step % 2 == 0) {
+            MPI_Waitall(8, requests, statuses);
+        } else {
+            for (int done = 0, index; done < 8; ++done)
+                MPI_Waitany(8, requests, &index, MPI_STATUS_IGNORE);
+        }
+        for (int i = 0; i < n * n; ++i) grid[0][i] += 1;
+    }
+    MPI_Type_free(&column);
+    MPI_Type_free(&row);
+    /* One type on one side, its elements on the other, and bytes. */
+    struct {
+        int number;
+        double value[2];
+    } item = {1, {2, 3}}, taken;
+    int lengths[2] = {1, 2};
+    MPI_Aint places[2] = {0, 8};
+    MPI_Datatype types[2] = {MPI_INT, MPI_DOUBLE}, whole;
+    MPI_Type_create_struct(2, lengths, places, types, &whole);
+    MPI_Type_commit(&whole);
+    MPI_Sendrecv(&item, sizeof item, MPI_BYTE, next, 5, &taken, sizeof taken, MPI_BYTE, before, 5,
+                 world, MPI_STATUS_IGNORE);
+    MPI_Isend(&item, 1, whole, next, 6, world, &requests[0]);
+    MPI_Recv(&taken, 1, whole, before, 6, world, MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Type_free(&whole);
+    /* Taken back, and never sent. */
+    MPI_Irecv(&taken, 1, MPI_INT, before, 99, world, &requests[0]);
+    MPI_Cancel(&requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Isend(&item, 1, MPI_INT, MPI_PROC_NULL, 1, world, &requests[0]);
+    MPI_Isend(&item, 1, MPI_INT, MPI_PROC_NULL, 1, world, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+static void right_collectives(void) {
+    int mine[8] = {1, 2, 3, 4}, all[64], counts[4], places[4], sum;
+    MPI_Comm half, copy, grid;
+    MPI_Request requests[3];
+    const int periodic = 1;
+    for (int i = 0; i < size; ++i) {
+        counts[i] = i + 1;
+        places[i] = 8 * i;
+    }
+    MPI_Bcast(mine, 4, MPI_INT, size - 1, world);
+    MPI_Gatherv(mine, rank + 1, MPI_INT, all, counts, places, MPI_INT, 0, world);
+    MPI_Scatterv(all, counts, places, MPI_INT, rank == 0 ? MPI_IN_PLACE : mine, rank + 1, MPI_INT,
+                 0, world);
+    MPI_Allgatherv(mine, rank + 1, MPI_INT, all, counts, places, MPI_INT, world);
+    MPI_Allreduce(MPI_IN_PLACE, mine, 4, MPI_INT, MPI_SUM, world);
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : mine, mine, 4, MPI_INT, MPI_MAX, 0, world);
+    MPI_Gather(rank == 0 ? MPI_IN_PLACE : mine, 2, MPI_INT, all, 2, MPI_INT, 0, world);
+    MPI_Comm_split(world, rank % 2, 0, &half);
+    MPI_Comm_dup(half, &copy);
+    MPI_Cart_create(world, 1, &size, &periodic, 0, &grid);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, rank % 2 == 0 ? MPI_SUM : MPI_MAX, half);
+    MPI_Bcast(&sum, 1, MPI_INT, 0, copy);
+    MPI_Ibcast(mine, 4, MPI_INT, 0, grid, &requests[0]);
+    MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, world, &requests[1]);
+    MPI_Ibarrier(half, &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&grid);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&half);
+}
+static void right_windows(void) {
+    int value = 0;
+    MPI_Win win = window(8, NULL);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+    MPI_Accumulate(&rank, 1, MPI_INT, 0, 7, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Win_lock_all(0, win);
+    MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+    MPI_Win_flush(0, win);
+    MPI_Get(&value, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+static const struct {
+    const char* name;
+    void (*run)(void);
+    int level;
+} defects[] = {
+#define DEFECT(name) {#name, name, MPI_THREAD_SINGLE}
+    DEFECT(bcast_root),
+    DEFECT(allreduce_count),
+    DEFECT(allreduce_type),
+    DEFECT(reduce_operation),
+    DEFECT(other_collective),
+    DEFECT(gather_size),
+    DEFECT(gatherv_size),
+    DEFECT(alltoallv_size),
+    DEFECT(allgatherv_counts),
+    DEFECT(ibcast_root),
+    DEFECT(nonblocking_with_blocking),
+    DEFECT(double_as_int),
+    DEFECT(double_as_int_any),
+    DEFECT(matched_type),
+    DEFECT(struct_order),
+    DEFECT(persistent_type),
+    DEFECT(sendrecv_type),
+    DEFECT(unreceived),
+    DEFECT(changed_buffer),
+    DEFECT(changed_vector),
+    DEFECT(overlapping_receives),
+    DEFECT(send_of_receive_buffer),
+    DEFECT(receive_into_send_buffer),
+    DEFECT(missing_wait),
+    DEFECT(persistent_not_freed),
+    DEFECT(waited_twice),
+    DEFECT(started_twice),
+    DEFECT(leaked_communicator),
+    DEFECT(leaked_idup),
+    DEFECT(leaked_datatype),
+    DEFECT(leaked_group),
+    DEFECT(leaked_window),
+    DEFECT(leaked_file),
+    DEFECT(leaked_info),
+    DEFECT(leaked_operation),
+    {"funneled", funneled, MPI_THREAD_FUNNELED},
+    {"single", funneled, MPI_THREAD_SINGLE},
+    {"two_at_once", two_at_once, MPI_THREAD_SERIALIZED},
+    DEFECT(no_any_source),
+    DEFECT(no_any_tag),
+    DEFECT(exact_length),
+    DEFECT(fence_conflict),
+    DEFECT(put_and_get),
+    DEFECT(mixed_operations),
+    DEFECT(no_epoch),
+    DEFECT(unlocked),
+    DEFECT(no_succeed),
+    DEFECT(no_precede),
+    DEFECT(no_put),
+    DEFECT(no_locks),
+    DEFECT(same_size),
+    DEFECT(right_messages),
+    DEFECT(right_collectives),
+    DEFECT(right_windows),
+    {"right_threads", serialized, MPI_THREAD_SERIALIZED},
+};
+
+int main(int argc, char** argv) {
+    const char* name = argc > 1 ? argv[1] : "";
+    for (size_t i = 0; i < sizeof defects / sizeof *defects; ++i) {
+        if (strcmp(defects[i].name, name) != 0) continue;
+        int provided;
+        MPI_Init_thread(&argc, &argv, defects[i].level, &provided);
+        MPI_Comm_rank(world, &rank);
+        MPI_Comm_size(world, &size);
+        defects[i].run();
+        MPI_Finalize();
+        return 0;
+    }
+    fprintf(stderr, "defects: '%s' is not one of them\n", name);
+    return 2;
+}
