@@ -49,31 +49,15 @@ root=$work/debian
 export TMPDIR="$work"
 mount --make-rprivate /
 
-make_debian() {
-    rm -rf --one-file-system "$root"  # what is left of one that was not finished
-    set -- --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
-        "$suite" "$root"
-    for sources in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
-        [ ! -s "$sources" ] || set -- "$@" "$sources"
-    done
-    echo "fresh.sh: a Debian $suite"
-    mmdebstrap --quiet "$@"
-    for certificate in /usr/local/share/ca-certificates/*.crt; do
-        [ ! -f "$certificate" ] || cp "$certificate" "$root/usr/local/share/ca-certificates/"
-    done
-    cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-    for setting in /etc/apt/apt.conf /etc/apt/apt.conf.d/*proxy*; do
-        [ ! -f "$setting" ] || cp "$setting" "$root/${setting#/}"
-    done
+# shellcheck source=tools/debian_anew.sh
+. "$checkout/tools/debian_anew.sh"
+if [ ! -e "$work/made" ]; then
+    make_debian "$suite" "$root" git,make,ca-certificates
     git clone --quiet --no-hardlinks "$checkout" "$root/root/heddle-source"
     touch "$work/made"
-}
-[ -e "$work/made" ] || make_debian
+fi
 
-mount -t proc proc "$root/proc"
-mount --rbind /sys "$root/sys"
-mount --rbind /dev "$root/dev"
-mount -t tmpfs tmpfs "$root/dev/shm"
+mount_debian "$root"
 
 # The lines that stand indented in these sections.
 awk '/^## / { wanted = ($0 == "## Try it" || $0 == "## Your own program") }
@@ -109,8 +93,5 @@ echo "packages installed on the way: $(($(packages) - $(cat /root/before)))"
 echo "CPU time of all this (shell, then what it ran; user and system):"
 times
 END
-chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb LANG=C.UTF-8 \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-    ${no_proxy:+no_proxy="$no_proxy"} sh /root/try
+in_debian "$root" sh /root/try
 echo "fresh.sh: every line of the README works in a new Debian $suite"

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """build.py FOLDER: builds the wheel heddle-mpi in FOLDER and prints its path.
-build.py --pack INSTALLATION FOLDER: packs what is installed already, for tests: that runs on this machine's like only.
+build.py --tarball FOLDER: the same as an archive, heddle-VERSION-PROCESSOR.tar.gz, that runs from any folder.
+build.py --pack INSTALLATION FOLDER, --pack-tarball INSTALLATION FOLDER: packs what is installed already, for tests: that runs on this
+machine's like only.
 
 The compiler is that of PyPI's package ziglang: it brings headers and stand-ins of glibc 2.28, so that the wheel runs on
 every Linux since 2018 (manylinux_2_28). Headers of other libraries come from this machine; none of these libraries is linked:
@@ -19,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -169,13 +172,30 @@ def pack(stage, folder):
     return wheel
 
 
+def pack_tarball(stage, folder):
+    name = f"heddle-{version()}-{platform.machine()}"
+    archive = folder / f"{name}.tar.gz"
+
+    def anonymous(item):
+        item.uid = item.gid = 0
+        item.uname = item.gname = "root"
+        return item
+    with tarfile.open(archive, "w:gz") as out:
+        out.add(stage, name, filter=anonymous)
+    return archive
+
+
 def main():
-    packs_only = sys.argv[1:2] == ["--pack"]
-    if len(sys.argv) != (4 if packs_only else 2):
+    how = sys.argv[1] if sys.argv[1:2] and sys.argv[1].startswith("--") else ""
+    if how not in ("", "--tarball", "--pack", "--pack-tarball") or len(sys.argv) != 2 + bool(how) + how.startswith("--pack"):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[-1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    wheel = pack(pathlib.Path(sys.argv[2]) if packs_only else build(folder), folder)
+    stage = pathlib.Path(sys.argv[2]).resolve() if how.startswith("--pack") else build(folder)
+    if how.endswith("tarball"):
+        print(pack_tarball(stage, folder))
+        return
+    wheel = pack(stage, folder)
     if wheel.stat().st_size > MOST_BYTES:
         sys.exit(f"build.py: {wheel} has {wheel.stat().st_size} bytes, more than {MOST_BYTES}")
     print(wheel)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "objects/operation.hpp"
+#include "platform/float128.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -302,7 +303,7 @@ TEST(Kernels, agree_with_a_plain_loop) {
 }
 
 __extension__ typedef __int128 Int128;
-__extension__ typedef __float128 Float128;
+using platform::Float128;
 
 template <class T>
 void combine_three(MPI_Datatype handle, Builtin op, T a, T b, T expected) {
