@@ -2,6 +2,7 @@
 """site_test.py SITE PREFIX SCRATCH: what the site is made of: its pages, without mkdocs, its pictures, and whether the options and
 variables that pages name are those of the commands of the installation."""
 
+import os
 import pathlib
 import re
 import shlex
@@ -66,7 +67,8 @@ class Site(unittest.TestCase):
                                       "-V", "-host", "--host", "-H")):
                     continue  # they need files and hosts, or end the command
                 done = subprocess.run([PREFIX / "bin/mpiexec", "-n", "1", *shlex.split(option.replace("DIR", "/tmp")), "true"],
-                                      text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=SCRATCH, timeout=100)
+                                      text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=SCRATCH, timeout=100,
+                                      env={**os.environ, "A": "1"})
                 self.assertEqual(done.returncode, 0, (page, option, done.stderr))
 
     def test_our_names(self):

@@ -12,7 +12,7 @@ static volatile int zero;
 static int rank;
 
 void die_of_segv(void) { *(volatile int*)(8 + (size_t)zero) = 1; }
-void die_of_fpe(void) { zero = 1 / zero; }
+void die_of_fpe(void) { zero = 7 / zero; }
 void die_of_call(void) { ((void (*)(void))(size_t)zero)(); }
 int die_of_depth(int depth) {
     volatile char much[4096];
@@ -42,7 +42,8 @@ static void die(const char* how) {
     if (strcmp(how, "raise") == 0) raise(SIGBUS);
     if (strcmp(how, "locked") == 0) {
         /* What a walk might need is broken: the heap, and a lock that this thread holds. */
-        memset((char*)malloc(16) - 16, 0xff, 64);
+        char* volatile piece = malloc(16);
+        memset(piece - 16 + zero, 0xff, 64);
         die_of_segv();
     }
     if (strcmp(how, "own") == 0) {

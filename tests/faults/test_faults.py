@@ -2,7 +2,7 @@
 """What FAULTS, run by MPIEXEC, says when it dies: which rank and thread, of what, and where."""
 
 import os
-import re
+import platform
 import shutil
 import signal
 import subprocess
@@ -14,7 +14,7 @@ HAS_LINES = shutil.which("addr2line") is not None
 
 
 def place(function):
-    return rf"{function} at faults.c:\d+" if HAS_LINES else rf"{function} in test_faults\+0x[0-9a-f]+"
+    return rf"{function} at faults.c:\d+" if HAS_LINES else rf"({function} )?in test_faults\+0x[0-9a-f]+"
 
 
 class Faults(unittest.TestCase):
@@ -37,6 +37,7 @@ class Faults(unittest.TestCase):
         self.dies("segv", signal.SIGSEGV, r"rank 1, thread 0: SIGSEGV \(segmentation fault\) at address 0x8$",
                   place("die_of_segv"), place("die") if HAS_LINES else ".*", place("main"))
 
+    @unittest.skipUnless(platform.machine() == "x86_64", "elsewhere a division by zero has a result")
     def test_fpe(self):
         self.dies("fpe", signal.SIGFPE, r"rank 1, thread 0: SIGFPE \(arithmetic exception\) at address 0x",
                   place("die_of_fpe"))
@@ -51,7 +52,7 @@ class Faults(unittest.TestCase):
         code, said = self.run_job("killed")
         self.assertEqual(code, 128 + signal.SIGSEGV)
         self.assertRegex(said, r"heddle: rank 1, thread 0: SIGSEGV \(segmentation fault\), sent by process \d+\n")
-        self.assertRegex(said, r"heddle:   #\d+ main ")
+        self.assertRegex(said, "heddle:   #[0-9]+ " + place("main") + "\n")
         self.dies("raise", signal.SIGBUS, r"rank 1, thread 0: SIGBUS \(bus error\), sent by process \d+$")
 
     def test_threads(self):
@@ -76,7 +77,7 @@ class Faults(unittest.TestCase):
         with tempfile.TemporaryDirectory() as empty:
             code, said = self.run_job("segv", f"PATH={empty}")
         self.assertEqual(code, 128 + signal.SIGSEGV, said)
-        self.assertRegex(said, r"heddle:   #0 die_of_segv in test_faults\+0x[0-9a-f]+\n")
+        self.assertRegex(said, r"heddle:   #0 (die_of_segv )?in test_faults\+0x[0-9a-f]+\n")
 
 
 if __name__ == "__main__":
