@@ -110,7 +110,7 @@ private:
 struct Frame {
     std::uintptr_t address = 0;  ///< of an instruction in the call
     std::uintptr_t in_file = 0;
-    const link_map* object = nullptr;  ///< nullptr: code that lies in no file
+    const char* file = nullptr;  ///< nullptr: code that lies in none
     const char* symbol = nullptr;
 };
 
@@ -132,21 +132,33 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
     return _URC_NO_REASON;
 }
 
+/// The file of a frame: its name, empty for the program itself, and where it was loaded.
+int visit_file(dl_phdr_info* file, std::size_t, void* argument) {
+    auto& frame = *static_cast<Frame*>(argument);
+    for (int i = 0; i < file->dlpi_phnum; ++i) {
+        const auto& part = file->dlpi_phdr[i];
+        const std::uintptr_t start = file->dlpi_addr + part.p_vaddr;
+        if (part.p_type != PT_LOAD || frame.address < start ||
+            frame.address - start >= part.p_memsz)
+            continue;
+        frame.file = file->dlpi_name == nullptr ? "" : file->dlpi_name;
+        frame.in_file = frame.address - file->dlpi_addr;
+        return 1;
+    }
+    return 0;
+}
+
 void name(Frame& frame) noexcept {
+    ::dl_iterate_phdr(visit_file, &frame);
     Dl_info info{};
-    void* object = nullptr;
-    if (::dladdr1(reinterpret_cast<void*>(frame.address), &info, &object, RTLD_DL_LINKMAP) == 0)
-        return;
-    frame.object = static_cast<const link_map*>(object);
-    frame.symbol = info.dli_sname;
-    frame.in_file = frame.address - frame.object->l_addr;
+    if (::dladdr(reinterpret_cast<void*>(frame.address), &info) != 0) frame.symbol = info.dli_sname;
 }
 
 struct Path {
     std::array<char, 1024> text{};
-    explicit Path(const link_map& object) noexcept {
-        if (object.l_name != nullptr && object.l_name[0] != 0)
-            std::snprintf(text.data(), text.size(), "%s", object.l_name);
+    explicit Path(const char* file) noexcept {
+        if (file[0] != 0)
+            std::snprintf(text.data(), text.size(), "%s", file);
         else if (::readlink("/proc/self/exe", text.data(), text.size() - 1) < 0)
             text[0] = 0;
     }
@@ -187,7 +199,7 @@ void tell(std::size_t number, const Frame& frame, const Path& path, const char* 
 /// Frames that follow each other in one file are asked for at once.
 void tell_of_file(const Stack& stack, std::size_t first, std::size_t end,
                   steady_clock::time_point limit) noexcept {
-    const Path path(*stack.frames[first].object);
+    const Path path(stack.frames[first].file);
     std::array<std::uintptr_t, most_frames> addresses{};
     for (std::size_t i = first; i < end; ++i) addresses[i - first] = stack.frames[i].in_file;
     Lines lines(path.text.data(), addresses.data(), end - first);
@@ -206,8 +218,8 @@ void tell_frames(Stack& stack) noexcept {
     for (std::size_t first = 0; first < stack.count;) {
         const Frame& frame = stack.frames[first];
         std::size_t end = first + 1;
-        while (end < stack.count && stack.frames[end].object == frame.object) ++end;
-        if (frame.object != nullptr) {
+        while (end < stack.count && stack.frames[end].file == frame.file) ++end;
+        if (frame.file != nullptr) {
             tell_of_file(stack, first, end, limit);
         } else {
             std::array<char, 80> line{};
@@ -227,7 +239,7 @@ void tell_frames(Stack& stack) noexcept {
     // Code that is none has nothing by which to go on: the call that led there stands on the stack.
     Frame nowhere{fault};
     name(nowhere);
-    if (nowhere.object == nullptr) {
+    if (nowhere.file == nullptr) {
         stack.frames[stack.count++] = nowhere;
         stack.fault = caller;
         if (caller != 0) stack.frames[stack.count++].address = caller - 1;
