@@ -5,8 +5,9 @@
 #
 # The Debian is a folder (below TMPDIR) with nothing in it but git, make and what every Debian has, from
 # the package sources of this machine. The newest commit is cloned into it, and every line of the README's
-# sections "Try it" and "Your own program" is run as it stands. Mounts live in a namespace that ends with
-# the script, and the folder is removed, also when the script is interrupted. Takes root, about a gigabyte
+# sections "Try it" and "Your own program" is run as it stands. Then a wheel and packages are made there, and tried in
+# another Debian, which has nothing but Python's venv: the wheel with mpi4py from PyPI, the packages by apt. Mounts live in a namespace that ends with
+# the script, and the folder is removed, also when the script is interrupted. Takes root, about two gigabytes
 # and the network.
 #
 # With --in the folder is DIR and stays, and the next call goes on after the last line that worked. So
@@ -62,6 +63,7 @@ mount_debian "$root"
 # The lines that stand indented in these sections.
 awk '/^## / { wanted = ($0 == "## Try it" || $0 == "## Your own program") }
      wanted && sub(/^    /, "")' "$root/root/heddle-source/README.md" >"$root/root/newcomer"
+printf 'make wheel\nmake deb\n' >>"$root/root/newcomer"
 grep -q '^make install' "$root/root/newcomer" || { echo "fresh.sh: the README has no lines to try" >&2; exit 1; }
 
 cat >"$root/root/try" <<'END'
@@ -94,4 +96,35 @@ echo "CPU time of all this (shell, then what it ran; user and system):"
 times
 END
 in_debian "$root" sh /root/try
-echo "fresh.sh: every line of the README works in a new Debian $suite"
+
+bare=$work/bare
+if [ ! -e "$work/bare-made" ]; then
+    make_debian "$suite" "$bare" ca-certificates,python3-venv
+    touch "$work/bare-made"
+fi
+mount_debian "$bare"
+rm -rf "$bare/made"
+mkdir "$bare/made"
+cp "$root"/root/heddle-source/build/wheel/*.whl "$root"/root/heddle-source/build/deb/*.deb "$bare/made/"
+cat >"$bare/root/try" <<'END'
+set -eu
+update-ca-certificates >/dev/null 2>&1
+rm -rf /environment
+python3 -m venv /environment
+/environment/bin/pip install --quiet --disable-pip-version-check --only-binary :all: /made/*.whl mpi4py
+said=$(PATH=/environment/bin:$PATH mpiexec --timeout 60 -n 4 python -m mpi4py.bench helloworld)
+echo "$said"
+[ "$(echo "$said" | grep -c 'of 4 on')" -eq 4 ] || { echo "fresh.sh: mpi4py does not work on the wheel" >&2; exit 1; }
+/environment/bin/heddle info | grep 'nothing is left out'
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends /made/*.deb gcc libc6-dev >/dev/null
+mpicc /usr/share/doc/heddle-dev/examples/hash_table.c -o /program
+said=$(mpirun --timeout 60 -n 3 /program)
+echo "$said"
+case $said in *", correct"*) ;; *) echo "fresh.sh: the packages do not work" >&2; exit 1 ;; esac
+heddle info | grep 'nothing is left out'
+DEBIAN_FRONTEND=noninteractive apt-get purge -qq -y heddle heddle-dev libheddle >/dev/null
+! command -v mpirun || { echo "fresh.sh: mpirun is left behind" >&2; exit 1; }
+END
+in_debian "$bare" sh /root/try
+echo "fresh.sh: every line of the README works in a new Debian $suite, and so do the wheel and the packages"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Sending and receiving (MPI 5.0, 3.2 to 3.7 and 3.10).
 
-#include "api/entry.hpp"
 #include "api/completion.hpp"
+#include "api/entry.hpp"
 #include "api/messages.hpp"
 #include "p2p/join.hpp"
 
