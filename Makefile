@@ -97,13 +97,13 @@ install: product  ## install to PREFIX (default /usr/local)
 
 .PHONY: wheel
 wheel:  ## a wheel for PyPI in build/wheel, checked in an environment of its own
-	@tools/dependencies.sh demo
+	@tools/dependencies.sh demo python
 	@packaging/wheel/build.py build/wheel
 	@packaging/wheel/check.py build/wheel/heddle_mpi-*.whl "build/wheel/venv/bin/python -m auditwheel"
 
 .PHONY: tarball
 tarball:  ## an archive that runs from any folder, in build/wheel; the library is that of the wheel
-	@tools/dependencies.sh demo
+	@tools/dependencies.sh demo python
 	@packaging/wheel/build.py --tarball build/wheel
 	@packaging/wheel/check.py build/wheel/heddle-*.tar.gz
 
@@ -114,11 +114,12 @@ source:  ## an archive of the sources as they are committed, for recipes of othe
 
 .PHONY: recipes
 recipes:  ## check the recipes for Spack, EasyBuild, conda and others, with what PyPI has of their tools
+	@tools/dependencies.sh python
 	@packaging/recipes.py --tools build/recipes
 
 .PHONY: site
 site:  ## the documentation as a site in build/site, its links checked; SEE=chromium takes pictures of it
-	@$(if $(SEE),tools/dependencies.sh site)
+	@tools/dependencies.sh python $(if $(SEE),site)
 	@docs/site/build.py build/site $(if $(SEE),--look $(SEE))
 
 .PHONY: deb

@@ -6,9 +6,9 @@
 # The Debian is a folder (below TMPDIR) with nothing in it but git, make and what every Debian has, from
 # the package sources of this machine. The newest commit is cloned into it, and every line of the README's
 # sections "Try it" and "Your own program" is run as it stands. Then a wheel and packages are made there, and tried in
-# another Debian, which has nothing but Python's venv: the wheel with mpi4py from PyPI, the packages by apt. Mounts live in a namespace that ends with
-# the script, and the folder is removed, also when the script is interrupted. Takes root, about two gigabytes
-# and the network.
+# another Debian, which has nothing but Python's venv: the wheel with mpi4py from PyPI, the packages by apt.
+# Mounts live in a namespace that ends with the script, and the folder is removed, also when the script is
+# interrupted. Takes root, about two gigabytes and the network.
 #
 # With --in the folder is DIR and stays, and the next call goes on after the last line that worked. So
 # `timeout 500 tools/fresh.sh --in DIR`, again and again, does the same where nothing may run for long.
