@@ -7,7 +7,8 @@ machine's like only.
 
 The compiler is that of PyPI's package ziglang: it brings headers and stand-ins of glibc 2.28, so that the wheel runs on
 every Linux since 2018 (manylinux_2_28). Headers of other libraries come from this machine; none of these libraries is linked:
-fmt and CLI11 are headers, hwloc and libfabric are loaded where they are.
+fmt and CLI11 are headers, hwloc and libfabric are loaded where they are. Faces let exceptions of the program pass: they need libgcc_s,
+which every system has.
 
 A wheel has no links: libraries go by the name that programs load, and a linker script has the name that linkers look for.
 """
@@ -97,6 +98,7 @@ def build(folder):
         "-DHEDDLE_TESTS=OFF", "-DHEDDLE_BENCH=OFF", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DCMAKE_C_COMPILER={bin}/zig-cc",
         f"-DCMAKE_CXX_COMPILER={bin}/zig-c++", *(f"-DCMAKE_{tool.upper()}={shutil.which(tool)}"
                                                for tool in ("ar", "nm", "ranlib", "strip", "readelf")),
+        f"-DHEDDLE_UNWINDER={find(f'lib/{platform.machine()}-linux-gnu/libgcc_s.so.1', 'usr/lib*/libgcc_s.so.1', 'lib*/libgcc_s.so.1')}",
         f"-DCMAKE_PREFIX_PATH={root}", f"-Dfmt_DIR={root}/lib/any/cmake/fmt",
         env={**clean, "PKG_CONFIG_LIBDIR": f"{root}/lib/pkgconfig"})
     run("cmake", "--build", tree, "--parallel", os.environ.get("JOBS", str(os.cpu_count())), "--target", "product", env=clean)
