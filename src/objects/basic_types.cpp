@@ -8,7 +8,7 @@
 
 #include "objects/definition.hpp"
 #include "objects/layout_builder.hpp"
-#include "platform/float128.hpp"
+#include "platform/float_types.hpp"
 
 namespace heddle::objects {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "objects/basic_types.hpp"
 #include "objects/type_walk.hpp"
-#include "platform/float128.hpp"
+#include "platform/float_types.hpp"
 
 namespace heddle::objects {
 namespace {

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The floating-point number of 16 bytes with 113 bits of precision: Fortran's REAL*16.
+/// Numbers that C++20 has no names for: Fortran's REAL*2 (11 bits of precision) and REAL*16 (113 bits).
 
 #include <cfloat>
 
 namespace heddle::platform {
+
+#if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
+__extension__ typedef __fp16 Float16;  // the same number; this compiler has the other name in C only
+#else
+__extension__ typedef _Float16 Float16;
+#endif
 
 #if defined(__SIZEOF_FLOAT128__)
 __extension__ typedef __float128 Float128;
