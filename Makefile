@@ -3,6 +3,7 @@
 # A short front to CMake: `make help` lists what it knows.
 
 PREFIX ?= /usr/local
+VERSION = $(shell sed -n 's/^project.heddle VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 JOBS   ?= $(shell nproc)
 BUILD  := build/release
 
@@ -63,6 +64,11 @@ fresh:  ## try what the README says in a Debian made anew (as root)
 	@tools/dependencies.sh fresh
 	@tools/fresh.sh
 
+.PHONY: cross
+cross:  ## build for aarch64 in a Debian made anew, and try it under qemu-user (as root, an hour)
+	@tools/dependencies.sh fresh
+	@tools/cross.sh
+
 .PHONY: check-release
 check-release: release
 	$(call RUN_TESTS,$(BUILD)) $(LIST)
@@ -94,9 +100,30 @@ install: product  ## install to PREFIX (default /usr/local)
 
 .PHONY: wheel
 wheel:  ## a wheel for PyPI in build/wheel, checked in an environment of its own
-	@tools/dependencies.sh demo
+	@tools/dependencies.sh demo python
 	@packaging/wheel/build.py build/wheel
 	@packaging/wheel/check.py build/wheel/heddle_mpi-*.whl "build/wheel/venv/bin/python -m auditwheel"
+
+.PHONY: tarball
+tarball:  ## an archive that runs from any folder, in build/wheel; the library is that of the wheel
+	@tools/dependencies.sh demo python
+	@packaging/wheel/build.py --tarball build/wheel
+	@packaging/wheel/check.py build/wheel/heddle-*.tar.gz
+
+.PHONY: source
+source:  ## an archive of the sources as they are committed, for recipes of others
+	@mkdir -p build
+	git archive --format=tar.gz --prefix=heddle-$(VERSION)/ --output=build/heddle-$(VERSION).tar.gz HEAD
+
+.PHONY: recipes
+recipes:  ## check the recipes for Spack, EasyBuild, conda and others, with what PyPI has of their tools
+	@tools/dependencies.sh python
+	@packaging/recipes.py --tools build/recipes
+
+.PHONY: site
+site:  ## the documentation as a site in build/site, its links checked; SEE=chromium takes pictures of it
+	@tools/dependencies.sh python $(if $(SEE),site)
+	@docs/site/build.py build/site $(if $(SEE),--look $(SEE))
 
 .PHONY: deb
 deb:  ## Debian packages in build/deb, looked at by lintian

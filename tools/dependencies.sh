@@ -6,7 +6,8 @@
 # tools/debian-packages.txt is the list, and says what purposes there are. Nothing is said or done if all
 # are there. Otherwise what will be installed is said first. Where packages cannot be installed, the
 # script says why and lets the build go on as long as there are the commands to configure it: CMake then
-# names any library that is missing.
+# names any library that is missing. On Fedora, openSUSE, Arch and Alpine nothing is installed: what `demo` lacks is named,
+# with the command that installs it (tools/other-packages.txt).
 set -eu
 
 [ $# -gt 0 ] || { sed -n '3,8p' "$0" >&2; exit 2; }
@@ -33,7 +34,38 @@ go_on() {
 
 packages=$(awk -v purposes="$purposes" '$1 !~ /^#/ && NF && index(purposes, " " $2 " ") { print $1 }' "$list")
 
+# family: which column of other-packages.txt; 0: none. HEDDLE_OS_RELEASE is for tests.
+family() {
+    release=$(sed -n 's/^ID\(_LIKE\)\{0,1\}=//p' "${HEDDLE_OS_RELEASE:-/etc/os-release}" 2>/dev/null | tr -d '"' | tr '\n' ' ')
+    case " $release " in
+        *" fedora "* | *" rhel "* | *" centos "*) echo 2 ;;
+        *suse*) echo 3 ;;
+        *" arch "*) echo 4 ;;
+        *" alpine "*) echo 5 ;;
+        *) echo 0 ;;
+    esac
+}
+
+# Names what a relative of none of Debian's lacks, and ends.
+name_others() {
+    case $1 in
+        2) query='rpm -q' install='dnf install' ;;
+        3) query='rpm -q' install='zypper install' ;;
+        4) query='pacman -Q' install='pacman -S --needed' ;;
+        5) query='apk info -e' install='apk add' ;;
+    esac
+    others=
+    for package in $(awk -v column="$1" '$1 !~ /^#/ && NF && $column != "-" { print $column }' "${list%/*}/other-packages.txt"); do
+        $query "$package" >/dev/null 2>&1 || others="$others $package"
+    done
+    [ -n "$others" ] || exit 0
+    go_on "these packages are missing; please run, as root:
+    $install$others"
+}
+
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    column=$(family)
+    case $purposes in *" demo "*) [ "$column" = 0 ] || name_others "$column" ;; esac
     for command in $commands; do
         command -v "$command" >/dev/null || go_on "this is not Debian: install by hand what" \
             "corresponds to the packages" $packages

@@ -5,9 +5,10 @@
 #
 # The Debian is a folder (below TMPDIR) with nothing in it but git, make and what every Debian has, from
 # the package sources of this machine. The newest commit is cloned into it, and every line of the README's
-# sections "Try it" and "Your own program" is run as it stands. Mounts live in a namespace that ends with
-# the script, and the folder is removed, also when the script is interrupted. Takes root, about a gigabyte
-# and the network.
+# sections "Try it" and "Your own program" is run as it stands. Then a wheel and packages are made there, and tried in
+# another Debian, which has nothing but Python's venv: the wheel with mpi4py from PyPI, the packages by apt.
+# Mounts live in a namespace that ends with the script, and the folder is removed, also when the script is
+# interrupted. Takes root, about two gigabytes and the network.
 #
 # With --in the folder is DIR and stays, and the next call goes on after the last line that worked. So
 # `timeout 500 tools/fresh.sh --in DIR`, again and again, does the same where nothing may run for long.
@@ -49,35 +50,20 @@ root=$work/debian
 export TMPDIR="$work"
 mount --make-rprivate /
 
-make_debian() {
-    rm -rf --one-file-system "$root"  # what is left of one that was not finished
-    set -- --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
-        "$suite" "$root"
-    for sources in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
-        [ ! -s "$sources" ] || set -- "$@" "$sources"
-    done
-    echo "fresh.sh: a Debian $suite"
-    mmdebstrap --quiet "$@"
-    for certificate in /usr/local/share/ca-certificates/*.crt; do
-        [ ! -f "$certificate" ] || cp "$certificate" "$root/usr/local/share/ca-certificates/"
-    done
-    cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-    for setting in /etc/apt/apt.conf /etc/apt/apt.conf.d/*proxy*; do
-        [ ! -f "$setting" ] || cp "$setting" "$root/${setting#/}"
-    done
+# shellcheck source=tools/debian_anew.sh
+. "$checkout/tools/debian_anew.sh"
+if [ ! -e "$work/made" ]; then
+    make_debian "$suite" "$root" git,make,ca-certificates
     git clone --quiet --no-hardlinks "$checkout" "$root/root/heddle-source"
     touch "$work/made"
-}
-[ -e "$work/made" ] || make_debian
+fi
 
-mount -t proc proc "$root/proc"
-mount --rbind /sys "$root/sys"
-mount --rbind /dev "$root/dev"
-mount -t tmpfs tmpfs "$root/dev/shm"
+mount_debian "$root"
 
 # The lines that stand indented in these sections.
 awk '/^## / { wanted = ($0 == "## Try it" || $0 == "## Your own program") }
      wanted && sub(/^    /, "")' "$root/root/heddle-source/README.md" >"$root/root/newcomer"
+printf 'make wheel\nmake deb\n' >>"$root/root/newcomer"
 grep -q '^make install' "$root/root/newcomer" || { echo "fresh.sh: the README has no lines to try" >&2; exit 1; }
 
 cat >"$root/root/try" <<'END'
@@ -109,8 +95,36 @@ echo "packages installed on the way: $(($(packages) - $(cat /root/before)))"
 echo "CPU time of all this (shell, then what it ran; user and system):"
 times
 END
-chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb LANG=C.UTF-8 \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-    ${no_proxy:+no_proxy="$no_proxy"} sh /root/try
-echo "fresh.sh: every line of the README works in a new Debian $suite"
+in_debian "$root" sh /root/try
+
+bare=$work/bare
+if [ ! -e "$work/bare-made" ]; then
+    make_debian "$suite" "$bare" ca-certificates,python3-venv
+    touch "$work/bare-made"
+fi
+mount_debian "$bare"
+rm -rf "$bare/made"
+mkdir "$bare/made"
+cp "$root"/root/heddle-source/build/wheel/*.whl "$root"/root/heddle-source/build/deb/*.deb "$bare/made/"
+cat >"$bare/root/try" <<'END'
+set -eu
+update-ca-certificates >/dev/null 2>&1
+rm -rf /environment
+python3 -m venv /environment
+/environment/bin/pip install --quiet --disable-pip-version-check --only-binary :all: /made/*.whl mpi4py
+said=$(PATH=/environment/bin:$PATH mpiexec --timeout 60 -n 4 python -m mpi4py.bench helloworld)
+echo "$said"
+[ "$(echo "$said" | grep -c 'of 4 on')" -eq 4 ] || { echo "fresh.sh: mpi4py does not work on the wheel" >&2; exit 1; }
+/environment/bin/heddle info | grep 'nothing is left out'
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends /made/*.deb gcc libc6-dev >/dev/null
+mpicc /usr/share/doc/heddle-dev/examples/hash_table.c -o /program
+said=$(mpirun --timeout 60 -n 3 /program)
+echo "$said"
+case $said in *", correct"*) ;; *) echo "fresh.sh: the packages do not work" >&2; exit 1 ;; esac
+heddle info | grep 'nothing is left out'
+DEBIAN_FRONTEND=noninteractive apt-get purge -qq -y heddle heddle-dev libheddle >/dev/null
+! command -v mpirun || { echo "fresh.sh: mpirun is left behind" >&2; exit 1; }
+END
+in_debian "$bare" sh /root/try
+echo "fresh.sh: every line of the README works in a new Debian $suite, and so do the wheel and the packages"

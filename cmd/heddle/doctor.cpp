@@ -124,6 +124,25 @@ void look_at_path(Findings& found) {
     }
 }
 
+/// Where other MPIs' mpiexec would be found, were Heddle's not there.
+void look_at_others(Findings& found) {
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "" : path);
+    const fs::path own = own_folder();
+    std::string list;
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const fs::path file = fs::path(folder) / "mpiexec";
+        std::error_code error;
+        const fs::path is = fs::canonical(file, error);
+        if (error || ::access(file.c_str(), X_OK) != 0 ||
+            is == fs::canonical(own / "mpiexec", error))
+            continue;
+        list += (list.empty() ? "" : ", ") + file.native() +
+            (is == file ? "" : " (" + is.native() + ")");
+    }
+    found.fine("other MPIs", list.empty() ? "none in PATH" : "also in PATH: " + list);
+}
+
 // ---- This machine ----
 
 void look_at_shared_memory(Findings& found) {
@@ -293,6 +312,7 @@ void doctor(const DoctorOptions& options) {
     look_at_library(found);
     look_at_place(found);
     look_at_path(found);
+    look_at_others(found);
     look_at_shared_memory(found);
     look_at_single_copy(found);
     look_at_membarrier(found);

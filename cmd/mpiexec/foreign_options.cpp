@@ -115,7 +115,9 @@ void set_parameter(const Parsing& at) {
 constexpr std::string_view debugger =
     "no debugger is started; mpiexec -n 2 xterm -e gdb --args ./a.out starts one for each rank";
 constexpr std::string_view placed = "--map-by, --bind-to and --cpu-set place ranks";
-constexpr std::string_view traced = "mpiexec --trace, --counters and --advice tell what ranks did";
+constexpr std::string_view network = "HEDDLE_FABRIC and HEDDLE_INTERFACE say which network";
+constexpr std::string_view traced =
+    "mpiexec --trace, --check, --counters and --advice tell what ranks did";
 constexpr std::string_view shared = "all machines have to see the same files";
 constexpr std::string_view failing = "a rank that fails ends the job";
 
@@ -141,16 +143,24 @@ constexpr std::array table{
     row("prepend-pattern", "PATTERN", tag_by_pattern, "lines begin with [rank]"),
     row("membind", "WHAT", leave_out, "memory lies where it is first touched"),
     row("gpus-per-proc gpu-subdevs-per-proc", "N", leave_out),
-    row("ckpointlib ckpoint-interval ckpoint-prefix ckpoint-num", "VALUE", leave_out),
+    row("restart", "", leave_out, failing),
+    row("ckpoint ckpointlib ckpoint-interval ckpoint-prefix ckpoint-num", "VALUE", leave_out),
     // Intel MPI's
     row("grr", "N", ranks_per_host),
     row("rr", "", one_rank_per_host),
     row("genvexcl", "A,B", leave_out, "-genvnone and -genvlist say what is handed down"),
+    row("binding", "WHAT", leave_out, placed),
+    row("dapl DAPL ib IB rdma RDMA psm PSM psm2 PSM2 mx MX tmi TMI ofi OFI tcp", "", leave_out,
+        network),
+    row("lp64 localroot", "", accept),
+    row("hostos", "NAME", accept),
     row("hosts-group gtool gtoolfile tmpdir umask localuser", "VALUE", leave_out),
-    row("trace-collectives trace-pt2pt check_mpi check-mpi aps mps", "", leave_out, traced),
+    row("trace-imbalance trace-collectives trace-pt2pt check_mpi check-mpi aps mps", "", leave_out,
+        traced),
     row("tune noconf ilp64 silent-abort ordered-output nolocal static_mpi", "", leave_out),
     row("gdb tv ddt", "", leave_out, debugger),
-    row("gdba", "PID", leave_out, debugger),
+    row("idb stop-on-exec stop-in-init stop-in-app", "", leave_out, debugger),
+    row("gdba tva", "PID", leave_out, debugger),
     // Open MPI's and PRRTE's
     row("mca gmca omca prtemca pmixmca pmca", "KEY VALUE", set_parameter),
     row("am tune-file amca", "FILE", leave_out, "'heddle info --knobs' lists what can be set"),
@@ -167,10 +177,17 @@ constexpr std::array table{
     row("rankfile rf", "FILE", leave_out, placed),
     row("output-filename", "DIR", output_directory),
     row("output", "WORDS", output_words),
-    row("display-map display-bindings display-devel-map display-topo", "", report),
+    row("display-map display-bindings display-devel-map display-diffable-map display-topo", "",
+        report),
     row("display", "WHAT", report),
     row("do-not-launch", "", launch_nothing),
-    row("display-allocation do-not-resolve leave-session-attached debug-daemons "
+    row("display-allocation display-devel-allocation debug-devel wait-for-server use-regexp "
+        "fwd-mpirun-port "
+        "fwd-environment",
+        "", accept),
+    row("keepalive spawn-timeout", "N", accept),
+    row("add-host add-hostfile", "HOSTS", leave_out, "a job has the hosts with which it begins"),
+    row("do-not-resolve leave-session-attached debug-daemons "
         "report-state-on-timeout",
         "", accept),
     row("get-stack-traces allow-run-as-root oversubscribe nooversubscribe use-hwthread-cpus", "",
@@ -188,7 +205,8 @@ constexpr std::array table{
     row("enable-recovery continuous", "", leave_out, failing),
     row("disable-recovery", "", accept),
     row("max-restarts with-ft", "VALUE", leave_out, failing),
-    row("xml index-argv-by-rank report-child-jobs-separately", "", leave_out),
+    row("xml index-argv-by-rank report-child-jobs-separately daemonize", "", leave_out),
+    row("xml-file pset hnp", "VALUE", leave_out),
     row("report-pid report-uri report-events ompi-server server-wait-time dvm dvm-uri", "VALUE",
         leave_out),
     row("runtime-options rtos memory-alloc-kinds", "WORDS", leave_out),

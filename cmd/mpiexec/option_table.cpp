@@ -212,7 +212,7 @@ constexpr std::array table{
            set_map},
     Option{placement, "host hosts H", "A[:RANKS],B",
            "run ranks on these machines, by srun, prterun or mpiexec.hydra", add_hosts},
-    Option{placement, "hostfile machinefile f default-hostfile", "FILE",
+    Option{placement, "hostfile machinefile machine f default-hostfile", "FILE",
            "the same, a machine in each line: 'HOST', 'HOST:RANKS' or 'HOST slots=RANKS'",
            add_hosts_of_file},
     Option{placement, "ppn perhost npernode N", "N", "ranks on each machine", set_ranks_per_host},

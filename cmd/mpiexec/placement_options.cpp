@@ -132,7 +132,8 @@ void set_mapping(Job& job, std::string_view option, std::string_view value) {
     if (parts[0] == "ppr") {
         set_ranks_per(job, option, parts);
         next = 3;
-    } else if (is_one_of(parts[0], {"dist", "seq", "rankfile", "pe-list"})) {
+    } else if (is_one_of(parts[0], {"dist", "seq", "rankfile"}) ||
+               parts[0].starts_with("pe-list")) {
         return ignore(job, fmt::format("{} {}", option, value),
                       "--map-by core, socket, numa, node");
     } else if (!parts[0].empty()) {

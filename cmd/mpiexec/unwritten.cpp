@@ -85,12 +85,18 @@ bool LookingGlass::copy(int pipe, char* to, std::size_t bytes) {
 }
 
 std::unique_ptr<Unwritten> Unwritten::make(LookingGlass& glass, UniqueFd& end) {
+#ifdef __GLIBC__
     UniqueFd out;
     if (!make_pipe(out, end, O_CLOEXEC)) return nullptr;
     return std::unique_ptr<Unwritten>(new Unwritten(glass, std::move(out)));
+#else  // nobody can look into a stream
+    (void)glass, (void)end;
+    return nullptr;
+#endif
 }
 
 std::optional<Unwritten::Head> Unwritten::head() {
+#ifdef __GLIBC__
     std::array<char, platform::print_head_bytes> record;
     if (!glass_.copy(pipe_.get(), record.data(), record.size())) return std::nullopt;
     std::FILE stream;
@@ -104,6 +110,9 @@ std::optional<Unwritten::Head> Unwritten::head() {
         next - start <= view.bytes;
     if (!true_yet) return std::nullopt;
     return Head{next - start, view.bytes, static_cast<long long>(view.process)};
+#else
+    return std::nullopt;
+#endif
 }
 
 /// The first `bytes` of what has been printed and not written.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the manual pages and the completions of shells.
 
-    generate.py --output FOLDER --unsupported HEADER --heddle PROGRAM --mpiexec PROGRAM --version VERSION
+    generate.py --output FOLDER --unsupported HEADER --heddle PROGRAM --mpiexec PROGRAM --version VERSION [--run-by EMULATOR]
 
 Pages of MPI functions come from the data of the ABI (abi/functions.json), from the Fortran bindings' model of it, and from one
 sentence each in functions.txt. Pages and completions of commands come from what the commands say with --help. FOLDER gets
@@ -222,9 +222,12 @@ def write_functions(output, unsupported, version):
 
 # ---- Pages and completions of commands ----
 
+RUN_BY = []  # what runs programs of another processor
+
+
 def help_of(*command):
     """What a command says of itself; empty if it is not part of this installation."""
-    done = subprocess.run([str(word) for word in (*command, "--help")], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run([str(word) for word in (*RUN_BY, *command, "--help")], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return done.stdout if done.returncode == 0 else ""
 
 
@@ -364,7 +367,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("--output", "--unsupported", "--heddle", "--mpiexec", "--version"):
         parser.add_argument(name, required=True)
+    parser.add_argument("--run-by", default="", help="what runs programs of another processor")
     wanted = parser.parse_args()
+    RUN_BY[:] = wanted.run_by.split()
     output = pathlib.Path(wanted.output)
     unsupported = set(re.findall(r'"(MPI_\w+)"', pathlib.Path(wanted.unsupported).read_text()))
     write_functions(output, unsupported, wanted.version)

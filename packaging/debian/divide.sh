@@ -53,6 +53,14 @@ for command in mpicc mpicxx mpifort mpic++ mpiCC mpif77 mpif90; do
     }
 done
 [ ! -d "$from/share/man/man3" ] || move heddle-dev share/man/man3
+# Documents lie where Debian has them. Its packages say the licence once.
+doc=$from/share/doc/heddle
+mkdir -p debian/heddle/usr/share/doc/heddle debian/heddle-dev/usr/share/doc/heddle-dev
+mv "$doc/examples" debian/heddle-dev/usr/share/doc/heddle-dev/
+rm "$doc/LICENSE" "$doc/CHANGELOG.md"
+cp CHANGELOG.md debian/heddle/usr/share/doc/heddle/NEWS.md
+mv "$doc"/* debian/heddle/usr/share/doc/heddle/
+rm -r "$doc"
 # The rest of lib is the library; the rest of share belongs to the commands.
 move libheddle lib
 find "$from" -type d -empty -delete
@@ -68,7 +76,7 @@ done
     for package in libheddle heddle heddle-dev; do
         [ ! -e "debian/$package/$home/$file" ] && [ ! -L "debian/$package/$home/$file" ] || found=yes
     done
-    case $file in ./share/man/man[17]/*) found=yes ;; esac
+    case $file in ./share/man/man[17]/* | ./share/doc/*) found=yes ;; esac
     [ -n "$found" ] || { echo "divide.sh: $file is in no package" >&2; exit 1; }
 done
 rm -rf debian/whole

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """build.py FOLDER: builds the wheel heddle-mpi in FOLDER and prints its path.
-build.py --pack INSTALLATION FOLDER: packs what is installed already, for tests: that runs on this machine's like only.
+build.py --tarball FOLDER: the same as an archive, heddle-VERSION-PROCESSOR.tar.gz, that runs from any folder.
+build.py --pack INSTALLATION FOLDER, --pack-tarball INSTALLATION FOLDER: packs what is installed already, for tests: that runs on this
+machine's like only.
 
 The compiler is that of PyPI's package ziglang: it brings headers and stand-ins of glibc 2.28, so that the wheel runs on
 every Linux since 2018 (manylinux_2_28). Headers of other libraries come from this machine; none of these libraries is linked:
-fmt and CLI11 are headers, hwloc and libfabric are loaded where they are.
+fmt and CLI11 are headers, hwloc and libfabric are loaded where they are. Faces let exceptions of the program pass: they need libgcc_s,
+which every system has.
 
 A wheel has no links: libraries go by the name that programs load, and a linker script has the name that linkers look for.
 """
@@ -19,6 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -94,6 +98,7 @@ def build(folder):
         "-DHEDDLE_TESTS=OFF", "-DHEDDLE_BENCH=OFF", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DCMAKE_C_COMPILER={bin}/zig-cc",
         f"-DCMAKE_CXX_COMPILER={bin}/zig-c++", *(f"-DCMAKE_{tool.upper()}={shutil.which(tool)}"
                                                for tool in ("ar", "nm", "ranlib", "strip", "readelf")),
+        f"-DHEDDLE_UNWINDER={find(f'lib/{platform.machine()}-linux-gnu/libgcc_s.so.1', 'usr/lib*/libgcc_s.so.1', 'lib*/libgcc_s.so.1')}",
         f"-DCMAKE_PREFIX_PATH={root}", f"-Dfmt_DIR={root}/lib/any/cmake/fmt",
         env={**clean, "PKG_CONFIG_LIBDIR": f"{root}/lib/pkgconfig"})
     run("cmake", "--build", tree, "--parallel", os.environ.get("JOBS", str(os.cpu_count())), "--target", "product", env=clean)
@@ -169,13 +174,30 @@ def pack(stage, folder):
     return wheel
 
 
+def pack_tarball(stage, folder):
+    name = f"heddle-{version()}-{platform.machine()}"
+    archive = folder / f"{name}.tar.gz"
+
+    def anonymous(item):
+        item.uid = item.gid = 0
+        item.uname = item.gname = "root"
+        return item
+    with tarfile.open(archive, "w:gz") as out:
+        out.add(stage, name, filter=anonymous)
+    return archive
+
+
 def main():
-    packs_only = sys.argv[1:2] == ["--pack"]
-    if len(sys.argv) != (4 if packs_only else 2):
+    how = sys.argv[1] if sys.argv[1:2] and sys.argv[1].startswith("--") else ""
+    if how not in ("", "--tarball", "--pack", "--pack-tarball") or len(sys.argv) != 2 + bool(how) + how.startswith("--pack"):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[-1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    wheel = pack(pathlib.Path(sys.argv[2]) if packs_only else build(folder), folder)
+    stage = pathlib.Path(sys.argv[2]).resolve() if how.startswith("--pack") else build(folder)
+    if how.endswith("tarball"):
+        print(pack_tarball(stage, folder))
+        return
+    wheel = pack(stage, folder)
     if wheel.stat().st_size > MOST_BYTES:
         sys.exit(f"build.py: {wheel} has {wheel.stat().st_size} bytes, more than {MOST_BYTES}")
     print(wheel)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """check.py WHEEL [AUDITWHEEL]: tries a wheel of heddle-mpi in an environment made anew, with nothing else of Heddle in sight.
+check.py TARBALL: tries an archive in a folder.
 
 Then the environment is moved, and what it holds is tried again. With AUDITWHEEL, that program's command, it is asked which systems
 the wheel fits.
@@ -12,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 
@@ -93,10 +95,32 @@ def audit(wheel, command):
         fail(f"auditwheel says: {said}")
 
 
+def check_tarball(archive):
+    with tempfile.TemporaryDirectory(prefix="heddle-tarball.") as folder:
+        work = pathlib.Path(folder).resolve()
+        (work / "ring.c").write_text(RING)
+        with tarfile.open(archive) as packed:
+            packed.extractall(work)
+        where = next(work.glob("heddle-*"))
+        here = str(archive.parent).encode()
+        for path in where.rglob("*"):
+            if path.is_file() and here in path.read_bytes():
+                fail(f"{path.relative_to(where)} holds {here.decode()}")
+        try_programs(where, work)
+        moved = work / "another place"
+        where.rename(moved)
+        try_programs(moved, work)
+        if not (moved / "share/doc/heddle/examples/hello.c").exists():
+            fail("there are no examples")
+        print(f"check.py: {archive.name} works ({archive.stat().st_size >> 10} KiB)")
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     wheel = pathlib.Path(sys.argv[1]).resolve()
+    if wheel.name.endswith(".tar.gz"):
+        return check_tarball(wheel)
     inside(wheel, wheel.parent)
     if len(sys.argv) == 3:
         audit(wheel, sys.argv[2])

@@ -56,12 +56,21 @@ namespace {
 
 /// A pointer, for little fits into what a library that is loaded late has of thread-local memory. Whoever sets it takes
 /// it before the call is over.
-constinit thread_local FailedFile* failed_file = nullptr;
+constinit thread_local FailedRequest* failed_request = nullptr;
 
-void note_failed_file(const Request& request) {
-    auto failed = std::make_unique<FailedFile>();
-    failed->file = core::type_of(request).file(request, failed->why);
-    failed_file = failed.release();
+void note_failed(FailedRequest&& failed) {
+    delete std::exchange(failed_request, new FailedRequest(std::move(failed)));
+}
+
+void note_failed(const Request& request, int error) {
+    FailedRequest failed;
+    if (core::type_of(request).file != nullptr)
+        failed.file = core::type_of(request).file(request, failed.why);
+    else if (error == MPI_ERR_TRUNCATE)
+        failed.why = words_of_cut(request);
+    else
+        return;
+    note_failed(std::move(failed));
 }
 
 /// A query function that throws leaves the request to be completed once more.
@@ -82,7 +91,8 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     if (active == nullptr || (!active->immortal && !engine.claim(thread, *active)))
         return MPI_ERR_REQUEST;
     const int error = look_at_claimed(thread, *active, status);
-    if (error != MPI_SUCCESS && core::type_of(*active).file != nullptr) note_failed_file(*active);
+    if (error != MPI_SUCCESS) [[unlikely]]
+        note_failed(*active, error);
     if (is_persistent(request)) {
         request.inner = nullptr;
         engine.free_request(thread, *active);
@@ -98,34 +108,41 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     return error != MPI_SUCCESS ? error : freed;
 }
 
-FailedFile take_failed_file() {
-    if (failed_file == nullptr) return {};
-    const std::unique_ptr<FailedFile> failed(std::exchange(failed_file, nullptr));
+std::string words_of_cut(const Request& receive) {
+    const std::string room = std::to_string(receive.capacity),
+                      length = std::to_string(receive.order);
+    if (core::type_of(receive).collective)
+        return "rank " + std::to_string(receive.source) + " sent " + length +
+            " bytes, and this process expects " + room + " of it";
+    if (receive.order <= receive.capacity)  // parts of a message, of which none has come
+        return "the message is longer than the " + room + " bytes of the receive";
+    return "the message from rank " + std::to_string(receive.source) + " with tag " +
+        std::to_string(receive.tag) + " has " + length + " bytes, the receive has room for " +
+        room + "; what fits was delivered";
+}
+
+void note_cut(const Request& receive) { note_failed({nullptr, words_of_cut(receive)}); }
+
+FailedRequest take_failed_request() {
+    if (failed_request == nullptr) return {};
+    const std::unique_ptr<FailedRequest> failed(std::exchange(failed_request, nullptr));
     return std::move(*failed);
 }
 
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Communicator* communicator = nullptr;
-    const Request* active = active_of(&request);
-    const std::uint64_t room = active->capacity;
-    const bool collective = core::type_of(*active).collective;
+    const bool collective = core::type_of(*active_of(&request)).collective;
     const int error = complete_quietly(thread, handle, request, status,
                                        [&](Communicator* of) { communicator = live(of); });
     if (error == MPI_SUCCESS) [[likely]]
         return MPI_SUCCESS;
     if (error == MPI_ERR_REQUEST) return has_been_completed(thread);
-    if (const FailedFile failed = take_failed_file(); failed.file != nullptr)
-        return objects::fail(thread, *failed.file, error, failed.why);
-    if (collective && error == MPI_ERR_OTHER)
-        return objects::fail(thread, communicator, error, "an exception left the operation");
-    if (error != MPI_ERR_TRUNCATE)
-        return objects::fail(thread, communicator, error, objects::class_text(error));
-    const std::string bytes = std::to_string(room) + " bytes";
-    return objects::fail(
-        thread, communicator, error,
-        collective ? "a process sent more than the " + bytes + " that this one expects of it"
-                   : "the message is longer than the " + bytes +
-                " of the receive; what fits was delivered");
+    const FailedRequest failed = take_failed_request();
+    if (failed.file != nullptr) return objects::fail(thread, *failed.file, error, failed.why);
+    if (!failed.why.empty()) return objects::fail(thread, communicator, error, failed.why);
+    return objects::fail(thread, communicator, error,
+                         collective && error == MPI_ERR_OTHER ? "an exception left the operation"
+                                                              : objects::class_text(error));
 }
 
 int let_go(Thread& thread, Request& request) {

@@ -61,13 +61,18 @@ bool done_after_progress(Thread& thread, Request& active);
 /// Writes the status of a complete request and answers its error code, which is not raised yet.
 int look(const Request& request, MPI_Status* status);
 
-/// What the last completion of this thread that failed was of, if that was an access to a file: its error is raised
-/// there. To be asked for once.
-struct FailedFile {
-    objects::File* file = nullptr;  ///< nullptr: it was something else
-    std::string why;
+/// What is known of the last completion of this thread that failed. To be asked for once.
+struct FailedRequest {
+    objects::File* file =
+        nullptr;      ///< on which the error is raised; nullptr: it was no access to a file
+    std::string why;  ///< empty: no more than its class says
 };
-FailedFile take_failed_file();
+FailedRequest take_failed_request();
+
+/// Of a receive that was too short for its message: who sent how much.
+std::string words_of_cut(const Request& receive);
+/// The same for take_failed_request().
+void note_cut(const Request& receive);
 
 /// The same, then frees the operation; the handle becomes null unless the request is persistent.
 /// `failed` hears of an error, with the request's communicator, which is forgotten afterwards.
@@ -95,8 +100,10 @@ template <class Failed>
     handle = MPI_REQUEST_NULL;
     objects::set_status(status, request.source, request.tag, request.bytes, false);
     const int error = request.error;
-    if (error != MPI_SUCCESS) [[unlikely]]
+    if (error != MPI_SUCCESS) [[unlikely]] {
+        if (error == MPI_ERR_TRUNCATE) note_cut(request);
         failed(request.communicator);
+    }
     engine_of(thread).free_request(thread, request);
     return error;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Sending and receiving (MPI 5.0, 3.2 to 3.7 and 3.10).
 
+#include "api/completion.hpp"
 #include "api/entry.hpp"
 #include "api/messages.hpp"
 #include "p2p/join.hpp"
@@ -117,6 +118,15 @@ template <Mode mode>
                     *result);
 }
 
+[[gnu::cold, gnu::noinline]] int fail_receive(Thread& thread, Communicator& communicator,
+                                              Request& request) {
+    const int error = request.error;
+    const std::string why =
+        error == MPI_ERR_TRUNCATE ? words_of_cut(request) : objects::class_text(error);
+    engine_of(thread).free_request(thread, request);
+    return objects::fail(thread, &communicator, error, why);
+}
+
 /// Waits for a receive, which no handle names, and says what came.
 int finish_receive(Thread& thread, Communicator& communicator, Request* request, Status status) {
     if (request == nullptr) [[unlikely]]
@@ -125,15 +135,10 @@ int finish_receive(Thread& thread, Communicator& communicator, Request* request,
     p2p::wait_for(engine, thread, *request);
     objects::set_status(status.place, request->source, request->tag, request->bytes, false);
     const int error = request->error;
-    const std::uint64_t room = request->capacity;
+    if (error != MPI_SUCCESS) [[unlikely]]
+        return fail_receive(thread, communicator, *request);
     engine.free_request(thread, *request);
-    if (error == MPI_SUCCESS) [[likely]]
-        return MPI_SUCCESS;
-    if (error != MPI_ERR_TRUNCATE)
-        return objects::fail(thread, &communicator, error, objects::class_text(error));
-    return objects::fail(thread, &communicator, error,
-                         "the message is longer than the " + std::to_string(room) +
-                             " bytes of the receive; what fits was delivered");
+    return MPI_SUCCESS;
 }
 
 int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source,

@@ -74,16 +74,18 @@ public:
         if (file_ != nullptr)
             return objects::fail(thread_, *file_, MPI_ERR_IN_STATUS,
                                  "an access failed; see the statuses");
-        return objects::fail(thread_, communicator_, MPI_ERR_IN_STATUS,
-                             "a request failed; see the statuses");
+        return objects::fail(
+            thread_, communicator_, MPI_ERR_IN_STATUS,
+            why_.empty() ? "a request failed; see the statuses" : why_ + "; see the statuses");
     }
 
 private:
     void note(Communicator* communicator) {
-        objects::File* const file = take_failed_file().file;
+        FailedRequest failed = take_failed_request();
         if (!failed_) {
             communicator_ = live(communicator);
-            file_ = file;
+            file_ = failed.file;
+            if (file_ == nullptr) why_ = std::move(failed.why);
         }
         failed_ = true;
     }
@@ -91,6 +93,7 @@ private:
     Thread& thread_;
     Communicator* communicator_ = nullptr;  ///< of the first that failed
     objects::File* file_ = nullptr;         ///< likewise, of an access to a file
+    std::string why_;                       ///< likewise, of something else
     bool failed_ = false;
 };
 

@@ -179,7 +179,7 @@ void Execution::collect(core::Thread& thread) noexcept {
     p2p::Engine& engine = *thread.engine;
     for (core::Request* message : under_way_) {
         if (message->error != MPI_SUCCESS)
-            failure_.note(message->error, message->source, message->capacity);
+            failure_.note(message->error, message->source, message->capacity, message->order);
         engine.free_request(thread, *message);
     }
     under_way_.clear();
@@ -205,6 +205,8 @@ void Execution::complete(core::Thread& thread) noexcept {
     core::Request& request = *request_;
     request.error = failure_.error;
     request.capacity = failure_.room;
+    request.source = failure_.source;
+    request.order = failure_.length;
     core::causality::before(&request);
     // First: a persistent one may be started again, or destroyed, as soon as its request is complete.
     if ((ended_.fetch_or(by_completion, acq_rel) & by_owner) != 0) {

@@ -61,7 +61,7 @@ private:
             progress::wait(engine_, thread_, p2p::AllRequests(engine_, requests));
         for (core::Request* request : requests) {
             if (request->error != MPI_SUCCESS) [[unlikely]]
-                failure_.note(request->error, request->source, request->capacity);
+                failure_.note(request->error, request->source, request->capacity, request->order);
             engine_.free_request(thread_, *request);
         }
     }
@@ -78,16 +78,17 @@ void await(core::Thread& thread, const Schedule& schedule, const Step& step, Fai
     await(thread, schedule, step);
     if (step.size != 0 && given_bytes(step) != step.size) [[unlikely]]
         if (mend_length(schedule, step))
-            failure.note(MPI_ERR_TRUNCATE, rank_at(schedule, step.peer), step.size);
+            failure.note(MPI_ERR_TRUNCATE, rank_at(schedule, step.peer), step.size,
+                         given_bytes(step));
 }
 
 [[gnu::cold]] int raise(core::Thread& thread, objects::Communicator& communicator,
                         const Failure& failure) {
     if (failure.error == MPI_ERR_TRUNCATE)
-        return objects::fail(thread, &communicator, failure.error,
-                             "rank " + std::to_string(failure.source) + " sent more than the " +
-                                 std::to_string(failure.room) +
-                                 " bytes that this process expects of it");
+        return objects::fail(
+            thread, &communicator, failure.error,
+            "rank " + std::to_string(failure.source) + " sent " + std::to_string(failure.length) +
+                " bytes, and this process expects " + std::to_string(failure.room) + " of it");
     return objects::fail(thread, &communicator, failure.error,
                          failure.error == MPI_ERR_NO_MEM ? "no memory for a request"
                                                          : objects::class_text(failure.error));

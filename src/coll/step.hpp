@@ -70,9 +70,11 @@ struct Failure {
     int error = MPI_SUCCESS;
     std::int32_t source = 0;
     std::uint64_t room = 0;
+    std::uint64_t length = 0;  ///< that did not fit
 
-    void note(int code, std::int32_t from = 0, std::uint64_t bytes = 0) noexcept {
-        if (error == MPI_SUCCESS) *this = {code, from, bytes};
+    void note(int code, std::int32_t from = 0, std::uint64_t bytes = 0,
+              std::uint64_t sent = 0) noexcept {
+        if (error == MPI_SUCCESS) *this = {code, from, bytes, sent};
     }
 };
 

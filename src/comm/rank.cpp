@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comm/rank.hpp"
 
+#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 #include "comm/other_nodes.hpp"
 #include "p2p/network.hpp"
 #include "p2p/network_worker.hpp"
 #include "p2p/node_worker.hpp"
+#include "platform/fault_report.hpp"
 #include "transport/network.hpp"
 
 namespace heddle::comm {
@@ -163,6 +166,21 @@ Rank& join_the_job() {
     }
 }
 
+/// In a signal handler. Threads have the numbers that reports of jobs that hang give them (docs/hangs.md).
+void say_who(char* text, std::size_t room) noexcept {
+    const objects::Process* const process = objects::process_of_program();
+    const core::Thread* const thread = objects::attached_thread();
+    const int rank = process == nullptr || process->is_copy() ? -1 : process->rank();
+    if (rank < 0)
+        std::snprintf(text, room, "process %d", static_cast<int>(getpid()));
+    else if (thread == nullptr)
+        std::snprintf(text, room, "rank %d, a thread that has not called MPI", rank);
+    else if (thread->of_library)
+        std::snprintf(text, room, "rank %d, a thread of the library", rank);
+    else
+        std::snprintf(text, room, "rank %d, thread %u", rank, thread->number);
+}
+
 }  // namespace
 
 objects::Process& need_process_of_program() {
@@ -175,6 +193,7 @@ objects::Process& need_process_of_program() {
     if (objects::Process* process = objects::process_of_program()) return *process;
     Rank& process = join_the_job();
     objects::be_process_of_program(process);
+    if (process.settings.backtrace == tool::Switch::on) platform::report_faults(say_who);
     return process;
 }
 

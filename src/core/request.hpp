@@ -69,7 +69,9 @@ struct alignas(cache_line) Request {
         std::uint64_t bytes = 0;  ///< bytes that came
         Request* before;  ///< while posted: in a matching queue, but for the first one there
     };
-    std::uint64_t order = 0;  ///< post order among receives (match/matcher.hpp); a send's offer
+    /// Post order among receives (match/matcher.hpp), and of one that was too short the length of its message; a
+    /// send's offer.
+    std::uint64_t order = 0;
     std::uint32_t context = 0;
     std::int32_t source = 0;  ///< wanted, then matched: rank in the communicator
     std::int32_t tag = 0;     ///< wanted, then matched

@@ -8,11 +8,12 @@
 
 #include "objects/definition.hpp"
 #include "objects/layout_builder.hpp"
+#include "platform/float_types.hpp"
 
 namespace heddle::objects {
 namespace {
 
-__extension__ typedef __float128 Float128;
+using platform::Float128;
 
 #define BASIC(name, size, align, external_size, values, kind) \
     {MPI_##name, "MPI_" #name, size, align, external_size, values, External::kind}

@@ -8,11 +8,12 @@
 
 #include "objects/basic_types.hpp"
 #include "objects/type_walk.hpp"
+#include "platform/float_types.hpp"
 
 namespace heddle::objects {
 namespace {
 
-__extension__ typedef __float128 Float128;
+using platform::Float128;
 __extension__ typedef unsigned __int128 Unsigned128;
 static_assert(std::endian::native == std::endian::little, "values are reversed on their way");
 static_assert(std::numeric_limits<long double>::is_iec559);

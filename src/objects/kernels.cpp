@@ -9,6 +9,7 @@
 
 #include "objects/basic_types.hpp"
 #include "objects/operation.hpp"
+#include "platform/float_types.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -48,8 +49,8 @@ constexpr std::array<unsigned, builtins> takes = {
 
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 Unsigned128;
-__extension__ typedef __float128 Float128;
-__extension__ typedef _Float16 Float16;
+using platform::Float128;
+using platform::Float16;
 
 /// std::complex is not used: it is not a plain struct to the compiler, and its product looks for
 /// infinities, one element at a time.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "objects/operation.hpp"
+#include "platform/float_types.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -302,7 +303,8 @@ TEST(Kernels, agree_with_a_plain_loop) {
 }
 
 __extension__ typedef __int128 Int128;
-__extension__ typedef __float128 Float128;
+using platform::Float128;
+using platform::Float16;
 
 template <class T>
 void combine_three(MPI_Datatype handle, Builtin op, T a, T b, T expected) {
@@ -320,10 +322,10 @@ TEST(Kernels, know_the_uncommon_numbers) {
     combine_three<Int128>(MPI_INTEGER16, Builtin::min, -large, 5, -large);
     combine_three<Float128>(MPI_REAL16, Builtin::product, 3, static_cast<Float128>(1) / 4,
                             static_cast<Float128>(3) / 4);
-    combine_three<_Float16>(MPI_REAL2, Builtin::sum, static_cast<_Float16>(1.5),
-                            static_cast<_Float16>(2), static_cast<_Float16>(3.5));
-    combine_three<_Float16>(MPI_REAL2, Builtin::max, static_cast<_Float16>(-1.5),
-                            static_cast<_Float16>(-2), static_cast<_Float16>(-1.5));
+    combine_three<Float16>(MPI_REAL2, Builtin::sum, static_cast<Float16>(1.5),
+                           static_cast<Float16>(2), static_cast<Float16>(3.5));
+    combine_three<Float16>(MPI_REAL2, Builtin::max, static_cast<Float16>(-1.5),
+                           static_cast<Float16>(-2), static_cast<Float16>(-1.5));
 }
 
 TEST(Kernels, replace_takes_the_left_operand_and_no_op_the_right) {

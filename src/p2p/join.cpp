@@ -34,6 +34,8 @@ public:
         core::Request& whole = whole_;
         // Release for this part's outcome, acquire for the others'. Whoever takes the last one destroys.
         if (left_.fetch_sub(1, acq_rel) != 1) return tell_of_part(call, whole);
+        if (parts_.front()->error == MPI_ERR_TRUNCATE) [[unlikely]]
+            tell_what_was_cut();
         call.complete(whole_);
         end(call.thread, by_completion);
     }
@@ -53,6 +55,12 @@ public:
     static constexpr std::uint32_t by_owner = 2;
 
 private:
+    void tell_what_was_cut() noexcept {
+        const core::Request& receive = *parts_.front();
+        whole_.source = receive.source;
+        whole_.tag = receive.tag;
+        whole_.order = receive.order;
+    }
     /// Who waits for the end of sends (Endings::await()) has its slot in the whole, and perhaps is signalled
     /// once too often (core/request.hpp).
     static void tell_of_part(ProgressCall& call, const core::Request& whole) noexcept {

@@ -43,8 +43,10 @@ void transfer(const core::Request& send, core::Request& receive, std::uint64_t b
 /// Notes how much of a message of `bytes` fits into the receive.
 inline std::uint64_t fit(core::Request& receive, std::uint64_t bytes) noexcept {
     receive.bytes = std::min(bytes, receive.capacity);
-    if (bytes > receive.capacity) [[unlikely]]
+    if (bytes > receive.capacity) [[unlikely]] {
         receive.error = MPI_ERR_TRUNCATE;
+        receive.order = bytes;  // for the error's words
+    }
     return receive.bytes;
 }
 

@@ -25,7 +25,8 @@ constexpr std::array<std::uint32_t, 256> make_table() noexcept {
 constexpr std::array<std::uint32_t, 256> table = make_table();
 
 #if defined(__x86_64__)
-[[gnu::target("sse4.2")]] std::uint32_t by_instruction(std::span<const std::byte> bytes) noexcept {
+[[gnu::target("sse4.2,crc32")]] std::uint32_t by_instruction(
+    std::span<const std::byte> bytes) noexcept {
     std::uint64_t sum = ~std::uint32_t{0};
     for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
         std::uint64_t word = 0;

@@ -31,8 +31,14 @@ struct PrintView {
     std::uint64_t process = 0;           ///< its number, as it knows it
 };
 
+#ifdef __GLIBC__
+inline constexpr std::size_t stream_bytes = sizeof(std::FILE);
+#else
+inline constexpr std::size_t stream_bytes = 0;  // what it is nobody knows, and nothing is looked at
+#endif
+
 /// What must be looked at to know how much text there is.
-inline constexpr std::size_t print_head_bytes = sizeof(std::FILE) + sizeof(PrintView);
-inline constexpr std::size_t print_record_bytes = sizeof(std::FILE) + PrintView::bytes_with_text;
+inline constexpr std::size_t print_head_bytes = stream_bytes + sizeof(PrintView);
+inline constexpr std::size_t print_record_bytes = stream_bytes + PrintView::bytes_with_text;
 
 }  // namespace heddle::platform

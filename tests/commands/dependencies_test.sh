@@ -70,3 +70,32 @@ for package in libfabric-dev gfortran; do
     run MISSING=$package
     grep -q "^install .*$package\$" apt-log || fail "$package is no part of the product"
 done
+
+# Elsewhere nothing is installed, and what is missing has the names it has there. Of Debian's commands none is in PATH.
+others=$PWD/others
+mkdir -p "$others"
+for command in sh awk sed tr cat grep dirname env cmake ninja c++ cc python3; do
+    ln -s "$(command -v "$command" || echo /bin/true)" "$others/$command"
+done
+while read -r query id install package; do
+    rm -f "$others/rpm" "$others/pacman" "$others/apk"
+    { echo '#!/bin/sh'; echo 'for package; do :; done; [ "$package" != "${MISSING:-}" ]'; } >"$others/$query"
+    chmod +x "$others/$query"
+    printf 'NAME=x\nID=%s\nID_LIKE="x y"\n' "$id" >os-release
+    env -i PATH="$others" HEDDLE_OS_RELEASE="$PWD/os-release" "$script" demo >output 2>&1 || fail "$id: nothing is missing"
+    [ ! -s output ] || fail "$id: not silent though nothing is missing"
+    env -i PATH="$others" HEDDLE_OS_RELEASE="$PWD/os-release" MISSING="$package" "$script" demo >output 2>&1 ||
+        fail "$id: gave up though there is enough to try"
+    grep -q "^ *$(echo "$install" | tr _ ' ') $package\$" output || fail "$id: did not say what to install"
+done <<'END'
+rpm fedora dnf_install libfabric-devel
+rpm rhel dnf_install gcc-gfortran
+rpm opensuse-leap zypper_install gcc-fortran
+pacman arch pacman_-S_--needed hwloc
+apk alpine apk_add fmt-dev
+END
+# Each package of the product has a name there.
+for package in $(awk '$2 == "demo" { print $1 }' "${script%/*}/debian-packages.txt"); do
+    awk -v package="$package" '$1 == package && NF == 5 { found = 1 } END { exit !found }' "${script%/*}/other-packages.txt" ||
+        fail "other-packages.txt lacks $package"
+done

@@ -80,6 +80,8 @@ chmod +x "$2/strangers/mpiexec"
 if said=$(PATH="$2/strangers:$prefix/bin:$PATH" "$prefix/bin/heddle" doctor "$2/ring.c"); then fail "doctor is content: $said"; fi
 case $said in *"PROBLEM  mpiexec        $2/strangers/mpiexec is found first"*"-> export PATH=$prefix/bin:"*) ;; *) fail "doctor: $said" ;; esac
 case $said in *"PROBLEM  program        $2/ring.c: a script"*) ;; *) fail "doctor on no program: $said" ;; esac
+case $(PATH="$prefix/bin:$2/strangers:$PATH" "$prefix/bin/heddle" doctor) in *"other MPIs     also in PATH: $2/strangers/mpiexec"*) ;;
+*) fail "doctor does not tell of a stranger behind us" ;; esac
 if said=$(ulimit -n 100; PATH="$prefix/bin:$PATH" "$prefix/bin/heddle" doctor); then fail "doctor on limits: $said"; fi
 case $said in *"PROBLEM  open files     at most 100"*"-> ulimit -n "*) ;; *) fail "doctor on limits: $said" ;; esac
 

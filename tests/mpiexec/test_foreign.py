@@ -69,6 +69,62 @@ SILENT = """
 -bind-to l2cache
 -path /opt/bin
 -order-nodes
+-localhost node1
+-topolib hwloc
+-demux poll
+-branch-count 8
+-enable-x
+-disable-x
+-nameserver node1
+-bind-to board
+-bind-to l1
+-map-by l1cache
+-map-by hwthread
+-lp64
+-localroot
+-hostos linux
+-genvlist PATH
+-genvnone
+-genvall
+-envlist PATH
+-envnone
+-envall
+-usize 4
+--pernode
+--map-by ppr:2:l3cache:PE=1
+--map-by core:NOOVERSUBSCRIBE
+--rank-by fill
+--bind-to package
+--cpus-per-proc 1
+--cpus-per-task 1
+--byslot
+--bind-to-socket
+--display-allocation
+--display-devel-allocation
+--do-not-resolve
+--output merge-stderr-to-stdout
+--noprefix
+--novm
+--no-ready-msg
+--show-progress
+--parsable
+--debug-daemons
+--debug-devel
+--wait-for-server
+--use-regexp
+--keepalive 1
+--spawn-timeout 5
+--launch-agent prted
+--max-vm-size 4
+--stream-buffering 1
+--forward-signals SIGUSR1
+--disable-recovery
+--mca mpi_yield_when_idle 1
+--mca plm_rsh_agent ssh
+-x A=1
+--wd /tmp
+--stdin all
+--timeout 60
 """
 
 # What would change something elsewhere is warned of, in one line.
@@ -110,6 +166,53 @@ WARNED = """
 -nolocal
 -soft 1:4
 -memory-alloc-kinds system
+-binding pin=yes
+-dapl
+-IB
+-psm2
+-ofi
+-tcp
+-trace-imbalance
+-idb
+-tva 7
+-restart
+-ckpoint on
+-ckpoint-interval 5
+-hosts-group a
+-localuser me
+-umask 022
+-tmpdir /tmp
+-ilp64
+-aps
+-mps
+-noconf
+-profile
+-arch x86
+--map-by pe-list=0
+--map-by rankfile:FILE=ranks
+--bind-to user:0
+--xml-file F
+--pset x
+--hnp URI
+--daemonize
+--stop-on-exec
+--add-host node2
+--add-hostfile F
+--continuous
+--max-restarts 1
+--preload-files F
+--preload-files-dest-dir D
+--set-cwd-to-session-dir
+--index-argv-by-rank
+--report-uri -
+--ompi-server U
+--server-wait-time 1
+--dvm U
+--debugger ddt
+--rtos continuous
+--amca F
+--omca a b
+--pmixmca a b
 """
 
 

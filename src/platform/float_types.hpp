@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Numbers that C++20 has no names for: Fortran's REAL*2 (11 bits of precision) and REAL*16 (113 bits).
+
+#include <cfloat>
+
+namespace heddle::platform {
+
+#if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
+__extension__ typedef __fp16 Float16;  // the same number; this compiler has the other name in C only
+#else
+__extension__ typedef _Float16 Float16;
+#endif
+
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 Float128;
+#else
+static_assert(LDBL_MANT_DIG == 113, "this processor has no such number");
+using Float128 = long double;
+#endif
+
+}  // namespace heddle::platform
