@@ -92,7 +92,9 @@ private:
         const std::string_view first = written.value ? *written.value
             : next_ < words_.size()                  ? std::string_view(words_[next_])
                                                      : std::string_view();
-        const std::size_t wanted = number_of_values(option, first);
+        // Intel MPI's -trace has no value: the next word may be the program.
+        const bool alone = option.names == "trace" && !word.starts_with("--") && !written.value;
+        const std::size_t wanted = alone ? 0 : number_of_values(option, first);
         if (written.value) {
             if (wanted == 0) throw Failure(exit_usage, fmt::format("{} takes no value", word));
             values.emplace_back(*written.value);
@@ -195,8 +197,6 @@ std::string nearest_option(std::string_view name) {
 
 std::size_t number_of_values(const Option& option, std::string_view first) {
     if (option.values.empty()) return 0;
-    // Intel MPI's has no value, and another option follows.
-    if (option.names == "trace" && first.starts_with('-')) return 0;
     const bool one_word = option.values == "VAR VALUE" && first.find('=') != std::string_view::npos;
     if (one_word) return 1;
     return 1 +
