@@ -23,6 +23,7 @@ constexpr int patience_ms = 1'000;
 struct HangUp::Watch {
     int descriptor, rank;
     std::atomic<bool> expected{false};
+    const Watch* before = nullptr;  ///< its thread may outlive whoever has made it: all are kept
 
     static void* run(void* self) noexcept {
         pthread_setname_np(pthread_self(), hang_up_thread);
@@ -43,7 +44,9 @@ struct HangUp::Watch {
 
 HangUp::HangUp(int descriptor, int rank) noexcept
     : watch_(new(std::nothrow) Watch{descriptor, rank}) {
+    static constinit std::atomic<const Watch*> last{nullptr};
     if (watch_ == nullptr) return;
+    watch_->before = last.exchange(watch_, std::memory_order_relaxed);
     sigset_t all, before;
     sigfillset(&all);
     pthread_attr_t attributes;
