@@ -21,10 +21,13 @@ namespace heddle::platform {
 namespace {
 
 /// Both processes run in the memory of this one, whose calling thread stands still meanwhile, as vfork() has it. So they
-/// allocate nothing, take no lock and call nothing of the program. ThreadSanitizer, which watches what they call, needs
-/// memory of their own.
+/// allocate nothing, take no lock and call nothing of the program. Sanitizers need memory of their own: ThreadSanitizer
+/// watches what they call, and AddressSanitizer notes of their stacks what nobody takes back, since exec does not return.
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
-int standing_still() noexcept { return CLONE_VFORK | (&__tsan_acquire == nullptr ? CLONE_VM : 0); }
+int standing_still() noexcept {
+    const bool is_watched = &__tsan_acquire != nullptr || leaks_are_sought();
+    return CLONE_VFORK | (is_watched ? 0 : CLONE_VM);
+}
 
 /// In memory that is shared in any case.
 struct Start {
