@@ -298,86 +298,105 @@ int checked_Startall(const void* from, int count, MPI_Request requests[]) {
     return library().Startall(count, requests);
 }
 
-int checked_Waitall(const void* from, int count, MPI_Request requests[], MPI_Status* statuses) {
-    if (!is_on()) return library().Waitall(count, requests, statuses);
-    const Call call(Function::Waitall, from);
+namespace {
+
+struct Outcome {
+    int error;
+    bool all;  ///< are complete
+};
+
+/// Waitall and Testall: `complete` calls the library's.
+template <class Complete>
+int complete_all(const Call& call, int count, MPI_Request* requests, MPI_Status* statuses,
+                 Complete&& complete) {
     Several several(call, count, requests);
     Array<MPI_Status> own(is_ignored(statuses) ? count : 0);
     MPI_Status* const told = is_ignored(statuses) ? own.data() : statuses;
-    const int error = library().Waitall(count, requests, told);
-    if (error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS) all_done(several, count, told, error);
+    const Outcome outcome = complete(told);
+    if (outcome.all || outcome.error == MPI_ERR_IN_STATUS)
+        all_done(several, count, told, outcome.error);
+    return outcome.error;
+}
+
+/// Waitany and Testany, likewise.
+template <class Complete>
+int complete_any(const Call& call, int count, MPI_Request* requests, int* index, MPI_Status* status,
+                 Complete&& complete) {
+    Several several(call, count, requests);
+    MPI_Status own;
+    MPI_Status* const told = is_ignored(status) ? &own : status;
+    *index = MPI_UNDEFINED;  // in case of an error
+    const int error = complete(told);
+    if (*index >= 0 && *index < count) several.done(*index, *told, error);
     return error;
+}
+
+/// Waitsome and Testsome, which the library's `complete` is.
+int complete_some(const Call& call, int (*complete)(int, MPI_Request*, int*, int*, MPI_Status*),
+                  int count, MPI_Request* requests, int* outcount, int* indices,
+                  MPI_Status* statuses) {
+    Several several(call, count, requests);
+    Array<MPI_Status> own(is_ignored(statuses) ? count : 0);
+    MPI_Status* const told = is_ignored(statuses) ? own.data() : statuses;
+    const int error = complete(count, requests, outcount, indices, told);
+    if (error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS)
+        for (int i = 0; i < *outcount; ++i)
+            several.done(indices[i], told[i],
+                         error == MPI_ERR_IN_STATUS ? told[i].MPI_ERROR : error);
+    return error;
+}
+
+}  // namespace
+
+int checked_Waitall(const void* from, int count, MPI_Request requests[], MPI_Status* statuses) {
+    if (!is_on()) return library().Waitall(count, requests, statuses);
+    return complete_all({Function::Waitall, from}, count, requests, statuses,
+                        [&](MPI_Status* told) {
+                            const int error = library().Waitall(count, requests, told);
+                            return Outcome{error, error == MPI_SUCCESS};
+                        });
 }
 
 int checked_Testall(const void* from, int count, MPI_Request requests[], int* flag,
                     MPI_Status* statuses) {
     if (!is_on()) return library().Testall(count, requests, flag, statuses);
-    const Call call(Function::Testall, from);
-    Several several(call, count, requests);
-    Array<MPI_Status> own(is_ignored(statuses) ? count : 0);
-    MPI_Status* const told = is_ignored(statuses) ? own.data() : statuses;
-    const int error = library().Testall(count, requests, flag, told);
-    if ((error == MPI_SUCCESS && *flag != 0) || error == MPI_ERR_IN_STATUS)
-        all_done(several, count, told, error);
-    return error;
+    return complete_all({Function::Testall, from}, count, requests, statuses,
+                        [&](MPI_Status* told) {
+                            const int error = library().Testall(count, requests, flag, told);
+                            return Outcome{error, error == MPI_SUCCESS && *flag != 0};
+                        });
 }
 
 int checked_Waitany(const void* from, int count, MPI_Request requests[], int* index,
                     MPI_Status* status) {
     if (!is_on() || !is_memory(index)) return library().Waitany(count, requests, index, status);
-    const Call call(Function::Waitany, from);
-    Several several(call, count, requests);
-    MPI_Status own;
-    MPI_Status* const told = is_ignored(status) ? &own : status;
-    *index = MPI_UNDEFINED;  // in case of an error
-    const int error = library().Waitany(count, requests, index, told);
-    if (*index >= 0 && *index < count) several.done(*index, *told, error);
-    return error;
+    return complete_any(
+        {Function::Waitany, from}, count, requests, index, status,
+        [&](MPI_Status* told) { return library().Waitany(count, requests, index, told); });
 }
 
 int checked_Testany(const void* from, int count, MPI_Request requests[], int* index, int* flag,
                     MPI_Status* status) {
     if (!is_on() || !is_memory(index) || !is_memory(flag))
         return library().Testany(count, requests, index, flag, status);
-    const Call call(Function::Testany, from);
-    Several several(call, count, requests);
-    MPI_Status own;
-    MPI_Status* const told = is_ignored(status) ? &own : status;
-    *index = MPI_UNDEFINED;  // in case of an error
-    *flag = 0;
-    const int error = library().Testany(count, requests, index, flag, told);
-    if (*index >= 0 && *index < count) several.done(*index, *told, error);
-    return error;
+    *flag = 0;  // in case of an error
+    return complete_any(
+        {Function::Testany, from}, count, requests, index, status,
+        [&](MPI_Status* told) { return library().Testany(count, requests, index, flag, told); });
 }
 
 int checked_Waitsome(const void* from, int count, MPI_Request requests[], int* outcount,
                      int indices[], MPI_Status* statuses) {
     if (!is_on()) return library().Waitsome(count, requests, outcount, indices, statuses);
-    const Call call(Function::Waitsome, from);
-    Several several(call, count, requests);
-    Array<MPI_Status> own(is_ignored(statuses) ? count : 0);
-    MPI_Status* const told = is_ignored(statuses) ? own.data() : statuses;
-    const int error = library().Waitsome(count, requests, outcount, indices, told);
-    if (error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS)
-        for (int i = 0; i < *outcount; ++i)
-            several.done(indices[i], told[i],
-                         error == MPI_ERR_IN_STATUS ? told[i].MPI_ERROR : error);
-    return error;
+    return complete_some({Function::Waitsome, from}, library().Waitsome, count, requests, outcount,
+                         indices, statuses);
 }
 
 int checked_Testsome(const void* from, int count, MPI_Request requests[], int* outcount,
                      int indices[], MPI_Status* statuses) {
     if (!is_on()) return library().Testsome(count, requests, outcount, indices, statuses);
-    const Call call(Function::Testsome, from);
-    Several several(call, count, requests);
-    Array<MPI_Status> own(is_ignored(statuses) ? count : 0);
-    MPI_Status* const told = is_ignored(statuses) ? own.data() : statuses;
-    const int error = library().Testsome(count, requests, outcount, indices, told);
-    if (error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS)
-        for (int i = 0; i < *outcount; ++i)
-            several.done(indices[i], told[i],
-                         error == MPI_ERR_IN_STATUS ? told[i].MPI_ERROR : error);
-    return error;
+    return complete_some({Function::Testsome, from}, library().Testsome, count, requests, outcount,
+                         indices, statuses);
 }
 
 }  // namespace heddle::check

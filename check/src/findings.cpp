@@ -10,6 +10,7 @@
 #include <set>
 
 #include "checks.hpp"
+#include "json.hpp"
 #include "node.hpp"
 
 namespace heddle::check {
@@ -50,23 +51,6 @@ void write_line(std::string line) {
     }
 }
 
-std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            result += '\\';
-            result += c;
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            char code[8];
-            std::snprintf(code, sizeof code, "\\u%04x", c);
-            result += code;
-        } else {
-            result += c;
-        }
-    }
-    return result + '"';
-}
-
 }  // namespace
 
 void set_own_rank(int own) noexcept { rank = own; }
@@ -79,10 +63,10 @@ void tell(const char* kind, const char* call, Place place, const std::string& te
     const int thread = of_rank >= 0 ? 0 : own_thread();
     const std::string location = location_of(place);
     if (as_json()) {
-        write_line("{\"check\":" + quoted(kind) + ",\"rank\":" + std::to_string(whose) +
-                   ",\"thread\":" + std::to_string(thread) + ",\"call\":" + quoted(call) +
-                   ",\"at\":" + quoted(location) + ",\"text\":" + quoted(text) +
-                   ",\"advice\":" + quoted(advice) + "}");
+        write_line("{\"check\":" + json_string(kind) + ",\"rank\":" + std::to_string(whose) +
+                   ",\"thread\":" + std::to_string(thread) + ",\"call\":" + json_string(call) +
+                   ",\"at\":" + json_string(location) + ",\"text\":" + json_string(text) +
+                   ",\"advice\":" + json_string(advice) + "}");
         return;
     }
     std::string line = "check: rank " + std::to_string(whose);
@@ -92,7 +76,7 @@ void tell(const char* kind, const char* call, Place place, const std::string& te
 }
 
 void note(const std::string& text) {
-    if (as_json()) return write_line("{\"check\":\"note\",\"text\":" + quoted(text) + "}");
+    if (as_json()) return write_line("{\"check\":\"note\",\"text\":" + json_string(text) + "}");
     write_line("check: " + text);
 }
 

@@ -83,6 +83,12 @@ bool stems_from(pid_t process, pid_t ancestor) {
     return process == ancestor;
 }
 
+bool concerns(const FoundJob& job, std::optional<std::int64_t> process) {
+    return !process || std::any_of(job.processes().begin(), job.processes().end(), [&](pid_t one) {
+        return stems_from(one, static_cast<pid_t>(*process));
+    });
+}
+
 Snapshot FoundJob::look() const {
     Snapshot snapshot;
     snapshot.whole = whole_;

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,5 +67,8 @@ private:
 
 /// Whether `process` is `ancestor`, or stems from it.
 bool stems_from(pid_t process, pid_t ancestor);
+
+/// Whether `process` is one of the job's, or what one of these stems from; nothing: whichever it is.
+bool concerns(const FoundJob& job, std::optional<std::int64_t> process);
 
 }  // namespace heddle::hangs

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "json.hpp"
 #include "words.hpp"
 
 namespace heddle::hangs {
@@ -216,18 +217,6 @@ std::vector<Line> report(const Snapshot& now, const Snapshot* before) {
     std::vector<Line> lines = Groups(now, before).lines();
     add_hints(now, lines);
     return lines;
-}
-
-std::string json_string(const std::string& text) {
-    std::string result;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        if (static_cast<unsigned char>(c) < ' ')
-            result += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        else
-            result += c;
-    }
-    return fmt::format("\"{}\"", result);
 }
 
 namespace {

@@ -21,7 +21,4 @@ std::vector<Line> report(const Snapshot& now, const Snapshot* before);
 /// The same for programs: an object with all ranks and their threads. `verdict`: a value of JSON.
 std::string report_in_json(const Snapshot& now, const std::string& verdict);
 
-/// `text` as a string of JSON.
-std::string json_string(const std::string& text);
-
 }  // namespace heddle::hangs

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "report.hpp"
+#include "json.hpp"
 #include "wait_graph.hpp"
 #include "words.hpp"
 

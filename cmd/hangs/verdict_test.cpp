@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "hangs/report.hpp"
+#include "json.hpp"
 
 namespace heddle::hangs {
 namespace {

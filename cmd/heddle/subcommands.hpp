@@ -15,6 +15,9 @@ struct Failed {
     int code;
 };
 
+/// Says that there is no job to look at: of this process, or of this user.
+[[noreturn]] void fail_without_job(const char* command, std::optional<std::int64_t> process);
+
 struct InfoOptions {
     bool unsupported = false;
     bool collectives = false;

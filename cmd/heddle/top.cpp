@@ -18,6 +18,7 @@
 
 #include "hangs/jobs.hpp"
 #include "hangs/snapshot.hpp"
+#include "json.hpp"
 #include "subcommands.hpp"
 #include "timeline/timeline.hpp"
 #include "top_samples.hpp"
@@ -49,13 +50,6 @@ struct Table {
     std::vector<Row> rows;
 };
 
-bool concerns(const hangs::FoundJob& job, const TopOptions& options) {
-    if (!options.process) return true;
-    return std::any_of(job.processes().begin(), job.processes().end(), [&](pid_t one) {
-        return hangs::stems_from(one, static_cast<pid_t>(*options.process));
-    });
-}
-
 const hangs::Thread* thread_of(const hangs::Rank& rank, std::uint32_t number) {
     for (const hangs::Thread& thread : rank.threads)
         if (thread.thread == number) return &thread;
@@ -77,7 +71,7 @@ public:
         std::vector<const hangs::FoundJob*> jobs;
         std::vector<hangs::Snapshot> before;
         for (const hangs::FoundJob& job : finder.jobs()) {
-            if (!concerns(job, options_)) continue;
+            if (!hangs::concerns(job, options_.process)) continue;
             hangs::Snapshot snapshot = job.look();
             if (!is_alive(snapshot)) continue;
             jobs.push_back(&job);
@@ -224,13 +218,13 @@ std::string in_json(const Table& table) {
     for (const Row& row : table.rows)
         rows.push_back(fmt::format(
             R"({{"rank":{},"pid":{},"thread":{},"state":{},"cpu":{},"in_mpi":{},"messages_per_second":{},"calls_per_second":{},"memory":{},"call":{},"waits_for":{},"waits_seconds":{:.3f},"end":{}}})",
-            row.rank, row.pid, row.thread, timeline::quoted(std::string(1, row.state)),
+            row.rank, row.pid, row.thread, json_string(std::string(1, row.state)),
             number(row.processor), number(row.in_mpi),
             row.traffic ? fmt::format("{:.1f}", row.traffic->messages) : "null",
             row.traffic ? fmt::format("{:.1f}", row.traffic->calls) : "null", row.memory,
-            timeline::quoted(row.call),
+            json_string(row.call),
             row.waits_for ? std::to_string(*row.waits_for) : std::string("null"), row.seconds,
-            row.end.empty() ? std::string("null") : timeline::quoted(row.end)));
+            row.end.empty() ? std::string("null") : json_string(row.end)));
     return fmt::format(R"({{"mpiexec":{},"whole":{},"threads":[{}]}})", table.launcher, table.whole,
                        fmt::join(rows, ","));
 }
@@ -265,14 +259,7 @@ void top(const TopOptions& options) {
             continue;
         }
         if (!first) return;  // they have ended
-        if (options.process)
-            std::fprintf(stderr,
-                         "heddle top: process %lld is no rank of a job on this machine, and has "
-                         "started none, or belongs to another user\n",
-                         static_cast<long long>(*options.process));
-        else
-            std::fprintf(stderr, "heddle top: no job of this user runs on this machine\n");
-        throw Failed{1};
+        fail_without_job("top", options.process);
     }
 }
 

@@ -23,12 +23,6 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds between_looks{50}, for_lines{5000};
 
-bool concerns(const hangs::FoundJob& job, std::int64_t process) {
-    return std::any_of(job.processes().begin(), job.processes().end(), [&](pid_t one) {
-        return hangs::stems_from(one, static_cast<pid_t>(process));
-    });
-}
-
 bool shows_bold() {
     const char* terminal = std::getenv("TERM");
     return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr &&
@@ -71,12 +65,23 @@ void print_report(const hangs::FoundJob& job, const Looked& looked) {
 
 }  // namespace
 
+void fail_without_job(const char* command, std::optional<std::int64_t> process) {
+    if (process)
+        std::fprintf(stderr,
+                     "heddle %s: process %lld is no rank of a job on this machine, and has started "
+                     "none, or belongs to another user\n",
+                     command, static_cast<long long>(*process));
+    else
+        std::fprintf(stderr, "heddle %s: no job of this user runs on this machine\n", command);
+    throw Failed{1};
+}
+
 void where(const WhereOptions& options) {
     const hangs::Finder finder;
     std::vector<std::string> objects;
     int told = 0;
     for (const hangs::FoundJob& job : finder.jobs()) {
-        if (options.process && !concerns(job, *options.process)) continue;
+        if (!hangs::concerns(job, options.process)) continue;
         const Looked looked = look_at(job);
         ++told;
         if (options.json)
@@ -87,15 +92,7 @@ void where(const WhereOptions& options) {
     }
     if (options.json) print(fmt::format("[{}]", fmt::join(objects, ",")), false);
     if (told != 0) return;
-    if (options.process)
-        std::fprintf(
-            stderr,
-            "heddle where: process %lld is no rank of a job on this machine, and has started "
-            "none, or belongs to another user\n",
-            static_cast<long long>(*options.process));
-    else
-        std::fprintf(stderr, "heddle where: no job of this user runs on this machine\n");
-    throw Failed{1};
+    fail_without_job("where", options.process);
 }
 
 }  // namespace heddle::cmd

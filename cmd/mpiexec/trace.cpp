@@ -12,6 +12,7 @@
 
 #include "hosts.hpp"
 #include "layout.hpp"
+#include "preload.hpp"
 #include "say.hpp"
 #include "timeline/timeline.hpp"
 
@@ -23,13 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_advice = 10;  ///< sentences
 
-std::string library() {
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    return (program.parent_path() / HEDDLE_LIBDIR_FROM_BINDIR / "heddle/libheddle_trace.so")
-        .lexically_normal()
-        .string();
-}
+std::string library() { return own_library("libheddle_trace.so"); }
 
 /// What an earlier job has left there.
 void remove_events(const fs::path& folder) {
@@ -104,12 +99,7 @@ void prepare_trace(Job& job) {
 void trace(Environment& environment, const Job& job) {
     if (job.trace_folder.empty()) return;
     environment.set(trace::folder_variable, job.trace_folder);
-    const std::string given(environment.value("LD_PRELOAD"));
-    environment.set("LD_PRELOAD", given.empty() ? library() : library() + ":" + given);
-    // A program with AddressSanitizer refuses to have anything before its runtime.
-    const std::string options(environment.value("ASAN_OPTIONS"));
-    environment.set("ASAN_OPTIONS",
-                    (options.empty() ? "" : options + ":") + "verify_asan_link_order=0");
+    preload(environment, library());
 }
 
 void write_trace(const Job& job) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "json.hpp"
 #include "timeline.hpp"
 
 namespace heddle::timeline {
@@ -220,18 +221,6 @@ std::string call_text(const std::string& call, const std::string& location) {
     return location.empty() ? call : fmt::format("{} ({})", call, location);
 }
 
-std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        if (static_cast<unsigned char>(c) < ' ')
-            result += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        else
-            result += c;
-    }
-    return result + "\"";
-}
-
 std::vector<std::string> summarize(const Timeline& timeline) {
     const Traffic traffic = traffic_of(timeline);
     std::vector<InMpi> shares;
@@ -282,7 +271,7 @@ std::string summary_in_json(const Timeline& timeline) {
         const InMpi share = time_in_mpi(rank);
         ranks.push_back(fmt::format(
             R"({{"rank":{},"host":{},"threads":{},"in_mpi":{:.4f},"waited":{:.4f}}})", rank.rank,
-            quoted(rank.host), rank.threads.size(), share.share, share.waited));
+            json_string(rank.host), rank.threads.size(), share.share, share.waited));
     }
     for (const Late& one : late_ranks(timeline))
         late.push_back(fmt::format(R"({{"rank":{},"times":{},"waited_ns":{}}})", one.rank,
@@ -290,14 +279,14 @@ std::string summary_in_json(const Timeline& timeline) {
     for (const LongWait wait : longest_waits(timeline, 10))
         waits.push_back(fmt::format(
             R"({{"rank":{},"waits_for":{},"call":{},"location":{},"begin_ns":{},"waited_ns":{},"over":{}}})",
-            wait.rank->rank, wait.event->waits_for, quoted(wait.event->name),
-            quoted(timeline.location(*wait.event)), wait.event->begin, wait.event->waited(),
+            wait.rank->rank, wait.event->waits_for, json_string(wait.event->name),
+            json_string(timeline.location(*wait.event)), wait.event->begin, wait.event->waited(),
             wait.event->over));
     for (const PathShare& one : path_shares(critical_path(timeline)))
         path.push_back(fmt::format(R"({{"rank":{},"share":{:.4f}}})", one.rank, one.share));
     for (const auto& [call, time] : dearest_calls(timeline)) {
         if (calls.size() == 10) break;
-        calls.push_back(fmt::format(R"({{"call":{},"ns":{}}})", quoted(call), time));
+        calls.push_back(fmt::format(R"({{"call":{},"ns":{}}})", json_string(call), time));
     }
     return fmt::format(
         R"({{"duration_ns":{},"calls":{},"messages":{},"bytes":{},"overwritten":{},"ranks":[{}],"critical_path":[{}],"late":[{}],"longest_waits":[{}],"dearest_calls":[{}],"advice":{}}})",

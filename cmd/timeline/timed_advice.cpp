@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "json.hpp"
 #include "timeline.hpp"
 
 namespace heddle::timeline {
@@ -128,9 +129,9 @@ std::string advice_in_json(const std::vector<Advice>& advice) {
     for (const Advice& one : advice)
         objects.push_back(fmt::format(
             R"({{"ranks":[{}],"call":{},"location":{},"waits_for":{},"times":{},"lost_ns":{},"share":{:.4f},"late_ns":{},"sentence":{}}})",
-            fmt::join(one.ranks, ","), quoted(one.call), quoted(one.location),
+            fmt::join(one.ranks, ","), json_string(one.call), json_string(one.location),
             one.waits_for == nobody ? std::string("null") : std::to_string(one.waits_for),
-            one.times, one.lost, one.share, one.late, quoted(one.sentence)));
+            one.times, one.lost, one.share, one.late, json_string(one.sentence)));
     return fmt::format("[{}]", fmt::join(objects, ","));
 }
 

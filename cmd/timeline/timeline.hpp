@@ -128,8 +128,6 @@ std::string list_of_ranks(const std::vector<int>& ranks);
 std::string duration_text(Nanoseconds duration);
 /// "MPI_Send (ring.c:12)".
 std::string call_text(const std::string& call, const std::string& location);
-/// A JSON string, with its quotes.
-std::string quoted(const std::string& text);
 
 /// Where calls are: "ring.c:12" by addr2line, else "ring+0x1234".
 struct Place {

@@ -11,7 +11,7 @@
 namespace heddle::coll {
 
 enum class CombinationOrder : std::uint8_t {
-    unknown,
+    unknown,   ///< or such that nobody has all operands in one place
     any,       ///< it makes no difference to the result
     last,      ///< x0 op (x1 op (... op xn)): shared_allreduce(), direct_allreduce()
     at_root,   ///< RootFold: shared_reduce(), direct_reduce()

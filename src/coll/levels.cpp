@@ -219,14 +219,7 @@ CombinationOrder order_of(const Schedule& schedule, Collective what, std::uint64
     if (reduction.exact()) return CombinationOrder::any;
     Call call{what, schedule.size, bytes, schedule.blocking() ? Needs::blocking : Needs::nothing};
     if (reduction.commutative()) call.has = call.has | Needs::commutative;
-    const std::string_view name = select(call, schedule.writer.process->settings).name;
-    if (name == "direct")
-        return what == Collective::allreduce ? CombinationOrder::last : CombinationOrder::at_root;
-    if (name == "travelling") return CombinationOrder::turns;
-    if (name == "doubling") return CombinationOrder::doubling;
-    if (name == "binomial") return CombinationOrder::binomial;
-    if (name == "ordered") return CombinationOrder::ordered;
-    return CombinationOrder::unknown;
+    return select(call, schedule.writer.process->settings).order;
 }
 
 }  // namespace

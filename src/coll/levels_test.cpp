@@ -19,6 +19,7 @@
 namespace heddle::coll {
 namespace {
 
+using testing::other_world;
 using testing::run_job;
 
 /// In blocks, in turn, unequal, and with nodes of one rank.
@@ -240,6 +241,27 @@ TEST(Levels, communicators_have_their_own_nodes) {
                 MPI_Barrier(part);
             }
             MPI_Comm_free(&part);
+        }
+    });
+}
+
+/// Each thread has a communicator of its own, whose nodes and scratch memory are found while others use theirs.
+TEST(Levels, threads_have_their_own_communicators) {
+    const launch::NodeMap mapping = {0, 1, 0, 1, 1};
+    run_job({.nodes = mapping, .threads = 3}, [&](int rank, int thread) {
+        MPI_Comm comm = other_world(static_cast<std::uint32_t>(thread));
+        for (int call = 0; call < 40; ++call) {
+            const int root = call % 5;
+            int in = rank + call * thread, sum = -1, word = rank == root ? call + thread : -1;
+            MPI_Allreduce(&in, &sum, 1, MPI_INT, MPI_SUM, comm);
+            ASSERT_EQ(sum, 10 + 5 * call * thread);
+            MPI_Bcast(&word, 1, MPI_INT, root, comm);
+            ASSERT_EQ(word, call + thread);
+            MPI_Request request;
+            double share = 0.1 * (rank + 1), total = 0;
+            MPI_Iallreduce(&share, &total, 1, MPI_DOUBLE, MPI_SUM, comm, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            ASSERT_NEAR(total, 1.5, 1e-12);
         }
     });
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "coll/algorithms.hpp"
+#include "coll/combination_order.hpp"
 #include "coll/lanes.hpp"
 #include "coll/levels.hpp"
 
@@ -46,11 +47,14 @@ constexpr Algorithm rows[] = {
     {reduce, "shared", shared,
      [](S& s, const A& a) { shared_reduce(s, a.in, a.out, a.count, a.root); }},
     {reduce, "direct", nothing,
-     [](S& s, const A& a) { direct_reduce(s, a.in, a.out, a.count, a.root); }},
+     [](S& s, const A& a) { direct_reduce(s, a.in, a.out, a.count, a.root); },
+     CombinationOrder::at_root},
     {reduce, "binomial", commutative,
-     [](S& s, const A& a) { binomial_reduce(s, a.in, a.out, a.count, a.root); }},
+     [](S& s, const A& a) { binomial_reduce(s, a.in, a.out, a.count, a.root); },
+     CombinationOrder::binomial},
     {reduce, "ordered", nothing,
-     [](S& s, const A& a) { ordered_reduce(s, a.in, a.out, a.count, a.root); }},
+     [](S& s, const A& a) { ordered_reduce(s, a.in, a.out, a.count, a.root); },
+     CombinationOrder::ordered},
     {reduce, "accumulated", commutative | shared,
      [](S& s, const A& a) { accumulated_reduce(s, a.in, a.out, a.count, a.root); }},
     {reduce, "travelling", commutative,
@@ -64,13 +68,15 @@ constexpr Algorithm rows[] = {
     {allreduce, "halved", shared,
      [](S& s, const A& a) { halved_allreduce(s, a.in, a.out, a.count); }},
     {allreduce, "direct", nothing,
-     [](S& s, const A& a) { direct_allreduce(s, a.in, a.out, a.count); }},
+     [](S& s, const A& a) { direct_allreduce(s, a.in, a.out, a.count); }, CombinationOrder::last},
     {allreduce, "doubling", nothing,
-     [](S& s, const A& a) { doubling_allreduce(s, a.in, a.out, a.count); }},
+     [](S& s, const A& a) { doubling_allreduce(s, a.in, a.out, a.count); },
+     CombinationOrder::doubling},
     {allreduce, "accumulated", commutative | shared,
      [](S& s, const A& a) { accumulated_allreduce(s, a.in, a.out, a.count); }},
     {allreduce, "travelling", commutative,
-     [](S& s, const A& a) { travelling_allreduce(s, a.in, a.out, a.count); }},
+     [](S& s, const A& a) { travelling_allreduce(s, a.in, a.out, a.count); },
+     CombinationOrder::turns},
     {allreduce, "scattered", nothing,
      [](S& s, const A& a) { scattered_allreduce(s, a.in, a.out, a.count); }},
     {allreduce, "levels", nodes,

@@ -82,11 +82,15 @@ struct Arguments {
     bool in_place = false;                    ///< these are the same
 };
 
+/// In which order operands are combined (combination_order.hpp).
+enum class CombinationOrder : std::uint8_t;
+
 struct Algorithm {
     Collective what;
     std::string_view name;
     Needs needs;
     void (*write)(Schedule&, const Arguments&);
+    CombinationOrder order{};  ///< unknown, unless leads can follow it (levels.hpp)
 };
 
 /// What a call looks like to the table.

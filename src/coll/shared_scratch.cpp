@@ -66,13 +66,18 @@ int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
     return MPI_SUCCESS;
 }
 
+/// So many ranks, in such a call.
+bool may_share(const Schedule& schedule, std::int32_t ranks) noexcept {
+    return schedule.blocking() && ranks > 1 && ranks <= ScratchLayout::most_ranks &&
+        !schedule.writer.engine->in_laboratory();
+}
+
 }  // namespace
 
 bool may_have_scratch(const Schedule& schedule) noexcept {
-    return schedule.blocking() && schedule.local == nullptr && schedule.size > 1 &&
-        schedule.size <= ScratchLayout::most_ranks &&
-        (!schedule.communicator.scratch.known || schedule.communicator.scratch.memory != nullptr) &&
-        !schedule.writer.engine->in_laboratory();
+    const SharedScratch& scratch = schedule.communicator.scratch;
+    return schedule.local == nullptr && may_share(schedule, schedule.size) &&
+        (!scratch.known || scratch.memory != nullptr);
 }
 
 bool find_scratch(const Schedule& schedule) {
@@ -90,10 +95,7 @@ bool find_scratch(const Schedule& schedule) {
 bool find_scratch_of_node(const Schedule& schedule, objects::Nodes& nodes) {
     SharedScratch& scratch = nodes.scratch;
     const auto members = nodes.on(nodes.own);
-    if (!schedule.blocking() || members.size() < 2 ||
-        members.size() > static_cast<std::size_t>(ScratchLayout::most_ranks) ||
-        schedule.writer.engine->in_laboratory())
-        return false;
+    if (!may_share(schedule, nodes.size_of(nodes.own))) return false;
     if (!scratch.known) {
         if (agree_on_stage(schedule.writer, comm::Participants(schedule.communicator), members,
                            nodes.place, scratch) != MPI_SUCCESS)
