@@ -80,7 +80,7 @@ int flush_of(const Place& place) {
 
 int iflush_of(const Place& place, MPI_Request& handle) {
     const Buffer buffer = place.attached();
-    Request* request = buffer == nullptr ? &engine_of(place.thread).completed_send()
+    Request* request = buffer == nullptr ? &engine_of(place.thread).requests().completed_send()
                                          : buffer->start_flush(place.thread);
     if (request == nullptr) return place.no_memory();
     if (!request->immortal) request->kind.store(core::Kind::request, relaxed);
@@ -144,7 +144,7 @@ int ibsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest,
            Comm comm, Out<MPI_Request> request) {
     const int error = bsend(thread, buffer, count, type, dest, tag, comm);
     if (error == MPI_SUCCESS)
-        *request = reinterpret_cast<MPI_Request>(&engine_of(thread).completed_send());
+        *request = reinterpret_cast<MPI_Request>(&engine_of(thread).requests().completed_send());
     return error;
 }
 
@@ -159,7 +159,7 @@ int send_buffered(Thread& thread, Communicator& communicator, const p2p::Outboun
         return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "no buffer is attached");
     if (buffer->send(thread, message)) return MPI_SUCCESS;
     // Messages may have left without this process having looked.
-    engine_of(thread).poll_all(thread);
+    engine_of(thread).polling().poll_all(thread);
     if (buffer->send(thread, message)) return MPI_SUCCESS;
     return objects::fail(thread, &communicator, MPI_ERR_BUFFER,
                          "a message of " + std::to_string(message.bytes) +

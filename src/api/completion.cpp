@@ -17,7 +17,7 @@ int has_been_completed(Thread& thread) {
 Unusual find_unusual_request(Thread& thread, MPI_Request handle) {
     if (handle == MPI_REQUEST_NULL) return {nullptr, MPI_SUCCESS};
     auto* candidate = reinterpret_cast<Request*>(handle);
-    if (!engine_of(thread).is_request(candidate) ||
+    if (!engine_of(thread).requests().contains(candidate) ||
         candidate->kind.load(relaxed) != core::Kind::request)
         return {nullptr, has_been_completed(thread)};
     return {candidate, MPI_SUCCESS};
@@ -25,11 +25,11 @@ Unusual find_unusual_request(Thread& thread, MPI_Request handle) {
 
 void make_progress(Thread& thread, std::span<Request* const> active) {
     Engine& engine = engine_of(thread);
-    if (engine.in_laboratory()) [[unlikely]] {
-        engine.test_in_laboratory(thread);
+    if (engine.base().in_laboratory()) [[unlikely]] {
+        engine.recipes().test(thread);
     } else {
-        engine.poll(thread, p2p::AnyRequest(engine, active).instances());
-        engine.poll_all(thread);
+        engine.polling().poll(thread, p2p::AnyRequest(engine, active).instances());
+        engine.polling().poll_all(thread);
     }
     // A loop of tests is a wait in disguise: whoever it waits for may need this core.
     constexpr std::uint32_t tests_between_offers = 32;
@@ -88,14 +88,14 @@ int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) {
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
     Engine& engine = engine_of(thread);
     Request* active = active_of(&request);
-    if (active == nullptr || (!active->immortal && !engine.claim(thread, *active)))
+    if (active == nullptr || (!active->immortal && !engine.requests().claim(thread, *active)))
         return MPI_ERR_REQUEST;
     const int error = look_at_claimed(thread, *active, status);
     if (error != MPI_SUCCESS) [[unlikely]]
         note_failed(*active, error);
     if (is_persistent(request)) {
         request.inner = nullptr;
-        engine.free_request(thread, *active);
+        engine.requests().free(thread, *active);
         return error;
     }
     handle = MPI_REQUEST_NULL;
@@ -104,7 +104,7 @@ int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI
     if (type.collect != nullptr)
         freed = type.collect(thread, request);
     else
-        engine.free_completed(thread, request);
+        engine.requests().free_completed(thread, request);
     return error != MPI_SUCCESS ? error : freed;
 }
 
@@ -147,7 +147,8 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
 
 int let_go(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
-    if (!request.immortal && !engine.claim(thread, request)) return has_been_completed(thread);
+    if (!request.immortal && !engine.requests().claim(thread, request))
+        return has_been_completed(thread);
     const core::RequestType& type = core::type_of(request);
     if (type.let_go != nullptr) return type.let_go(thread, request);
     if (request.immortal) return MPI_SUCCESS;

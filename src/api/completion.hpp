@@ -22,7 +22,7 @@ int has_been_completed(Thread& thread);
 [[gnu::always_inline]] inline Request* usual_request(const Engine& engine,
                                                      MPI_Request handle) noexcept {
     auto* candidate = reinterpret_cast<Request*>(handle);
-    return engine.is_usual_request(candidate) &&
+    return engine.requests().is_usual(candidate) &&
             candidate->kind.load(relaxed) == core::Kind::request
         ? candidate
         : nullptr;
@@ -93,7 +93,7 @@ template <class Failed>
         return error;
     }
     // Of two threads that complete copies of a handle, one has nothing to complete.
-    if (!engine_of(thread).claim(thread, request)) [[unlikely]] {
+    if (!engine_of(thread).requests().claim(thread, request)) [[unlikely]] {
         failed(nullptr);
         return MPI_ERR_REQUEST;
     }
@@ -104,7 +104,7 @@ template <class Failed>
         if (error == MPI_ERR_TRUNCATE) note_cut(request);
         failed(request.communicator);
     }
-    engine_of(thread).free_request(thread, request);
+    engine_of(thread).requests().free(thread, request);
     return error;
 }
 /// The same, and raises the error.

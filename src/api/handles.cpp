@@ -79,13 +79,13 @@ Handle constant_from_int(int number, Handle null) noexcept {
 int request_to_int(MPI_Request handle) noexcept {
     const Process* process = process_here();
     const bool completed = process != nullptr &&
-        handle == reinterpret_cast<MPI_Request>(&process->engine->completed_send());
+        handle == reinterpret_cast<MPI_Request>(&process->engine->requests().completed_send());
     return completed ? static_cast<int>(core::lower_half(handle))
                      : process_to_int<&Process::requests>(handle);
 }
 MPI_Request request_from_int(int number) noexcept {
     if (Process* process = process_here()) {
-        core::Request& completed = process->engine->completed_send();
+        core::Request& completed = process->engine->requests().completed_send();
         if (core::lower_half(&completed) == static_cast<std::uint32_t>(number))
             return reinterpret_cast<MPI_Request>(&completed);
     }

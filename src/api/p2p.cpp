@@ -14,7 +14,7 @@ int refuse_buffer(Thread& thread, Communicator& communicator, const void* buffer
 }
 
 Request* null_receive(Thread& thread) {
-    Request* request = engine_of(thread).take_request(thread);
+    Request* request = engine_of(thread).requests().take(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::receive;
     request->source = MPI_PROC_NULL;
@@ -40,8 +40,8 @@ template <Mode mode>
     p2p::Outbound message =
         p2p::outbound(communicator, communicator.context, data, shape, dest.rank, tag.value);
     message.how = mode == Mode::nonblocking ? p2p::Sending::nonblocking : p2p::Sending::standard;
-    return mode != Mode::synchronous ? engine.start_send(thread, message)
-                                     : engine.start_synchronous_send(thread, message);
+    return mode != Mode::synchronous ? engine.sender().start(thread, message)
+                                     : engine.sender().start_synchronous(thread, message);
 }
 template <Mode mode>
 [[gnu::cold, gnu::noinline]] Request* start_laid_out(Thread& thread, Communicator& communicator,
@@ -61,7 +61,7 @@ template <Mode mode>
     Request* request = shape.layout == nullptr
         ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
         : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
-    if (request == &engine_of(thread).completed_send()) [[likely]]
+    if (request == &engine_of(thread).requests().completed_send()) [[likely]]
         return MPI_SUCCESS;
     return p2p::finish(thread, *comm, request);
 }
@@ -70,7 +70,7 @@ template <Mode mode>
 [[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type,
                                         Dest dest, SendTag tag, Comm comm,
                                         Out<MPI_Request> result) {
-    Request* const completed = &engine_of(thread).completed_send();
+    Request* const completed = &engine_of(thread).requests().completed_send();
     if (dest.null()) {
         *result = reinterpret_cast<MPI_Request>(completed);
         return MPI_SUCCESS;
@@ -93,7 +93,7 @@ template <Mode mode>
                                                              const p2p::Inbound& receive) {
     if (receive.bytes != 0 && !is_memory_or_null(receive.data))
         throw NoBuffer(*receive.communicator, receive.data);
-    return engine_of(thread).start_receive(thread, receive);
+    return engine_of(thread).receiver().start(thread, receive);
 }
 [[gnu::always_inline]] inline Request* start_receive(Thread& thread, ReceiveBuffer buffer,
                                                      p2p::Shape shape, Source source,
@@ -102,7 +102,7 @@ template <Mode mode>
         return start_receive_laid_out(
             thread,
             p2p::inbound(*comm, comm->context, buffer.address, shape, source.rank, tag.value));
-    return engine_of(thread).start_receive(
+    return engine_of(thread).receiver().start(
         thread,
         p2p::inbound(*comm, comm->context, buffer.address, shape.bytes, source.rank, tag.value));
 }
@@ -123,7 +123,7 @@ template <Mode mode>
     const int error = request.error;
     const std::string why =
         error == MPI_ERR_TRUNCATE ? words_of_cut(request) : objects::class_text(error);
-    engine_of(thread).free_request(thread, request);
+    engine_of(thread).requests().free(thread, request);
     return objects::fail(thread, &communicator, error, why);
 }
 
@@ -137,7 +137,7 @@ int finish_receive(Thread& thread, Communicator& communicator, Request* request,
     const int error = request->error;
     if (error != MPI_SUCCESS) [[unlikely]]
         return fail_receive(thread, communicator, *request);
-    engine.free_request(thread, *request);
+    engine.requests().free(thread, *request);
     return MPI_SUCCESS;
 }
 
@@ -172,7 +172,7 @@ struct Exchange {
                                   source.rank, in_tag.value);
     }
     Request* start_send(Thread& thread) const {
-        if (dest.null()) return &engine_of(thread).completed_send();
+        if (dest.null()) return &engine_of(thread).requests().completed_send();
         return p2p::start_send(thread, communicator, communicator.context, out, out_shape,
                                dest.rank, out_tag.value);
     }
@@ -181,7 +181,7 @@ struct Exchange {
 int finish(Thread& thread, const Exchange& exchange, Status status) {
     Request* receive = exchange.start_receive(thread);
     Request* send = exchange.start_send(thread);
-    const int sent = send == &engine_of(thread).completed_send()
+    const int sent = send == &engine_of(thread).requests().completed_send()
         ? MPI_SUCCESS
         : p2p::finish(thread, exchange.communicator, send);
     const int received = finish_receive(thread, exchange.communicator, receive, status);

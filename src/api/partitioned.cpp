@@ -45,14 +45,14 @@ int let_go_of_end(Thread& thread, Request& request) {
     if (request.extra != nullptr)
         static_cast<partitioned::End*>(request.extra)->let_go(thread, request);
     else if (request.inner != nullptr)
-        engine_of(thread).free_request(thread, *request.inner);
-    engine_of(thread).free_request(thread, request);
+        engine_of(thread).requests().free(thread, *request.inner);
+    engine_of(thread).requests().free(thread, request);
     return MPI_SUCCESS;
 }
 
 int hand_out_end(Thread& thread, Communicator& communicator, partitioned::End* end,
                  MPI_Request& handle) {
-    Request* request = engine_of(thread).take_request(thread);
+    Request* request = engine_of(thread).requests().take(thread);
     if (request == nullptr) return hand_out(thread, communicator, nullptr, handle);
     request->operation = core::Operation::persistent_partitioned;
     request->inner = nullptr;

@@ -19,7 +19,7 @@ enum class Mode : std::uint64_t { standard, synchronous, buffered };
 int make(Thread& thread, Communicator& communicator, core::Operation operation, Mode mode,
          std::byte* data, p2p::Shape shape, std::int32_t peer, std::int32_t tag,
          MPI_Request& handle) {
-    Request* request = engine_of(thread).take_request(thread);
+    Request* request = engine_of(thread).requests().take(thread);
     if (request == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
     communicator.retain();
@@ -69,19 +69,19 @@ int start_send(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
     Communicator& communicator = *request.communicator;
     if (request.source == MPI_PROC_NULL) {
-        request.inner = &engine.completed_send();
+        request.inner = &engine.requests().completed_send();
         return MPI_SUCCESS;
     }
     const p2p::Outbound message = p2p::outbound(communicator, request.context, request.buffer,
                                                 shape_of(request), request.source, request.tag);
     switch (static_cast<Mode>(request.order)) {
-        case Mode::standard: request.inner = engine.start_send(thread, message); break;
+        case Mode::standard: request.inner = engine.sender().start(thread, message); break;
         case Mode::synchronous:
-            request.inner = engine.start_synchronous_send(thread, message);
+            request.inner = engine.sender().start_synchronous(thread, message);
             break;
         case Mode::buffered:
             if (const int error = send_buffered(thread, communicator, message)) return error;
-            request.inner = &engine.completed_send();
+            request.inner = &engine.requests().completed_send();
     }
     return MPI_SUCCESS;
 }
@@ -98,7 +98,7 @@ int let_go_of_message(Thread& thread, Request& request) {
     Engine& engine = engine_of(thread);
     if (request.inner != nullptr) engine.endings().free_when_done(thread, *request.inner);
     objects::drop(*thread.process, *request.communicator);
-    engine.free_request(thread, request);
+    engine.requests().free(thread, request);
     return MPI_SUCCESS;
 }
 

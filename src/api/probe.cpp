@@ -24,7 +24,7 @@ int probe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Status statu
     }
     p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm),
                        false);
-    progress::wait(engine_of(thread), thread, probed);
+    progress::wait(engine_of(thread).polling(), thread, probed);
     objects::set_status(status.place, probed.outcome);
     return MPI_SUCCESS;
 }
@@ -36,7 +36,8 @@ int iprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> fl
         return MPI_SUCCESS;
     }
     core::Outcome found{};
-    *flag = engine_of(thread).probe(thread, pattern_of(comm, source, tag), in_order(comm), found);
+    *flag = engine_of(thread).probes().find(thread, pattern_of(comm, source, tag), in_order(comm),
+                                            found);
     if (*flag)
         objects::set_status(status.place, found);
     else
@@ -58,7 +59,7 @@ int mprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<MPI_Mes
     }
     p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm),
                        true);
-    progress::wait(engine_of(thread), thread, probed);
+    progress::wait(engine_of(thread).polling(), thread, probed);
     hand_out(*probed.message, comm, *message);
     objects::set_status(status.place, probed.outcome);
     return MPI_SUCCESS;
@@ -73,8 +74,8 @@ int improbe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> f
         return MPI_SUCCESS;
     }
     core::Outcome outcome{};
-    match::Message* found = engine_of(thread).take_probed(thread, pattern_of(comm, source, tag),
-                                                          in_order(comm), outcome);
+    match::Message* found = engine_of(thread).probes().take(thread, pattern_of(comm, source, tag),
+                                                            in_order(comm), outcome);
     *flag = found != nullptr;
     if (found == nullptr) {
         *message = MPI_MESSAGE_NULL;
@@ -95,7 +96,7 @@ int start_matched(Thread& thread, ReceiveBuffer buffer, Count count, Type type, 
         request = null_receive(thread);
     } else {
         auto* message = reinterpret_cast<match::Message*>(handle);
-        if (handle == MPI_MESSAGE_NULL || !engine_of(thread).is_message(message) ||
+        if (handle == MPI_MESSAGE_NULL || !engine_of(thread).messages().contains(message) ||
             message->kind.load(relaxed) != core::Kind::message)
             return objects::fail(
                 thread, nullptr, MPI_ERR_REQUEST,
@@ -111,7 +112,7 @@ int start_matched(Thread& thread, ReceiveBuffer buffer, Count count, Type type, 
                                                  : objects::raised_without_object(*thread.process),
                          buffer.address, count, type, shape))
             return error;
-        request = engine_of(thread).receive_matched(
+        request = engine_of(thread).receiver().receive_matched(
             thread, *message, {{}, false, buffer.address, shape.bytes, communicator, shape.layout});
     }
     if (request == nullptr)

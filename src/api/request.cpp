@@ -111,7 +111,7 @@ int waitall(Thread& thread, Count count, Array<MPI_Request> handles, Array<MPI_S
     Selection selection;
     if (const int error = selection.find(thread, count.value, handles.value)) return error;
     p2p::AllRequests all(engine_of(thread), selection.active);
-    progress::wait(engine_of(thread), thread, all);
+    progress::wait(engine_of(thread).polling(), thread, all);
     if (all.contested) return has_been_completed(thread);
     return complete_all(thread, handles.value, selection, statuses.value);
 }
@@ -147,7 +147,7 @@ int waitany(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> in
         return MPI_SUCCESS;
     }
     p2p::AnyRequest any(engine_of(thread), selection.active);
-    progress::wait(engine_of(thread), thread, any);
+    progress::wait(engine_of(thread).polling(), thread, any);
     if (any.contested) return has_been_completed(thread);
     return complete_any(thread, handles.value, selection, *index, status.place);
 }
@@ -194,7 +194,7 @@ int some(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> outco
     }
     if (indices.value == nullptr) return no_indices(thread);
     p2p::AnyRequest any(engine_of(thread), selection.active);
-    if (wait_for_one) progress::wait(engine_of(thread), thread, any);
+    if (wait_for_one) progress::wait(engine_of(thread).polling(), thread, any);
     if (any.contested) return has_been_completed(thread);
     if (!wait_for_one && !any.holds()) make_progress(thread, selection.active);
     return complete_some(thread, handles.value, selection, *outcount, indices.value,

@@ -175,7 +175,7 @@ int done_here(Thread& thread, int error, TargetRank rank, Win win) {
 /// The operation is over: its request is one that is complete.
 int hand_out_complete(Thread& thread, int error, Out<MPI_Request> request) {
     if (error != MPI_SUCCESS) return error;
-    *request = reinterpret_cast<MPI_Request>(&engine_of(thread).completed_send());
+    *request = reinterpret_cast<MPI_Request>(&engine_of(thread).requests().completed_send());
     return MPI_SUCCESS;
 }
 

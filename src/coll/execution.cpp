@@ -72,7 +72,7 @@ Execution::~Execution() {
 
 core::Request* Execution::start(core::Thread& thread) {
     p2p::Engine& engine = *thread.engine;
-    request_ = engine.take_request(thread);
+    request_ = engine.requests().take(thread);
     if (request_ == nullptr) return nullptr;
     objects::Communicator& communicator = schedule.communicator;
     request_->operation = core::Operation::schedule;
@@ -95,10 +95,10 @@ core::Request* Execution::start(core::Thread& thread) {
         return request;
     }
     engine.endings().count_composed(-1);
-    engine.free_request(thread, *request);
+    engine.requests().free(thread, *request);
     request_ = nullptr;
     ended_.store(by_completion, relaxed);
-    return &engine.completed_send();
+    return &engine.requests().completed_send();
 }
 
 /// Goes on until messages are under way that are not complete; true at the end.
@@ -180,7 +180,7 @@ void Execution::collect(core::Thread& thread) noexcept {
     for (core::Request* message : under_way_) {
         if (message->error != MPI_SUCCESS)
             failure_.note(message->error, message->source, message->capacity, message->order);
-        engine.free_request(thread, *message);
+        engine.requests().free(thread, *message);
     }
     under_way_.clear();
 }
@@ -210,12 +210,12 @@ void Execution::complete(core::Thread& thread) noexcept {
     core::causality::before(&request);
     // First: a persistent one may be started again, or destroyed, as soon as its request is complete.
     if ((ended_.fetch_or(by_completion, acq_rel) & by_owner) != 0) {
-        engine.free_request(thread, request);
+        engine.requests().free(thread, request);
         delete this;
     } else {
         p2p::ProgressCall call(thread);
         call.complete(request);
-        engine.finish(call);
+        p2p::finish(call);
     }
     engine.endings().count_composed(-1);
 }
@@ -238,7 +238,7 @@ core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution)
 
 core::Request* make_persistent(core::Thread& thread, std::unique_ptr<Execution> execution) {
     execution->prepare();
-    core::Request* const request = thread.engine->take_request(thread);
+    core::Request* const request = thread.engine->requests().take(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::persistent_schedule;
     request->inner = nullptr;
@@ -279,7 +279,7 @@ int start_persistent(core::Thread& thread, core::Request& request) {
 
 int let_go_of_persistent(core::Thread& thread, core::Request& request) {
     execution_of(request).let_go(thread, request.inner);
-    thread.engine->free_request(thread, request);
+    thread.engine->requests().free(thread, request);
     return MPI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 #include "coll/shared_slots.hpp"
 #include "objects/nodes.hpp"
 #include "objects/process.hpp"
+#include "p2p/engine.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -225,7 +226,7 @@ CombinationOrder order_of(const Schedule& schedule, Collective what, std::uint64
 }  // namespace
 
 bool may_go_in_levels(const Schedule& schedule, const Call& call) {
-    if (schedule.local != nullptr || schedule.writer.engine->in_laboratory()) return false;
+    if (schedule.local != nullptr || schedule.writer.engine->base().in_laboratory()) return false;
     const Nodes* const nodes = objects::find_nodes(*schedule.writer.process, schedule.communicator);
     if (nodes == nullptr) return false;
     const std::uint64_t all = times(schedule.size, call.bytes);

@@ -20,7 +20,7 @@ public:
         : thread_(thread), engine_(*thread.engine), failure_(failure) {}
 
     void add(core::Request* request) {
-        if (request == &engine_.completed_send()) return;
+        if (request == &engine_.requests().completed_send()) return;
         if (request == nullptr) [[unlikely]]
             return failure_.note(MPI_ERR_NO_MEM);
         if (used_ == few) [[unlikely]] {
@@ -38,7 +38,7 @@ public:
             add(send_wake_up(thread_, schedule, std::countr_zero(sleepers)));
         // Who never waits makes progress, too.
         if (step.turn % turns_between_polls == 0) [[unlikely]]
-            engine_.poll_all(thread_);
+            engine_.polling().poll_all(thread_);
     }
     void wait() {
         if (used_ == 0) return;
@@ -58,11 +58,11 @@ private:
         if (requests.size() == 1)
             p2p::wait_for(engine_, thread_, *requests[0]);
         else
-            progress::wait(engine_, thread_, p2p::AllRequests(engine_, requests));
+            progress::wait(engine_.polling(), thread_, p2p::AllRequests(engine_, requests));
         for (core::Request* request : requests) {
             if (request->error != MPI_SUCCESS) [[unlikely]]
                 failure_.note(request->error, request->source, request->capacity, request->order);
-            engine_.free_request(thread_, *request);
+            engine_.requests().free(thread_, *request);
         }
     }
 

@@ -69,7 +69,7 @@ int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
 /// So many ranks, in such a call.
 bool may_share(const Schedule& schedule, std::int32_t ranks) noexcept {
     return schedule.blocking() && ranks > 1 && ranks <= ScratchLayout::most_ranks &&
-        !schedule.writer.engine->in_laboratory();
+        !schedule.writer.engine->base().in_laboratory();
 }
 
 }  // namespace

@@ -72,13 +72,13 @@ private:
         out_of_memory_ = wake_up_ == nullptr;
         if (wake_up_ == nullptr) return;
         marks().fetch_or(mark_, relaxed);  // F2, the fence before sleep, orders it: pairs with F1
-        engine_.uncover_fence();
+        engine_.polling().uncover_fence();
     }
     void take_back() {
         const bool still_there = (marks().fetch_and(~mark_, acq_rel) & mark_) != 0;
-        if (!still_there || !engine_.cancel_receive(thread_, *wake_up_))
+        if (!still_there || !engine_.receiver().cancel(thread_, *wake_up_))
             p2p::wait_for(engine_, thread_, *wake_up_);
-        engine_.free_request(thread_, *wake_up_);
+        engine_.requests().free(thread_, *wake_up_);
     }
 
     core::Thread& thread_;
@@ -96,7 +96,7 @@ private:
 /// signals come soon, and an offer of this core would part the two. So ranks that wait for each other come to have
 /// their turns at the same time (gang scheduling), until the kernel takes a core from one of them.
 bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept {
-    const bool crowded = thread.patience.crowded || thread.engine->short_of_cores();
+    const bool crowded = thread.patience.crowded || thread.engine->polling().short_of_cores();
     const progress::Peer peer = crowded ? peer_of(schedule, step) : progress::Peer();
     for (int i = 0; i < short_spin && !peer.waits(); ++i) {
         if (word_of(step).reached(step.turn)) return true;
@@ -149,7 +149,7 @@ void await(core::Thread& thread, const Schedule& schedule, const Step& step) {
     const Waits waits(standing_of(schedule, schedule.shared->place));
     p2p::Engine& engine = *thread.engine;
     while (!word_of(step).reached(step.turn))
-        progress::wait(engine, thread, Signalled(thread, schedule, step));
+        progress::wait(engine.polling(), thread, Signalled(thread, schedule, step));
 }
 
 std::uint64_t given_bytes(const Step& step) noexcept { return word_of(step).bytes; }

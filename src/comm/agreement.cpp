@@ -116,7 +116,7 @@ int start_to_agree(core::Thread& thread, const Participants& participants, std::
     thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
     // Completed sends stand for the others: a request without a status of its own.
-    parts.push_back(&thread.engine->completed_send());
+    parts.push_back(&thread.engine->requests().completed_send());
     if (is_between_jobs(thread, participants, everybody(participants))) {
         if (const int error = agree_between_jobs(thread, participants, everybody(participants),
                                                  participants.me(), idup_agreement, context))

@@ -14,19 +14,19 @@ using p2p::Engine;
 /// Nothing of the owner that was sent and given up waits for room in a ring, or for its receiver to take it; nor does
 /// anything that standard sends have left in the library's buffer, whose calls might have waited for that, too.
 /// Of everybody: nor does anything else, and no collective is on its way. (Bells ring when there is room, see
-/// Engine::announce_backlog, and for what receivers answer.)
+/// Polling::announce_backlog, and for what receivers answer.)
 class HandedOver {
 public:
     HandedOver(Engine& engine, core::Thread& thread, Endings::Owner owner) noexcept
         : engine_(engine), thread_(thread), owner_(owner) {}
     bool holds() const {
-        if (!engine_.send_buffer_is_empty()) return false;
+        if (!engine_.sender().buffer_is_empty()) return false;
         if (owner_ != Endings::everybody) return !engine_.endings().has_sends(thread_, owner_);
-        return engine_.endings().all_composed_over() && engine_.all_handed_over() &&
-            !engine_.endings().has_sends(thread_, owner_) && engine_.is_drained();
+        return engine_.endings().all_composed_over() && engine_.polling().all_handed_over() &&
+            !engine_.endings().has_sends(thread_, owner_) && engine_.far().is_drained();
     }
-    Engine::Instances instances() const noexcept { return Engine::all; }
-    Engine::Instances likely_instances() const noexcept { return Engine::all; }
+    Engine::Instances instances() const noexcept { return instance::all; }
+    Engine::Instances likely_instances() const noexcept { return instance::all; }
     void announce(sync::Slot* slot) const {
         if (slot != nullptr)
             engine_.endings().await(*slot);
@@ -49,7 +49,7 @@ private:
 void wait_for_end(core::Thread& thread, Endings::Owner owner) {
     Engine& engine = *thread.engine;
     const HandedOver end(engine, thread, owner);
-    if (!end.holds()) progress::wait(engine, thread, end);
+    if (!end.holds()) progress::wait(engine.polling(), thread, end);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ public:
         return box == letters_.boxes_.end() || !box->second.letters.empty() ||
             letters_.gone_.contains(sender_);
     }
-    p2p::Instances instances() const noexcept { return p2p::Engine::all; }
+    p2p::Instances instances() const noexcept { return instance::all; }
     p2p::Instances likely_instances() const noexcept { return 1; }
     void announce(sync::Slot* slot) {
         const std::lock_guard guard(letters_.lock_);
@@ -85,7 +85,7 @@ void Letters::close(core::Thread& thread, Key key) {
 }
 
 void Letters::send(core::Thread& thread, std::int32_t process, Key to, const Letter& letter) {
-    thread.engine->send_letter(thread, process, {to, letter.from, letter.says});
+    thread.engine->far().send_letter(thread, process, {to, letter.from, letter.says});
 }
 
 void Letters::leave(Key to, std::uint64_t says) {
@@ -100,7 +100,7 @@ std::optional<Letter> Letters::wait(core::Thread& thread, Key key, std::int32_t 
                                     const char* describe) {
     for (;;) {
         Wait wait(*this, key, sender, describe);
-        if (!wait.holds()) progress::wait(*thread.engine, thread, wait);
+        if (!wait.holds()) progress::wait(thread.engine->polling(), thread, wait);
         const std::lock_guard guard(lock_);
         const auto at = boxes_.find(key);
         if (at == boxes_.end()) return std::nullopt;
@@ -169,7 +169,8 @@ void Letters::letter(p2p::ProgressCall& call, std::int32_t process,
             return;
         }
     }
-    if (fields.from != 0) call.thread.engine->send_letter(call, process, {fields.from, 0, refused});
+    if (fields.from != 0)
+        call.thread.engine->far().send_letter(call, process, {fields.from, 0, refused});
 }
 
 namespace {

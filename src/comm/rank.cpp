@@ -66,12 +66,12 @@ Rank::~Rank() = default;
 
 /// Without one messages are carried when the program calls MPI.
 void Rank::start_node_worker() try {
-    if (settings.worker == tool::Worker::off || engine_.in_laboratory()) return;
+    if (settings.worker == tool::Worker::off || engine_.base().in_laboratory()) return;
     node_worker_ = std::make_unique<p2p::NodeWorker>(*this);
     if (settings.worker == tool::Worker::on)
         node_worker_->start();
     else
-        engine_.start_with_large_messages(node_worker_.get());
+        engine_.threads().start_with_large_messages(node_worker_.get());
 } catch (const std::system_error& problem) {
     p2p::say_no_worker(*this, problem.what());
 }
@@ -80,7 +80,7 @@ void Rank::start_node_worker() try {
 transport::Guests& Rank::need_guests() {
     const std::lock_guard guard(meeting_);
     if (transport::Guests* known = guests_.load(relaxed)) return *known;
-    if (engine_.in_laboratory() || !open_guest_lane_)
+    if (engine_.base().in_laboratory() || !open_guest_lane_)
         throw std::runtime_error("recipes other than the default one are for ranks of one job");
     if (made_ == nullptr) {
         auto guests = std::make_unique<transport::Guests>(transport::GuestCard{
@@ -116,7 +116,7 @@ bool Rank::memory_is_back() {
 }
 
 void Rank::memory_goes(core::Thread& thread) {
-    engine_.start_with_large_messages(nullptr);
+    engine_.threads().start_with_large_messages(nullptr);
     worker_.reset();  // who might start the other one
     node_worker_.reset();
     if (network_ != nullptr) network_->rest();
@@ -136,16 +136,16 @@ bool Rank::welcome(core::Thread& thread) {
     thread.engine = &engine_;
     thread.sent_last = {};
     thread.exact_tags_from = engine_.exact_tags_from();
-    engine_.claims().enter(thread.claims);
-    engine_.count_thread(+1);
-    thread.visitor = engine_.visitor_for(thread);
+    engine_.requests().claims().enter(thread.claims);
+    engine_.threads().count(+1);
+    thread.visitor = engine_.recipes().visitor_for(thread);
     return !engine_.calls_are_sections();
 }
 
 void Rank::see_off(core::Thread& thread) {
     engine_.empty_pools(thread);
-    engine_.claims().leave(thread.claims);
-    engine_.count_thread(-1);
+    engine_.requests().claims().leave(thread.claims);
+    engine_.threads().count(-1);
 }
 
 namespace {

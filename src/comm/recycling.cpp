@@ -80,15 +80,15 @@ bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter
     p2p::Engine& engine = *thread.engine;
     const match::Pattern pattern{objects::recycling_context, match::any_source, letter_tag};
     core::Outcome found{};
-    match::Message* message = engine.take_probed(thread, pattern, false, found);
+    match::Message* message = engine.probes().take(thread, pattern, false, found);
     if (message == nullptr) return false;
     core::Request* request =
-        engine.receive_matched(thread, *message,
-                               {pattern, false, reinterpret_cast<std::byte*>(&letter),
-                                sizeof letter, thread.process->world});
+        engine.receiver().receive_matched(thread, *message,
+                                          {pattern, false, reinterpret_cast<std::byte*>(&letter),
+                                           sizeof letter, thread.process->world});
     if (request == nullptr) return false;
     p2p::wait_for(engine, thread, *request);  // the payload came with the message
-    engine.free_request(thread, *request);
+    engine.requests().free(thread, *request);
     from = found.source;
     return true;
 }

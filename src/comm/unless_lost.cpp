@@ -19,7 +19,7 @@ public:
     bool holds() const { return complete() || is_gone(); }
     bool complete() const noexcept { return send_.completed() && receive_.completed(); }
     bool is_gone() const { return thread_.process->letters->is_gone(process_); }
-    p2p::Instances instances() const noexcept { return p2p::Engine::all; }
+    p2p::Instances instances() const noexcept { return instance::all; }
     p2p::Instances likely_instances() const noexcept {
         return thread_.engine->likely_instances_of(receive_);
     }
@@ -44,7 +44,7 @@ private:
 void wait_for_both(core::Thread& thread, std::int32_t process, core::Request& send,
                    core::Request& receive) {
     Exchanged exchanged(thread, process, send, receive);
-    if (!exchanged.holds()) progress::wait(*thread.engine, thread, exchanged);
+    if (!exchanged.holds()) progress::wait(thread.engine->polling(), thread, exchanged);
 }
 
 }  // namespace
@@ -52,16 +52,16 @@ void wait_for_both(core::Thread& thread, std::int32_t process, core::Request& se
 bool finish_unless_lost(core::Thread& thread, std::int32_t process, core::Request& send,
                         core::Request& receive, int& error) {
     p2p::Engine& engine = *thread.engine;
-    if (engine.is_far(process)) engine.watch(process);
+    if (engine.base().is_far(process)) engine.far().watch(process);
     wait_for_both(thread, process, send, receive);
     const bool complete = send.completed() && receive.completed();
-    if (!receive.completed()) engine.cancel_receive(thread, receive);
-    if (!send.completed()) engine.cancel_send(thread, send);
+    if (!receive.completed()) engine.receiver().cancel(thread, receive);
+    if (!send.completed()) engine.sender().cancel(thread, send);
     for (core::Request* request : {&send, &receive}) {
         // A large message to a process that is lost stays with the engine.
         if (!request->completed()) continue;
         if (error == MPI_SUCCESS) error = request->error;
-        engine.free_request(thread, *request);
+        engine.requests().free(thread, *request);
     }
     return complete;
 }

@@ -166,7 +166,7 @@ struct alignas(cache_line) Thread {
     FreeList<match::Message> messages;  ///< free ones
     BlockPool blocks;                   ///< for payloads of messages
     bool of_library = false;  ///< it has come to MPI for the library, and never runs the program
-    Work* put_off = nullptr;  ///< a list; run by Engine::finish()
+    Work* put_off = nullptr;  ///< a list; run by Polling::finish()
     bool working = false;     ///< it is running the list: what is put off meanwhile is added
     // What it counts is never set back: another thread goes on where it has ended.
     tool::counters::Progress progress;

@@ -313,7 +313,7 @@ TEST(Meeting, GuestsThatHaveEndedAreForgottenWhenNothingNamesThem) {
             MPI_Close_port(told[i]->get());
             while (process.need_guests().count() > 1) {  // the one that `kept` names
                 process.forget_guests();
-                process.engine->poll_all(*objects::attached_thread());
+                process.engine->polling().poll_all(*objects::attached_thread());
             }
         }
         MPI_Group_free(&kept);

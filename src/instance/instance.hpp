@@ -3,15 +3,18 @@
 /// A communication resources instance (P1): everything that one stream of traffic needs, so that
 /// threads on different instances share no lock and no cache line.
 ///
-/// inbox          rings from other processes, matching state: guarded by `lock`
-/// outbox         channels to other processes: guarded by `outbox`, biased to its usual thread
-/// Lock order     process-wide wildcard lock, then `lock` (in order of the instances), then the list
-///                of wildcard receives, then `outbox`. Inside `outbox` only the
+/// Inbox          rings from other processes, matching state: LockedInstance is its only key.
+/// Outbox         channels to other processes, biased to its usual thread: HeldOutbox is its only key.
+/// Keys           are made by whoever takes the lock, or is alone in the process, and handed down by value: a function
+///                that asks for a key cannot be called without it.
+/// Lock order     process-wide wildcard lock, then the lock of the inbox (in order of the instances), then the list
+///                of wildcard receives, then the outbox. Inside an outbox only the
 ///                node's list of what is mapped is locked.
 
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <optional>
 
 #include "core/thread.hpp"
 #include "instance/channel.hpp"
@@ -43,46 +46,38 @@ struct alignas(cache_line) Inlet {
     std::uint32_t payload_number = 0;
 };
 
-/// Its size is a power of two, which makes finding one by its number short.
-struct alignas(8 * cache_line) Instance {
-    // The inbox: held by whoever makes progress here or posts a receive.
-    sync::Mutex lock;
-    std::uint8_t number = 0;
-    bool used = false;  ///< counted in Pool::used; written with the wildcard lock held, too
+/// Held by whoever makes progress here or posts a receive.
+class alignas(cache_line) Inbox {
+    friend class LockedInstance;
+    friend class Instance;
+    friend class Pool;
+
+    sync::Mutex lock_;
+    std::uint8_t number_ = 0;
+
+public:
+    bool used = false;  ///< counted in Pool::used(); written with the wildcard lock held, too
     bool watched =
         true;  ///< what comes may match a receive with MPI_ANY_TAG, of a kind that is posted
-    /// Threads that sleep until something happens here. While there are any, rings stay cold.
-    std::atomic<std::uint32_t> parked{0};
+
+private:
+    std::atomic<std::uint32_t> parked_{0};
+
+public:
     match::Selected matcher;
     /// Classes of contexts whose messages are not simply matched as they come (p2p/homes.hpp); at first all.
     std::uint64_t attention = ~std::uint64_t{0};
     tool::counters::Receiving receiving;
     std::uint64_t told_unexpected =
         0;  ///< unexpected_bytes as of the last time that they were told (p2p/pressure.hpp)
-    std::uint32_t keeps_until_sweep = 0;  ///< of offered messages (p2p/engine_cancel.cpp)
-    Contention inbox_waits;               ///< of threads that post receives, for `lock`
+    std::uint32_t keeps_until_sweep = 0;  ///< of offered messages (p2p/unexpected.hpp)
+    Contention waits;                     ///< of threads that post receives, for the lock
     /// On a line of their own: threads without the lock look at what is polled.
     alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used
     std::atomic<Inlet*>* polled = nullptr;        ///< the listed ones
     std::atomic<std::uint32_t> polled_count{0};
 
-    // The outbox: held by whoever sends from here.
-    alignas(cache_line) sync::BiasedLock outbox;
-    Channel* channels = nullptr;  ///< one for each process; zeroes until used
-    Channel* backlogged = nullptr;
-    Channel* streaming = nullptr;           ///< those with messages that are streamed
-    std::atomic<std::uint32_t> backlog{0};  ///< 1: there are channels in one of these lists
-    alignas(cache_line) tool::counters::Backlog backlog_counters;
-    Contention outbox_waits;
-
-    /// Whether a listed ring has a message; a hint for deciding whether to take the lock.
-    bool something_came() const noexcept {
-        const std::uint32_t count = polled_count.load(acquire);  // pairs with the release in list()
-        for (std::uint32_t i = 0; i < count; ++i)
-            if (polled[i].load(relaxed)->ring.ready()) return true;
-        return false;
-    }
-    /// Adds the inlet to those that are polled. Lock held.
+    /// Adds the inlet to those that are polled.
     void list(Inlet& inlet) noexcept {
         if (inlet.listed.load(relaxed)) return;
         const std::uint32_t count = polled_count.load(relaxed);
@@ -90,7 +85,7 @@ struct alignas(8 * cache_line) Instance {
         inlet.listed.store(true, relaxed);
         polled_count.store(count + 1, release);
     }
-    /// Takes the inlet out of those that are polled; its ring is cold. Lock held.
+    /// Takes the inlet out of those that are polled; its ring is cold.
     void unlist(Inlet& inlet) noexcept {
         const std::uint32_t last = polled_count.load(relaxed) - 1;
         for (std::uint32_t i = 0; i <= last; ++i)
@@ -99,8 +94,161 @@ struct alignas(8 * cache_line) Instance {
         inlet.listed.store(false, relaxed);
         polled_count.store(last, release);
     }
+    /// Calls visit(inlet) for each inlet that is polled.
+    template <class Visit>
+    void each_polled(Visit&& visit) {
+        const std::uint32_t count = polled_count.load(relaxed);
+        for (std::uint32_t i = 0; i < count; ++i) visit(*polled[i].load(relaxed));
+    }
+};
+
+/// Held by whoever sends from here.
+class alignas(cache_line) Outbox {
+    friend class OutboxHold;
+    friend class Instance;
+
+    sync::BiasedLock lock_;
+
+public:
+    Channel* channels = nullptr;  ///< one for each process; zeroes until used
+    Channel* backlogged = nullptr;
+    Channel* streaming = nullptr;  ///< those with messages that are streamed
+
+private:
+    std::atomic<std::uint32_t> backlog_{0};
+
+public:
+    alignas(cache_line) tool::counters::Backlog counters;
+    Contention waits;  ///< of threads that send, for the lock
+};
+
+/// Its size is a power of two, which makes finding one by its number short.
+class alignas(8 * cache_line) Instance {
+public:
+    std::uint8_t number() const noexcept { return inbox_.number_; }
+    /// Threads that sleep until something happens here. While there are any, rings stay cold.
+    std::atomic<std::uint32_t>& parked() noexcept { return inbox_.parked_; }
+    /// 1: channels of the outbox have messages that wait.
+    std::atomic<std::uint32_t>& backlog() noexcept { return outbox_.backlog_; }
+
+    /// Whether a listed ring has a message; a hint for deciding whether to take the lock.
+    bool something_came() const noexcept {
+        const std::uint32_t count =
+            inbox_.polled_count.load(acquire);  // pairs with the release in Inbox::list()
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (inbox_.polled[i].load(relaxed)->ring.ready()) return true;
+        return false;
+    }
+    /// Whether sending from here costs this thread no locked instruction: a hint.
+    bool is_biased_to(const sync::BiasedLock::Token& me) const noexcept {
+        return outbox_.lock_.is_biased_to(me);
+    }
+    /// Counts by any thread; of channels to the first `processes`.
+    void add_counted_to(tool::Values& values, std::size_t processes);
+    /// What threads have waited for each other about: as a hint.
+    template <class Visit>
+    void each_contended(Visit&& visit) const {
+        for (const Contended& what : inbox_.waits.most()) visit(what);
+        for (const Contended& what : outbox_.waits.most()) visit(what);
+    }
+
+private:
+    friend class LockedInstance;
+    friend class HeldOutbox;
+    friend class Pool;
+
+    Inbox inbox_;
+    Outbox outbox_;
 };
 
 static_assert(std::has_single_bit(sizeof(Instance)));
+
+/// The key to the inbox of an instance: the calling thread has its lock, or is alone in its process
+/// (instance/all_instances.hpp).
+class LockedInstance {
+public:
+    static LockedInstance lock(Instance& instance) noexcept {
+        instance.inbox_.lock_.lock();
+        return LockedInstance(instance);
+    }
+    /// None if the lock is not free.
+    static std::optional<LockedInstance> try_lock(Instance& instance) noexcept {
+        if (!instance.inbox_.lock_.try_lock()) return std::nullopt;
+        return LockedInstance(instance);
+    }
+    /// The key and its copies are void from here on.
+    void unlock() const noexcept { instance_->inbox_.lock_.unlock(); }
+
+    Inbox* operator->() const noexcept { return &instance_->inbox_; }
+    Instance& instance() const noexcept { return *instance_; }
+    std::uint8_t number() const noexcept { return instance_->number(); }
+
+private:
+    friend class AllInstances;
+    explicit LockedInstance(Instance& instance) noexcept : instance_(&instance) {}
+
+    Instance* instance_;
+};
+
+/// Unlocks the instance at the end.
+class [[nodiscard]] InstanceLock {
+public:
+    explicit InstanceLock(Instance& instance) noexcept : key_(LockedInstance::lock(instance)) {}
+    explicit InstanceLock(LockedInstance key) noexcept : key_(key) {}
+    ~InstanceLock() { key_.unlock(); }
+    InstanceLock(const InstanceLock&) = delete;
+    InstanceLock& operator=(const InstanceLock&) = delete;
+
+    operator LockedInstance() const noexcept { return key_; }
+    Inbox* operator->() const noexcept { return key_.operator->(); }
+
+private:
+    const LockedInstance key_;
+};
+
+/// The key to the outbox of an instance: the calling thread holds it.
+class HeldOutbox {
+public:
+    Outbox* operator->() const noexcept { return &instance_->outbox_; }
+    Instance& instance() const noexcept { return *instance_; }
+    std::uint8_t number() const noexcept { return instance_->number(); }
+
+private:
+    friend class OutboxHold;
+    explicit HeldOutbox(Instance& instance) noexcept : instance_(&instance) {}
+
+    Instance* instance_;
+};
+
+/// Holds the outbox of an instance for as long as it lives.
+class [[nodiscard]] OutboxHold {
+public:
+    OutboxHold(Instance& instance, sync::BiasedLock::Token& me) noexcept
+        : key_(instance), me_(me), way_(key_->lock_.lock(me)) {}
+    ~OutboxHold() {
+        key_->lock_.unlock(me_, way_, [this] {
+            if (noted_) key_->waits.note(context_, tag_);
+        });
+    }
+    OutboxHold(const OutboxHold&) = delete;
+    OutboxHold& operator=(const OutboxHold&) = delete;
+
+    operator HeldOutbox() const noexcept { return key_; }
+    Outbox* operator->() const noexcept { return key_.operator->(); }
+    /// Has it told at the end what it was held for, if it was not free at once.
+    void note(std::uint32_t context, std::int32_t tag) noexcept {
+        noted_ = true;
+        context_ = context;
+        tag_ = tag;
+    }
+
+private:
+    const HeldOutbox key_;
+    sync::BiasedLock::Token& me_;
+    const sync::BiasedLock::Way way_;
+    bool noted_ = false;
+    std::uint32_t context_ = 0;
+    std::int32_t tag_ = 0;
+};
 
 }  // namespace heddle::instance

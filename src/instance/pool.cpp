@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "instance/pool.hpp"
 
+#include <algorithm>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <unistd.h>
@@ -63,24 +65,46 @@ Pool::Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t pro
     const std::size_t channel_bytes = ChannelLayout(processes, guests).bytes;
     const std::string matcher = tool::Choice<tool::MatcherName>::print(settings.matcher);
     for (std::size_t i = 0; i < node.instances(); ++i) {
-        Instance& instance = instances_[i];
-        instance.number = static_cast<std::uint8_t>(i);
-        instance.matcher.select(matcher);
+        Inbox& inbox = instances_[i].inbox_;
+        inbox.number_ = static_cast<std::uint8_t>(i);
+        inbox.matcher.select(matcher);
         // Zeroed memory is a valid unbound inlet or channel: pages appear when a peer is first met.
-        instance.inlets = static_cast<Inlet*>(inlets_.address()) + i * inlets;
-        instance.channels = reinterpret_cast<Channel*>(
+        inbox.inlets = static_cast<Inlet*>(inlets_.address()) + i * inlets;
+        inbox.polled = static_cast<std::atomic<Inlet*>*>(polled_.address()) + i * inlets;
+        instances_[i].outbox_.channels = reinterpret_cast<Channel*>(
             static_cast<std::byte*>(channels_.address()) + i * channel_bytes);
-        instance.polled = static_cast<std::atomic<Inlet*>*>(polled_.address()) + i * inlets;
     }
 }
 
-void Pool::bind(Channel& channel, Instance& from, std::int32_t to) {
+LockedInstance Pool::lock_contended(Instance& instance, std::uint32_t context,
+                                    std::int32_t tag) noexcept {
+    const LockedInstance key = LockedInstance::lock(instance);
+    key->receiving.inbox_contended.add();
+    key->waits.note(context, tag);
+    return key;
+}
+
+void Pool::first_use(LockedInstance instance) noexcept {
+    instance.unlock();
+    const std::lock_guard guard(order_lock_);
+    mark_used(LockedInstance::lock(instance.instance()));
+}
+
+/// With order_lock() held.
+void Pool::mark_used(LockedInstance instance) noexcept {
+    if (instance->used) return;
+    instance->used = true;
+    instance->matcher.raise_order(latest_order_);
+    used_.fetch_or(Instances{1} << instance.number(), release);
+}
+
+void Pool::bind(Channel& channel, std::uint8_t from, std::int32_t to) {
     if (!node_.reach(static_cast<std::size_t>(rank_), static_cast<std::size_t>(to)))
         throw std::bad_alloc();
     new (&channel) Channel;
     channel.process = to;
-    channel.instance = from.number;
-    bind_ring(channel, from);
+    channel.instance = from;
+    bind_ring(channel);
     channel.state = Channel::State::open;
     channel.next_open = open_channels_.load(relaxed);
     while (!open_channels_.compare_exchange_weak(channel.next_open, &channel, release,  // R1
@@ -88,38 +112,51 @@ void Pool::bind(Channel& channel, Instance& from, std::int32_t to) {
     open_count_.fetch_add(1, relaxed);
 }
 
-void Pool::bind(Inlet& inlet, Instance& at, std::int32_t from) noexcept {
+void Pool::bind(Inlet& inlet, std::uint8_t at, std::int32_t from) noexcept {
     new (&inlet) Inlet;
     inlet.process = from;
     inlet.bound = true;
     bind_ring(inlet, at);
 }
 
-void Pool::bind_ring(Channel& channel, const Instance& from) noexcept {
+void Pool::bind_ring(Channel& channel) noexcept {
     node_.bind(channel.ring, static_cast<std::size_t>(rank_),
-               static_cast<std::size_t>(channel.process), from.number);
+               static_cast<std::size_t>(channel.process), channel.instance);
 }
 
-void Pool::bind_ring(Inlet& inlet, const Instance& at) noexcept {
+void Pool::bind_ring(Inlet& inlet, std::uint8_t at) noexcept {
     node_.bind(inlet.ring, static_cast<std::size_t>(inlet.process), static_cast<std::size_t>(rank_),
-               at.number);
+               at);
 }
 
 bool Pool::bind_again() {
     const auto me = static_cast<std::size_t>(rank_);
-    for (Instance& instance : instances_)
-        for (std::size_t i = 0; instance.channels != nullptr && i < node_.processes(); ++i) {
-            Channel& channel = instance.channels[i];
+    for (std::uint8_t number = 0; number < node_.instances(); ++number) {
+        Instance& instance = instances_[number];
+        for (std::size_t i = 0; i < node_.processes(); ++i) {
+            Channel& channel = instance.outbox_.channels[i];
             if (channel.state != Channel::State::unbound) {
-                if (!node_.reach(me, i) || !node_.reach_offers(me, i, instance.number))
-                    return false;
-                bind_ring(channel, instance);
+                if (!node_.reach(me, i) || !node_.reach_offers(me, i, number)) return false;
+                bind_ring(channel);
             }
-            if (!instance.inlets[i].bound) continue;
-            if (!node_.reach_offers(i, me, instance.number)) return false;
-            bind_ring(instance.inlets[i], instance);
+            Inlet& inlet = instance.inbox_.inlets[i];
+            if (!inlet.bound) continue;
+            if (!node_.reach_offers(i, me, number)) return false;
+            bind_ring(inlet, number);
         }
+    }
     return true;
+}
+
+void Instance::add_counted_to(tool::Values& values, std::size_t processes) {
+    for (std::size_t to = 0; to < processes; ++to) values += outbox_.channels[to].sending;
+    values += outbox_.counters;
+    values += inbox_.receiving;
+    values += inbox_.matcher.counters();
+    values += inbox_.matcher.searches().total;
+    // Noted only before receives are taken out (match::note_posted).
+    auto& most = values[tool::CounterIndex::most_posted_receives];
+    most = std::max(most, inbox_.matcher.counters().posted_receives.value());
 }
 
 }  // namespace heddle::instance

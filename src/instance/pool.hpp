@@ -14,6 +14,7 @@
 namespace heddle::instance {
 
 using Instances = std::uint64_t;  ///< a bit for each
+inline constexpr Instances all = ~Instances{0};
 
 class Pool {
 public:
@@ -52,18 +53,44 @@ public:
     }
 
     /// Throws std::bad_alloc if the rings to that process cannot be mapped.
-    Channel& channel(Instance& from, std::int32_t to) {
-        Channel& channel = from.channels[to];
+    Channel& channel(HeldOutbox from, std::int32_t to) {
+        Channel& channel = from->channels[to];
         if (channel.state == Channel::State::unbound) [[unlikely]]
-            bind(channel, from, to);
+            bind(channel, from.number(), to);
         return channel;
     }
-    Inlet& inlet(Instance& at, std::int32_t from) noexcept {
-        Inlet& inlet = at.inlets[from];
+    Inlet& inlet(LockedInstance at, std::int32_t from) noexcept {
+        Inlet& inlet = at->inlets[from];
         if (!inlet.bound) [[unlikely]]
-            bind(inlet, at, from);
+            bind(inlet, at.number(), from);
         return inlet;
     }
+    /// The ring of payload by which a message has come from that process: it does not change any more, and is read
+    /// without the lock.
+    const transport::shm::PayloadConsumer& payload(std::size_t number,
+                                                   std::int32_t from) const noexcept {
+        return instances_[number].inbox_.inlets[from].payload;
+    }
+
+    /// Locks an instance, which is in use from then on, for what has this context and tag.
+    [[gnu::always_inline]] LockedInstance lock(Instance& instance, std::uint32_t context,
+                                               std::int32_t tag) noexcept {
+        const auto free = LockedInstance::try_lock(instance);
+        const LockedInstance key = free ? *free : lock_contended(instance, context, tag);
+        if (!key->used) [[unlikely]]
+            first_use(key);
+        return key;
+    }
+    /// Those that have ever held anything.
+    Instances used() const noexcept { return used_.load(acquire); }
+    /// Puts the instance into use. It is locked again when this returns, but not throughout.
+    void first_use(LockedInstance instance) noexcept;
+
+    /// Held by who locks all instances, puts one into use, or changes which wildcards there are. Before the locks of
+    /// instances.
+    sync::Mutex& order_lock() noexcept { return order_lock_; }
+    /// Of the wildcard that was posted last; guarded by order_lock().
+    std::uint64_t& latest_order() noexcept { return latest_order_; }
 
     /// All that are bound, a list by next_open; what guards a channel goes for all else in it. And how many they are.
     Channel* open_channels() const noexcept {
@@ -76,10 +103,15 @@ public:
     bool bind_again();
 
 private:
-    void bind(Channel& channel, Instance& from, std::int32_t to);
-    void bind(Inlet& inlet, Instance& at, std::int32_t from) noexcept;
-    void bind_ring(Channel& channel, const Instance& from) noexcept;
-    void bind_ring(Inlet& inlet, const Instance& at) noexcept;
+    friend class AllInstances;
+    [[gnu::cold, gnu::noinline]] static LockedInstance lock_contended(Instance& instance,
+                                                                      std::uint32_t context,
+                                                                      std::int32_t tag) noexcept;
+    void mark_used(LockedInstance instance) noexcept;
+    void bind(Channel& channel, std::uint8_t from, std::int32_t to);
+    void bind(Inlet& inlet, std::uint8_t at, std::int32_t from) noexcept;
+    void bind_ring(Channel& channel) noexcept;
+    void bind_ring(Inlet& inlet, std::uint8_t at) noexcept;
 
     const transport::shm::Node& node_;
     std::int32_t rank_;
@@ -88,6 +120,9 @@ private:
     platform::Mapping inlets_, channels_, polled_;
     std::atomic<Channel*> open_channels_{nullptr};
     std::atomic<std::uint32_t> open_count_{0};
+    alignas(cache_line) sync::Mutex order_lock_;
+    std::uint64_t latest_order_ = 0;
+    std::atomic<Instances> used_{0};
     std::array<Instance, transport::shm::most_instances> instances_;
 };
 

@@ -178,7 +178,7 @@ void Request::set_status(MPI_Status* status) const noexcept {
 // --- with a request ---
 
 core::Request* Request::start(core::Thread& thread) noexcept {
-    core::Request* const request = thread.engine->take_request(thread);
+    core::Request* const request = thread.engine->requests().take(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::file;
     request->error = 0;
@@ -194,7 +194,7 @@ core::Request* Request::start(core::Thread& thread) noexcept {
     }
     Workers& workers = kind_.together ? *open_.collective_worker : open_.common->workers;
     // Threads of the library take part in no recipe of the laboratory.
-    if (thread.engine->in_laboratory())
+    if (thread.engine->base().in_laboratory())
         run(thread);
     else
         workers.submit(thread, *this);
@@ -212,7 +212,7 @@ void Request::run(core::Thread& thread) noexcept {
         p2p::ProgressCall call(thread);
         core::causality::before(&request);
         call.complete(request);
-        thread.engine->finish(call);
+        p2p::finish(call);
     }
     // Acquire and release on both sides: the second sees all that the first did.
     const std::uint32_t before = ended_.fetch_or(completed, acq_rel);
@@ -241,7 +241,7 @@ void Request::end(core::Thread& thread, std::uint32_t how) noexcept {
     }
     core::Request& request = *request_;
     request.extra = nullptr;
-    thread.engine->free_request(thread, request);
+    thread.engine->requests().free(thread, request);
     delete this;
 }
 

@@ -16,8 +16,10 @@ namespace {
 /// A thread of the library that is about to send or receive: one of the process, until it is over.
 class Present {
 public:
-    explicit Present(p2p::Engine& engine) noexcept : engine_(engine) { engine_.count_thread(+1); }
-    ~Present() { engine_.count_thread(-1); }
+    explicit Present(p2p::Engine& engine) noexcept : engine_(engine) {
+        engine_.threads().count(+1);
+    }
+    ~Present() { engine_.threads().count(-1); }
     Present(const Present&) = delete;
     Present& operator=(const Present&) = delete;
 
@@ -67,7 +69,7 @@ void Workers::work() noexcept {
     cores_.apply();
     try {
         core::Thread& thread = objects::attach(process_, true);
-        const p2p::Engine::AsideFromProgram aside(*process_.engine);
+        const p2p::ProgramThreads::Aside aside(process_.engine->threads());
         run_all(thread);
     } catch (const std::exception& problem) {
         std::fprintf(stderr, "heddle: rank %d: a thread for files ends: %s\n", process_.rank(),

@@ -31,37 +31,36 @@ Backlog::Backlog(const transport::shm::Node& node, std::int32_t rank, instance::
       blocked_(node.processes()),
       pending_(most_pending) {}
 
-void Backlog::hand_over(instance::Instance& instance, instance::Channel& channel,
+void Backlog::hand_over(instance::HeldOutbox outbox, instance::Channel& channel,
                         transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
                         MessageKind kind, const void* prefix, std::uint32_t prefix_bytes,
                         std::uint64_t stamp) noexcept {
-    if (!is_control(kind)) announce_context(instance, channel, message.envelope.context);
+    if (!is_control(kind)) announce_context(channel, message.envelope.context);
     write_cells(cell, message, kind, prefix, prefix_bytes, stamp);
-    if (is_offered(kind)) offers_.offer(instance, channel, cell);
+    if (is_offered(kind)) offers_.offer(outbox, channel, cell);
     channel.ring.publish(cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
     if (channel.ring.cold())
         node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(channel.process),
-                     instance.number);
+                     channel.instance);
 }
 
 /// Before a message of the context is published through this channel, or known to be blocked there.
-void Backlog::announce_context(const instance::Instance& instance, instance::Channel& channel,
-                               std::uint32_t context) noexcept {
+void Backlog::announce_context(instance::Channel& channel, std::uint32_t context) noexcept {
     const std::uint64_t bit = transport::shm::class_bit(context);
     if ((channel.open_for & bit) != 0) return;
-    node_.mailbox(static_cast<std::size_t>(channel.process)).use.add(context, instance.number);
+    node_.mailbox(static_cast<std::size_t>(channel.process)).use.add(context, channel.instance);
     if (channel.state == instance::Channel::State::open) channel.open_for |= bit;
 }
 
-void Backlog::queue(instance::Instance& instance, instance::Channel& channel,
+void Backlog::queue(instance::HeldOutbox outbox, instance::Channel& channel,
                     const instance::Pending& what) {
     instance::Pending* pending = pending_.take();
     if (pending == nullptr) throw std::bad_alloc();
     *pending = what;
     try {
         if (!is_control(static_cast<MessageKind>(what.kind))) {
-            announce_context(instance, channel, what.envelope.context);
+            announce_context(channel, what.envelope.context);
             blocked_[static_cast<std::size_t>(channel.process)].add(
                 notice_for(channel.process), what.stamp, what.envelope.context);
         }
@@ -70,34 +69,34 @@ void Backlog::queue(instance::Instance& instance, instance::Channel& channel,
         throw;
     }
     channel.backlog.append(*pending);
-    tool::counters::Backlog& counters = instance.backlog_counters;
+    tool::counters::Backlog& counters = outbox->counters;
     counters.backlog.add();
     counters.most_backlog.raise_to(counters.backlog.value());
     if (channel.state == instance::Channel::State::backlogged) return;
     channel.state = instance::Channel::State::backlogged;
     channel.open_for = 0;
-    channel.next_backlogged = instance.backlogged;
-    instance.backlogged = &channel;
-    note(instance);
+    channel.next_backlogged = outbox->backlogged;
+    outbox->backlogged = &channel;
+    note(outbox);
 }
 
-void Backlog::note(instance::Instance& instance) noexcept {
-    if (instance.backlog.load(relaxed) != 0) return;
-    instance.backlog.store(1, relaxed);
-    instances_.fetch_or(Instances{1} << instance.number, release);
+void Backlog::note(instance::HeldOutbox outbox) noexcept {
+    if (outbox.instance().backlog().load(relaxed) != 0) return;
+    outbox.instance().backlog().store(1, relaxed);
+    instances_.fetch_or(Instances{1} << outbox.number(), release);
 }
 
 bool Backlog::flush(ProgressCall& call, instance::Instance& instance) {
-    if (instance.backlog.load(relaxed) == 0) return false;
-    const sync::BiasedHold held(instance.outbox, call.thread.token);
-    return flush_held(call, instance);
+    if (instance.backlog().load(relaxed) == 0) return false;
+    const instance::OutboxHold held(instance, call.thread.token);
+    return flush_held(call, held);
 }
 
-bool Backlog::flush_held(ProgressCall& call, instance::Instance& instance) {
+bool Backlog::flush_held(ProgressCall& call, instance::HeldOutbox outbox) {
     bool moved = false;
-    for (instance::Channel** at = &instance.backlogged; *at != nullptr;) {
+    for (instance::Channel** at = &outbox->backlogged; *at != nullptr;) {
         instance::Channel& channel = **at;
-        if (flush_channel(call, instance, channel)) moved = true;
+        if (flush_channel(call, outbox, channel)) moved = true;
         if (channel.backlog.empty()) {
             *at = channel.next_backlogged;
             channel.state = instance::Channel::State::open;
@@ -105,36 +104,36 @@ bool Backlog::flush_held(ProgressCall& call, instance::Instance& instance) {
             at = &channel.next_backlogged;
         }
     }
-    if (streams_.push(call, instance)) moved = true;
-    if (instance.backlogged == nullptr && instance.streaming == nullptr &&
-        instance.backlog.load(relaxed) != 0) {
-        instance.backlog.store(0, relaxed);
-        instances_.fetch_and(~(Instances{1} << instance.number), release);
+    if (streams_.push(call, outbox)) moved = true;
+    if (outbox->backlogged == nullptr && outbox->streaming == nullptr &&
+        outbox.instance().backlog().load(relaxed) != 0) {
+        outbox.instance().backlog().store(0, relaxed);
+        instances_.fetch_and(~(Instances{1} << outbox.number()), release);
         endings_.tell();
     }
     return moved;
 }
 
-bool Backlog::flush_channel(ProgressCall& call, instance::Instance& instance,
+bool Backlog::flush_channel(ProgressCall& call, instance::HeldOutbox outbox,
                             instance::Channel& channel) {
     bool moved = false;
-    while (!channel.backlog.empty() && flush_one(call, instance, channel)) moved = true;
+    while (!channel.backlog.empty() && flush_one(call, outbox, channel)) moved = true;
     return moved;
 }
 
 /// The first pending message of the channel, or one fragment of it.
-bool Backlog::flush_one(ProgressCall& call, instance::Instance& instance,
+bool Backlog::flush_one(ProgressCall& call, instance::HeldOutbox outbox,
                         instance::Channel& channel) {
     instance::Pending& pending = channel.backlog.front();
     if (node_.is_under_pressure(channel.process)) [[unlikely]]
-        if (withhold(pending, true)) instance.backlog_counters.withheld.add();
+        if (withhold(pending, true)) outbox->counters.withheld.add();
     const bool in_pieces = is_data(pending);
     const std::uint64_t bytes = in_pieces ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
     const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
     transport::shm::Cell* cell = channel.ring.reserve_in_spite(cells);
     if (cell == nullptr) return false;
     hand_over(
-        instance, channel, *cell, cells,
+        outbox, channel, *cell, cells,
         {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
         static_cast<MessageKind>(pending.kind), pending.prefix, pending.prefix_bytes,
         pending.stamp);
@@ -146,19 +145,19 @@ bool Backlog::flush_one(ProgressCall& call, instance::Instance& instance,
     }
     if (in_pieces) announced_.end();
     core::Request* const completes = pending.completes;
-    end(instance, channel, channel.backlog.take_front());
+    end(outbox, channel, channel.backlog.take_front());
     if (completes != nullptr) call.complete(*completes);
     return true;
 }
 
 /// Of a message that is out of the backlog: it has been published, or never will be.
-void Backlog::end(instance::Instance& instance, const instance::Channel& channel,
+void Backlog::end(instance::HeldOutbox outbox, const instance::Channel& channel,
                   instance::Pending& pending) noexcept {
     if (!is_control(static_cast<MessageKind>(pending.kind)) &&
         blocked_[static_cast<std::size_t>(channel.process)].remove(
             notice_for(channel.process), pending.stamp, pending.envelope.context))
         node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
-    instance.backlog_counters.backlog.subtract();
+    outbox->counters.backlog.subtract();
     pending_.give(&pending);
 }
 
@@ -202,25 +201,25 @@ void Backlog::drop(ProgressCall& call, std::uint32_t context) {
         return pending.envelope.context == context && !is_data(pending);
     };
     pool_.each(instances(), [&](instance::Instance& instance) {
-        const sync::BiasedHold held(instance.outbox, call.thread.token);
-        for (auto* channel = instance.backlogged; channel != nullptr;
+        const instance::OutboxHold held(instance, call.thread.token);
+        for (auto* channel = held->backlogged; channel != nullptr;
              channel = channel->next_backlogged) {
             while (instance::Pending* const dropped = channel->backlog.take_if(is_it)) {
                 core::Request* const completes = dropped->completes;
-                end(instance, *channel, *dropped);
+                end(held, *channel, *dropped);
                 if (completes != nullptr) call.complete(*completes);
             }
         }
-        (void)flush_held(call, instance);  // channels without a backlog are open again
+        (void)flush_held(call, held);  // channels without a backlog are open again
     });
 }
 
-bool Backlog::take_out(instance::Instance& instance, instance::Channel& channel,
+bool Backlog::take_out(instance::HeldOutbox outbox, instance::Channel& channel,
                        const core::Request& send) noexcept {
     const auto is_it = [&](const instance::Pending& pending) { return is_of(pending, send); };
     if (!keeps_numbers_) {
         instance::Pending* const taken = channel.backlog.take_if(is_it);
-        if (taken != nullptr) end(instance, channel, *taken);
+        if (taken != nullptr) end(outbox, channel, *taken);
         return taken != nullptr;
     }
     instance::Pending* const found = channel.backlog.find_if(is_it);
@@ -237,8 +236,8 @@ bool Backlog::take_out(instance::Instance& instance, instance::Channel& channel,
 Backlog::Instances Backlog::announce(core::Thread& thread, sync::CoveredFence& fence) {
     const Instances announced = instances();
     pool_.each(announced, [&](instance::Instance& instance) {
-        const sync::BiasedHold held(instance.outbox, thread.token);
-        for (auto* channel = instance.backlogged; channel != nullptr;
+        const instance::OutboxHold held(instance, thread.token);
+        for (auto* channel = held->backlogged; channel != nullptr;
              channel = channel->next_backlogged)
             if (channel->ring.starve()) fence.uncover();
     });

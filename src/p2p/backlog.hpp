@@ -8,7 +8,7 @@
 /// Receivers        are told of what is blocked (p2p/blocked_messages.hpp), since later messages may overtake it in
 ///                  rings of other instances.
 /// Streams          messages whose payload waits for room in a ring of payload count as backlog of their instance.
-/// Thread safety    functions that take a channel, or say so: with the outbox of the instance held. The others take it.
+/// Thread safety    any thread; functions that ask for the key to an outbox need it, the others take it.
 /// Errors           queue() throws std::bad_alloc, and has changed nothing then.
 
 #include <atomic>
@@ -38,23 +38,22 @@ public:
             bool keeps_numbers);
 
     /// Writes the message into its cells, and hands them over.
-    void hand_over(instance::Instance& instance, instance::Channel& channel,
+    void hand_over(instance::HeldOutbox outbox, instance::Channel& channel,
                    transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
                    MessageKind kind, const void* prefix, std::uint32_t prefix_bytes,
                    std::uint64_t stamp) noexcept;
-    void queue(instance::Instance& instance, instance::Channel& channel,
+    void queue(instance::HeldOutbox outbox, instance::Channel& channel,
                const instance::Pending& what);
-    /// Has whoever makes progress look at what waits for room. Outbox held.
-    void note(instance::Instance& instance) noexcept;
+    /// Has whoever makes progress look at what waits for room.
+    void note(instance::HeldOutbox outbox) noexcept;
     /// The message of this send, which is not matched yet, leaves the backlog; false if it is not there.
-    bool take_out(instance::Instance& instance, instance::Channel& channel,
+    bool take_out(instance::HeldOutbox outbox, instance::Channel& channel,
                   const core::Request& send) noexcept;
     OutgoingStreams& streams() noexcept { return streams_; }
 
     /// Hands over what there is room for; true if anything was.
     bool flush(ProgressCall& call, instance::Instance& instance);
-    /// The same with the outbox held.
-    bool flush_held(ProgressCall& call, instance::Instance& instance);
+    bool flush_held(ProgressCall& call, instance::HeldOutbox outbox);
     bool flush_all(ProgressCall& call);
     /// Forgets what waits for room with this context, as if it had been handed over: nobody needs it any more.
     void drop(ProgressCall& call, std::uint32_t context);
@@ -71,12 +70,10 @@ public:
     void trim() noexcept { pending_.trim(); }
 
 private:
-    void announce_context(const instance::Instance& instance, instance::Channel& channel,
-                          std::uint32_t context) noexcept;
-    bool flush_channel(ProgressCall& call, instance::Instance& instance,
-                       instance::Channel& channel);
-    bool flush_one(ProgressCall& call, instance::Instance& instance, instance::Channel& channel);
-    void end(instance::Instance& instance, const instance::Channel& channel,
+    void announce_context(instance::Channel& channel, std::uint32_t context) noexcept;
+    bool flush_channel(ProgressCall& call, instance::HeldOutbox outbox, instance::Channel& channel);
+    bool flush_one(ProgressCall& call, instance::HeldOutbox outbox, instance::Channel& channel);
+    void end(instance::HeldOutbox outbox, const instance::Channel& channel,
              instance::Pending& pending) noexcept;
     transport::shm::BlockedNotice& notice_for(std::int32_t process) const noexcept {
         return node_.blocked_notice(static_cast<std::size_t>(rank_),

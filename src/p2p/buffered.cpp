@@ -32,7 +32,7 @@ public:
         : owner(std::move(owner)), length(length), bytes(std::max<std::uint64_t>(length, 1)) {}
 
     void completed(ProgressCall& call, core::Request& request) noexcept override {
-        call.thread.engine->free_request(call.thread, request);
+        call.thread.engine->requests().free(call.thread, request);
         const std::unique_ptr<Piece> self(this);
         owner->release(call, *this);
     }
@@ -115,7 +115,7 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
     ProgressCall call(thread);
     core::Request* request = nullptr;
     try {
-        request = engine.start_send(thread, copy);
+        request = engine.sender().start(thread, copy);
     } catch (const std::bad_alloc&) {
         release(call, *piece);
         throw;
@@ -124,15 +124,15 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
         release(call, *piece);
     else
         listen(call, *request, *piece.release());
-    engine.finish(call);
+    p2p::finish(call);
     return request != nullptr;
 }
 
 core::Request* BsendBuffer::start_flush(core::Thread& thread) {
     Engine& engine = *thread.engine;
     std::lock_guard guard(lock_);
-    if (pieces_ == 0) return &engine.completed_send();
-    core::Request* request = engine.take_request(thread);
+    if (pieces_ == 0) return &engine.requests().completed_send();
+    core::Request* request = engine.requests().take(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::flush;
     request->error = 0;
@@ -149,7 +149,7 @@ bool BsendBuffer::flush(core::Thread& thread) {
     if (request == nullptr) return false;
     Engine& engine = *thread.engine;
     wait_for(engine, thread, *request);
-    engine.free_request(thread, *request);
+    engine.requests().free(thread, *request);
     return true;
 }
 

@@ -31,7 +31,7 @@ private:
 };
 
 bool here_is_short_of_cores() {
-    return heddle::objects::attached_thread()->process->engine->short_of_cores();
+    return heddle::objects::attached_thread()->process->engine->polling().short_of_cores();
 }
 
 TEST(Cores, processes_in_one_set_of_cores_share_it) {

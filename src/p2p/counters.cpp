@@ -2,7 +2,6 @@
 #include "p2p/counters.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include "objects/file.hpp"
 #include "objects/process.hpp"
@@ -11,38 +10,23 @@
 
 namespace heddle::p2p {
 
-namespace {
-
-void add_counted(tool::Values& values, instance::Instance& instance, std::size_t processes) {
-    for (std::size_t to = 0; to < processes; ++to) values += instance.channels[to].sending;
-    values += instance.backlog_counters;
-    values += instance.receiving;
-    values += instance.matcher.counters();
-    values += instance.matcher.searches().total;
-    // Noted only before receives are taken out (match::note_posted).
-    auto& most = values[tool::CounterIndex::most_posted_receives];
-    most = std::max(most, instance.matcher.counters().posted_receives.value());
-}
-
-}  // namespace
-
 tool::Values Engine::counted_by(std::size_t instance) {
     tool::Values values;
-    add_counted(values, pool_[instance], node_.processes());
+    base_.pool[instance].add_counted_to(values, base_.node.processes());
     match::add_shallow_searches(values);
-    if (in_laboratory()) values += laboratory_->holding(instance);
+    if (base_.in_laboratory()) values += base_.laboratory->holding(instance);
     return values;
 }
 
 tool::Values Engine::counted() {
     tool::Values values;
     // All of them: what was never used is zeroes.
-    for (std::size_t i = 0; i < pool_.size(); ++i) add_counted(values, pool_[i], node_.processes());
-    wildcards_.add_to(values);
-    homes_.each([&](std::size_t, PostedWildcards& posted) { posted.add_to(values); });
+    for (std::size_t i = 0; i < base_.pool.size(); ++i)
+        base_.pool[i].add_counted_to(values, base_.node.processes());
+    any_tag_.add_to(values);
     match::add_shallow_searches(values);
-    if (network() != nullptr) network()->add_to(values);
-    if (in_laboratory()) values.add(laboratory_->counted());
+    if (far_.network() != nullptr) far_.network()->add_to(values);
+    if (base_.in_laboratory()) values.add(base_.laboratory->counted());
     return values;
 }
 
@@ -59,17 +43,14 @@ std::vector<Contention> Engine::contended() {
         else
             at->what.times += what.times;
     };
-    for (std::size_t i = 0; i < pool_.size(); ++i) {
-        for (const instance::Contended& what : pool_[i].inbox_waits.most())
-            add(pool_[i].number, what);
-        for (const instance::Contended& what : pool_[i].outbox_waits.most())
-            add(pool_[i].number, what);
-    }
+    for (std::size_t i = 0; i < base_.pool.size(); ++i)
+        base_.pool[i].each_contended(
+            [&](const instance::Contended& what) { add(static_cast<std::uint8_t>(i), what); });
     return all;
 }
 
 std::uint64_t Engine::counted_for(const core::Thread& thread, tool::CounterIndex which) {
-    return in_laboratory() ? laboratory_->counted_for(thread, which) : 0;
+    return base_.in_laboratory() ? base_.laboratory->counted_for(thread, which) : 0;
 }
 
 void Engine::add_counted_in(tool::Values& values, std::uint32_t context) {
@@ -77,22 +58,18 @@ void Engine::add_counted_in(tool::Values& values, std::uint32_t context) {
     const auto add_receive = [&](const core::Request& receive) {
         if (receive.context == context) ++values[Index::comm_posted_receives];
     };
-    for_each(used(), [&](instance::Instance& instance) {
-        std::lock_guard guard(instance.lock);
-        instance.matcher.each_posted(add_receive);
-        instance.matcher.each_kept([&](const match::Message& message) {
+    base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
+        const instance::InstanceLock held(instance);
+        held->matcher.each_posted(add_receive);
+        held->matcher.each_kept([&](const match::Message& message) {
             if (message.envelope.context != context) return;
             ++values[Index::comm_unexpected_messages];
             values[Index::comm_unexpected_bytes] += message.length;
         });
-        instance.matcher.searches().add_to(values, context);
+        held->matcher.searches().add_to(values, context);
     });
-    each_wildcard(add_receive);
-    wildcards_.add_to(values, context);
-    homes_.each([&](std::size_t instance, PostedWildcards& posted) {
-        const std::lock_guard held(pool_[instance].lock);
-        posted.searches().add_to(values, context);
-    });
+    any_tag_.each_posted(add_receive);
+    any_tag_.add_to(values, context);
 }
 
 tool::Values read_counters(objects::Process& process) {

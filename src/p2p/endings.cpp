@@ -9,7 +9,7 @@
 namespace heddle::p2p {
 
 void Endings::free_when_done(core::Thread& thread, core::Request& request) {
-    if (request.completed()) return thread.engine->free_completed(thread, request);
+    if (request.completed()) return thread.engine->requests().free_completed(thread, request);
     const std::lock_guard guard(lock_);
     abandoned_.push_back(&request);
     count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
@@ -56,7 +56,7 @@ void Endings::reap_some(core::Thread& thread) {
     if (!guard.owns_lock()) return;
     std::erase_if(abandoned_, [&](core::Request* request) {
         if (!request->completed()) return false;
-        thread.engine->free_completed(thread, *request);
+        thread.engine->requests().free_completed(thread, *request);
         return true;
     });
     count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);

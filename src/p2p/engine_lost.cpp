@@ -6,7 +6,6 @@
 
 #include "mpi.h"
 #include "objects/communicator.hpp"
-#include "p2p/all_instances_lock.hpp"
 #include "p2p/engine.hpp"
 
 namespace heddle::p2p {
@@ -34,10 +33,10 @@ bool waits_for(const core::Request& receive, std::int32_t process,
 void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
     ProgressCall call(thread);
     finish_after(call, [&] {
-        const AllInstancesLock all(*this);
+        const instance::AllInstances all = base_.lock_all();
         std::vector<core::Request*> waiting;
         const auto note = [&](const core::Request& receive) {
-            if (waits_for(receive, process, *guest_listener_))
+            if (waits_for(receive, process, *base_.guest_listener))
                 waiting.push_back(const_cast<core::Request*>(&receive));
         };
         const auto fail = [&](auto& posted) {
@@ -46,9 +45,8 @@ void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
             for (core::Request* receive : waiting)
                 if (posted.cancel(*receive)) fail_request(call, *receive);
         };
-        for_each(used(), [&](instance::Instance& instance) { fail(instance.matcher); });
-        fail(wildcards_);
-        homes_.each([&](std::size_t, PostedWildcards& posted) { fail(posted); });
+        all.each([&](instance::LockedInstance instance) { fail(instance->matcher); });
+        any_tag_.each_list(all, fail);
     });
     fail_sends_to(call, process);
     finish(call);
@@ -56,7 +54,7 @@ void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
 
 /// Those that its answers would complete.
 void Engine::fail_sends_to(ProgressCall& call, std::int32_t process) {
-    for (std::size_t i = 0; core::Request* request = requests_.at_place(i); ++i) {
+    for (std::size_t i = 0; core::Request* request = base_.requests.at_place(i); ++i) {
         const bool awaits_answer = request->synchronous || request->announced;
         if (request->kind.load(relaxed) == core::Kind::request && request->peer == process &&
             request->operation == core::Operation::send && awaits_answer && !request->completed())

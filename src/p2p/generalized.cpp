@@ -47,7 +47,7 @@ int call_free(const Functions& functions) {
 void destroy(core::Thread& thread, core::Request& request) noexcept {
     delete &functions_of(request);
     request.extra = nullptr;
-    thread.engine->free_request(thread, request);
+    thread.engine->requests().free(thread, request);
 }
 
 /// The last one to need the request: destroys it at the end, whatever the free function throws.
@@ -82,7 +82,7 @@ core::Request* start_generalized(Engine& engine, core::Thread& thread,
                                  MPI_Grequest_free_function* free,
                                  MPI_Grequest_cancel_function* cancel, void* extra_state) {
     auto functions = std::make_unique<Functions>(query, free, cancel, extra_state);
-    core::Request* request = engine.take_request(thread);
+    core::Request* request = engine.requests().take(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::generalized;
     request->error = 0;
@@ -97,7 +97,7 @@ int complete_generalized(core::Thread& thread, core::Request& request) {
     ProgressCall call(thread);
     core::causality::before(&request);
     call.complete(request);
-    thread.engine->finish(call);
+    p2p::finish(call);
     // Acquire and release on both sides: the second sees all that the first did.
     const std::uint32_t before = functions_of(request).ended.fetch_or(completed, acq_rel);
     if (before == 0) return MPI_SUCCESS;

@@ -20,28 +20,22 @@ public:
     HeldInstance(core::Thread& thread, std::size_t number, std::uint32_t context) noexcept
         : thread_(thread),
           number_(number),
-          context_(context),
           section_(thread.visitor, sync::locks::Section::outbox, number),
-          way_(instance().outbox.lock(thread.token)) {}
-    ~HeldInstance() {
-        instance().outbox.unlock(thread_.token, way_,
-                                 [this] { instance().outbox_waits.note(context_, 0); });
+          held_(thread.engine->base().pool[number], thread.token) {
+        held_.note(context, 0);
     }
     HeldInstance(const HeldInstance&) = delete;
     HeldInstance& operator=(const HeldInstance&) = delete;
 
     tool::counters::Holding& counters() noexcept {
-        return thread_.engine->laboratory_->holding(number_);
+        return thread_.engine->base().laboratory->holding(number_);
     }
 
 private:
-    instance::Instance& instance() noexcept { return thread_.engine->pool_[number_]; }
-
     core::Thread& thread_;
     const std::size_t number_;
-    const std::uint32_t context_;
     const sync::locks::InSection section_;
-    const sync::BiasedLock::Way way_;
+    instance::OutboxHold held_;
 };
 
 }  // namespace heddle::p2p

@@ -3,14 +3,14 @@
 
 namespace heddle::p2p {
 
-PostedWildcards& Homes::make(std::uint8_t instance) {
-    if (posted_[instance].load(relaxed) == nullptr) {
+PostedWildcards& Homes::make(instance::LockedInstance instance) {
+    if (posted_[instance.number()].load(relaxed) == nullptr) {
         auto made = std::make_unique<PostedWildcards>();
         made->select(matcher_);
-        posted_[instance].store(made.get(), release);  // for those who count
-        lists_[instance] = std::move(made);
+        posted_[instance.number()].store(made.get(), release);  // for those who count
+        lists_[instance.number()] = std::move(made);
     }
-    return *posted_[instance].load(relaxed);
+    return *posted_[instance.number()].load(relaxed);
 }
 
 }  // namespace heddle::p2p

@@ -9,7 +9,7 @@
 ///                deferred or kept elsewhere, and no exact receive of it has been posted elsewhere that was
 ///                ordered before one of them.
 /// Leaving        whoever sees a message of the class by another instance, or that there may be some
-///                (Engine::is_at_home()), locks everything, and moves what is posted there (Engine::settle()).
+///                (AnyTag::is_at_home()), locks everything, and moves what is posted there (AnyTag::settle()).
 /// Thread safety  written with everything locked; read with any instance that is in use locked, of() by any thread
 ///                as a hint.
 
@@ -40,12 +40,14 @@ public:
     bool is_wild(std::uint32_t context) const noexcept {
         return (wild_ & transport::shm::class_bit(context)) != 0;
     }
-    void make_wild(std::uint32_t context) noexcept { wild_ |= transport::shm::class_bit(context); }
+    void make_wild(const instance::AllInstances&, std::uint32_t context) noexcept {
+        wild_ |= transport::shm::class_bit(context);
+    }
 
     std::uint8_t of(std::uint32_t context) const noexcept {
         return homes_[transport::shm::class_of(context)].load(relaxed);
     }
-    void set(std::uint32_t context, std::uint8_t instance) noexcept {
+    void set(const instance::AllInstances&, std::uint32_t context, std::uint8_t instance) noexcept {
         homes_[transport::shm::class_of(context)].store(instance, relaxed);
         const std::uint64_t bit = transport::shm::class_bit(context);
         at_home_ = instance == nowhere ? at_home_ & ~bit : at_home_ | bit;
@@ -53,14 +55,16 @@ public:
     /// Classes that have a home, a bit for each.
     std::uint64_t at_home() const noexcept { return at_home_; }
 
-    /// The receives with MPI_ANY_TAG at an instance that is a home, or was. Its lock is held.
-    PostedWildcards& at(std::uint8_t instance) noexcept { return *posted_[instance].load(relaxed); }
-    bool any_at(std::uint8_t instance) const noexcept {
-        const PostedWildcards* posted = posted_[instance].load(relaxed);
+    /// The receives with MPI_ANY_TAG at an instance that is a home, or was.
+    PostedWildcards& at(instance::LockedInstance instance) noexcept {
+        return *posted_[instance.number()].load(relaxed);
+    }
+    bool any_at(instance::LockedInstance instance) const noexcept {
+        const PostedWildcards* posted = posted_[instance.number()].load(relaxed);
         return posted != nullptr && !posted->empty();
     }
     /// Throws std::bad_alloc.
-    PostedWildcards& make(std::uint8_t instance);
+    PostedWildcards& make(instance::LockedInstance instance);
     /// Of all instances: calls visit(instance, receives) where there are any lists.
     template <class Visit>
     void each(Visit&& visit) {

@@ -47,7 +47,7 @@ bool IdleRings::look(core::Thread& thread, instance::Channel& channel) noexcept 
 
 bool IdleRings::drop(core::Thread& thread, instance::Channel& channel) noexcept {
     channel.dropped_at = channel.seen_head;
-    const sync::BiasedHold held(pool_[channel.instance].outbox, thread.token);
+    const instance::OutboxHold held(pool_[channel.instance], thread.token);
     const transport::shm::RingPages pages = channel.ring.idle_pages();
     if (pages.none() || !possible_.load(relaxed)) return false;
     channel.ring.note_dropped(pages);

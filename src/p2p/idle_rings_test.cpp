@@ -33,7 +33,8 @@ protected:
     ~IdleRingsTest() override { close(descriptor_); }
 
     void send(std::size_t instance, std::size_t messages) {
-        instance::Channel& channel = pool_.channel(pool_[instance], 1);
+        const instance::OutboxHold outbox(pool_[instance], thread_.token);
+        instance::Channel& channel = pool_.channel(outbox, 1);
         for (; messages > 0; --messages) {
             transport::shm::Cell* cell = channel.ring.reserve(1);
             ASSERT_NE(cell, nullptr);
@@ -42,7 +43,8 @@ protected:
         }
     }
     void receive(std::size_t instance, std::size_t messages) {
-        transport::shm::Consumer& ring = their_pool_.inlet(their_pool_[instance], 0).ring;
+        const instance::InstanceLock inbox(their_pool_[instance]);
+        transport::shm::Consumer& ring = their_pool_.inlet(inbox, 0).ring;
         for (; messages > 0; --messages) {
             const transport::shm::Cell* cell = ring.front();
             ASSERT_NE(cell, nullptr);

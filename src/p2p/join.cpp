@@ -43,8 +43,8 @@ public:
     void end(core::Thread& thread, std::uint32_t which) noexcept {
         if ((ended_.fetch_or(which, acq_rel) | which) != (by_completion | by_owner)) return;
         Engine& engine = *thread.engine;
-        for (core::Request* part : parts_) engine.free_request(thread, *part);
-        engine.free_request(thread, whole_);
+        for (core::Request* part : parts_) engine.requests().free(thread, *part);
+        engine.requests().free(thread, whole_);
         delete this;
     }
     const std::vector<core::Request*>& parts() const noexcept { return parts_; }
@@ -84,7 +84,7 @@ core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
     Engine& engine = *thread.engine;
     const auto over = [](const core::Request* part) { return part->immortal; };
     if (!parts.empty() && std::all_of(parts.begin() + 1, parts.end(), over)) return parts.front();
-    core::Request* whole = engine.take_request(thread);
+    core::Request* whole = engine.requests().take(thread);
     if (whole == nullptr) return nullptr;
     auto owner = std::make_unique<Join>(*whole, parts, std::move(kept));
     whole->operation = core::Operation::join;
@@ -101,7 +101,7 @@ core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
     ProgressCall call(thread);
     // The owner's end is still to come: the join lives at least as long as this function.
     owner.release()->start(call);
-    engine.finish(call);
+    p2p::finish(call);
     return whole;
 }
 

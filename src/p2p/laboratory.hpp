@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// The state of recipes other than the default one (tool/recipe.hpp); what is done with it is in
-/// engine_laboratory.cpp.
+/// p2p/recipes.cpp.
 ///
 /// The default recipe has no such object and does not ask for one: a recipe of the laboratory closes
-/// the short ways of Engine by the very conditions that they have anyway, and everything comes past the
+/// the short ways of Sender and Receiver by the very conditions that they have anyway, and everything comes past the
 /// branches that are unlikely otherwise.
 ///
 /// Sections       of P3, around what is lock-free otherwise (sync/locks/sections.hpp). A thread that

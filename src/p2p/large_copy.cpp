@@ -6,9 +6,12 @@
 #include <bit>
 #include <chrono>
 
-#include "p2p/engine.hpp"
+#include "p2p/backlog.hpp"
 #include "p2p/incoming_stream.hpp"
+#include "p2p/node_cores.hpp"
 #include "p2p/payload.hpp"
+#include "p2p/payload_rings.hpp"
+#include "p2p/sender.hpp"
 #include "platform/tick_rate.hpp"
 #include "sync/short_wait.hpp"
 
@@ -44,32 +47,28 @@ private:
 
 }  // namespace
 
-LargeCopy::LargeCopy(Engine& engine, const transport::shm::Node& node, std::int32_t rank,
-                     bool may_read, instance::Pool& pool, Backlog& backlog,
-                     const PayloadRings& rings, const AnnouncedSends& announced,
-                     const NodeCores& node_cores)
-    : engine_(engine),
-      node_(node),
-      rank_(rank),
-      allowed_(may_read),
-      pool_(pool),
+LargeCopy::LargeCopy(Base& base, Sender& sender, Backlog& backlog, const PayloadRings& rings,
+                     const AnnouncedSends& announced, const NodeCores& node_cores)
+    : base_(base),
+      sender_(sender),
+      allowed_(base.settings.single_copy != tool::SingleCopy::never),
       backlog_(backlog),
       rings_(rings),
       announced_(announced),
       node_cores_(node_cores),
-      peer_memory_(node, rank) {}
+      peer_memory_(base.node, base.rank) {}
 
 // --- through a ring of payload ---
 
-void LargeCopy::open_payload_ring(instance::Instance& instance, std::int32_t process,
+void LargeCopy::open_payload_ring(instance::LockedInstance instance, std::int32_t process,
                                   const PayloadRingFields& fields) {
-    instance::Inlet& inlet = pool_.inlet(instance, process);
+    instance::Inlet& inlet = base_.pool.inlet(instance, process);
     inlet.payload_number = static_cast<std::uint32_t>(fields.number);
     inlet.payload = rings_.open(process, inlet.payload_number);
 }
 
 void LargeCopy::take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes) {
-    const auto& ring = pool_.inlet(pool_[pull.instance], pull.process).payload;
+    const auto& ring = base_.pool.payload(pull.instance, pull.process);
     IncomingStream stream(ring, pull.manifest, pull.receive, pull.length, bytes);
     Lull lull(node_cores_.are_short() ? little_patience : patience);
     while (!stream.has_all()) {
@@ -93,7 +92,7 @@ void LargeCopy::take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes) 
 void LargeCopy::leave(const match::Message& message) noexcept {
     const auto kind = static_cast<MessageKind>(message.protocol);
     if (kind != MessageKind::placed && kind != MessageKind::streamed) return;
-    const auto& ring = pool_.inlet(pool_[message.instance], message.peer).payload;
+    const auto& ring = base_.pool.payload(message.instance, message.peer);
     if (kind == MessageKind::placed) return ring.free({message.far.address, message.length});
     IncomingStream stream(ring, message.far.manifest, nullptr, message.length, 0);
     for (const std::uint64_t claimed = stream.close(); stream.taken() < claimed; stream.skip())
@@ -127,18 +126,18 @@ void LargeCopy::fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes)
     receive.remaining = bytes - pull.from;
     const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), pull.from,
                            bytes};
-    engine_.control(call, pull.instance, pull.process, MessageKind::cts, &fields, sizeof fields);
+    sender_.control(call, pull.instance, pull.process, MessageKind::cts, &fields, sizeof fields);
 }
 
 void LargeCopy::settle(ProgressCall& call, const Pull& pull) {
     const SenderField field{pull.sender};
-    engine_.control(call, pull.instance, pull.process, MessageKind::fin, &field, sizeof field);
+    sender_.control(call, pull.instance, pull.process, MessageKind::fin, &field, sizeof field);
     call.complete(*pull.receive);
 }
 
 /// False if the payload is to be pipelined.
 bool LargeCopy::may_read(const Pull& pull) {
-    return pull.address != unreadable && !engine_.is_far(pull.process) && allowed_ &&
+    return pull.address != unreadable && !base_.is_far(pull.process) && allowed_ &&
         peer_memory_.reachable(pull.process);
 }
 
@@ -196,7 +195,7 @@ bool LargeCopy::read_and_share(ProgressCall& call, const Pull& pull, std::uint64
     copy->next.store(SharedCopy::piece_bytes, relaxed);  // published by the message
     copy->left.store(bytes - SharedCopy::piece_bytes, relaxed);
     const ShareFields fields{pull.sender, number};
-    engine_.control(call, pull.instance, pull.process, MessageKind::share, &fields, sizeof fields);
+    sender_.control(call, pull.instance, pull.process, MessageKind::share, &fields, sizeof fields);
 
     std::uint64_t copied = 0;
     for (SharedCopy::Piece piece = copy->take(); piece.bytes != 0; piece = copy->take()) {
@@ -222,7 +221,7 @@ transport::shm::SharedCopy* LargeCopy::take_shared_copy(std::size_t& number) noe
         number = static_cast<std::size_t>(std::countr_one(used));
         // Pairs with the release where it became free: its last use is over.
     } while (!sharing_.compare_exchange_weak(used, used | 1U << number, acquire, relaxed));
-    return &node_.shared_copy(static_cast<std::size_t>(rank_), number);
+    return &base_.node.shared_copy(static_cast<std::size_t>(base_.rank), number);
 }
 
 /// One of the two has done with it.
@@ -231,7 +230,7 @@ void LargeCopy::give_shared_copy(transport::shm::SharedCopy& copy, std::size_t n
 }
 
 void LargeCopy::help(ProgressCall& call, const Share& share) {
-    auto& copy = node_.shared_copy(static_cast<std::size_t>(share.process), share.number);
+    auto& copy = base_.node.shared_copy(static_cast<std::size_t>(share.process), share.number);
     std::uint64_t copied = 0;
     std::uint64_t undone = no_piece;
     const bool able = peer_memory_.reachable(share.process);
@@ -245,21 +244,21 @@ void LargeCopy::help(ProgressCall& call, const Share& share) {
     }
     const bool last = copy.done(copied);
     const SharedFields fields{share.sender, share.number, last ? 1U : 0U, undone};
-    engine_.control(call, share.instance, share.process, MessageKind::shared, &fields,
+    sender_.control(call, share.instance, share.process, MessageKind::shared, &fields,
                     sizeof fields);
     if (!last) return;
-    engine_.complete_announced(call, *reinterpret_cast<core::Request*>(share.sender));
+    sender_.complete_announced(call, *reinterpret_cast<core::Request*>(share.sender));
 }
 
-void LargeCopy::end_sharing(ProgressCall& call, instance::Instance& instance, std::int32_t process,
+void LargeCopy::end_sharing(ProgressCall& call, std::uint8_t instance, std::int32_t process,
                             const SharedFields& fields) {
-    auto& copy = node_.shared_copy(static_cast<std::size_t>(rank_), fields.number);
+    auto& copy = base_.node.shared_copy(static_cast<std::size_t>(base_.rank), fields.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
     if (fields.undone != no_piece) {
         make_room(call.undone);
         return call.undone.push_back(
-            {process, instance.number, fields.sender, fields.number, fields.undone});
+            {process, instance, fields.sender, fields.number, fields.undone});
     }
     give_shared_copy(copy, fields.number);
     if (fields.last == 0) return;
@@ -268,7 +267,7 @@ void LargeCopy::end_sharing(ProgressCall& call, instance::Instance& instance, st
 }
 
 void LargeCopy::finish_sharing(ProgressCall& call, const Undone& undone) {
-    auto& copy = node_.shared_copy(static_cast<std::size_t>(rank_), undone.number);
+    auto& copy = base_.node.shared_copy(static_cast<std::size_t>(base_.rank), undone.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
     const auto piece = copy.piece_at(undone.from);

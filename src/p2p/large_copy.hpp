@@ -8,14 +8,14 @@
 ///            has nothing better to do: what both take from is a SharedCopy of the receiver.
 /// Asked for  through the ring of cells, where the kernel forbids the copy, or the sender has to pack.
 ///
-/// Thread safety  any thread, for another message each. No lock is held but where it is said: copies take long.
+/// Thread safety  any thread, for another message each. No lock is held but where a key is asked for: copies take long.
 /// Errors         throws std::bad_alloc where a control message can neither be sent nor queued.
 
 #include <atomic>
 #include <cstdint>
 
-#include "instance/pool.hpp"
 #include "p2p/announced_sends.hpp"
+#include "p2p/base.hpp"
 #include "p2p/peer_memory.hpp"
 #include "p2p/progress_call.hpp"
 #include "p2p/protocol.hpp"
@@ -23,16 +23,15 @@
 namespace heddle::p2p {
 
 class Backlog;
-class Engine;
 class IncomingStream;
 class NodeCores;
 class PayloadRings;
+class Sender;
 
 class LargeCopy {
 public:
-    /// `engine`: sends control messages.
-    LargeCopy(Engine& engine, const transport::shm::Node& node, std::int32_t rank, bool may_read,
-              instance::Pool& pool, Backlog& backlog, const PayloadRings& rings,
+    /// `sender`: of control messages.
+    LargeCopy(Base& base, Sender& sender, Backlog& backlog, const PayloadRings& rings,
               const AnnouncedSends& announced, const NodeCores& node_cores);
 
     /// The first `bytes` of a message that is streamed.
@@ -45,16 +44,16 @@ public:
     /// The sender's part of a shared copy. It does nothing where this process cannot write into the receiver. The send
     /// itself may be complete and gone.
     void help(ProgressCall& call, const Share& share);
-    /// The sender has answered. Instance locked.
-    void end_sharing(ProgressCall& call, instance::Instance& instance, std::int32_t process,
+    /// The sender has answered.
+    void end_sharing(ProgressCall& call, std::uint8_t instance, std::int32_t process,
                      const SharedFields& fields);
     /// The receiver reads what the sender could not write.
     void finish_sharing(ProgressCall& call, const Undone& undone);
 
-    /// The process will send by this ring. Instance locked.
-    void open_payload_ring(instance::Instance& instance, std::int32_t process,
+    /// The process will send by this ring.
+    void open_payload_ring(instance::LockedInstance instance, std::int32_t process,
                            const PayloadRingFields& fields);
-    /// A message that nobody is going to receive gives up its place in the ring. Instance locked.
+    /// A message that nobody is going to receive gives up its place in the ring.
     void leave(const match::Message& message) noexcept;
 
     PeerMemory& peer_memory() noexcept { return peer_memory_; }
@@ -69,11 +68,9 @@ private:
     transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
     void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
 
-    Engine& engine_;
-    const transport::shm::Node& node_;
-    const std::int32_t rank_;
+    Base& base_;
+    Sender& sender_;
     const bool allowed_;  ///< to read memory of other processes
-    instance::Pool& pool_;
     Backlog& backlog_;
     const PayloadRings& rings_;
     const AnnouncedSends& announced_;

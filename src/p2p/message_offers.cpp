@@ -31,13 +31,13 @@ MessageOffer offer_of(const match::Message& message) noexcept {
 
 }  // namespace
 
-void MessageOffers::offer(const instance::Instance& instance, instance::Channel& channel,
+void MessageOffers::offer(instance::HeldOutbox outbox, instance::Channel& channel,
                           transport::shm::Cell& cell) const noexcept {
     auto fields = fields_of<OfferedFields>(cell);
     const OfferBlocks blocks{node_, static_cast<std::size_t>(rank_),
-                             static_cast<std::size_t>(channel.process), instance.number};
+                             static_cast<std::size_t>(channel.process), outbox.number()};
     const auto [number, block] = channel.next_offer.offer(blocks, uses_again_);
-    fields.offer = MessageOffer{number, instance.number, block}.word();
+    fields.offer = MessageOffer{number, outbox.number(), block}.word();
     std::memcpy(cell.payload(), &fields, sizeof fields);
     reinterpret_cast<core::Request*>(fields.sender)->order = fields.offer;
 }

@@ -8,14 +8,11 @@
 
 #include <cstdint>
 
-#include "instance/channel.hpp"
+#include "instance/instance.hpp"
 #include "match/message.hpp"
 #include "p2p/protocol.hpp"
 #include "transport/shm/node.hpp"
 
-namespace heddle::instance {
-struct Instance;
-}
 namespace heddle::p2p {
 
 class MessageOffers {
@@ -27,7 +24,7 @@ public:
     // --- the sender ---
 
     /// Numbers a message that is about to be published.
-    void offer(const instance::Instance& instance, instance::Channel& channel,
+    void offer(instance::HeldOutbox outbox, instance::Channel& channel,
                transport::shm::Cell& cell) const noexcept;
     /// False: a receive has it, or will have it.
     bool take_back(const core::Request& send) const noexcept;

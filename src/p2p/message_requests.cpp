@@ -21,15 +21,15 @@ int look_at_send(const core::Request& send, MPI_Status* status) {
 }
 
 int cancel_send(core::Thread& thread, core::Request& send) {
-    thread.engine->cancel_send(thread, send);
+    thread.engine->sender().cancel(thread, send);
     return MPI_SUCCESS;
 }
 
 void tell_of_send(core::Thread& thread, const core::Request& send,
                   launch::AwaitedEvent& event) noexcept {
     event.kind = launch::AwaitedKind::send;
-    event.to_self = thread.engine->is_self(send.peer);
-    event.no_room = thread.engine->is_under_pressure(send.peer);
+    event.to_self = thread.engine->base().is_self(send.peer);
+    event.no_room = thread.engine->base().is_under_pressure(send.peer);
     event.tag = send.tag;
     event.bytes = send.capacity;
     tell_context(thread, send.context, event, send.peer);
@@ -53,18 +53,18 @@ int look_at_receive(const core::Request& receive, MPI_Status* status) {
 }
 
 int cancel_receive(core::Thread& thread, core::Request& receive) {
-    if (!receive.completed()) thread.engine->cancel_receive(thread, receive);
+    if (!receive.completed()) thread.engine->receiver().cancel(thread, receive);
     return MPI_SUCCESS;
 }
 
 void tell_of_receive(core::Thread& thread, const core::Request& receive,
                      launch::AwaitedEvent& event) noexcept {
     event.kind = launch::AwaitedKind::receive;
-    tell_pattern(thread, thread.engine->pattern_of(receive), event);
+    tell_pattern(thread, thread.engine->receiver().pattern_of(receive), event);
 }
 
 bool came_from_elsewhere(const core::Request& receive) noexcept {
-    return !receive.cancelled && !objects::attached_thread()->engine->is_self(receive.peer);
+    return !receive.cancelled && !objects::attached_thread()->engine->base().is_self(receive.peer);
 }
 
 constexpr core::RequestType send_type{

@@ -35,9 +35,9 @@ void NetworkWorker::work() {
     const platform::LibraryCode library;
     core::Thread& thread = objects::attach(process_, true);
     while (!ends_.load(relaxed)) {
-        if (!network_.needs_worker(process_.engine->sleepers()))
+        if (!network_.needs_worker(process_.engine->polling().sleepers()))
             network_.nap(nap);
-        else if (!process_.engine->poll_network_surely(thread))
+        else if (!process_.engine->far().poll_surely(thread))
             network_.sleep(longest_sleep);
     }
 }

@@ -58,7 +58,7 @@ NodeWorker::~NodeWorker() {
         ends_ = true;
     }
     ending_.notify_one();
-    process_.engine->worker_bell().ring();
+    process_.engine->base().mailbox().worker.ring();
     thread_.join();
 }
 
@@ -72,14 +72,14 @@ void NodeWorker::work() noexcept try {
     const platform::LibraryCode library;
     cores_.apply();
     core::Thread& thread = objects::attach(process_, true);
-    const Engine::AsideFromProgram aside(*process_.engine);
-    sync::Doorbell& bell = process_.engine->worker_bell();
+    const ProgramThreads::Aside aside(process_.engine->threads());
+    sync::Doorbell& bell = process_.engine->base().mailbox().worker;
     sync::Naps naps;
     for (;;) {
         bell.prepare();
         if (!nap(microseconds{0})) break;  // the destructor has rung before
         // What came before the bell was prepared has not rung.
-        const bool anything = process_.engine->poll_for_program(thread);
+        const bool anything = process_.engine->polling().poll_for_program(thread);
         if (!anything) (void)bell.sleep(naps);
         bell.cancel();
         stay_awake(thread);
@@ -98,9 +98,9 @@ void NodeWorker::stay_awake(core::Thread& thread) {
         const std::uint64_t now = polls_of_others(process_, thread);
         if (std::exchange(polls, now) != now) {
             time = while_they_poll;
-        } else if (engine.lot().leader() == progress::Lot::Leader::asleep) {
+        } else if (engine.polling().lot().leader() == progress::Lot::Leader::asleep) {
             time = std::min(2 * time, while_they_sleep);  // the leader is rung for
-        } else if (engine.poll_for_program(thread)) {
+        } else if (engine.polling().poll_for_program(thread)) {
             idle = microseconds{0};
             time = while_they_compute;
         } else {

@@ -9,7 +9,7 @@
 /// Others         while it naps it is not there: a thread that is alone in its process (sync/lone_thread.hpp) stays alone.
 ///                Nobody depends on it: a message that it misses is found by whoever waits for it.
 ///
-/// Thread safety  start() from one thread, or by the engine once (Engine::start_with_large_messages()); the destructor
+/// Thread safety  start() from one thread, or by the engine once (ProgramThreads::start_with_large_messages()); the destructor
 ///                when neither can happen any more. No lock is held then.
 
 #include <chrono>

@@ -60,7 +60,7 @@ TEST_F(WithWorker, MessagesGoWhileBothSidesCompute) {
 TEST_F(WithWorker, AThreadThatIsAloneStaysAlone) {
     run_job(2, 1, [](int, int) {
         MPI_Barrier(MPI_COMM_WORLD);
-        EXPECT_EQ(objects::attached_thread()->engine->threads(), 1U);
+        EXPECT_EQ(objects::attached_thread()->engine->threads().number(), 1U);
         MPI_Barrier(MPI_COMM_WORLD);
     });
 }
@@ -80,12 +80,12 @@ TEST_F(WithWorker, FunctionsOfTheProgramAreCalledByItsThreads) {
         MPI_Op sum;
         MPI_Op_create(add, 1, &sum);
         std::vector<int> mine(ints, rank + 1), all(ints);
-        const p2p::Engine& engine = *objects::attached_thread()->engine;
+        p2p::Engine& engine = *objects::attached_thread()->engine;
         for (const bool sleeps : {false, true}) {
             MPI_Request request;
             MPI_Iallreduce(mine.data(), all.data(), ints, MPI_INT, sum, MPI_COMM_WORLD, &request);
             // Its messages come, and have to be combined.
-            while (!sleeps && !engine.has_left_to_program()) std::this_thread::yield();
+            while (!sleeps && !engine.polling().left_to_program().any()) std::this_thread::yield();
             MPI_Wait(&request, MPI_STATUS_IGNORE);
             EXPECT_EQ(std::count(all.begin(), all.end(), 3), ints);
         }

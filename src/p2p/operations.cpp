@@ -8,15 +8,15 @@ namespace heddle::p2p {
 core::Request* start_send(core::Thread& thread, objects::Communicator& communicator,
                           std::uint32_t context, const void* data, Shape shape, std::int32_t dest,
                           std::int32_t tag) {
-    return thread.engine->start_send(thread,
-                                     outbound(communicator, context, data, shape, dest, tag));
+    return thread.engine->sender().start(thread,
+                                         outbound(communicator, context, data, shape, dest, tag));
 }
 
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
                              std::uint32_t context, void* data, Shape shape, std::int32_t source,
                              std::int32_t tag) {
-    return thread.engine->start_receive(thread,
-                                        inbound(communicator, context, data, shape, source, tag));
+    return thread.engine->receiver().start(
+        thread, inbound(communicator, context, data, shape, source, tag));
 }
 
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
@@ -24,7 +24,7 @@ core::Request* start_receive(core::Thread& thread, objects::Communicator& commun
                              std::int32_t tag, Listener& listener) {
     Inbound receive = inbound(communicator, context, data, shape, source, tag);
     receive.waiter = listener.as_waiter();
-    return thread.engine->start_receive(thread, receive);
+    return thread.engine->receiver().start(thread, receive);
 }
 
 int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request) {
@@ -33,7 +33,7 @@ int finish(core::Thread& thread, objects::Communicator& communicator, core::Requ
     Engine& engine = *thread.engine;
     wait_for(engine, thread, *request);
     const int error = request->error;
-    engine.free_request(thread, *request);
+    engine.requests().free(thread, *request);
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
     return objects::fail(thread, &communicator, error, objects::class_text(error));
 }

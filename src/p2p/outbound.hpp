@@ -55,7 +55,7 @@ inline std::uint64_t announced_bytes(const void* prefix) noexcept {
     return fields.length;
 }
 
-/// A message of the program that is in the ring, or queued for it. Outbox held.
+/// A message of the program that is in the ring, or queued for it.
 [[gnu::always_inline]] inline void count_sent(instance::Channel& channel, MessageKind kind,
                                               std::uint64_t bytes, const void* prefix) noexcept {
     channel.sending.sent_messages.add();

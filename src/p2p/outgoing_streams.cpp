@@ -8,7 +8,7 @@ namespace heddle::p2p {
 using transport::shm::PayloadProducer;
 using transport::shm::Piece;
 
-instance::Pending* OutgoingStreams::add(instance::Instance& instance, instance::Channel& channel,
+instance::Pending* OutgoingStreams::add(instance::HeldOutbox outbox, instance::Channel& channel,
                                         core::Request& send) {
     instance::Pending* stream = pending_.take();
     if (stream == nullptr) return nullptr;
@@ -26,14 +26,14 @@ instance::Pending* OutgoingStreams::add(instance::Instance& instance, instance::
     channel.streams.append(*stream);
     if (channel.streaming) return stream;
     channel.streaming = true;
-    channel.next_streaming = instance.streaming;
-    instance.streaming = &channel;
+    channel.next_streaming = outbox->streaming;
+    outbox->streaming = &channel;
     return stream;
 }
 
-bool OutgoingStreams::push(ProgressCall& call, instance::Instance& instance) {
+bool OutgoingStreams::push(ProgressCall& call, instance::HeldOutbox outbox) {
     bool moved = false;
-    for (instance::Channel** at = &instance.streaming; *at != nullptr;) {
+    for (instance::Channel** at = &outbox->streaming; *at != nullptr;) {
         instance::Channel& channel = **at;
         if (push(call, channel)) moved = true;
         if (channel.streams.empty()) {

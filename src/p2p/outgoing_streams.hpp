@@ -6,7 +6,7 @@
 /// for waits; whoever makes progress stores more. A receiver that does not want to wait closes a message, and
 /// gets the rest another way: then its answer ends the send, and not what is stored here.
 ///
-/// Thread safety  each function with the outbox of the instance held.
+/// Thread safety  the key to the outbox says who may call; a channel is one of an outbox that is held.
 
 #include <cstdint>
 
@@ -24,11 +24,11 @@ public:
 
     /// The payload of this send, as the next of its channel, which has a ring; nullptr if there is no manifest
     /// or no memory for it. Nothing is stored yet.
-    instance::Pending* add(instance::Instance& instance, instance::Channel& channel,
+    instance::Pending* add(instance::HeldOutbox outbox, instance::Channel& channel,
                            core::Request& send);
     /// Stores what there is room for; true if that was anything.
     bool push(ProgressCall& call, instance::Channel& channel);
-    bool push(ProgressCall& call, instance::Instance& instance);
+    bool push(ProgressCall& call, instance::HeldOutbox outbox);
     /// The receiver has closed the message of this send, or its sender has taken it back.
     void drop(instance::Channel& channel, const core::Request& send) noexcept;
 

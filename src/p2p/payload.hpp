@@ -55,7 +55,7 @@ inline void fill(core::Request& receive, const std::byte* data, std::uint64_t by
     scatter(receive, 0, data, fit(receive, bytes));
 }
 
-/// The request keeps the layout until it is freed (Engine::free_request()).
+/// The request keeps the layout until it is freed (Requests::free()).
 inline void keep_layout(core::Request& request, objects::Datatype* layout) noexcept {
     if (layout == nullptr) [[likely]]
         return;

@@ -6,7 +6,7 @@
 /// to the receiver by a message (MessageKind::payload_ring), and uses it once the receiver has mapped it. There is a limited
 /// number of rings; channels without one send large messages another way.
 ///
-/// Thread safety  any thread. What a channel has belongs to its outbox.
+/// Thread safety  any thread. A channel is one of an outbox that is held.
 
 #include <cstdint>
 #include <memory>
@@ -27,19 +27,19 @@ public:
     /// Shorter messages do not go by such a ring; ~0 if none does.
     std::uint64_t from() const noexcept { return from_; }
 
-    /// Whether the channel has a ring that its receiver has mapped. Outbox held.
+    /// Whether the channel has a ring that its receiver has mapped.
     static bool is_ready(instance::Channel& channel) noexcept {
         if (channel.payload == nullptr) [[unlikely]]
             return false;
         return channel.payload->is_ready();
     }
-    /// Counts payload that the channel sends without a ring: true if it should have one. Outbox held.
+    /// Counts payload that the channel sends without a ring: true if it should have one.
     static bool is_wanted(instance::Channel& channel, std::uint64_t bytes) noexcept {
         if (channel.payload != nullptr || channel.sent_without == refused) return false;
         channel.sent_without += bytes;
         return channel.sent_without >= worth_a_ring;
     }
-    /// Gives the channel a ring, whose number is the answer; negative: there is none, nor will there be. Outbox held.
+    /// Gives the channel a ring, whose number is the answer; negative: there is none, nor will there be.
     std::int32_t give(instance::Channel& channel);
 
     /// On the other side: a ring that process `from` sends by. Empty if it cannot be mapped.

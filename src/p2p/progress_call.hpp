@@ -13,7 +13,7 @@
 
 namespace heddle::instance {
 struct Inlet;
-struct Instance;
+class Instance;
 }  // namespace heddle::instance
 
 namespace heddle::p2p {
@@ -82,7 +82,7 @@ struct ProgressCall {
         if (sleepers == slots.size()) return slot.signal();
         slots[sleepers++] = &slot;
     }
-    /// Has Engine::finish() run the work.
+    /// Has finish() run the work.
     void put_off(core::Work& work) noexcept {
         work.next = thread.put_off;
         thread.put_off = &work;
@@ -101,5 +101,19 @@ struct ProgressCall {
     std::uint32_t sleepers = 0;
     std::array<sync::Slot*, 16> slots;
 };
+
+/// Does what was put off while locks were held, when none is.
+void finish(ProgressCall& call);
+/// Calls `part`, and finishes the progress call also where memory runs out in it: what it has matched is not lost.
+template <class Part>
+void finish_after(ProgressCall& call, Part&& part) {
+    try {
+        part();
+    } catch (...) {
+        finish(call);
+        throw;
+    }
+    finish(call);
+}
 
 }  // namespace heddle::p2p

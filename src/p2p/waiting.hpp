@@ -40,7 +40,7 @@ public:
     Instances likely_instances() const noexcept { return engine_.likely_instances_of(request_); }
     Instances instances() const noexcept { return engine_.instance_of(request_); }
     void announce(sync::Slot* slot) noexcept {
-        if (slot != nullptr) engine_.watch_sender(request_);
+        if (slot != nullptr) engine_.far().watch_sender(request_);
         contested = !announcement_.make(request_, slot);
     }
     /// By its number, once it holds; -1: not known.
@@ -58,9 +58,9 @@ private:
 };
 
 /// Several requests; null pointers among them do not count.
-class Requests {
+class AwaitedRequests {
 public:
-    Requests(Engine& engine, std::span<core::Request* const> requests) noexcept
+    AwaitedRequests(Engine& engine, std::span<core::Request* const> requests) noexcept
         : engine_(engine), requests_(requests) {}
 
     Instances instances() const noexcept {
@@ -87,9 +87,9 @@ protected:
     std::span<core::Request* const> requests_;
 };
 
-class AllRequests : public Requests {
+class AllRequests : public AwaitedRequests {
 public:
-    using Requests::Requests;
+    using AwaitedRequests::AwaitedRequests;
 
     bool holds() noexcept {
         while (first_ < requests_.size() && is_complete(requests_[first_])) ++first_;
@@ -114,7 +114,7 @@ public:
         for (std::size_t i = requests_.size(); i-- > first_;) {
             if (is_complete(requests_[i])) continue;
             announced_ = requests_[i];
-            engine_.watch_sender(*announced_);
+            engine_.far().watch_sender(*announced_);
             contested = !announcement_.make(*announced_, slot);
             return;
         }
@@ -127,13 +127,13 @@ private:
     Announcement announcement_;
 };
 
-class AnyRequest : public Requests {
+class AnyRequest : public AwaitedRequests {
 public:
-    using Requests::Requests;
+    using AwaitedRequests::AwaitedRequests;
 
     /// While it does not hold none of them is complete, so that this does not change.
     Instances instances() noexcept {
-        if (instances_ == 0) instances_ = Requests::instances();
+        if (instances_ == 0) instances_ = AwaitedRequests::instances();
         return instances_;
     }
     bool holds() const noexcept {
@@ -145,12 +145,12 @@ public:
     void announce(sync::Slot* slot) noexcept {
         for (core::Request* request : requests_) {
             if (request == nullptr) continue;
-            if (slot != nullptr) engine_.watch_sender(*request);
+            if (slot != nullptr) engine_.far().watch_sender(*request);
             if (!announcement_.make(*request, slot)) contested = true;
         }
     }
     void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
-        Requests::tell(thread, what);
+        AwaitedRequests::tell(thread, what);
         what.need = launch::Need::any;
     }
 
@@ -169,18 +169,18 @@ public:
     bool holds() {
         if (found_) return true;
         if (take_) {
-            message = engine_.take_probed(thread_, pattern_, in_order_, outcome);
+            message = engine_.probes().take(thread_, pattern_, in_order_, outcome);
             found_ = message != nullptr;
         } else {
-            found_ = engine_.probe(thread_, pattern_, in_order_, outcome);
+            found_ = engine_.probes().find(thread_, pattern_, in_order_, outcome);
         }
         return found_;
     }
     Instances likely_instances() const noexcept { return engine_.instance_of(pattern_); }
     Instances instances() const noexcept { return engine_.instance_of(pattern_); }
     void announce(sync::Slot* slot) {
-        engine_.watchers().remove(thread_.slot);
-        if (slot != nullptr) engine_.watchers().add(pattern_, *slot);
+        engine_.unexpected().watchers().remove(thread_.slot);
+        if (slot != nullptr) engine_.unexpected().watchers().add(pattern_, *slot);
     }
     void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
         launch::AwaitedEvent& event = *what.add();
@@ -204,7 +204,7 @@ private:
 inline bool wait_for(Engine& engine, core::Thread& thread, core::Request& request) {
     if (request.completed()) return true;
     OneRequest one(engine, request);
-    progress::wait(engine, thread, one);
+    progress::wait(engine.polling(), thread, one);
     return !one.contested;
 }
 

@@ -50,7 +50,8 @@ void PostedWildcards::add_to(tool::Values& sums) noexcept {
     sums[tool::CounterIndex::posted_receives] += posted_.counters().posted_receives.value();
 }
 
-void Wildcards::append(core::Request& receive, bool ordered) noexcept {
+void Wildcards::append(const instance::AllInstances&, core::Request& receive,
+                       bool ordered) noexcept {
     std::lock_guard guard(list_lock_);
     receive.synchronous =
         ordered;  // remembered for note_taken(); receives have no other use for it
@@ -64,7 +65,8 @@ void Wildcards::put(core::Request& receive) noexcept {
     add_to_count(+1);
 }
 
-void Wildcards::move_to(PostedWildcards& place, std::uint32_t context) {
+void Wildcards::move_to(const instance::AllInstances&, PostedWildcards& place,
+                        std::uint32_t context) {
     std::lock_guard guard(list_lock_);
     for (core::Request* receive : posted_.of_class(context)) {
         posted_.cancel(*receive);
@@ -73,7 +75,8 @@ void Wildcards::move_to(PostedWildcards& place, std::uint32_t context) {
     }
 }
 
-void Wildcards::move_from(PostedWildcards& place, std::uint32_t context) {
+void Wildcards::move_from(const instance::AllInstances&, PostedWildcards& place,
+                          std::uint32_t context) {
     std::lock_guard guard(list_lock_);
     for (core::Request* receive : place.of_class(context)) {
         place.cancel(*receive);
@@ -115,7 +118,7 @@ void Wildcards::demand_order(std::uint32_t context, int change) noexcept {
     count_reason(context, change);
 }
 
-void Wildcards::order_deferred(std::uint64_t contexts) noexcept {
+void Wildcards::order_deferred(const instance::AllInstances&, std::uint64_t contexts) noexcept {
     std::lock_guard guard(list_lock_);
     const std::uint64_t changed = std::exchange(deferred_, contexts) ^ contexts;
     for (std::uint64_t left = changed; left != 0; left &= left - 1)

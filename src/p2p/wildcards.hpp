@@ -3,13 +3,13 @@
 /// Receives with MPI_ANY_TAG whose messages come by several instances: one matcher of their own for the
 /// process. (Of others: p2p/homes.hpp.)
 ///
-/// Order          a wildcard is posted with everything locked (Engine::AllInstancesLock) and gets an order above
+/// Order          a wildcard is posted with everything locked (instance::AllInstances) and gets an order above
 ///                every receive posted before it; every receive posted later gets one above its own. So
 ///                comparing orders tells who was first, and exact receives pay nothing for it.
 ///                Messages that a wildcard could get are taken from the rings in the order of their
-///                stamps, everything locked (Engine::drain_in_order); `filter` tells progress
+///                stamps, everything locked (AnyTag::drain_in_order); `filter` tells progress
 ///                which messages these are. Where overtaking is allowed, neither is needed.
-/// Locks          `lock` before the instances' locks; `list_lock` after them.
+/// Locks          `list_lock` after those of instances.
 
 #include <array>
 #include <atomic>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/request.hpp"
+#include "instance/all_instances.hpp"
 #include "match/selected.hpp"
 #include "sync/mutex.hpp"
 #include "tool/counters.hpp"
@@ -55,8 +56,6 @@ private:
 
 class Wildcards {
 public:
-    sync::Mutex lock;  ///< posting, cancelling, ordered delivery, first use of an instance
-
     /// Before anything is posted: the engine of this name finds receives.
     void select(std::string_view matcher) { posted_.select(matcher); }
 
@@ -70,8 +69,8 @@ public:
     /// way of those that may match a wildcard.
     void take_for_granted() noexcept { count_.store(1, relaxed); }
 
-    /// With everything locked, and the order that the receive has.
-    void append(core::Request& receive, bool ordered) noexcept;
+    /// With the order that the receive has.
+    void append(const instance::AllInstances&, core::Request& receive, bool ordered) noexcept;
 
     /// The first wildcard that accepts the message and was posted before order `before`, taken out.
     core::Request* take_for(const match::Envelope& message, std::uint64_t before) noexcept;
@@ -80,10 +79,10 @@ public:
     void demand_order(std::uint32_t context, int change) noexcept;
 
     /// Has messages of these contexts, bit i for those of contexts i modulo 64, delivered in order, since
-    /// some are deferred. All instances locked.
-    void order_deferred(std::uint64_t contexts) noexcept;
+    /// some are deferred.
+    void order_deferred(const instance::AllInstances&, std::uint64_t contexts) noexcept;
 
-    /// Takes `receive` out; false if it is not there. With `lock` held.
+    /// Takes `receive` out; false if it is not there. With Pool::order_lock() held.
     bool cancel(core::Request& receive) noexcept;
 
     /// Calls visit(receive) for each wildcard.
@@ -92,16 +91,15 @@ public:
         std::lock_guard guard(list_lock_);
         posted_.each_posted(visit);
     }
-    /// Gives all of the context's class another place, or takes them from there. All instances locked. Throws
+    /// Gives all of the context's class another place, or takes them from there. Throws
     /// std::bad_alloc, and has changed nothing then.
-    void move_to(PostedWildcards& place, std::uint32_t context);
-    void move_from(PostedWildcards& place, std::uint32_t context);
+    void move_to(const instance::AllInstances&, PostedWildcards& place, std::uint32_t context);
+    void move_from(const instance::AllInstances&, PostedWildcards& place, std::uint32_t context);
     /// Adds what was counted, in all or for one context.
     void add_to(tool::Values& sums) noexcept;
     void add_to(tool::Values& sums, std::uint32_t context);
     void forget(std::uint32_t context) noexcept;
 
-    std::uint64_t latest_order = 0;     ///< of the wildcards so far; guarded by `lock`
     tool::counters::Ordering counters;  ///< with everything locked
 
 private:

@@ -70,7 +70,7 @@ const core::TypeOfRequests transfers(core::Operation::partitioned, type);
 
 /// The request of a transfer of so many parts; nullptr when memory has run out.
 core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
-    core::Request* request = thread.engine->take_request(thread);
+    core::Request* request = thread.engine->requests().take(thread);
     if (request == nullptr) return nullptr;
     request->operation = core::Operation::partitioned;
     request->any_tag = true;  // parts lie in different instances
@@ -123,7 +123,7 @@ bool Sender::pair(core::Thread& thread) {
                                           kept.data(), sizeof terms, peer_, tag_);
     if (send == nullptr) return false;
     // A join keeps the bytes; its first part would be the receive.
-    core::Request* const parts[] = {&thread.engine->completed_send(), send};
+    core::Request* const parts[] = {&thread.engine->requests().completed_send(), send};
     core::Request* whole = p2p::join(thread, parts, std::move(kept));
     if (whole == nullptr) return false;
     if (!whole->immortal) thread.engine->endings().free_when_done(thread, *whole);
@@ -152,12 +152,12 @@ int Sender::ready(core::Thread& thread, std::int64_t partition) {
         if (message == nullptr) error_.store(MPI_ERR_NO_MEM, relaxed);
         over(call, 1);
     }
-    engine.finish(call);
+    p2p::finish(call);
     return MPI_SUCCESS;
 }
 
 void Sender::completed(p2p::ProgressCall& call, core::Request& message) noexcept {
-    call.thread.engine->free_request(call.thread, message);
+    call.thread.engine->requests().free(call.thread, message);
     over(call, 1);
 }
 
@@ -180,7 +180,7 @@ bool Receiver::pair(core::Thread& thread) {
 void Receiver::completed(p2p::ProgressCall& call, core::Request& message) noexcept {
     p2p::Engine& engine = *call.thread.engine;
     if ((message.context & 1) == 0) {
-        engine.free_request(call.thread, message);
+        engine.requests().free(call.thread, message);
         if ((state_.fetch_or(terms_here, acq_rel) & wanted) != 0)
             call.put_off(*this);
         else
@@ -189,7 +189,7 @@ void Receiver::completed(p2p::ProgressCall& call, core::Request& message) noexce
     }
     const auto part = static_cast<std::size_t>(message.tag - terms_.first_tag);
     if (message.error != MPI_SUCCESS) error_.store(message.error, relaxed);
-    engine.free_request(call.thread, message);
+    engine.requests().free(call.thread, message);
     if (!packed_.empty()) {
         const std::uint64_t from = part * terms_.bytes;
         objects::unpack(*side_.type, side_.data, from, packed_.data() + from, terms_.bytes);
@@ -261,7 +261,7 @@ void Receiver::post(core::Thread& thread) noexcept {
     state_.fetch_and(~wanted, relaxed);
     p2p::ProgressCall call(thread);
     over(call, over_at_once);
-    engine.finish(call);
+    p2p::finish(call);
 }
 
 bool Receiver::arrived(std::int64_t partition) const noexcept {

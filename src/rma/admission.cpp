@@ -41,7 +41,7 @@ private:
 
 /// While there is no memory.
 void make_progress(core::Thread& thread) {
-    thread.engine->poll_all(thread);
+    thread.engine->polling().poll_all(thread);
     sched_yield();
 }
 
@@ -58,7 +58,7 @@ int hear_of_admission(core::Thread& thread, objects::Window& window, std::int32_
         return MPI_SUCCESS;
     }
     if (!message->completed())
-        progress::wait(engine, thread, Admission(engine, *message, window, awaited));
+        progress::wait(engine.polling(), thread, Admission(engine, *message, window, awaited));
     return p2p::finish(thread, communicator, message);
 }
 

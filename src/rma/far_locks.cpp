@@ -23,7 +23,7 @@ Request& FarTargets::insist(Thread& thread, std::int32_t rank, const AccessField
     for (;;) try {
             return ask(thread, rank, fields, answer, bytes);
         } catch (const std::bad_alloc&) {
-            thread.engine->poll_all(thread);
+            thread.engine->polling().poll_all(thread);
             sched_yield();
         }
 }

@@ -41,7 +41,7 @@ public:
     explicit Result(std::unique_ptr<std::byte[]> data) noexcept : data_(std::move(data)) {}
     const std::byte* data() const noexcept { return data_.get(); }
     void completed(p2p::ProgressCall& call, core::Request& request) noexcept override {
-        call.thread.engine->free_request(call.thread, request);
+        call.thread.engine->requests().free(call.thread, request);
         delete this;
     }
 
@@ -66,15 +66,15 @@ public:
         } catch (const std::bad_alloc&) {
             objects::end_job(*thread.process, 1, "no memory to serve a window");
         }
-        thread.engine->finish(call);
+        p2p::finish(call);
     }
 
 private:
     void deal_with(Thread& thread, p2p::ProgressCall& call) {
         const auto kind = static_cast<FarKind>(fields_.kind);
         const auto answer = [&](const auto& content) {
-            thread.engine->answer_briefly(call, process_, fields_.receiver, &content,
-                                          sizeof content);
+            thread.engine->far().answer_briefly(call, process_, fields_.receiver, &content,
+                                                sizeof content);
         };
         if (kind == FarKind::whole)
             return answer(service_->whole(thread, rank_, static_cast<WholeStep>(fields_.length)));
@@ -82,15 +82,15 @@ private:
         if (kind == FarKind::lock_shared || kind == FarKind::lock_exclusive)
             return answer(service_->lock(thread, rank_, exclusive, fields_));
         service_->unlock(thread, exclusive, static_cast<std::uint32_t>(fields_.address));
-        thread.engine->acknowledge_far(call, process_, fields_.receiver);
+        thread.engine->far().acknowledge(call, process_, fields_.receiver);
     }
 
     const std::shared_ptr<FarService> service_;
     const std::int32_t process_, rank_;
     const AccessFields fields_;
 };
-static_assert(sizeof(LockAnswer) <= p2p::Engine::brief);
-static_assert(sizeof(FoundRegion) <= p2p::Engine::brief);
+static_assert(sizeof(LockAnswer) <= p2p::Far::brief);
+static_assert(sizeof(FoundRegion) <= p2p::Far::brief);
 
 FarService::FarService(objects::Window& window)
     : window_(window),
@@ -131,8 +131,8 @@ std::byte* FarService::find(std::uint64_t address, std::uint64_t bytes) const no
 /// With the data that it does not get, or to be told at the next flush.
 void FarService::refuse(const Question& question, std::uint64_t bytes) {
     if (question.fields.receiver != 0)
-        question.engine().refuse_far(question.call, question.process,
-                                     {question.fields.receiver, bytes});
+        question.engine().far().refuse(question.call, question.process,
+                                       {question.fields.receiver, bytes});
     else
         ++refused_[static_cast<std::size_t>(question.rank)];
 }
@@ -150,25 +150,26 @@ void FarService::get(const Question& question) const {
     const AccessFields& fields = question.fields;
     const std::byte* place = find(fields.address + fields.offset, fields.length);
     if (place == nullptr)
-        return question.engine().refuse_far(question.call, question.process,
-                                            {fields.receiver, fields.length});
-    question.engine().answer_far(question.call, question.process, {fields.receiver, fields.offset},
-                                 fields.length, place - fields.offset, nullptr);
+        return question.engine().far().refuse(question.call, question.process,
+                                              {fields.receiver, fields.length});
+    question.engine().far().answer(question.call, question.process,
+                                   {fields.receiver, fields.offset}, fields.length,
+                                   place - fields.offset, nullptr);
 }
 
 /// Something has been changed, so that it cannot come again.
 void FarService::answer(const Question& question, std::unique_ptr<std::byte[]> data,
                         std::uint64_t bytes) noexcept try {
     p2p::Engine& engine = question.engine();
-    if (bytes <= p2p::Engine::brief)
-        return engine.answer_briefly(question.call, question.process, question.fields.receiver,
-                                     data.get(), bytes);
+    if (bytes <= p2p::Far::brief)
+        return engine.far().answer_briefly(question.call, question.process,
+                                           question.fields.receiver, data.get(), bytes);
     Thread& thread = question.call.thread;
     auto result = std::make_unique<Result>(std::move(data));
-    core::Request* left = engine.take_request(thread, result->as_waiter());
+    core::Request* left = engine.requests().take(thread, result->as_waiter());
     if (left == nullptr) throw std::bad_alloc();
-    engine.answer_far(question.call, question.process, {question.fields.receiver, 0}, bytes,
-                      result->data(), left);
+    engine.far().answer(question.call, question.process, {question.fields.receiver, 0}, bytes,
+                        result->data(), left);
     (void)result.release();  // its own, and perhaps gone
 } catch (const std::bad_alloc&) {
     objects::end_job(*question.call.thread.process, 1, "no memory to serve a window");
@@ -225,16 +226,16 @@ void FarService::flush(const Question& question) {
     const std::uint64_t receiver = question.fields.receiver;
     std::uint32_t& refused = refused_[static_cast<std::size_t>(question.rank)];
     if (refused == 0)
-        return question.engine().acknowledge_far(question.call, question.process, receiver);
-    question.engine().refuse_far(question.call, question.process, {receiver, 0});
+        return question.engine().far().acknowledge(question.call, question.process, receiver);
+    question.engine().far().refuse(question.call, question.process, {receiver, 0});
     refused = 0;
 }
 
 void FarService::find_region(const Question& question) const {
     const AccessFields& fields = question.fields;
     const FoundRegion found = attached_region(window_, rank_, fields.address, fields.offset);
-    question.engine().answer_briefly(question.call, question.process, fields.receiver, &found,
-                                     sizeof found);
+    question.engine().far().answer_briefly(question.call, question.process, fields.receiver, &found,
+                                           sizeof found);
 }
 
 // --- locks ---

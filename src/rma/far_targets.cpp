@@ -65,7 +65,7 @@ public:
 
     const std::byte* data() const noexcept { return data_.get(); }
     void completed(p2p::ProgressCall& call, Request& request) noexcept override {
-        call.thread.engine->free_request(call.thread, request);
+        call.thread.engine->requests().free(call.thread, request);
         delete this;
     }
 
@@ -109,8 +109,8 @@ void FarTargets::count(std::int32_t rank, bool fetches) noexcept {
 /// For an answer of so many bytes.
 Request& FarTargets::new_request(Thread& thread, p2p::Listener* listener, void* buffer,
                                  std::uint64_t bytes) {
-    Request* request =
-        thread.engine->take_request(thread, listener == nullptr ? nullptr : listener->as_waiter());
+    Request* request = thread.engine->requests().take(
+        thread, listener == nullptr ? nullptr : listener->as_waiter());
     if (request == nullptr) throw std::bad_alloc();
     request->operation = core::Operation::access;
     request->instance = 0;
@@ -126,7 +126,7 @@ Request& FarTargets::new_request(Thread& thread, p2p::Listener* listener, void* 
 
 void FarTargets::completed(p2p::ProgressCall& call, Request& request) noexcept {
     if (request.error != MPI_SUCCESS) account(request.peer).refused.store(true, relaxed);
-    call.thread.engine->free_request(call.thread, request);
+    call.thread.engine->requests().free(call.thread, request);
 }
 
 /// Data that come by themselves, and that only flushes wait for.
@@ -141,8 +141,7 @@ Request& FarTargets::expect(Thread& thread, std::int32_t rank, void* buffer, std
 void FarTargets::post(Thread& thread, const Outbound& message, const AccessFields& fields,
                       Request* completes) {
     p2p::ProgressCall call(thread);
-    thread.engine->finish_after(call,
-                                [&] { thread.engine->ask_far(call, message, fields, completes); });
+    p2p::finish_after(call, [&] { thread.engine->far().ask(call, message, fields, completes); });
 }
 
 /// Data that begin at message.offset, as fields.offset says.
@@ -155,7 +154,7 @@ void FarTargets::send(Thread& thread, std::int32_t rank, const Outbound& message
     try {
         post(thread, message, fields, &left);
     } catch (const std::bad_alloc&) {
-        thread.engine->free_request(thread, left);
+        thread.engine->requests().free(thread, left);
         throw;
     }
     (void)hear(thread, left, rank, AwaitedKind::window_room);
@@ -173,7 +172,7 @@ void FarTargets::send_copy(Thread& thread, const Outbound& message, AccessFields
     try {
         post(thread, copied, fields, &left);
     } catch (const std::bad_alloc&) {
-        thread.engine->free_request(thread, left);
+        thread.engine->requests().free(thread, left);
         throw;
     }
     (void)copy.release();  // its own, and perhaps gone
@@ -188,7 +187,7 @@ Request& FarTargets::ask(Thread& thread, std::int32_t rank, AccessFields fields,
     try {
         post(thread, message, fields, nullptr);
     } catch (const std::bad_alloc&) {
-        thread.engine->free_request(thread, request);
+        thread.engine->requests().free(thread, request);
         throw;
     }
     return request;
@@ -196,10 +195,10 @@ Request& FarTargets::ask(Thread& thread, std::int32_t rank, AccessFields fields,
 
 int FarTargets::hear(Thread& thread, Request& request, std::int32_t rank, AwaitedKind what) {
     if (!request.completed())
-        progress::wait(*thread.engine, thread,
+        progress::wait(thread.engine->polling(), thread,
                        NamedWait(*thread.engine, request, window_, rank, what));
     const int error = request.error;
-    thread.engine->free_request(thread, request);
+    thread.engine->requests().free(thread, request);
     return error;
 }
 
@@ -239,7 +238,7 @@ void FarTargets::get(const There& from, const Local& to) {
 void FarTargets::accumulate(Thread& thread, std::int32_t rank, const ElementOperation& operation,
                             const Datatype& element, const Piece& piece) {
     const auto most = std::max<std::int64_t>(
-        static_cast<std::int64_t>(thread.engine->most_far_payload()) / operation.step, 1);
+        static_cast<std::int64_t>(thread.engine->far().most_payload()) / operation.step, 1);
     Outbound message = message_to(rank);
     for (std::int64_t done = 0; done < piece.count; done += most) {
         const std::int64_t some = std::min(most, piece.count - done), at = done * operation.step;

@@ -8,7 +8,7 @@ namespace heddle::rma {
 void InInstance::hold(core::Thread& thread, objects::Window& window,
                       objects::Target& target) noexcept {
     const std::uint32_t context = context_of(*window.communicator);
-    const std::size_t number = thread.engine->choose_instance(thread, context);
+    const std::size_t number = thread.engine->recipes().choose_instance(thread, context);
     held_.emplace(thread, number, context);
     held_->counters().window_holds.add();
     // While it is held: who passes the instance afterwards has seen that it is used.

@@ -26,7 +26,7 @@ namespace heddle::rma {
 class [[nodiscard]] InInstance {
 public:
     InInstance(core::Thread& thread, objects::Window& window, const Spot& spot) noexcept {
-        if (thread.engine->in_laboratory() && !spot.by_message) [[unlikely]]
+        if (thread.engine->base().in_laboratory() && !spot.by_message) [[unlikely]]
             hold(thread, window, *spot.target);
     }
 

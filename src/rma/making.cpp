@@ -92,7 +92,7 @@ public:
     ~Draft() {
         if (window_ == nullptr) return;
         if (window_->far_service != nullptr)
-            process_.engine->far_listeners().remove(context_of(*window_->communicator));
+            process_.engine->far().listeners().remove(context_of(*window_->communicator));
         if (window_->segment && is_first_here(*window_))
             process_.node.give_segment(window_->segment);
         objects::close_handle(process_, *window_);
@@ -123,7 +123,7 @@ Window& furnish(objects::Process& process, objects::Communicator& parent, const 
         target.unit = parts[rank].unit;
         target.process = window.communicator->processes[rank];
         target.address = parts[rank].address;
-        target.far = process.engine->is_far(target.process);
+        target.far = process.engine->base().is_far(target.process);
         if (!target.far) window.here.push_back(static_cast<std::int32_t>(rank));
         window.first_beside.push_back(parts[rank].first_beside);
         if (parts[rank].first_beside == static_cast<std::int32_t>(rank))
@@ -190,7 +190,7 @@ int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
 
 /// Whether the kernel copies for some target of this node, and no messages do.
 bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window) {
-    if (thread.engine->in_laboratory()) return false;
+    if (thread.engine->base().in_laboratory()) return false;
     const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;  // has memory that comes later
     return std::any_of(window.here.begin(), window.here.end(), [&](std::int32_t rank) {
         const objects::Target& target = window.targets[rank];
@@ -203,7 +203,7 @@ bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window)
 /// Not in recipes of the laboratory, where operations hold instances (rma/held.hpp). Flushes have more to do where
 /// operations are gathered.
 void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
-    if (engine.in_laboratory()) return;
+    if (engine.base().in_laboratory()) return;
     window.short_ranks = window.ranks;
     if (window.gathered == nullptr) window.short_flushes = window.ranks;
     for (std::int32_t rank = 0; rank < window.ranks; ++rank) {
@@ -271,7 +271,7 @@ int serve_other_nodes(core::Thread& thread, Window& window) {
     if (window.here.size() == static_cast<std::size_t>(window.ranks)) return MPI_SUCCESS;
     window.far = std::make_shared<FarTargets>(window);
     window.far_service = std::make_shared<FarService>(window);
-    thread.engine->far_listeners().add(context_of(*window.communicator), window.far_service);
+    thread.engine->far().listeners().add(context_of(*window.communicator), window.far_service);
     return meet(thread, *window.communicator);
 }
 
@@ -288,7 +288,8 @@ int check_sharing(core::Thread& thread, objects::Communicator& parent, const Wis
 
 std::int32_t first_beside(const p2p::Engine& engine, const objects::Communicator& parent) noexcept {
     std::int32_t rank = 0;
-    while (rank < parent.rank && engine.is_far(parent.processes[static_cast<std::size_t>(rank)]))
+    while (rank < parent.rank &&
+           engine.base().is_far(parent.processes[static_cast<std::size_t>(rank)]))
         ++rank;
     return rank;
 }

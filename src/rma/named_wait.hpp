@@ -39,7 +39,7 @@ private:
 inline int finish(core::Thread& thread, objects::Window& window, core::Request* request,
                   std::int32_t rank, AwaitedKind awaited) {
     if (request != nullptr && !request->completed())
-        progress::wait(*thread.engine, thread,
+        progress::wait(thread.engine->polling(), thread,
                        NamedWait(*thread.engine, *request, window, rank, awaited));
     return p2p::finish(thread, *window.communicator, request);
 }

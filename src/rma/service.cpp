@@ -68,7 +68,7 @@ std::shared_ptr<Service> Service::begin(Thread& thread, objects::Window& window,
     // It begins as if it had just answered.
     p2p::ProgressCall call(thread);
     call.put_off(*service);
-    thread.engine->finish(call);
+    p2p::finish(call);
     return service;
 }
 
@@ -80,7 +80,7 @@ void Service::end(Thread& thread) {
         idle = listening_;
     }
     // Whoever has sent the last answer sees that it is the end; otherwise this receive is all that is left.
-    if (idle != nullptr) thread.engine->cancel_receive(thread, *idle);
+    if (idle != nullptr) thread.engine->receiver().cancel(thread, *idle);
 }
 
 // --- the process that serves ---
@@ -96,7 +96,7 @@ void Service::run(Thread& thread) noexcept {
     if (core::Request* request = std::exchange(complete_, nullptr)) {
         cancelled = request->cancelled;
         asking = request->source;
-        thread.engine->free_request(thread, *request);
+        thread.engine->requests().free(thread, *request);
     }
     if (answering_)
         listen_for_question(thread);
@@ -145,7 +145,7 @@ void Service::answer(Thread& thread, std::int32_t asking) noexcept {
     if (sent->immortal) return listen_for_question(thread);
     p2p::ProgressCall call(thread);
     p2p::listen(call, *sent, *this);
-    thread.engine->finish(call);
+    p2p::finish(call);
 }
 
 /// Does what is asked, with a result into the answer. False: it is not to be done.

@@ -47,7 +47,7 @@ private:
     SimulatedWorld::Atom<std::uint32_t> word_{0};
 };
 
-/// Rings of senders in other processes, and the threads of the receiver (Engine::cool_idle() and warm()).
+/// Rings of senders in other processes, and the threads of the receiver (HotRings::cool_idle() and warm()).
 struct Receiver {
     static constexpr std::size_t senders = 2;
     static constexpr std::uint32_t each = 6;

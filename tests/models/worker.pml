@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Sleeping and waking of the worker of the node: p2p/node_worker.cpp, Engine::wake_workers(), poll_for_program() and flush_one(),
+/* Sleeping and waking of the worker of the node: p2p/node_worker.cpp, wake_workers(), poll_for_program() and flush_one(),
    BasicDoorbell of sync/parking.hpp.
 
    A process announces large messages through a ring with room for ROOM of them; what finds no room waits in its backlog. In the

@@ -329,7 +329,7 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
     };
     Layout layout{};
     // Rings grow with the square of the processes. Fewer instances for many processes keep the size of the
-    // memory (not what is touched of it, or mapped by one process) below a hundred gigabytes.
+    // memory (not what is touched of it, or mapped by one process) below a hundred gigabytes, up to 1,740 processes.
     layout.instances = most_instances;
     while (layout.instances > 1 && processes * processes * layout.instances > std::size_t{1} << 21)
         layout.instances /= 2;

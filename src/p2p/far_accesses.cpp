@@ -9,34 +9,34 @@
 #include "core/causality.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
-#include "p2p/engine.hpp"
+#include "p2p/far.hpp"
 #include "p2p/network.hpp"
 
 namespace heddle::p2p {
 
-std::uint64_t Engine::most_far_payload() const noexcept {
+std::uint64_t Far::most_payload() const noexcept {
     return network()->most_payload() - sizeof(AccessFields);
 }
 
-void Engine::ask_far(ProgressCall& call, const Outbound& message, const AccessFields& fields,
-                     core::Request* completes) {
+void Far::ask(ProgressCall& call, const Outbound& message, const AccessFields& fields,
+              core::Request* completes) {
     core::causality::before_other_processes();
     instance::Pending pending =
         pending_of(message, MessageKind::access, &fields, sizeof fields, completes, 0);
     pending.offset = message.offset;
-    hand_to_network(call, message.process, pending);
+    hand_over(call, message.process, pending);
 }
 
-void Engine::answer_far(ProgressCall& call, std::int32_t process, const DataFields& fields,
-                        Shape shape, const std::byte* data, core::Request* completes) {
+void Far::answer(ProgressCall& call, std::int32_t process, const DataFields& fields, Shape shape,
+                 const std::byte* data, core::Request* completes) {
     instance::Pending pending = pending_of({{}, process, data, shape.bytes, shape.layout},
                                            MessageKind::data, &fields, sizeof fields, completes, 0);
     pending.offset = fields.offset;
     answer_by_data(call, process, pending);
 }
 
-void Engine::answer_briefly(ProgressCall& call, std::int32_t process, std::uint64_t receiver,
-                            const void* data, std::uint64_t bytes) {
+void Far::answer_briefly(ProgressCall& call, std::int32_t process, std::uint64_t receiver,
+                         const void* data, std::uint64_t bytes) {
     std::array<std::byte, transport::shm::inline_payload> all;
     const DataFields fields{receiver, 0};
     std::memcpy(all.data(), &fields, sizeof fields);
@@ -47,19 +47,18 @@ void Engine::answer_briefly(ProgressCall& call, std::int32_t process, std::uint6
         pending_of({{}, process, nullptr, 0}, MessageKind::data, all.data(), length, nullptr, 0));
 }
 
-void Engine::acknowledge_far(ProgressCall& call, std::int32_t process, std::uint64_t receiver) {
+void Far::acknowledge(ProgressCall& call, std::int32_t process, std::uint64_t receiver) {
     const SenderField field{receiver};
-    post_far(call, {{}, process, nullptr, 0}, MessageKind::ack, &field, sizeof field, nullptr);
+    post(call, {{}, process, nullptr, 0}, MessageKind::ack, &field, sizeof field, nullptr);
 }
 
-void Engine::refuse_far(ProgressCall& call, std::int32_t process, const RefusedFields& fields) {
-    post_far(call, {{}, process, nullptr, 0}, MessageKind::refused, &fields, sizeof fields,
-             nullptr);
+void Far::refuse(ProgressCall& call, std::int32_t process, const RefusedFields& fields) {
+    post(call, {{}, process, nullptr, 0}, MessageKind::refused, &fields, sizeof fields, nullptr);
 }
 
-void Engine::deliver_access(ProgressCall& call, std::int32_t process,
-                            const transport::Header& header) {
-    if (const auto listener = far_listeners_.of(header.context))
+void Far::deliver_access(ProgressCall& call, std::int32_t process,
+                         const transport::Header& header) {
+    if (const auto listener = listeners_.of(header.context))
         return listener->asked(call, process, header);
     objects::Process& mine = *call.thread.process;
     objects::end_job(mine, 1,
@@ -67,7 +66,7 @@ void Engine::deliver_access(ProgressCall& call, std::int32_t process,
                          " accesses a window that is not there");
 }
 
-void Engine::deliver_refusal(ProgressCall& call, const transport::Header& header) noexcept {
+void Far::deliver_refusal(ProgressCall& call, const transport::Header& header) noexcept {
     const auto fields = fields_of<RefusedFields>(header);
     auto& request = *reinterpret_cast<core::Request*>(fields.receiver);
     request.error = MPI_ERR_RMA_RANGE;

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/any_tag.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "core/causality.hpp"
+#include "match/queue.hpp"
+#include "p2p/hot_rings.hpp"
+#include "p2p/receiver.hpp"
+#include "p2p/unexpected.hpp"
+#include "tool/recipe.hpp"
+
+namespace heddle::p2p {
+
+AnyTag::AnyTag(Base& base, const Others& others) : base_(base), others_(others) {
+    const std::string matcher = tool::Choice<tool::MatcherName>::print(base.settings.matcher);
+    wildcards_.select(matcher);
+    const bool is_watched = tool::matching_is_watched(base.settings);
+    if (is_watched) wildcards_.take_for_granted();
+    if (!base.in_laboratory() && !is_watched) homes_.allow(matcher);
+    // Rings are emptied past the branch for messages that are to be put in order.
+    for (std::uint32_t context = 0; base.is_sequenced() && context < 64; ++context)
+        wildcards_.demand_order(context, +1);
+}
+
+/// In the end, messages of the contexts of which some are deferred are taken from the rings in order.
+class AnyTag::NoteOfDeferred {
+public:
+    NoteOfDeferred(AnyTag& any_tag, const instance::AllInstances& all) noexcept
+        : any_tag_(any_tag), all_(all) {}
+    ~NoteOfDeferred() {
+        const std::uint64_t contexts = any_tag_.deferred_.contexts();
+        any_tag_.wildcards_.order_deferred(all_, contexts);
+        // Of classes without a wildcard as well: what comes next must not overtake what is deferred.
+        any_tag_.pay_attention(all_, contexts);
+        any_tag_.any_deferred_.store(!any_tag_.deferred_.empty(), relaxed);
+    }
+    NoteOfDeferred(const NoteOfDeferred&) = delete;
+    NoteOfDeferred& operator=(const NoteOfDeferred&) = delete;
+
+private:
+    AnyTag& any_tag_;
+    const instance::AllInstances& all_;
+};
+
+core::Request* AnyTag::match(instance::LockedInstance instance, match::Envelope envelope) noexcept {
+    core::Request* receive = instance->matcher.posted_for(envelope);
+    const std::uint64_t before = receive == nullptr ? ~std::uint64_t{0} : receive->order;
+    if (core::Request* wildcard = take_for(instance, envelope, before))
+        receive = wildcard;
+    else if (receive != nullptr)
+        instance->matcher.take_posted(*receive);
+    if (receive == nullptr) return nullptr;
+    receive->source = envelope.source;
+    receive->tag = envelope.tag;
+    return receive;
+}
+
+/// Lists the inlets that senders have announced, of instances not in use yet, too.
+void AnyTag::list_all_rung(const instance::AllInstances& all) {
+    auto& rung = base_.mailbox().rung;
+    // What was sent before anything that has been seen here has been announced, if it was to be.
+    if (rung.load(seq_cst) == 0) [[likely]]
+        return;
+    base_.pool.each(rung.exchange(0, seq_cst), [&](instance::Instance& instance) {
+        others_.rings.list_rung(all.key(instance));
+    });
+}
+
+/// Defers what is in the rings, as far as its stamps are at most `last_stamp`.
+void AnyTag::take_out_of_rings(ProgressCall& call, const instance::AllInstances& all,
+                               std::uint64_t last_stamp) {
+    list_all_rung(all);
+    all.each_inlet([&](instance::LockedInstance instance, instance::Inlet& inlet) {
+        bool moved = false;
+        while (transport::shm::Cell* cell = inlet.ring.front()) {
+            if (is_control(static_cast<MessageKind>(cell->kind))) {
+                others_.receiver.deliver_control(call, instance, inlet.process, *cell);
+            } else if (cell->stamp <= last_stamp) {
+                deferred_.reserve();
+                deferred_.add(
+                    others_.receiver.copy_of(call.thread, *cell, inlet.process, instance));
+            } else {
+                break;
+            }
+            inlet.ring.pop(*cell);
+            moved = true;
+        }
+        if (moved) others_.rings.after_draining(instance, inlet);
+    });
+}
+
+/// A ring with something in it, besides this one; nullptr: there is none.
+Ready AnyTag::another_ready(const instance::AllInstances& all, const instance::Inlet* besides) {
+    list_all_rung(all);
+    Ready found;
+    all.each_inlet([&](instance::LockedInstance instance, instance::Inlet& inlet) {
+        if (&inlet != besides && inlet.ring.ready()) found = {&instance.instance(), &inlet};
+    });
+    return found;
+}
+
+/// If one message of the program is all that has come, delivers it out of its ring. False: there is more.
+/// As drain_in_order(), whose passes it makes: one finds the message, the next nothing else.
+bool AnyTag::drain_only(ProgressCall& call, const instance::AllInstances& all) {
+    const Ready only = call.left.inlet != nullptr ? call.left : another_ready(all, nullptr);
+    if (only.inlet == nullptr) return true;
+    const transport::shm::Cell* cell = only.inlet->ring.front();
+    settle_all(all);  // the message says by which instances others may come
+    if (cell == nullptr || is_control(static_cast<MessageKind>(cell->kind)) ||
+        base_.notice_from(only.inlet->process).may_precede(cell->context, cell->stamp) ||
+        another_ready(all, only.inlet).inlet != nullptr)
+        return false;
+    const instance::LockedInstance instance = all.key(*only.instance);
+    others_.receiver.deliver(call, instance, *only.inlet, *cell);
+    only.inlet->ring.pop(*cell);
+    others_.rings.after_draining(instance, *only.inlet);
+    return only.inlet->ring.front() == nullptr;
+}
+
+/// Whether the sender says that something earlier of the same context is blocked; it then rings the bell
+/// when that is not so any more.
+bool AnyTag::may_be_preceded(const match::Message& message) noexcept {
+    if (base_.is_far(message.peer)) return false;
+    transport::shm::BlockedNotice& notice = base_.notice_from(message.peer);
+    const auto ask = [&] { return notice.may_precede(message.envelope.context, message.stamp); };
+    if (!ask()) [[likely]]
+        return false;
+    notice.watch();
+    return ask();
+}
+
+/// Matches everything that has come in the order in which it was sent.
+///
+/// Two messages of one thread, or of threads that synchronised, may lie in rings of different
+/// instances. When the later one is seen, the earlier one has been published, or its sender says that
+/// it is blocked. A pass may already have left the earlier one's ring: hence passes, up to the
+/// latest stamp of the first, until one finds nothing. Before each of them it is asked what is blocked, so
+/// that the last one finds what was published just before that.
+void AnyTag::drain_in_order(ProgressCall& call, const instance::AllInstances& all) {
+    settle_all(all);
+    if (deferred_.empty() && drain_only(call, all)) [[likely]]
+        return;
+    const NoteOfDeferred note(*this, all);
+    take_out_of_rings(call, all, ~std::uint64_t{0});
+    if (deferred_.empty()) return;
+    const std::uint64_t latest = deferred_.latest_stamp();
+    for (std::size_t before = 0; before != deferred_.size();) {
+        before = deferred_.size();
+        deferred_.mark([this](const match::Message& message) { return may_be_preceded(message); });
+        take_out_of_rings(call, all, latest);
+    }
+    settle_all(all);
+    wildcards_.counters.deferred.add(deferred_.release([&](match::Message& message) {
+        others_.receiver.match_taken_out(call, all[message.instance], message);
+    }));
+}
+
+void AnyTag::restore_order(ProgressCall& call) {
+    const bool were_deferred = any_deferred_.load(relaxed);
+    {
+        const instance::AllInstances all = base_.lock_all();
+        base_.mailbox().withdrawn.store(0, seq_cst);  // before it is asked again
+        drain_in_order(call, all);
+    }
+    if (!were_deferred) return;
+    // What was deferred was in no queue: those who probe have not heard of it.
+    others_.unexpected.watchers().tell_all(call);
+}
+
+/// The message with the lowest stamp among those that each instance finds first.
+match::Message* AnyTag::lowest(const instance::AllInstances& all, const match::Pattern& pattern) {
+    match::Message* first = nullptr;
+    all.each([&](instance::LockedInstance instance) {
+        match::Message* found = others_.unexpected.find(instance, pattern);
+        if (found != nullptr && (first == nullptr || found->stamp < first->stamp)) first = found;
+    });
+    return first;
+}
+
+/// An accepted message that no receive waited for, the first of its sender.
+match::Message* AnyTag::earliest(const instance::AllInstances& all, const match::Pattern& pattern) {
+    match::Message* first = lowest(all, pattern);
+    // In an instance, what one sender sent first may have arrived after a message of another sender.
+    if (first == nullptr || pattern.source != match::any_source) return first;
+    return lowest(all, {pattern.context, first->envelope.source, match::any_tag});
+}
+
+/// The same, when all that was sent before it has come, too. What has not come in its turn is deferred.
+match::Message* AnyTag::earliest_in_order(ProgressCall& call, const instance::AllInstances& all,
+                                          const match::Pattern& pattern) {
+    drain_in_order(call, all);
+    for (match::Message* first = earliest(all, pattern); first != nullptr;) {
+        const match::Envelope envelope = first->envelope;
+        if (may_be_preceded(*first) ||
+            deferred_.precede(first->peer, envelope.context, first->stamp)) {
+            defer_unexpected(all, envelope);
+            first = earliest(all, pattern);
+            continue;
+        }
+        // What was blocked until just before the question is in the rings now.
+        const std::uint64_t sweeps = others_.unexpected.sweeps();
+        drain_in_order(call, all);
+        match::Message* now = earliest(all, pattern);
+        const bool same =
+            now == first && sweeps == others_.unexpected.sweeps();  // not another one there
+        if (same && !deferred_.precede(first->peer, envelope.context, first->stamp)) return first;
+        first = now;
+    }
+    return nullptr;
+}
+
+/// Takes the messages of this sender out of the queues, the first of which is too early.
+void AnyTag::defer_unexpected(const instance::AllInstances& all, const match::Envelope& first) {
+    const NoteOfDeferred note(*this, all);
+    all.each([&](instance::LockedInstance instance) {
+        const match::Pattern sender{first.context, first.source, match::any_tag};
+        while (match::Message* message = instance->matcher.find(sender)) {
+            deferred_.reserve();
+            others_.unexpected.take(instance, *message);
+            deferred_.add(*message);
+            wildcards_.counters.deferred.add();
+        }
+    });
+}
+
+core::Request* AnyTag::post(core::Thread& thread, core::Request& receive, bool in_order) {
+    ProgressCall call(thread);
+    match::Message* message = nullptr;
+    finish_after(call, [&] {
+        if (post_at_home(receive, in_order, message)) return;
+        const instance::AllInstances all = base_.lock_all();
+        be_wild(all, receive.context);
+        message = settle(all, receive.context)
+            ? post_here(all[homes_.of(receive.context)], receive, in_order)
+            : post_everywhere(call, all, receive, in_order);
+    });
+    if (message != nullptr) {
+        others_.receiver.note_causality(receive, *message);
+        others_.receiver.consume_now(thread, receive, *message);
+    }
+    return &receive;
+}
+
+/// Answers the message that it gets, taken out of its queue; nullptr: it has been posted.
+match::Message* AnyTag::post_everywhere(ProgressCall& call, const instance::AllInstances& all,
+                                        core::Request& receive, bool in_order) {
+    const match::Pattern pattern{receive.context, receive.source, receive.tag};
+    if (base_.recording != nullptr) {
+        (void)earliest(all, pattern);  // what has been taken back goes first
+        base_.recording->post(pattern);
+    }
+    match::Message* message = nullptr;
+    do {
+        message = find(call, all, pattern, in_order);
+    } while (message != nullptr &&
+             !others_.unexpected.accept_or_discard(all[message->instance], *message));
+    if (message != nullptr) {
+        others_.unexpected.take(all[message->instance], *message);
+        match::mark_taken(receive);
+        return message;
+    }
+    receive.order = base_.pool.latest_order() = next_order(all);
+    base_.classes.note_wildcard(receive.context, receive.order);
+    wildcards_.append(all, receive, in_order);
+    wildcards_.counters.any_tag_everywhere.add();
+    all.each([](instance::LockedInstance instance) { instance->watched = true; });
+    return nullptr;
+}
+
+match::Message* AnyTag::find(ProgressCall& call, const instance::AllInstances& all,
+                             const match::Pattern& pattern, bool in_order) {
+    return in_order ? earliest_in_order(call, all, pattern) : earliest(all, pattern);
+}
+
+match::Message* AnyTag::find_anywhere(ProgressCall& call, const instance::AllInstances& all,
+                                      const match::Pattern& pattern, bool in_order) {
+    be_wild(all, pattern.context);
+    settle(all, pattern.context);
+    return find(call, all, pattern, in_order);
+}
+
+/// An order above all that was posted, and below all that will be.
+std::uint64_t AnyTag::next_order(const instance::AllInstances& all) noexcept {
+    std::uint64_t order = base_.pool.latest_order();
+    const auto raise = [&](instance::LockedInstance instance) {
+        order = instance->matcher.raise_order(order);
+    };
+    all.each(raise);
+    ++order;
+    all.each(raise);
+    return order;
+}
+
+// --- what looks at everything ---
+
+void AnyTag::add_to(tool::Values& values) {
+    wildcards_.add_to(values);
+    homes_.each([&](std::size_t, PostedWildcards& posted) { posted.add_to(values); });
+}
+
+void AnyTag::add_to(tool::Values& values, std::uint32_t context) {
+    wildcards_.add_to(values, context);
+    homes_.each([&](std::size_t number, PostedWildcards& posted) {
+        const instance::InstanceLock held(base_.pool[number]);
+        posted.searches().add_to(values, context);
+    });
+}
+
+void AnyTag::forget(std::uint32_t context) {
+    wildcards_.forget(context);
+    homes_.each([&](std::size_t number, PostedWildcards& posted) {
+        const instance::InstanceLock held(base_.pool[number]);
+        posted.searches().forget(context);
+    });
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What every part of the engine stands on: who this process is, its instances, its requests, its locks.
+
+#include <cstdint>
+#include <memory>
+
+#include "instance/all_instances.hpp"
+#include "instance/pool.hpp"
+#include "launch/numbering.hpp"
+#include "match/context_classes.hpp"
+#include "match/recording.hpp"
+#include "p2p/guest_listener.hpp"
+#include "p2p/laboratory.hpp"
+#include "p2p/requests.hpp"
+#include "p2p/stamps.hpp"
+#include "progress/lot.hpp"
+#include "sync/lone_thread.hpp"
+#include "tool/settings.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::p2p {
+
+struct Base {
+    /// `node`: shared with the processes whose numbers are below numbers.here().
+    Base(const transport::shm::Node& node, const launch::Numbering& numbers,
+         core::Arena<core::Request>& arena, const tool::Settings& settings);
+
+    const transport::shm::Node& node;
+    const std::int32_t rank;  ///< number of this process
+    const std::int32_t here;  ///< those of the node's are below
+    const tool::Settings settings;
+    instance::Pool pool;
+    Requests requests;
+    Stamps stamps;
+    const std::unique_ptr<match::Recording> recording;  ///< nullptr: nothing is recorded
+    const std::unique_ptr<Laboratory> laboratory;       ///< nullptr in the default recipe
+    match::ContextClasses classes;  ///< of the contexts of what comes, and of receives
+    sync::LoneThread lone_thread;
+    progress::Lot lot;
+    GuestListener* guest_listener =
+        nullptr;  ///< of processes of other jobs, and of letters; set before there are threads
+
+    bool is_self(std::int32_t process) const noexcept { return process == rank; }
+    bool is_far(std::int32_t process) const noexcept { return process >= here; }
+    /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
+    bool is_under_pressure(std::int32_t process) const noexcept {
+        return !is_far(process) && node.is_under_pressure(process);
+    }
+    bool in_laboratory() const noexcept { return laboratory != nullptr; }
+    /// Whether messages have numbers, and are matched in their order (p2p/laboratory.hpp).
+    bool is_sequenced() const noexcept { return laboratory != nullptr && laboratory->sequenced; }
+
+    instance::AllInstances lock_all() { return {pool, lone_thread}; }
+
+    transport::shm::Mailbox& mailbox() const noexcept {
+        return node.mailbox(static_cast<std::size_t>(rank));
+    }
+    sync::Doorbell& bell() const noexcept { return mailbox().bell; }
+    /// What `from` says of messages that are blocked there.
+    transport::shm::BlockedNotice& notice_from(std::int32_t from) const noexcept {
+        return node.blocked_notice(static_cast<std::size_t>(from), static_cast<std::size_t>(rank));
+    }
+    /// Makes the process look at its ring from this one.
+    [[gnu::cold]] void notify(std::int32_t process, std::uint8_t instance) const noexcept {
+        node.notify(static_cast<std::size_t>(rank), static_cast<std::size_t>(process), instance);
+    }
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What this process still has of which context (comm/recycling.hpp).
+
+#include <algorithm>
+
+#include "objects/contexts.hpp"
+#include "objects/process.hpp"
+#include "p2p/engine.hpp"
+
+namespace heddle::p2p {
+
+/// A message that was sent before the call (as this process can know: it has heard from the sender, or
+/// from somebody who has) was blocked at its sender, or has been published in a ring. So first it is
+/// asked what is blocked, and then everything is taken out of the rings. With all locks held nobody
+/// else has a message in his hands.
+BusyContexts Engine::busy_contexts(core::Thread& thread) {
+    BusyContexts busy;
+    for (std::int32_t from = 0; from < static_cast<std::int32_t>(base_.node.processes()); ++from)
+        busy.unknown = !base_.notice_from(from).each(
+                           [&](std::uint32_t context) { busy.found.push_back(context); }) ||
+            busy.unknown;
+    const auto add = [&](std::uint32_t context) { busy.found.push_back(context); };
+    ProgressCall call(thread);
+    if (base_.is_sequenced()) recipes_.match_all_that_came(call);
+    finish_after(call, [&] {
+        const instance::AllInstances all = base_.lock_all();
+        if (!base_.is_sequenced()) any_tag_.drain_in_order(call, all);
+        const auto add_receive = [&](const core::Request& receive) { add(receive.context); };
+        const auto add_message = [&](const match::Message& message) {
+            if (!offers_.is_taken_back(message)) add(message.envelope.context);
+        };
+        all.each([&](instance::LockedInstance instance) {
+            unexpected_.sweep(instance);
+            instance->matcher.each_posted(add_receive);
+            instance->matcher.each_kept(add_message);
+        });
+        any_tag_.each_list(all, [&](auto& posted) { posted.each_posted(add_receive); });
+        any_tag_.each_deferred(all, add_message);
+        for (std::size_t home = 0; base_.is_sequenced() && home < base_.pool.size(); ++home)
+            base_.laboratory->each_early(home, add_message);
+    });
+    std::sort(busy.found.begin(), busy.found.end());
+    busy.found.erase(std::unique(busy.found.begin(), busy.found.end()), busy.found.end());
+    return busy;
+}
+
+/// What was searched for there counts for no communicator any more.
+void Engine::forget(const std::vector<std::uint32_t>& contexts) {
+    base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
+        const instance::InstanceLock held(instance);
+        for (const std::uint32_t context : contexts) held->matcher.searches().forget(context);
+    });
+    for (const std::uint32_t context : contexts) any_tag_.forget(context);
+}
+
+void Engine::give_memory_back(core::Thread& thread) {
+    base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
+        const instance::InstanceLock held(instance);
+        // Those of the world, once it is over: it does not come again. Others may be of a communicator that this process is
+        // going to take part in when it is opened again, and that others have made already.
+        if (thread.process->world_life() == objects::Process::Life::finalized)
+            free_kept_of_world(thread, held);
+        held->each_polled([&](instance::Inlet& inlet) { rings_.give_cells_back(held, inlet); });
+    });
+    // A process that leaves the world model is about to end, and the file with it.
+    if (thread.process->world_life() == objects::Process::Life::fresh)
+        polling_.idle_rings().drop_all(thread);
+    messages_.drain(thread);
+    messages_.trim();
+    backlog_.trim();
+}
+
+void Engine::free_kept_of_world(core::Thread& thread, instance::LockedInstance instance) {
+    std::vector<match::Message*> left;
+    instance->matcher.each_kept([&](match::Message& message) {
+        const std::uint32_t context = message.envelope.context & ~objects::partitioned_context;
+        if (context >= objects::world_context && context < objects::first_free_context)
+            left.push_back(&message);
+    });
+    for (match::Message* message : left) {
+        unexpected_.take(instance, *message);
+        copies_.leave(*message);
+        messages_.free(thread, *message);
+    }
+}
+
+bool Engine::bind_rings_again() {
+    if (!base_.pool.bind_again() || !payload_rings_.bind_again()) return false;
+    bool mapped = true;
+    base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
+        const instance::InstanceLock held(instance);
+        for (std::size_t from = 0; from < base_.node.processes() && mapped; ++from) {
+            instance::Inlet& inlet = held->inlets[from];
+            if (!inlet.bound || !inlet.payload) continue;
+            inlet.payload =
+                payload_rings_.open(static_cast<std::int32_t>(from), inlet.payload_number);
+            mapped = static_cast<bool>(inlet.payload);
+        }
+    });
+    return mapped;
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/hot_rings.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::p2p {
+namespace {
+
+/// To cool a ring costs every core of the node an interrupt; to ring, a sender a few locked instructions. So many
+/// cells through a hot ring, for each other process of the node, are worth that. Before a ring is hot that was cold
+/// while its receiver slept, some visits find messages in it: twice as many each time that it was not worth it.
+constexpr std::uint32_t cells_worth_cooling = 8;
+
+}  // namespace
+
+/// Spares senders the bell, unless somebody sleeps who depends on it.
+///
+/// A leader says that it goes to sleep before it cools rings, with this lock held: it will either
+/// find this ring hot and cool it, or is seen asleep here. A leader that is awake cools before it
+/// sleeps, and so does one who takes the lead.
+void HotRings::warm(instance::LockedInstance instance, instance::Inlet& inlet) noexcept {
+    const auto leader = base_.lot.leader();
+    const bool sleepers =
+        instance.instance().parked().load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
+    if (sleepers && leader != progress::Lot::Leader::awake) return;
+    if (inlet.cold_visits != 0) {
+        --inlet.cold_visits;
+        return;
+    }
+    inlet.ring.set_hot(true);
+    inlet.hot_since = inlet.ring.consumed();
+    inlet.settled = false;
+    if (leader == progress::Lot::Leader::asleep)
+        base_.bell().ring();  // to keep an eye on this ring
+}
+
+void HotRings::list_rung(instance::LockedInstance instance) {
+    for (std::size_t word = 0; word < base_.node.source_words(); ++word) {
+        auto& sources =
+            base_.node.rung_sources(static_cast<std::size_t>(base_.rank), instance.number(), word);
+        for (std::uint64_t left = sources.exchange(0, seq_cst); left != 0; left &= left - 1) {
+            const auto from = static_cast<std::int32_t>(word * 64) + std::countr_zero(left);
+            instance->list(base_.pool.inlet(instance, from));
+        }
+    }
+}
+
+void HotRings::cool(Instances which) {
+    base_.pool.each(which & base_.pool.used(), [this](instance::Instance& instance) {
+        const instance::InstanceLock held(instance);
+        held->each_polled([&](instance::Inlet& inlet) { cool(held, inlet); });
+    });
+}
+
+/// The caller passes fence_before_sleep() later.
+void HotRings::cool(instance::LockedInstance instance, instance::Inlet& inlet) noexcept {
+    give_cells_back(instance, inlet);
+    const bool hot = inlet.ring.hot();
+    if (hot) {
+        const auto others =
+            std::max<std::uint32_t>(1, static_cast<std::uint32_t>(base_.node.processes()) - 1);
+        const std::uint32_t worth = cells_worth_cooling * others;
+        inlet.visits_before_warm = inlet.ring.consumed() - inlet.hot_since >= worth
+            ? instance::Inlet::fewest_cold_visits
+            : std::min(worth, 2 * inlet.visits_before_warm);
+    }
+    inlet.cold_visits = inlet.visits_before_warm;
+    if (!hot) return;
+    inlet.ring.set_hot(false);
+    fence_.uncover();
+}
+
+void HotRings::give_cells_back(instance::LockedInstance instance, instance::Inlet& inlet) noexcept {
+    inlet.ring.give_back_all();
+    if (inlet.ring.producer_starves()) base_.notify(inlet.process, instance.number());
+}
+
+bool HotRings::cool_idle() {
+    bool busy = false;
+    const bool alone = base_.lone_thread.threads() <= 1;
+    base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
+        const instance::InstanceLock held(instance);
+        const bool sleepers =
+            alone || instance.parked().load(relaxed) != 0 || parked_everywhere_.load(relaxed) != 0;
+        for (std::uint32_t i = held->polled_count.load(relaxed); i-- > 0;) {
+            instance::Inlet& inlet = *held->polled[i].load(relaxed);
+            const bool moved = inlet.ring.consumed() != inlet.seen;
+            inlet.seen = inlet.ring.consumed();
+            if (moved && !sleepers && inlet.ring.hot()) {
+                busy = true;
+                continue;
+            }
+            // Cold since before a leader's last fence: a message would have been announced. A ring that
+            // another thread has cooled since may hold one that was sent while it was hot.
+            if (inlet.settled && !moved && !inlet.ring.ready()) held->unlist(inlet);
+            cool(held, inlet);
+            inlet.settled = true;
+        }
+    });
+    return busy;
+}
+
+void HotRings::add_parked(Instances which, int change) noexcept {
+    const auto difference = static_cast<std::uint32_t>(change);
+    if (which == instance::all) {
+        parked_everywhere_.fetch_add(difference,
+                                     relaxed);  // cool() locks after this, warm() before
+        return;
+    }
+    base_.pool.each(which, [&](instance::Instance& instance) {
+        instance.parked().fetch_add(difference, relaxed);  // likewise
+    });
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Which rings are hot: looked at again and again, so that their senders need not ring the bell; and which are cold.
+///
+/// Cooling        a leader that goes to sleep cools all rings (progress/lot.hpp), a thread that sleeps those of its instances;
+///                it takes effect with CoveredFence::pass_before_sleep().
+/// Warming        a ring becomes hot again when messages are found in it, unless somebody sleeps who depends on the bell.
+/// Thread safety  functions that ask for the key to an instance need it; the others take it.
+
+#include <atomic>
+#include <cstdint>
+
+#include "p2p/base.hpp"
+#include "sync/covered_fence.hpp"
+
+namespace heddle::p2p {
+
+class HotRings {
+public:
+    using Instances = instance::Instances;
+
+    explicit HotRings(Base& base) noexcept : base_(base) {}
+
+    /// Lists the inlets whose senders have rung.
+    void list_rung(instance::LockedInstance instance);
+    /// Messages have been taken out of the ring.
+    void after_draining(instance::LockedInstance instance, instance::Inlet& inlet) noexcept {
+        if (!inlet.ring.hot()) [[unlikely]]
+            warm(instance, inlet);
+        if (inlet.ring.producer_starves()) [[unlikely]]
+            base_.notify(inlet.process, instance.number());
+    }
+    /// Lets the sender see whether the ring is empty.
+    void give_cells_back(instance::LockedInstance instance, instance::Inlet& inlet) noexcept;
+    /// Makes senders ring for messages to these instances.
+    void cool(Instances which);
+    /// The same for every instance, except rings that other threads have been using since the last
+    /// call: true if there are such.
+    bool cool_idle();
+    /// So many threads more, or fewer, sleep until something comes by these instances.
+    void add_parked(Instances which, int change) noexcept;
+
+    /// Of what makes senders ring.
+    sync::CoveredFence& fence() noexcept { return fence_; }
+
+private:
+    void warm(instance::LockedInstance instance, instance::Inlet& inlet) noexcept;
+    void cool(instance::LockedInstance instance, instance::Inlet& inlet) noexcept;
+
+    Base& base_;
+    std::atomic<std::uint32_t> parked_everywhere_{0};
+    sync::CoveredFence fence_;
+};
+
+}  // namespace heddle::p2p

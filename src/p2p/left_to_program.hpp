@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Work that calls functions of the program: the library's own threads leave it to the program's, which do it in their next
+/// poll.
+///
+/// Thread safety  any thread.
+
+#include <atomic>
+
+#include "core/thread.hpp"
+#include "p2p/progress_call.hpp"
+#include "transport/shm/node.hpp"
+
+namespace heddle::p2p {
+
+class LeftToProgram {
+public:
+    explicit LeftToProgram(transport::shm::Mailbox& mailbox) noexcept : mailbox_(mailbox) {}
+
+    bool any() const noexcept { return first_.load(relaxed) != nullptr; }
+    void leave(core::Work& work) noexcept;
+    /// Has polls of the program come by.
+    void tell() noexcept;
+    /// By a thread of the program.
+    void run(core::Thread& thread);
+
+private:
+    transport::shm::Mailbox& mailbox_;
+    std::atomic<core::Work*> first_{nullptr};  ///< of a list
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Memory of messages that are kept: what they are, and payloads that were copied.
+///
+/// Thread safety  every function from any thread, with that thread's own Thread.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/thread.hpp"
+#include "match/message.hpp"
+#include "p2p/payload.hpp"
+
+namespace heddle::p2p {
+
+class Messages {
+public:
+    Messages();
+
+    /// Without a payload. Throws std::bad_alloc.
+    match::Message& make(core::Thread& thread, std::uint8_t instance, std::int32_t process,
+                         const match::Envelope& envelope);
+    /// Gives the message a copy of its payload, in itself if that has at most `room` bytes. Throws std::bad_alloc, and
+    /// has freed the message then.
+    void copy_payload(core::Thread& thread, match::Message& message, const std::byte* data,
+                      Shape shape, std::size_t room = sizeof(match::Message::small));
+    void free(core::Thread& thread, match::Message& message) noexcept;
+    /// The same where there are no pools of a thread at hand.
+    void free(match::Message& message) noexcept;
+
+    /// Takes back what the thread keeps of free memory.
+    void drain(core::Thread& thread) noexcept;
+    /// Gives back what nobody uses.
+    void trim() noexcept;
+    core::Arena<match::Message>& arena() noexcept { return arena_; }
+
+private:
+    core::Arena<match::Message> arena_;
+    core::BlockDepot blocks_;
+};
+
+}  // namespace heddle::p2p

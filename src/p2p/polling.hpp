@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Progress: takes what has come out of rings and the mailbox, flushes what there is room for, and does what was put off
+/// while locks were held. It is what progress/wait.hpp polls, and asks before it sleeps.
+///
+/// Thread safety  every function from any thread, with that thread's own Thread, and without locks.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "p2p/backlog.hpp"
+#include "p2p/base.hpp"
+#include "p2p/endings.hpp"
+#include "p2p/hot_rings.hpp"
+#include "p2p/idle_rings.hpp"
+#include "p2p/left_to_program.hpp"
+#include "p2p/program_threads.hpp"
+#include "p2p/progress_call.hpp"
+#include "progress/peer.hpp"
+
+namespace heddle::p2p {
+
+class AnyTag;
+class Far;
+class LargeCopy;
+class Receiver;
+class Recipes;
+class Sender;
+
+class Polling {
+public:
+    using Instances = instance::Instances;
+
+    struct Others {
+        Sender& sender;
+        Receiver& receiver;
+        AnyTag& any_tag;
+        Far& far;
+        Recipes& recipes;
+        LargeCopy& copies;
+        Backlog& backlog;
+        Endings& endings;
+        ProgramThreads& threads;
+        HotRings& rings;
+    };
+    Polling(Base& base, const Others& others);
+
+    /// Progress on these instances, or the first of them that has something, and on whatever stands at the
+    /// mailbox; true if there was any. Cheap when nothing came.
+    bool poll(core::Thread& thread, Instances which);
+    /// Progress on every instance in use.
+    void poll_all(core::Thread& thread);
+    /// The library's own thread makes progress for those of the program, which make none (p2p/node_worker.hpp); true if
+    /// there was any, or some is left to be made.
+    bool poll_for_program(core::Thread& thread);
+    /// From now on every poll looks at the network, too.
+    void look_at_network() noexcept;
+    /// The end of a progress call: what was put off while locks were held.
+    void finish(ProgressCall& call);
+
+    // --- for waiting (progress/wait.hpp) ---
+
+    bool in_laboratory() const noexcept { return base_.in_laboratory(); }
+    /// What poll() is in a recipe of the laboratory.
+    bool poll_in_laboratory(core::Thread& thread);
+    /// A process by its number; nothing is known of negative ones, of this one, and of those of other nodes.
+    progress::Peer peer(std::int32_t process, Instances which) const noexcept {
+        if (process < 0 || base_.is_far(process) || base_.is_self(process)) return {};
+        return {base_.node.mailbox(static_cast<std::size_t>(process)).waits, which};
+    }
+    /// A thread of this process waits at these instances, and offers its core or sleeps; or does no longer.
+    void tell_waits(Instances which, bool on) noexcept {
+        auto& waits = base_.mailbox().waits;
+        // Relaxed: nothing depends on it.
+        on ? waits.fetch_or(which, relaxed) : waits.fetch_and(~which, relaxed);
+    }
+    core::Company& company() noexcept { return others_.threads.company(); }
+    bool short_of_cores() const noexcept { return others_.threads.short_of_cores(); }
+    sync::Doorbell& bell() noexcept { return base_.bell(); }
+    progress::Lot& lot() noexcept { return base_.lot; }
+    void cool(Instances which) { others_.rings.cool(which); }
+    bool cool_idle() { return others_.rings.cool_idle(); }
+    void add_parked(Instances which, int change) noexcept;
+    /// Threads of this process that sleep, or are about to.
+    std::uint32_t sleepers() const noexcept { return sleepers_.load(relaxed); }
+    /// Asks for a ring of the bell when full rings have room again; takes effect with fence_before_sleep(). Answers which
+    /// instances' backlogs it has announced.
+    Instances announce_backlog(core::Thread& thread) {
+        return others_.backlog.announce(thread, others_.rings.fence());
+    }
+    /// Orders what was announced and cooled before the last look for something to do. False: a nap is to be taken.
+    bool fence_before_sleep() noexcept;
+    /// After a store that other processes look at behind a light fence: the next one orders it, too.
+    void uncover_fence() noexcept { others_.rings.fence().uncover(); }
+    /// Whether progress would find something to do, or there is a backlog besides those announced.
+    bool something_to_do(core::Thread& thread, Instances announced);
+    /// Rings that may have been used are to be looked at when they have been idle for long (p2p/idle_rings.hpp).
+    void stir_idle_rings() noexcept {
+        if (idle_rings_.stir()) [[unlikely]]
+            bell().ring();
+    }
+    /// Answers how long the leader, which has announced that it sleeps, may do so before it is asked again.
+    std::chrono::nanoseconds tend_idle_rings(core::Thread& thread) noexcept {
+        return idle_rings_.tend(thread);
+    }
+    IdleRings& idle_rings() noexcept { return idle_rings_; }
+    LeftToProgram& left_to_program() noexcept { return left_to_program_; }
+    /// Whether nothing of this process waits for room any more.
+    bool all_handed_over() const noexcept;
+
+    // --- for recipes and probes ---
+
+    /// Delivers what has come through the rings of the instance; true if that was anything.
+    bool drain(ProgressCall& call, instance::LockedInstance instance);
+    /// Looks at what senders have announced.
+    void answer_mailbox(ProgressCall& call);
+
+private:
+    bool drain(ProgressCall& call, instance::LockedInstance instance, instance::Inlet& inlet);
+    bool visit(core::Thread& thread, instance::Instance& instance);
+    bool visit_in_turn(core::Thread& thread, Instances which);
+    bool attend(core::Thread& thread);
+    bool end_poll(core::Thread& thread, bool moved);
+    void restore_order(ProgressCall& call);
+    void run_put_off(core::Thread& thread);
+    bool something_came();
+    /// An instance that only sends is not in use, but may have a backlog.
+    Instances in_progress() const noexcept {
+        return base_.pool.used() | others_.backlog.instances();
+    }
+
+    Base& base_;
+    const Others others_;
+    IdleRings idle_rings_;
+    LeftToProgram left_to_program_;
+    /// What a poll looks at besides rings: the mailbox, or something that is never zero if there is a network.
+    std::atomic<const std::atomic<std::uint64_t>*> attention_;
+    alignas(cache_line) std::atomic<std::uint32_t> sleepers_{0};
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The way in: posts receives, and gives each message that comes to the receive that it matches, or keeps it.
+///
+/// Short ones     start() is the data path of a receive, deliver() that of a message.
+/// Large ones     are noted with the instance locked, and copied once it is not (ProgressCall::pulls, p2p/large_copy.hpp).
+/// Kept ones      p2p/unexpected.hpp
+/// MPI_ANY_TAG    p2p/any_tag.hpp
+/// To itself      a message of this process is matched as it is sent: receiver_self.cpp.
+/// Watched        matching that is recorded, timed, or that of a recipe of the laboratory: receiver_watched.cpp.
+///
+/// Thread safety  functions that ask for the key to an instance need it; the others are called without locks, from any
+///                thread.
+
+#include <algorithm>
+
+#include "p2p/base.hpp"
+#include "p2p/outbound.hpp"
+#include "p2p/progress_call.hpp"
+#include "p2p/protocol.hpp"
+#include "p2p/unexpected.hpp"
+#include "platform/sanitizers.hpp"
+
+namespace heddle::p2p {
+
+class AnyTag;
+class Far;
+class ProgramThreads;
+class Sender;
+
+/// A receive to be posted.
+struct Inbound {
+    match::Pattern pattern;
+    bool allow_overtaking;
+    std::byte* data;
+    std::uint64_t bytes;
+    objects::Communicator* communicator;
+    objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
+    sync::Slot* waiter =
+        nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
+};
+
+class Receiver {
+public:
+    struct Others {
+        Messages& messages;
+        Unexpected& unexpected;
+        const MessageOffers& offers;
+        LargeCopy& copies;
+        AnyTag& any_tag;
+        Sender& sender;
+        Far& far;
+        ProgramThreads& threads;
+    };
+    Receiver(Base& base, const Others& others) noexcept : base_(base), others_(others) {}
+
+    /// Posts a receive. The answer is to be waited for and freed; nullptr when memory has run out.
+    [[gnu::always_inline]] core::Request* start(core::Thread& thread, const Inbound& inbound) {
+        core::Request* receive = make(thread, inbound);
+        if (receive == nullptr) [[unlikely]]
+            return nullptr;
+        if (receive->any_tag) [[unlikely]]
+            return post_slowly(thread, *receive, inbound.allow_overtaking);
+        instance::Instance& at = base_.pool.of(inbound.pattern.context, inbound.pattern.tag);
+        receive->instance = at.number();
+        const instance::LockedInstance locked =
+            base_.pool.lock(at, inbound.pattern.context, inbound.pattern.tag);
+        match::Message* message = locked->matcher.standard.post(*receive, inbound.pattern);
+        if (message != nullptr) [[unlikely]]
+            return consume_taken(thread, locked, *receive, *message);
+        locked.unlock();
+        return receive;
+    }
+    /// Receives a message that has been taken out of its queue.
+    core::Request* receive_matched(core::Thread& thread, match::Message& message,
+                                   const Inbound& inbound);
+    /// Takes a posted receive back; false if it was matched before.
+    bool cancel(core::Thread& thread, core::Request& receive);
+    /// What a posted receive accepts; once matched, what it got.
+    match::Pattern pattern_of(const core::Request& receive);
+
+    // --- messages that come ---
+
+    /// Out of a ring, whose cells stay.
+    void deliver(ProgressCall& call, instance::LockedInstance instance, instance::Inlet& inlet,
+                 const transport::Header& header);
+    /// One that is no control message, and has no payload in a ring of payload.
+    void deliver_unplaced(ProgressCall& call, instance::LockedInstance instance,
+                          std::int32_t process, const transport::Header& header);
+    void deliver_control(ProgressCall& call, instance::LockedInstance instance,
+                         std::int32_t process, const transport::Header& header);
+    /// A fragment of a pipelined message.
+    static void receive_data(ProgressCall& call, const transport::Header& header);
+    /// The receive that gets a message with this envelope, taken out of where it was posted.
+    [[gnu::always_inline]] core::Request* match(instance::LockedInstance instance,
+                                                match::Envelope envelope) noexcept {
+        if (instance->watched) [[unlikely]]
+            return match_watched(instance, envelope);
+        core::Request* receive = instance->matcher.standard.arrive(envelope);
+        if (receive != nullptr) [[likely]]
+            receive->source = envelope.source;
+        return receive;
+    }
+    /// A message that was taken out of its ring in turn.
+    void match_taken_out(ProgressCall& call, instance::LockedInstance instance,
+                         match::Message& message);
+    /// What is to be kept of a message in a ring. Throws std::bad_alloc.
+    match::Message& copy_of(core::Thread& thread, const transport::Header& header,
+                            std::int32_t process, instance::LockedInstance instance);
+
+    // --- messages that a receive has got ---
+
+    /// Gives the receive a message that is in no queue (any more), and frees the message.
+    void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
+    /// Gets the payload of a matched message that did not come with its header.
+    void pull(ProgressCall& call, const Pull& pull);
+    /// The receive has been given the message, which is still there.
+    void note_causality(core::Request& receive, const match::Message& message) noexcept;
+
+    // --- messages of this process to itself ---
+
+    void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
+    /// Takes such a message out of the unexpected queue; false: it is not there.
+    bool take_from_self(const core::Request& send);
+
+    // --- messages whose matching is watched ---
+
+    /// A receive that goes to the instance of its tag, past the short way.
+    core::Request* post_exactly(core::Thread& thread, core::Request& receive);
+
+private:
+    [[gnu::always_inline]] core::Request* make(core::Thread& thread,
+                                               const Inbound& inbound) noexcept {
+        core::Request* receive = base_.requests.take(thread, inbound.waiter);
+        if (receive == nullptr) [[unlikely]]
+            return nullptr;
+        receive->operation = core::Operation::receive;
+        receive->context = inbound.pattern.context;
+        receive->source = inbound.pattern.source;
+        receive->tag = inbound.pattern.tag;
+        receive->buffer = inbound.data;
+        receive->capacity = inbound.bytes;
+        receive->communicator = inbound.communicator;
+        receive->clear_outcome();
+        receive->any_tag = inbound.pattern.tag < thread.exact_tags_from;
+        keep_layout(*receive, inbound.layout);
+        return receive;
+    }
+    core::Request* post_slowly(core::Thread& thread, core::Request& receive, bool allow_overtaking);
+    core::Request* consume_taken(core::Thread& thread, instance::LockedInstance instance,
+                                 core::Request& receive, match::Message& message);
+    void deliver_eager(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
+                       const transport::Header& header);
+    void deliver_placed(ProgressCall& call, instance::LockedInstance instance,
+                        instance::Inlet& inlet, const transport::Header& header);
+    void deliver_readable(ProgressCall& call, instance::LockedInstance instance,
+                          std::int32_t process, const transport::Header& header);
+    void deliver_announced(ProgressCall& call, instance::LockedInstance instance,
+                           std::int32_t process, const transport::Header& header);
+    void deliver_to_self(ProgressCall& call, instance::LockedInstance instance, core::Request& send,
+                         const Outbound& message);
+    void keep_placed(core::Thread& thread, match::Message& message, transport::shm::Piece piece);
+    void consume(ProgressCall& call, core::Request& receive, match::Message& message);
+    Pull take_announced(core::Thread& thread, core::Request& receive,
+                        match::Message& message) noexcept;
+    match::Message* post_watched(instance::LockedInstance instance, core::Request& receive);
+    core::Request* match_watched(instance::LockedInstance instance,
+                                 match::Envelope envelope) noexcept;
+    static void count_received(instance::LockedInstance instance, std::uint64_t bytes) noexcept {
+        instance->receiving.received_messages.add();
+        instance->receiving.received_bytes.add(bytes);
+    }
+
+    Base& base_;
+    const Others others_;
+};
+
+}  // namespace heddle::p2p
