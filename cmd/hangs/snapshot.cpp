@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "launch/hang_up.hpp"
+#include "launch/thread_names.hpp"
 #include "launch/traffic.hpp"
 #include "program_waits.hpp"
 
@@ -116,7 +116,7 @@ std::optional<Thread> thread_at(const fs::path& folder) {
     thread.thread =
         static_cast<std::uint32_t>(std::strtoul(folder.filename().c_str(), nullptr, 10));
     thread.ticks = user + system;
-    thread.of_library = first_line(folder / "comm") == launch::hang_up_thread;
+    thread.of_library = launch::is_of_library(first_line(folder / "comm"));
     std::ifstream file(folder / "status");
     std::ostringstream status;
     status << file.rdbuf();

@@ -329,16 +329,44 @@ bool is_busy(const Rank& before, const Rank& now) {
     });
 }
 
+/// Each wait ends once one of its peers does something, and each peer has one thread that could. Of calls of many ranks it is
+/// only known for whom they wait first.
+bool knows_all(const Snapshot& snapshot) {
+    const auto is_message = [](const AwaitedEvent& event) {
+        return event.kind == AwaitedKind::receive || event.kind == AwaitedKind::probe ||
+            event.kind == AwaitedKind::send;
+    };
+    return std::all_of(snapshot.ranks.begin(), snapshot.ranks.end(), [&](const Rank& rank) {
+        const auto program_threads =
+            std::count_if(rank.threads.begin(), rank.threads.end(),
+                          [](const Thread& thread) { return !thread.of_library; });
+        if (program_threads > 1 && rank.thread_level >= serialized) return false;
+        return std::all_of(rank.waiting.begin(), rank.waiting.end(), [&](const Waiting& waiting) {
+            const launch::WaitsFor& what = waiting.what;
+            return what.events == what.number_listed() &&
+                std::all_of(what.listed, what.listed + what.events, is_message);
+        });
+    });
+}
+
+Verdict while_busy(const std::vector<int>& busy, bool knows) {
+    const bool one = busy.size() == 1;
+    if (knows)
+        return {Verdict::Kind::no_deadlock,
+                {},
+                {fmt::format("no deadlock: {} {}", rank_list(busy), one ? "runs" : "run")}};
+    return {Verdict::Kind::none,
+            {},
+            {fmt::format("no verdict: {} {}, and others may wait for {}", rank_list(busy),
+                         one ? "runs" : "run", one ? "it" : "them")}};
+}
+
 Verdict without_proof(const Snapshot& first, const Snapshot& second, const Graph& graph) {
     std::vector<int> busy, idle;
     for (std::size_t i = 0; i < graph.size(); ++i)
         if (graph[i].free)
             (is_busy(first.ranks[i], second.ranks[i]) ? busy : idle).push_back(static_cast<int>(i));
-    if (!busy.empty())
-        return {Verdict::Kind::no_deadlock,
-                {},
-                {fmt::format("no deadlock: {} {}", rank_list(busy),
-                             busy.size() == 1 ? "runs" : "run")}};
+    if (!busy.empty()) return while_busy(busy, knows_all(second));
     if (idle.empty())
         return {Verdict::Kind::none, {}, {"no verdict: what is waited for is not known"}};
     return {Verdict::Kind::none,
