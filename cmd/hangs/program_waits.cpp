@@ -24,7 +24,8 @@ struct Futex {
         return operation & ~std::uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
     }
     bool waits() const {
-        return command() == FUTEX_WAIT || command() == FUTEX_WAIT_BITSET || command() == FUTEX_LOCK_PI;
+        return command() == FUTEX_WAIT || command() == FUTEX_WAIT_BITSET ||
+            command() == FUTEX_LOCK_PI;
     }
     bool is_private() const { return (operation & FUTEX_PRIVATE_FLAG) != 0; }
 };
@@ -78,8 +79,7 @@ std::uint32_t holder_of(const Rank& rank, const Futex& futex) {
 ProgramWait wait_of(const Rank& rank, const Thread& thread) {
     const std::optional<Futex> futex = futex_of(rank.pid, thread.thread);
     if (!futex || !futex->waits() || futex->limit != 0) return {};
-    if (futex->is_private())
-        return {ProgramWait::Kind::own_process, holder_of(rank, *futex)};
+    if (futex->is_private()) return {ProgramWait::Kind::own_process, holder_of(rank, *futex)};
     const auto joined = static_cast<std::uint32_t>(futex->value);
     if (futex->command() == FUTEX_WAIT_BITSET && joined != thread.thread && is_thread(rank, joined))
         return {ProgramWait::Kind::end_of_thread, joined};

@@ -141,8 +141,8 @@ long long FarRanks::due() const {
 void FarRanks::look(long long now) {
     keepers_.remove_if([](const Keeper& keeper) { return keeper.gone; });
     if (!question_) return watch(now);
-    const bool over =
-        question_->stage == Stage::between ? now >= question_->until : answered() || now >= question_->until;
+    const bool over = question_->stage == Stage::between ? now >= question_->until
+                                                         : answered() || now >= question_->until;
     if (over) go_on(now);
 }
 
@@ -172,13 +172,13 @@ void FarRanks::ask(Stage stage) {
     question_->stage = stage;
     frame::Look look{};
     look.round = ++round_;
-    if (stage == Stage::lines) look.for_lines_ms = static_cast<std::uint32_t>(question_->lines.count());
+    if (stage == Stage::lines)
+        look.for_lines_ms = static_cast<std::uint32_t>(question_->lines.count());
     question_->until = now_ms() + question_->patience.count() + look.for_lines_ms;
     for (Rank& rank : ranks_) {
         rank.answer.reset();
         if (rank.link != nullptr && !rank.end)
-            rank.link->send(frame::look,
-                            {reinterpret_cast<const char*>(&look), sizeof look});
+            rank.link->send(frame::look, {reinterpret_cast<const char*>(&look), sizeof look});
     }
 }
 

@@ -62,7 +62,7 @@ private:
     enum class Stage { first, between, second, lines };
     struct Question {
         Stage stage = Stage::first;
-        long long until = 0;  ///< of the stage
+        long long until = 0;                            ///< of the stage
         std::chrono::milliseconds patience{}, lines{};  ///< for answers; for lines of the program
         hangs::Snapshot before, now;
         bool asked = false;  ///< by the user, and not by the watch

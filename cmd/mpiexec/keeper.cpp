@@ -108,10 +108,10 @@ int Keeper::milliseconds_to_wait() const {
     if (!all_started() && !ending()) return 0;
     long long least = output_.milliseconds_to_wait();
     const long long now = now_ms();
-    for (const long long next : {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_,
-                                 ending() ? never : deadlocks_.due(),
-                                 ending() || far_ == nullptr ? never : far_->due(),
-                                 root_ == nullptr ? never : root_->due()}) {
+    for (const long long next :
+         {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_,
+          ending() ? never : deadlocks_.due(), ending() || far_ == nullptr ? never : far_->due(),
+          root_ == nullptr ? never : root_->due()}) {
         if (next == never) continue;
         const long long left = std::clamp(next - now + 1, 0LL, 1'000'000'000LL);
         least = least < 0 ? left : std::min(least, left);

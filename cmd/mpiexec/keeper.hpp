@@ -116,14 +116,15 @@ private:
     const Kept kept_;
     DeadlockWatch deadlocks_;
     const std::unique_ptr<RootLink> root_;  ///< of a rank that another launcher has started
-    std::unique_ptr<FarRanks> far_;         ///< of a launcher, whose ranks' keepers can reach this process
+    std::unique_ptr<FarRanks> far_;  ///< of a launcher, whose ranks' keepers can reach this process
     std::vector<Environment> environments_;  ///< of the programs
     std::size_t started_ = 0;
     bool childless_ = false;  ///< all started and nothing of the job is left
     bool leftovers_asked_ = false;
     bool others_asked_ =
-        false;                 ///< leftovers beside those whom ranks have started by MPI_Comm_spawn
-    bool others_tell_ = false;  ///< --timeout: keepers that are not connected have their time to report
+        false;  ///< leftovers beside those whom ranks have started by MPI_Comm_spawn
+    bool others_tell_ =
+        false;  ///< --timeout: keepers that are not connected have their time to report
     bool start_told_ = false;  ///< to the parent
     bool kill_now_ = false;
     bool guard_gone_ = false;

@@ -19,11 +19,12 @@ namespace heddle::mpiexec {
 
 /// What the frames are between a keeper and mpiexec.
 namespace frame {
-inline constexpr char hello = 'H';    ///< Hello
-inline constexpr char waits = 'W';    ///< a number that changes with each wait; 0: the rank does not wait
-inline constexpr char look = 'L';     ///< Look, from mpiexec
-inline constexpr char answer = 'A';   ///< the round of the Look, then the packed rank
-inline constexpr char ended = 'E';    ///< the packed rank
+inline constexpr char hello = 'H';  ///< Hello
+inline constexpr char waits =
+    'W';  ///< a number that changes with each wait; 0: the rank does not wait
+inline constexpr char look = 'L';    ///< Look, from mpiexec
+inline constexpr char answer = 'A';  ///< the round of the Look, then the packed rank
+inline constexpr char ended = 'E';   ///< the packed rank
 
 struct Hello {
     transport::JobToken secret;

@@ -10,7 +10,8 @@
 namespace heddle::launch {
 
 inline constexpr const char* hang_up_thread = "heddle-hang-up";
-inline constexpr const char* launcher_thread = "heddle-launcher";  ///< of the launcher's own library
+inline constexpr const char* launcher_thread =
+    "heddle-launcher";  ///< of the launcher's own library
 
 inline bool is_of_library(std::string_view name) noexcept {
     return name == hang_up_thread || name == launcher_thread;

@@ -15,11 +15,16 @@ import test_hangs  # noqa: E402
 MPIEXEC, HANGS = os.environ["MPIEXEC"], os.environ["HANGS"]
 LAUNCHERS = ("mpiexec.hydra", "prterun")
 # Told otherwise on several hosts, where the program goes another way.
+OTHER_CIRCLE = {"two_communicators": "deadlock: ranks 0, 2 wait for each other"}
 OTHER_WORDS = {"window_lock": r"in MPI_Win_lock\(target 0, cells, "}
+# A shell has what it starts in the background ignore SIGQUIT.
+HEEDS_QUIT = """python3 -c 'import os, signal, sys
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' """
 
 
 def start(via, ranks, *words):
-    return f"{MPIEXEC} --via {hosts.PLACE}/{via} --host node1,node2 --map-by node {' '.join(words)} -n {ranks} {HANGS}"
+    return f"{HEEDS_QUIT}{MPIEXEC} --via {hosts.PLACE}/{via} --host node1,node2 --map-by node {' '.join(words)} -n {ranks} {HANGS}"
 
 
 def run(via, ranks, name, *words, before="", after="", **variables):
@@ -34,7 +39,8 @@ class Verdicts(unittest.TestCase):
             with self.subTest(program=name, ranks=ranks, via=via):
                 job = run(via, ranks, name, HEDDLE_DEADLOCK="abort")
                 self.assertNotEqual(job.code, 0, job)
-                self.assertTrue(any(line.startswith("mpiexec: " + first) for line in job.err.splitlines()), job)
+                start_of_verdict = "mpiexec: " + OTHER_CIRCLE.get(name, first)
+                self.assertTrue(any(line.startswith(start_of_verdict) for line in job.err.splitlines()), job)
                 self.assertRegex(job.err, OTHER_WORDS.get(name, other))
 
     def test_messages(self):
@@ -54,7 +60,8 @@ class Verdicts(unittest.TestCase):
         for via in LAUNCHERS:
             for name, ranks in (("late", 3), ("late_thread", 2)):
                 job = run(via, ranks, name, HEDDLE_DEADLOCK="abort")
-                self.assertEqual((job.code, job.out, job.err), (0, "", ""), job)
+                self.assertEqual((job.code, job.out), (0, ""), job)
+                self.assertNotRegex(job.err, "deadlock|wait|blocked")
 
     def test_a_report_on_all_ranks_when_the_time_is_over(self):
         job = run("mpiexec.hydra", 4, "computes", "--timeout", "4")
