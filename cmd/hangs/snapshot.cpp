@@ -116,7 +116,8 @@ std::optional<Thread> thread_at(const fs::path& folder) {
     thread.thread =
         static_cast<std::uint32_t>(std::strtoul(folder.filename().c_str(), nullptr, 10));
     thread.ticks = user + system;
-    thread.of_library = launch::is_of_library(first_line(folder / "comm"));
+    // These bring nothing that a thread waits for in MPI.
+    thread.of_library = thread.is_counted = launch::is_of_library(first_line(folder / "comm"));
     std::ifstream file(folder / "status");
     std::ostringstream status;
     status << file.rdbuf();

@@ -215,9 +215,17 @@ void FarRanks::go_on(long long now) {
 }
 
 void FarRanks::judge() {
+    const hangs::Verdict verdict = hangs::judge(question_->before, question_->now);
+    if (verdict.kind == hangs::Verdict::Kind::none && question_->asked && all_connected() &&
+        question_->more_looks-- > 0) {
+        question_->before = std::move(question_->now);
+        question_->stage = Stage::between;
+        question_->until = now_ms() + soon_ms;
+        return;
+    }
     const bool tells = question_->asked
         ? any_connected() && hangs::longest_wait(question_->now) >= question_->least_wait
-        : hangs::judge(question_->before, question_->now).is_proven_stuck();
+        : verdict.is_proven_stuck();
     tells ? ask(Stage::lines) : end_question();
 }
 
@@ -227,7 +235,8 @@ void FarRanks::tell_all() {
     const hangs::Verdict verdict = hangs::judge(question_->before, question_->now);
     say_report(question_->now, &question_->before);
     if (hangs::longest_wait(question_->now) > 0) say_verdict(verdict);
-    const bool is_first = !question_->asked && verdict.is_proven_stuck();
+    const bool is_first = !told_ && verdict.is_proven_stuck() && fingerprint() != 0 &&
+        reaction_ != DeadlockWatch::Reaction::off;
     end_question();
     if (!is_first) return;
     told_ = true;

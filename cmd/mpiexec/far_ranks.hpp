@@ -66,6 +66,7 @@ private:
         std::chrono::milliseconds patience{}, lines{};  ///< for answers; for lines of the program
         hangs::Snapshot before, now;
         bool asked = false;  ///< by the user, and not by the watch
+        int more_looks = 4;  ///< while something moves between two of them
         double least_wait = 0;
         std::vector<std::function<void()>> then;
     };

@@ -464,6 +464,7 @@ void Keeper::look_for_deadlock() {
 }
 
 void Keeper::deadlock_told(bool ends_job) {
+    if (ending()) return;
     if (!ends_job) return write_trace(job_);
     fail(exit_failed, "the job cannot go on, and is ended (HEDDLE_DEADLOCK)");
 }

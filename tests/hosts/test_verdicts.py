@@ -74,7 +74,7 @@ class Verdicts(unittest.TestCase):
         """SIGQUIT tells where the ranks are, and the job goes on; SIGTERM tells once more and ends it."""
         for via in LAUNCHERS:
             told = r"until grep -q 'deadlock: ranks 0-2 wait' /tmp/said; do sleep 0.1; done"
-            job = run(via, 3, "recv_recv", after=f"""2>/tmp/said & {told}
+            job = run(via, 3, "recv_recv", after=f"""2>>/tmp/said & {told}
                 cp /tmp/said /tmp/before; : >/tmp/said; kill -QUIT $!; {told}; kill -0 $! || exit 9
                 : >/tmp/said; kill -TERM $!; wait $!; echo ended $?; cat /tmp/said""", HEDDLE_DEADLOCK="")
             self.assertIn("ended 143", job.out, job)
@@ -84,7 +84,7 @@ class Verdicts(unittest.TestCase):
             self.assertNotIn("left behind", job.err, job)
 
     def test_nothing_is_said_of_a_host_that_is_not_heard(self):
-        job = run("mpiexec.hydra", 2, "recv_recv", before="export HEDDLE_NETWORK_SILENCE=0", after="""2>/tmp/said &
+        job = run("mpiexec.hydra", 2, "recv_recv", before="export HEDDLE_NETWORK_SILENCE=0", after="""2>>/tmp/said &
             until grep -q deadlock: /tmp/said; do sleep 0.1; done
             $HOSTS_AGENT --cut node2; : >/tmp/said; kill -QUIT $!
             until grep -q verdict /tmp/said; do sleep 0.1; done; cat /tmp/said; $HOSTS_AGENT --mend node2; kill $!; wait $!""")
