@@ -247,6 +247,16 @@ TEST(Verdict, says_that_there_is_no_deadlock_where_a_rank_runs) {
     EXPECT_EQ(verdict.sentences.front(), "no deadlock: rank 2 runs");
 }
 
+TEST(Verdict, is_none_where_a_rank_runs_and_others_are_in_calls_of_many_ranks) {
+    Looks job(3);
+    job.collective(0, "MPI_Allreduce", 2, 2);
+    job.receives(1, 2);
+    job.runs(2);
+    EXPECT_EQ(job.verdict().kind, Kind::none);
+    EXPECT_EQ(job.verdict().sentences.front(),
+              "no verdict: rank 2 runs, and others may wait for it");
+}
+
 TEST(Verdict, finds_ranks_that_wait_for_ever_beside_one_that_runs) {
     Looks job(3);
     job.receives(0, 1);

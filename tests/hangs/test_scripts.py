@@ -5,7 +5,7 @@ test_scripts.py GROUP: plain, crowded (eight times as many ranks as cores), besi
 hosts (two of them; under tools/hosts.py). scripts.py makes the programs, and decides about them. While they run, SIGQUIT asks
 for more verdicts, at any moment.
 
-PROGRAMS=NUMBER: how many (the standard: 100). SEED=NUMBER: which (the standard: by the date). A program that fails is shown
+PROGRAMS=NUMBER: how many (the standard: as many as take a minute or two). SEED=NUMBER: which (the standard: by the date). A program that fails is shown
 with the seed that makes it again.
 """
 
@@ -171,17 +171,17 @@ def in_jobs(entries):
 class Group:
     """How the programs of a test are made, and run."""
 
-    def __init__(self, options=(), parallel=2, **making):
-        self.options, self.parallel, self.making = options, parallel, making
+    def __init__(self, programs, options=(), parallel=2, **making):
+        self.programs, self.options, self.parallel, self.making = programs, options, parallel, making
 
 
 LAUNCHERS = os.environ.get("LAUNCHERS", "")
 CORES = len(os.sched_getaffinity(0))
 GROUPS = {
-    "plain": Group(),
-    "crowded": Group(parallel=1, ranks=(8 * CORES,)),
-    "beside": Group(forever=True, wanted=(scripts.HANGING,)),
-    "hosts": Group(options=("--via", f"{LAUNCHERS}/mpiexec.hydra", "--map-by", "node", "--host", "node1,node2"), parallel=3),
+    "plain": Group(200),
+    "crowded": Group(40, parallel=1, ranks=(8 * CORES,)),
+    "beside": Group(60, forever=True, wanted=(scripts.HANGING,)),
+    "hosts": Group(40, options=("--via", f"{LAUNCHERS}/mpiexec.hydra", "--map-by", "node", "--host", "node1,node2"), parallel=3),
 }
 
 
@@ -201,7 +201,7 @@ class Verdicts(unittest.TestCase):
 
     def test_no_verdict_is_wrong(self):
         self.group = GROUPS[self.name]
-        number = int(os.environ.get("PROGRAMS", "100"))
+        number = int(os.environ.get("PROGRAMS", self.group.programs))
         seed = int(os.environ.get("SEED", time.time_ns() // 1_000_000 % 1_000_000))
         print(f"SEED={seed} PROGRAMS={number}", flush=True)
         entries = itertools.islice(scripts.generate(seed, **self.group.making), number)
