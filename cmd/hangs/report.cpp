@@ -82,6 +82,7 @@ std::string phase_of(const Rank& rank) {
 }
 
 std::string without_wait(const Rank& rank, const Snapshot* before) {
+    if (!rank.is_heard_of) return "not heard of";
     if (rank.pid == 0) return "not started";
     if (rank.end) return *rank.end;
     if (rank.in_barrier) return "waits for the other ranks in MPI_Init or MPI_Finalize";
@@ -97,6 +98,22 @@ std::string without_wait(const Rank& rank, const Snapshot* before) {
     const bool sleeps = thread != nullptr && thread->state != 'R';
     return fmt::format("{} (not blocked in MPI){}{}", sleeps ? "sleeps" : "running", phase_of(rank),
                        call);
+}
+
+/// "thread 2" of the rank, by its number there.
+std::string name_in_rank(const Rank& rank, std::uint32_t thread) {
+    for (const Waiting& waiting : rank.waiting)
+        if (waiting.thread == thread) return fmt::format("thread {}", waiting.what.thread);
+    return "another thread";
+}
+
+/// What a thread outside of MPI waits for; empty where that is not known.
+std::string wait_in_program(const Rank& rank, const Thread& thread) {
+    if (thread.wait.thread == 0) return "";
+    const std::string other = name_in_rank(rank, thread.wait.thread);
+    return thread.wait.kind == ProgramWait::Kind::end_of_thread
+        ? fmt::format("a thread waits for the end of {}", other)
+        : fmt::format("a thread waits for a mutex that {} holds", other);
 }
 
 class Groups {
@@ -125,6 +142,9 @@ private:
         for (const Waiting& waiting : rank.waiting) add(rank, waiting);
         if (rank.more_waiting != 0)
             put({"", fmt::format("{} more threads wait in MPI", rank.more_waiting), ""}, rank, {});
+        for (const Thread& thread : rank.threads)
+            if (const std::string text = wait_in_program(rank, thread); !text.empty())
+                put({"", text, ""}, rank, {});
         if (rank.waiting.empty()) put({"", without_wait(rank, before_), ""}, rank, {});
     }
     void add(const Rank& rank, const Waiting& waiting) {
@@ -138,11 +158,11 @@ private:
     }
     Group& put(Key key, const Rank& rank, std::vector<int> peers) {
         Group& group = groups_[std::move(key)];
+        const std::string& host = rank.host.empty() ? now_.host : rank.host;
         group.ranks.push_back(rank.rank);
         group.who.push_back(
-            rank.pid == 0
-                ? ""
-                : fmt::format("pid {}{}", rank.pid, now_.host.empty() ? "" : " on " + now_.host));
+            rank.pid == 0 ? ""
+                          : fmt::format("pid {}{}", rank.pid, host.empty() ? "" : " on " + host));
         group.peers.push_back(std::move(peers));
         return group;
     }

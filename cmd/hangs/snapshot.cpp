@@ -12,7 +12,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "launch/hang_up.hpp"
+#include "launch/thread_names.hpp"
+#include "launch/traffic.hpp"
+#include "program_waits.hpp"
 
 namespace heddle::hangs {
 namespace {
@@ -29,21 +31,11 @@ std::int64_t now_ns() {
 
 /// Ends the text, and makes it fit to be shown in a line.
 template <std::size_t bytes>
-void make_fit(char (&text)[bytes]) {
+void make_text_fit(char (&text)[bytes]) {
     text[bytes - 1] = '\0';
     for (char& c : text) {
         if (c == '\0') break;
         if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-    }
-}
-
-void make_fit(launch::WaitsFor& what) {
-    make_fit(what.call);
-    for (launch::AwaitedEvent& event : what.listed) {
-        make_fit(event.communicator);
-        make_fit(event.detail);
-        if (static_cast<std::size_t>(event.kind) >= launch::awaited_kinds)
-            event.kind = launch::AwaitedKind::unknown;
     }
 }
 
@@ -92,7 +84,9 @@ std::string function_name(pid_t pid, std::uint64_t address) {
 
 void look_at_memory(Thread& thread, pid_t pid, const launch::Attached& entry) {
     thread.attached = true;
-    thread.of_library = entry.of_library.load(memory_order_relaxed) != 0;
+    const std::uint32_t of_library = entry.of_library.load(memory_order_relaxed);
+    thread.of_library = of_library != 0;
+    thread.is_counted = of_library == launch::of_library_and_counted;
     thread.call_place = entry.call.load(memory_order_relaxed);
     std::uint64_t call = 0;
     const std::uint64_t tests = entry.tests.load(memory_order_relaxed);
@@ -122,7 +116,8 @@ std::optional<Thread> thread_at(const fs::path& folder) {
     thread.thread =
         static_cast<std::uint32_t>(std::strtoul(folder.filename().c_str(), nullptr, 10));
     thread.ticks = user + system;
-    thread.of_library = first_line(folder / "comm") == launch::hang_up_thread;
+    // These bring nothing that a thread waits for in MPI.
+    thread.of_library = thread.is_counted = launch::is_of_library(first_line(folder / "comm"));
     std::ifstream file(folder / "status");
     std::ostringstream status;
     status << file.rdbuf();
@@ -161,6 +156,24 @@ std::string own_name(pid_t pid, std::uint32_t thread) {
 
 }  // namespace
 
+void make_fit(launch::WaitsFor& what) {
+    make_text_fit(what.call);
+    for (launch::AwaitedEvent& event : what.listed) {
+        make_text_fit(event.communicator);
+        make_text_fit(event.detail);
+        if (static_cast<std::size_t>(event.kind) >= launch::awaited_kinds)
+            event.kind = launch::AwaitedKind::unknown;
+    }
+}
+
+Traffic traffic_on(const launch::Page& page) {
+    const launch::Traffic& counters = launch::traffic_of(page);
+    return {counters.is_counted.load(memory_order_relaxed) != 0,
+            counters.sent.load(memory_order_relaxed) +
+                counters.sent_in_queue.load(memory_order_relaxed),
+            counters.taken.load(memory_order_relaxed)};
+}
+
 std::vector<Waiting> waiting_on(const launch::Page& page) {
     constexpr int attempts = 100;  // a rank killed while writing leaves an odd version for ever
     std::vector<Waiting> result;
@@ -180,7 +193,9 @@ void look_at(Rank& rank, const launch::Page& page) {
     rank.thread_level = page.thread_level.load(memory_order_relaxed);
     rank.more_waiting = page.not_listed.load(memory_order_relaxed);
     rank.waiting = waiting_on(page);
+    rank.traffic = traffic_on(page);
     rank.threads = threads_of(rank.pid, page);
+    look_at_program_waits(rank);
     for (Waiting& waiting : rank.waiting) waiting.name = own_name(rank.pid, waiting.thread);
 }
 

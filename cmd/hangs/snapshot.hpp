@@ -29,6 +29,17 @@ struct Waiting {
     std::string location;  ///< "ring.c:12", or "ring+0x1234"; empty: not known
 };
 
+/// For what a thread waits outside of MPI (program_waits.hpp).
+struct ProgramWait {
+    enum class Kind : std::uint8_t {
+        unknown,
+        own_process,    ///< another thread of the process wakes it, and nobody else
+        end_of_thread,  ///< likewise, by its end
+    };
+    Kind kind = Kind::unknown;
+    std::uint32_t thread = 0;  ///< which one, as the one that holds a mutex; 0: not known
+};
+
 /// Any thread of a rank, as the kernel sees it.
 struct Thread {
     std::uint32_t thread = 0;
@@ -37,21 +48,33 @@ struct Thread {
     std::uint64_t switches = 0;  ///< how often it has given its core up, of itself or not
     bool attached = false;       ///< it has come to MPI
     bool of_library = false;
+    bool is_counted = false;  ///< of the library, and what it does to others is in Traffic
+    ProgramWait wait;
     std::string call;         ///< the MPI function that it called last; empty: not known
     std::uint32_t tests = 0;  ///< in vain, so far
     /// Where the thread's memory holds the name of its call (launch::Attached::call); 0: not known.
     std::uint64_t call_place = 0;
 };
 
+/// What a rank has sent to ranks of other hosts, and has taken of theirs.
+struct Traffic {
+    bool is_counted = false;
+    std::uint64_t sent = 0, taken = 0;
+    bool operator==(const Traffic&) const = default;
+};
+
 struct Rank {
     int rank = 0;
     pid_t pid = 0;                   ///< 0: not started
+    std::string host;                ///< empty: that of the snapshot
+    bool is_heard_of = true;         ///< false: on another host, and nothing has come from there
     std::optional<std::string> end;  ///< "ended with exit code 0"; nothing: it lives
     bool knows_phase = true;
     launch::Phase phase = launch::Phase::started;
     bool in_barrier = false;  ///< of its launcher: in MPI_Init or MPI_Finalize
     std::int32_t thread_level = 0;
     std::uint32_t more_waiting = 0;  ///< for which the board has no room
+    Traffic traffic;
     std::vector<Waiting> waiting;
     std::vector<Thread> threads;
 };
@@ -60,10 +83,16 @@ struct Snapshot {
     std::vector<Rank> ranks;
     std::string host;   ///< empty: it goes without saying
     bool whole = true;  ///< these are all ranks of the job
+    bool several_hosts = false;
 };
 
 /// The threads that wait, by their page: those that can be read.
 std::vector<Waiting> waiting_on(const launch::Page& page);
+
+/// Ends the texts, and makes them and the numbers fit to be shown.
+void make_fit(launch::WaitsFor& what);
+
+Traffic traffic_on(const launch::Page& page);
 
 /// Fills in what page, /proc and memory say of a living rank, whose `rank` and `pid` are set.
 void look_at(Rank& rank, const launch::Page& page);

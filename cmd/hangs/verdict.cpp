@@ -55,12 +55,33 @@ public:
 
     /// Why nothing can be said; empty: a rank is busy.
     std::string doubt() const {
+        std::vector<int> unheard;
+        for (const Rank& rank : second_.ranks)
+            if (!rank.is_heard_of) unheard.push_back(rank.rank);
+        if (!unheard.empty()) return "nothing is heard of " + rank_list(unheard);
         if (!second_.whole) return "these are not all ranks of the job";
         if (!library_slept) return "messages are on their way";
-        return "";
+        return second_.several_hosts ? doubt_between_hosts() : "";
     }
 
 private:
+    /// Counters stand still while threads sleep. If they do not, a thread ran, which the wait of its rank shows.
+    std::string doubt_between_hosts() const {
+        std::uint64_t sent = 0, taken = 0;
+        std::vector<int> uncounted;
+        bool counts = false;  // as some do wherever there is a network
+        for (std::size_t i = 0; i < second_.ranks.size(); ++i) {
+            const Rank& now = second_.ranks[i];
+            if (now.traffic != first_.ranks[i].traffic) return "messages are on their way";
+            counts = counts || now.traffic.is_counted;
+            if (!now.traffic.is_counted && !now.end) uncounted.push_back(now.rank);
+            sent += now.traffic.sent;
+            taken += now.traffic.taken;
+        }
+        if (counts && !uncounted.empty())
+            return rank_list(uncounted) + " did not count what went to other hosts";
+        return sent == taken ? "" : "messages are on their way between hosts";
+    }
     void add(std::size_t index) {
         const Rank &before = first_.ranks[index], &now = second_.ranks[index];
         Node& node = graph.emplace_back();
@@ -75,20 +96,31 @@ private:
             ++counted;
         }
         const bool waits_as_published = counted == now.waiting.size() && counted != 0;
-        node.free = !waits_as_published || now.more_waiting != 0 || has_other_threads(now);
+        node.free = !waits_as_published || now.more_waiting != 0 || has_other_threads(before, now);
         look_at_library(before, now);
     }
     /// Threads that may call MPI, or complete requests. Below MPI_THREAD_SERIALIZED none may beside the one that waits;
-    /// but one that has called MPI all the same may do so again.
-    static bool has_other_threads(const Rank& rank) {
-        return std::any_of(rank.threads.begin(), rank.threads.end(), [&](const Thread& thread) {
-            return !thread.of_library && !is_waiting(rank, thread) &&
-                (thread.attached || rank.thread_level >= serialized);
+    /// but one that has called MPI all the same may do so again. None that waits for another thread of the rank is the
+    /// first to go on.
+    static bool has_other_threads(const Rank& before, const Rank& now) {
+        return std::any_of(now.threads.begin(), now.threads.end(), [&](const Thread& thread) {
+            return !thread.of_library && !is_waiting(now, thread) &&
+                (thread.attached || now.thread_level >= serialized) &&
+                !(thread.wait.kind != ProgramWait::Kind::unknown &&
+                  slept(before, now, thread.thread));
         });
     }
     void look_at_library(const Rank& before, const Rank& now) {
         for (const Thread& thread : now.threads)
-            if (thread.of_library && !slept(before, now, thread.thread)) library_slept = false;
+            if (thread.of_library && !slept(before, now, thread.thread) &&
+                !(second_.several_hosts && slept_twice(before, thread)))
+                library_slept = false;
+    }
+    /// In both looks, whatever it has done between. What it had counted before the first look was done when it slept, and what it
+    /// has done since the counters show.
+    static bool slept_twice(const Rank& before, const Thread& now) {
+        const Thread* first = find(before, now.thread);
+        return now.is_counted && now.state == 'S' && first != nullptr && first->state == 'S';
     }
 
     Wait wait(const launch::WaitsFor& what, int rank) const {
@@ -159,6 +191,7 @@ public:
             verdict.sentences.push_back(deadlock(chain, verdict.ranks));
         }
         tell(chain, verdict);
+        tell_of_buffering(chain, verdict);
         return verdict;
     }
 
@@ -203,6 +236,22 @@ private:
             if (all <= most || i < most - 2 || i + 1 == all)
                 verdict.sentences.push_back(sentence(chain.steps[begin + i]));
         }
+    }
+    /// MPI_Send may wait for the receive, whatever is sent. Where messages are short it seldom does.
+    void tell_of_buffering(const Chain& chain, Verdict& verdict) const {
+        std::vector<int> ranks;
+        for (std::size_t i = chain.cycle; i < chain.steps.size(); ++i) {
+            const Step& step = chain.steps[i];
+            const launch::WaitsFor& what =
+                cut_.waits[static_cast<std::size_t>(step.rank)][step.wait]->what;
+            if (plain(what.call) == "MPI_Send" && what.listed[0].kind == AwaitedKind::send)
+                ranks.push_back(step.rank);
+        }
+        std::sort(ranks.begin(), ranks.end());
+        if (!ranks.empty())
+            verdict.sentences.push_back(fmt::format(
+                "MPI_Send of {} only completes with buffering, which MPI does not promise",
+                rank_list(ranks)));
     }
     std::string sentence(const Step& step) const {
         const auto rank = static_cast<std::size_t>(step.rank);
@@ -280,16 +329,44 @@ bool is_busy(const Rank& before, const Rank& now) {
     });
 }
 
+/// Each wait ends once one of its peers does something, and each peer has one thread that could. Of calls of many ranks it is
+/// only known for whom they wait first.
+bool knows_all(const Snapshot& snapshot) {
+    const auto is_message = [](const AwaitedEvent& event) {
+        return event.kind == AwaitedKind::receive || event.kind == AwaitedKind::probe ||
+            event.kind == AwaitedKind::send;
+    };
+    return std::all_of(snapshot.ranks.begin(), snapshot.ranks.end(), [&](const Rank& rank) {
+        const auto program_threads =
+            std::count_if(rank.threads.begin(), rank.threads.end(),
+                          [](const Thread& thread) { return !thread.of_library; });
+        if (program_threads > 1 && rank.thread_level >= serialized) return false;
+        return std::all_of(rank.waiting.begin(), rank.waiting.end(), [&](const Waiting& waiting) {
+            const launch::WaitsFor& what = waiting.what;
+            return what.events == what.number_listed() &&
+                std::all_of(what.listed, what.listed + what.events, is_message);
+        });
+    });
+}
+
+Verdict while_busy(const std::vector<int>& busy, bool knows) {
+    const bool one = busy.size() == 1;
+    if (knows)
+        return {Verdict::Kind::no_deadlock,
+                {},
+                {fmt::format("no deadlock: {} {}", rank_list(busy), one ? "runs" : "run")}};
+    return {Verdict::Kind::none,
+            {},
+            {fmt::format("no verdict: {} {}, and others may wait for {}", rank_list(busy),
+                         one ? "runs" : "run", one ? "it" : "them")}};
+}
+
 Verdict without_proof(const Snapshot& first, const Snapshot& second, const Graph& graph) {
     std::vector<int> busy, idle;
     for (std::size_t i = 0; i < graph.size(); ++i)
         if (graph[i].free)
             (is_busy(first.ranks[i], second.ranks[i]) ? busy : idle).push_back(static_cast<int>(i));
-    if (!busy.empty())
-        return {Verdict::Kind::no_deadlock,
-                {},
-                {fmt::format("no deadlock: {} {}", rank_list(busy),
-                             busy.size() == 1 ? "runs" : "run")}};
+    if (!busy.empty()) return while_busy(busy, knows_all(second));
     if (idle.empty())
         return {Verdict::Kind::none, {}, {"no verdict: what is waited for is not known"}};
     return {Verdict::Kind::none,

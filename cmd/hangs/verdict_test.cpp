@@ -109,6 +109,86 @@ TEST(Verdict, names_a_deadlock_and_its_circle) {
               "rank 1 waits for rank 0 in MPI_Recv(source 0, tag 7, MPI_COMM_WORLD)");
 }
 
+TEST(Verdict, counts_no_thread_that_waits_for_another_one_of_its_rank) {
+    Looks job = circle();
+    for (Rank& rank : job.now.ranks) rank.thread_level = 4096;
+    Thread& other = job.another_thread(1);
+    EXPECT_EQ(job.verdict().kind, Kind::none);
+    other.wait = {ProgramWait::Kind::own_process, 101};
+    EXPECT_EQ(job.verdict().kind, Kind::deadlock);
+    EXPECT_EQ(job.verdict_after([](Snapshot& later) { ++later.ranks[1].threads[1].switches; }).kind,
+              Kind::none);
+}
+
+/// The same on hosts of which each has one rank, where each has taken what the one before has sent.
+Looks circle_of_hosts() {
+    Looks job = circle();
+    job.now.several_hosts = true;
+    for (Rank& rank : job.now.ranks) rank.traffic = {true, 5, 5};
+    return job;
+}
+
+TEST(Verdict, on_several_hosts_needs_that_all_that_was_sent_is_taken) {
+    Looks job = circle_of_hosts();
+    EXPECT_EQ(job.verdict().kind, Kind::deadlock);
+    job.now.ranks[0].traffic.sent = 7;
+    job.now.ranks[2].traffic.taken = 7;
+    EXPECT_EQ(job.verdict().kind, Kind::deadlock);
+    job.now.ranks[1].traffic.sent = 6;
+    const Verdict verdict = job.verdict();
+    EXPECT_EQ(verdict.kind, Kind::none);
+    EXPECT_EQ(verdict.sentences.front(), "no verdict: messages are on their way between hosts");
+}
+
+TEST(Verdict, on_several_hosts_is_none_if_something_came_between_the_looks) {
+    const auto both = [](Snapshot& later) {
+        later.ranks[0].traffic.sent = 6;
+        later.ranks[1].traffic.taken = 6;
+    };
+    EXPECT_EQ(circle_of_hosts().verdict_after(both).kind, Kind::none);
+}
+
+TEST(Verdict, on_several_hosts_counts_what_ended_ranks_have_sent) {
+    Looks job = circle_of_hosts();
+    Rank& last = job.now.ranks[2];
+    last.end = "ended with exit code 0";
+    last.waiting.clear();
+    EXPECT_EQ(job.verdict().kind, Kind::deadlock);
+    last.traffic.sent = 6;
+    EXPECT_EQ(job.verdict().kind, Kind::none);
+}
+
+TEST(Verdict, on_several_hosts_lets_the_thread_wake_whose_messages_are_counted) {
+    const auto wakes = [](Snapshot& later) { ++later.ranks[1].threads.back().switches; };
+    Looks job = circle_of_hosts();
+    Thread& worker = job.another_thread(1);
+    worker.of_library = true;
+    EXPECT_EQ(job.verdict_after(wakes).kind, Kind::none);
+    worker.is_counted = true;
+    EXPECT_EQ(job.verdict_after(wakes).kind, Kind::deadlock);
+    worker.state = 'R';
+    EXPECT_EQ(job.verdict().kind, Kind::none);
+    worker.state = 'S';
+    job.now.several_hosts = false;
+    EXPECT_EQ(job.verdict_after(wakes).kind, Kind::none);
+}
+
+TEST(Verdict, on_several_hosts_is_none_if_a_rank_does_not_count) {
+    Looks job = circle_of_hosts();
+    job.now.ranks[1].traffic = {};
+    job.now.ranks[0].traffic.sent = 0;
+    EXPECT_EQ(job.verdict().sentences.front(),
+              "no verdict: rank 1 did not count what went to other hosts");
+    for (Rank& rank : job.now.ranks) rank.traffic = {};  // all ranks are on one of the hosts
+    EXPECT_EQ(job.verdict().kind, Kind::deadlock);
+}
+
+TEST(Verdict, is_none_if_nothing_is_heard_of_a_rank) {
+    Looks job = circle_of_hosts();
+    job.now.ranks[2].is_heard_of = false;
+    EXPECT_EQ(job.verdict().sentences.front(), "no verdict: nothing is heard of rank 2");
+}
+
 TEST(Verdict, is_none_if_a_thread_has_run_between_the_looks) {
     EXPECT_EQ(circle()
                   .verdict_after([](Snapshot& later) { later.ranks[1].threads[0].switches = 1; })
@@ -165,6 +245,16 @@ TEST(Verdict, says_that_there_is_no_deadlock_where_a_rank_runs) {
     const Verdict verdict = job.verdict();
     EXPECT_EQ(verdict.kind, Kind::no_deadlock);
     EXPECT_EQ(verdict.sentences.front(), "no deadlock: rank 2 runs");
+}
+
+TEST(Verdict, is_none_where_a_rank_runs_and_others_are_in_calls_of_many_ranks) {
+    Looks job(3);
+    job.collective(0, "MPI_Allreduce", 2, 2);
+    job.receives(1, 2);
+    job.runs(2);
+    EXPECT_EQ(job.verdict().kind, Kind::none);
+    EXPECT_EQ(job.verdict().sentences.front(),
+              "no verdict: rank 2 runs, and others may wait for it");
 }
 
 TEST(Verdict, finds_ranks_that_wait_for_ever_beside_one_that_runs) {
@@ -317,6 +407,18 @@ TEST(HangReport, tells_threads_that_do_the_same_at_once) {
             "MPI_COMM_WORLD)",
             "ranks 0, 1, threads 0, 1: blocked for 3.0 s in MPI_Recv(source 1, 1, 0, 0, tag 7, "
             "MPI_COMM_WORLD)"}));
+}
+
+TEST(HangReport, tells_who_waits_for_a_mutex_or_the_end_of_a_thread) {
+    Looks job(2);
+    job.receives(0, 1);
+    job.receives(1, 0);
+    job.another_thread(0).wait = {ProgramWait::Kind::own_process, 100};
+    job.another_thread(1).wait = {ProgramWait::Kind::end_of_thread, 101};
+    EXPECT_EQ(texts(report(job.now, nullptr))[0],
+              "rank 0 (pid 100): a thread waits for a mutex that thread 0 holds");
+    EXPECT_EQ(texts(report(job.now, nullptr))[1],
+              "rank 1 (pid 101): a thread waits for the end of thread 0");
 }
 
 TEST(HangReport, tells_who_polls_runs_and_sleeps) {

@@ -30,13 +30,13 @@ DeadlockWatch::DeadlockWatch(const Kept& kept, Reaction reaction)
                ? -1
                : now_ms() + usual_ms) {}
 
-std::uint64_t DeadlockWatch::fingerprint() const {
+std::uint64_t fingerprint_of_waits(const Kept& kept) {
     std::uint64_t all = 1;
-    for (std::size_t i = 0; i < kept_.ranks.size(); ++i) {
-        if (kept_.ranks[i].status) continue;
-        if (!kept_.ranks[i].alive()) return 0;
+    for (std::size_t i = 0; i < kept.ranks.size(); ++i) {
+        if (kept.ranks[i].status) continue;
+        if (!kept.ranks[i].alive()) return 0;
         std::uint64_t own = 0;
-        for (const launch::Blocked& entry : kept_.memory.page(static_cast<int>(i)).blocked) {
+        for (const launch::Blocked& entry : kept.memory.page(static_cast<int>(i)).blocked) {
             const std::uint32_t owner = entry.owner.load(std::memory_order_relaxed);
             if (owner == 0) continue;
             const std::uint32_t version = entry.version.load(std::memory_order_relaxed);
@@ -50,7 +50,7 @@ std::uint64_t DeadlockWatch::fingerprint() const {
 
 bool DeadlockWatch::look(long long now) {
     if (due_ < 0 || now < due_) return false;
-    const std::uint64_t before = std::exchange(last_, fingerprint());
+    const std::uint64_t before = std::exchange(last_, fingerprint_of_waits(kept_));
     if (last_ == 0 || last_ != before) {
         first_.reset();
         pause_ = usual_ms;

@@ -14,6 +14,9 @@
 
 namespace heddle::mpiexec {
 
+/// Changes with each wait of any rank; 0: not all ranks wait.
+[[nodiscard]] std::uint64_t fingerprint_of_waits(const Kept& kept);
+
 class DeadlockWatch {
 public:
     enum class Reaction { report, abort, off };
@@ -33,8 +36,6 @@ public:
 private:
     static constexpr long long usual_ms = 400, soon_ms = 100, most_ms = 60'000;
 
-    /// Changes with each wait of any rank; 0: not all ranks wait.
-    [[nodiscard]] std::uint64_t fingerprint() const;
     bool judge();
 
     const Kept kept_;

@@ -13,6 +13,7 @@
 #include "dialects.hpp"
 #include "guard.hpp"
 #include "hosts.hpp"
+#include "report_place.hpp"
 #include "say.hpp"
 
 namespace heddle::mpiexec {
@@ -150,6 +151,9 @@ Job in_place_of_ranks(const Job& job, const std::string& file, std::vector<std::
     outer.trace_folder = job.trace_folder;
     outer.timed_advice = job.timed_advice;
     outer.children = Children::launcher;
+    outer.ranks_elsewhere = job.size();
+    outer.report_address = job.report_address;
+    outer.report_socket = job.report_socket;
     return outer;
 }
 
@@ -178,6 +182,16 @@ Job job_of_launcher(const Job& asked) {
     return in_place_of_ranks(job, chosen.file, std::move(command));
 }
 
-int hand_over(const Job& job) { return run_job(job_of_launcher(job), {{}}); }
+int hand_over(const Job& asked) {
+    Job job = asked;
+    ReportAddress address;
+    const UniqueFd socket = listen_for_reports(address);
+    if (socket) {
+        job.report_socket = socket.get();
+        job.report_address = text_of(address);
+        ::setenv(report_variable, job.report_address.c_str(), 1);  // launchers hand it down
+    }
+    return run_job(job_of_launcher(job), {{}});
+}
 
 }  // namespace heddle::mpiexec

@@ -78,10 +78,13 @@ struct Job {
     int ranks_per_host = 0;   ///< 0: not said
     std::string via;          ///< which launcher starts ranks on other hosts; empty: any
     Children children = Children::ranks;
-    bool crowded = false;       ///< threads outnumber cores (crowding.hpp)
-    int first_rank = 0;         ///< not 0: of another launcher's job
-    std::string spawn_options;  ///< for those whom ranks start (children.hpp); empty: none
-    std::string trace_file;     ///< for Perfetto's viewer; empty: none is wanted
+    int report_socket = -1;  ///< where keepers on other hosts connect (far_ranks.hpp); -1: nowhere
+    std::string report_address;  ///< and what they are told of it
+    int ranks_elsewhere = 0;     ///< whom the launcher starts
+    bool crowded = false;        ///< threads outnumber cores (crowding.hpp)
+    int first_rank = 0;          ///< not 0: of another launcher's job
+    std::string spawn_options;   ///< for those whom ranks start (children.hpp); empty: none
+    std::string trace_file;      ///< for Perfetto's viewer; empty: none is wanted
     bool timed_advice = false;
     std::string trace_folder;  ///< where ranks keep events (trace.hpp); empty: they keep none
     bool verbose = false;

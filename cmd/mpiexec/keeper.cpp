@@ -59,12 +59,16 @@ Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, In
       output_(loop_, job),
       ranks_(static_cast<std::size_t>(job.size())),
       kept_{job_, ranks_, memory_, pmi_},
-      deadlocks_(kept_, DeadlockWatch::wanted()) {
+      deadlocks_(kept_, DeadlockWatch::wanted()),
+      root_(job.children == Children::rank ? RootLink::of_environment(loop_, kept_) : nullptr) {
     for (std::size_t i = 0; i < ranks_.size(); ++i)
         ranks_[i].program = program_of(job, static_cast<int>(i));
     for (const Program& one : job.programs)
         environments_.emplace_back(job.environment, one.environment,
                                    job.children == Children::rank);
+    if (job.report_socket >= 0)
+        far_ = std::make_unique<FarRanks>(loop_, job, DeadlockWatch::wanted(),
+                                          [this](bool ends_job) { deadlock_told(ends_job); });
     loop_.watch(guard_.get(), POLLIN, [this] { hear_guard(); });
     loop_.watch(spawner_.fd(), POLLIN, [this] { check_start_errors(); });
     loop_.watch(signals_.fd(), POLLIN, [this] {
@@ -91,7 +95,7 @@ int Keeper::number_alive() const {
 int Keeper::run() {
     if (job_.timeout_seconds > 0)
         timeout_at_ = now_ms() + static_cast<long long>(job_.timeout_seconds * 1000) +
-            (starts_launcher() ? reports_ms : 0);
+            (starts_launcher() && far_ == nullptr ? reports_ms : 0);
     while (!childless_ && !kill_now_) {
         if (!all_started() && !ending()) start_next();
         loop_.wait(milliseconds_to_wait());
@@ -104,8 +108,10 @@ int Keeper::milliseconds_to_wait() const {
     if (!all_started() && !ending()) return 0;
     long long least = output_.milliseconds_to_wait();
     const long long now = now_ms();
-    for (const long long next : {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_,
-                                 ending() ? never : deadlocks_.due()}) {
+    for (const long long next :
+         {ending() ? kill_at_ : timeout_at_, ending() ? never : stranger_at_,
+          ending() ? never : deadlocks_.due(), ending() || far_ == nullptr ? never : far_->due(),
+          root_ == nullptr ? never : root_->due()}) {
         if (next == never) continue;
         const long long left = std::clamp(next - now + 1, 0LL, 1'000'000'000LL);
         least = least < 0 ? left : std::min(least, left);
@@ -253,6 +259,7 @@ void Keeper::rank_ended(int rank, int status) {
     pmi_.drain(rank);  // what it said last may explain its end
     ranks_[static_cast<std::size_t>(rank)].status = status;
     output_.rank_ended(rank);
+    if (root_ != nullptr) root_->rank_ended();
     if (ending()) return;
     const auto verdict = judge(facts(rank, status));
     if (parent_ != nullptr && connects() && memory_.phase(rank) == launch::Phase::started)
@@ -422,8 +429,15 @@ void Keeper::hear_signal(int signal) {
     if (tells && connects() && !ending()) report.emplace(kept_, long_wait);
     if (tells)
         say(fmt::format("{}: ending the job; once more kills it at once", signal_name(signal)));
+    if (tells && far_ != nullptr && !ending()) return tell_and_end(signal);
     end_job(signal);
     if (report) report->tell();
+}
+
+/// The ranks are looked at before they are ended, which takes about a second at most.
+void Keeper::tell_and_end(int signal) {
+    constexpr std::chrono::milliseconds at_most{1000};
+    far_->tell([this, signal] { end_job(signal); }, long_wait, at_most);
 }
 
 /// The job goes on.
@@ -431,6 +445,8 @@ void Keeper::tell_where_ranks_are() {
     output_.catch_up();
     if (starts_launcher()) {
         write_trace(job_);
+        if (far_ != nullptr && far_->any_connected())
+            return far_->tell([] {}, 0, std::chrono::milliseconds(reports_ms));
         return say(
             "SIGQUIT: another launcher has started the ranks; heddle where, on their hosts, says "
             "where they are");
@@ -441,10 +457,16 @@ void Keeper::tell_where_ranks_are() {
 }
 
 void Keeper::look_for_deadlock() {
-    if (ending() || !all_started() || !deadlocks_.look(now_ms())) return;
-    if (!deadlocks_.ends_job()) write_trace(job_);
-    if (deadlocks_.ends_job())
-        fail(exit_failed, "the job cannot go on, and is ended (HEDDLE_DEADLOCK)");
+    if (root_ != nullptr) root_->look(now_ms());
+    if (ending() || !all_started()) return;
+    if (far_ != nullptr) far_->look(now_ms());
+    if (deadlocks_.look(now_ms())) deadlock_told(deadlocks_.ends_job());
+}
+
+void Keeper::deadlock_told(bool ends_job) {
+    if (ending()) return;
+    if (!ends_job) return write_trace(job_);
+    fail(exit_failed, "the job cannot go on, and is ended (HEDDLE_DEADLOCK)");
 }
 
 void Keeper::expire() {
@@ -454,8 +476,14 @@ void Keeper::expire() {
     look_for_deadlock();
     if (ending() && now >= kill_at_) kill_now_ = true;
     if (ending() || timeout_at_ == never || now < timeout_at_ || childless_) return;
+    if (far_ != nullptr && !far_->all_connected() && !std::exchange(others_tell_, true)) {
+        timeout_at_ = now + reports_ms;
+        return;
+    }
     timeout_at_ = never;
+    if (root_ != nullptr && root_->is_up()) return;
     output_.catch_up();
+    if (far_ != nullptr) return expire_far();
     if (job_.children != Children::rank)
         say(fmt::format("the job has run for {:g} s (--timeout) and is ended{}",
                         job_.timeout_seconds, connects() ? "; where each rank is:" : ""));
@@ -464,6 +492,17 @@ void Keeper::expire() {
     if (job_.children == Children::rank) return;  // whoever has started the launcher ends the job
     exit_code_ = exit_timeout;
     end_job(SIGTERM);
+}
+
+/// Keepers that have not reached this process tell of their ranks by themselves.
+void Keeper::expire_far() {
+    say(fmt::format("the job has run for {:g} s (--timeout) and is ended{}", job_.timeout_seconds,
+                    far_->any_connected() ? "; where each rank is:" : ""));
+    const auto end = [this] {
+        exit_code_ = exit_timeout;
+        end_job(SIGTERM);
+    };
+    far_->tell(end, 0, std::chrono::milliseconds(reports_ms));
 }
 
 int Keeper::finish() {

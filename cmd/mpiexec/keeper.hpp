@@ -17,6 +17,7 @@
 
 #include "deadlock_watch.hpp"
 #include "event_loop.hpp"
+#include "far_ranks.hpp"
 #include "input.hpp"
 #include "job.hpp"
 #include "node_memory.hpp"
@@ -24,6 +25,7 @@
 #include "parent_link.hpp"
 #include "pmi_server.hpp"
 #include "rank.hpp"
+#include "root_link.hpp"
 #include "say.hpp"
 #include "spawn.hpp"
 #include "verdict.hpp"
@@ -92,6 +94,9 @@ private:
     void hear_signal(int signal);
     void tell_where_ranks_are();
     void look_for_deadlock();
+    void deadlock_told(bool ends_job);
+    void tell_and_end(int signal);
+    void expire_far();
     void expire();
     void look_for_stranger();
     int finish();
@@ -110,12 +115,16 @@ private:
     std::vector<Rank> ranks_;
     const Kept kept_;
     DeadlockWatch deadlocks_;
+    const std::unique_ptr<RootLink> root_;  ///< of a rank that another launcher has started
+    std::unique_ptr<FarRanks> far_;  ///< of a launcher, whose ranks' keepers can reach this process
     std::vector<Environment> environments_;  ///< of the programs
     std::size_t started_ = 0;
     bool childless_ = false;  ///< all started and nothing of the job is left
     bool leftovers_asked_ = false;
     bool others_asked_ =
-        false;                 ///< leftovers beside those whom ranks have started by MPI_Comm_spawn
+        false;  ///< leftovers beside those whom ranks have started by MPI_Comm_spawn
+    bool others_tell_ =
+        false;  ///< --timeout: keepers that are not connected have their time to report
     bool start_told_ = false;  ///< to the parent
     bool kill_now_ = false;
     bool guard_gone_ = false;

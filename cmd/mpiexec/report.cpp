@@ -43,6 +43,7 @@ hangs::Rank look_at_rank(const Kept& kept, int index) {
     rank.pid = known.pid;
     rank.knows_phase = kept.job.children == Children::ranks;
     if (known.status) rank.end = how_it_ended(*known.status);
+    rank.traffic = hangs::traffic_on(kept.memory.page(index));
     if (!known.alive()) return rank;
     rank.in_barrier = rank.knows_phase && kept.pmi.in_barrier(index);
     hangs::look_at(rank, kept.memory.page(index));

@@ -10,14 +10,11 @@
 #include "comm/recycling.hpp"
 #include "comm/unless_lost.hpp"
 #include "objects/errors.hpp"
+#include "objects/leader_sources.hpp"
 #include "p2p/operations.hpp"
 
 namespace heddle::comm {
 namespace {
-
-/// Leaders meet in the collective context of their common communicator, with the user's tag and sources
-/// that are no ranks: other calls use that context with the same tags.
-constexpr std::int32_t leaders = 1 << 30;
 
 /// What a leader tells the other one, and then its group, before a list of processes.
 struct Offer {
@@ -232,9 +229,13 @@ int Side::introduce(Part& part) {
 }  // namespace
 
 Route through(objects::Communicator& peer, std::int32_t leader, std::int32_t tag) noexcept {
-    return {
-        &peer, peer.context + 1, tag, leaders + peer.rank, leaders + leader, peer.processes[leader],
-        0};
+    return {&peer,
+            peer.context + 1,
+            tag,
+            objects::leader_sources + peer.rank,
+            objects::leader_sources + leader,
+            peer.processes[leader],
+            0};
 }
 
 int try_to_introduce(core::Thread& thread, const Participants& participants,

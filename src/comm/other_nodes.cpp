@@ -63,7 +63,8 @@ std::unique_ptr<p2p::Network> meet_other_nodes(launch::Job& job, const launch::N
     job.launcher->fence();
     const auto cards = std::make_shared<Cards>(job.launcher, own);
     return std::make_unique<p2p::Network>(
-        numbers, std::move(lane), [cards](std::int32_t rank) { return cards->address_of(rank); });
+        numbers, std::move(lane), [cards](std::int32_t rank) { return cards->address_of(rank); },
+        job.keeper_page != nullptr ? &launch::traffic_of(*job.keeper_page) : nullptr);
 }
 
 }  // namespace heddle::comm

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <new>
 
+#include "launch/thread_names.hpp"
+
 namespace heddle::launch {
 namespace {
 

@@ -9,9 +9,6 @@
 
 namespace heddle::launch {
 
-/// Of its thread, which reports about a job that hangs do not count among the program's.
-inline constexpr const char* hang_up_thread = "heddle-hang-up";
-
 class HangUp {
 public:
     /// Watches the connection, which stays open as long as the process lives.

@@ -29,6 +29,7 @@
 #include "launch/all.hpp"
 #include "launch/pieces.hpp"
 #include "launch/pmix_abi.hpp"
+#include "launch/thread_names.hpp"
 #include "platform/ancestors.hpp"
 #include "platform/signals.hpp"
 
@@ -166,6 +167,7 @@ void abort_within_patience(const pmix::Functions& call, int code) noexcept {
 class Pmix final : public Launcher {
 public:
     Pmix() : call_(load()) {
+        const NamedChildren names(launcher_thread);
         check(call_.Init(&me_, nullptr, 0), "PMIx_Init");
         size_ = static_cast<int>(number(pmix::of_all_ranks, "pmix.job.size"));
         int loss = pmix::lost_connection;

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "objects/leader_sources.hpp"
 #include "objects/nodes.hpp"
 #include "objects/process.hpp"
 #include "sync/mutex.hpp"
@@ -131,6 +132,7 @@ void tell_communicator(Process& process, std::uint32_t context, launch::AwaitedE
     const Communicator* found = communicator_of_context(process, context);
     if (found == nullptr) return;
     event.size = found->peers;
+    if (event.peer >= leader_sources) event.peer -= leader_sources;
     if (event.any_peer) tell_members(process, *found, event);
     for (std::int32_t i = 0; i < found->peers && number >= 0; ++i)
         if (found->processes[i] == number) event.peer = i;

@@ -50,6 +50,7 @@ struct Network::Adapter final : transport::Arrivals {
     bool arrived(transport::Peer peer, transport::Header& header) noexcept override {
         const bool taken = receiver.arrived(call, process(peer), header);
         if (taken) {
+            if (network.traffic_ != nullptr) network.count(network.traffic_->taken, process(peer));
             network.counters_.network_received_messages.add();
             network.counters_.network_received_bytes.add(header.length);
         }
@@ -77,15 +78,18 @@ private:
 };
 
 Network::Network(const launch::Numbering& numbers, std::unique_ptr<transport::AnyLane> lane,
-                 Addresses addresses)
+                 Addresses addresses, launch::Traffic* traffic)
     : numbers_(numbers),
       addresses_(std::move(addresses)),
+      traffic_(traffic),
       lane_(static_cast<transport::Peer>(numbers.size()), std::move(lane)),
       pending_(most_pending),
       packed_(lane_.has_job() ? std::min(lane_.most_payload(), most_payload_to_guests)
                               : most_payload_to_guests),
       queue_of_(std::make_unique<std::atomic<Queue*>[]>(
-          static_cast<std::size_t>(numbers.size() - numbers.here()) + transport::Guests::most)) {}
+          static_cast<std::size_t>(numbers.size() - numbers.here()) + transport::Guests::most)) {
+    if (traffic_ != nullptr) traffic_->is_counted.store(1, relaxed);
+}
 
 Network::~Network() {
     while (to_read_ != nullptr)
@@ -116,6 +120,11 @@ void Network::forget_guests(transport::Guests& guests,
         if (queue != nullptr) queue->withholds = false;
         return true;
     });
+}
+
+/// The lock that guards the counter held. Processes of other jobs are not counted, who count for themselves.
+void Network::count(std::atomic<std::uint64_t>& what, std::int32_t process) const noexcept {
+    if (!numbers_.is_guest(process)) what.store(what.load(relaxed) + 1, relaxed);
 }
 
 // --- sending ---
@@ -156,6 +165,7 @@ void Network::append(Queue& queue, const instance::Pending& message) {
     instance::Pending* const pending = free_.take(pending_);
     if (pending == nullptr) throw std::bad_alloc();
     *pending = message;
+    if (traffic_ != nullptr) count(traffic_->sent, queue.process);
     waiting_.store(waiting_.load(relaxed) + 1, relaxed);
     queue.waiting.append(*pending);
     activate(queue);
@@ -167,6 +177,7 @@ void Network::leave_in_queue(Queue& queue, const instance::Pending& message) {
     instance::Pending* const pending = free_for_fresh_.take(pending_);
     if (pending == nullptr) throw std::bad_alloc();
     *pending = message;
+    if (traffic_ != nullptr) count(traffic_->sent_in_queue, queue.process);
     if (queue.sent.empty()) queue.next_fresh = std::exchange(fresh_, &queue);
     queue.sent.append(*pending);
     ++fresh_count_;
@@ -248,6 +259,7 @@ bool Network::post_front(Receiver& receiver, Queue& queue) noexcept {
         gathered_.append(queue.waiting.take_front());
         return true;
     }
+    if (traffic_ != nullptr) count(traffic_->sent, queue.process);
     pass_piece(pending, bytes);
     return true;
 }
@@ -313,6 +325,7 @@ void Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std
         Reading** last = &to_read_;
         while (*last != nullptr) last = &(*last)->next;
         *last = reading.release();
+        if (traffic_ != nullptr) count(traffic_->sent, pull.process);
         (void)ask_for_pieces(receiver);
     }
     hand_over(call, receiver);
@@ -355,6 +368,7 @@ void Network::end_piece(ProgressCall& call, Receiver& receiver, Reading& reading
     if (over->failed) return;
     counters_.network_received_bytes.add(over->bytes);
     receiver.has_read(call, over->pull);
+    if (traffic_ != nullptr) count(traffic_->taken, over->pull.process);
 }
 
 // --- completing ---

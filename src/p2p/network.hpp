@@ -34,6 +34,7 @@
 #include "core/free_list.hpp"
 #include "instance/pending.hpp"
 #include "launch/numbering.hpp"
+#include "launch/traffic.hpp"
 #include "p2p/progress_call.hpp"
 #include "platform/alarm.hpp"
 #include "sync/mutex.hpp"
@@ -69,9 +70,10 @@ public:
     /// Where a rank's lane is. Throws std::runtime_error.
     using Addresses = std::function<std::string(std::int32_t rank)>;
 
-    /// `lane`: nullptr if the job is on one node; then nobody is reached before add_guests(). `numbers` must live as long.
+    /// `lane`: nullptr if the job is on one node; then nobody is reached before add_guests(). `numbers` must live as long, and
+    /// `traffic`, where what goes to other ranks is counted for the launcher; nullptr: nowhere.
     Network(const launch::Numbering& numbers, std::unique_ptr<transport::AnyLane> lane,
-            Addresses addresses);
+            Addresses addresses, launch::Traffic* traffic = nullptr);
     ~Network();
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
@@ -126,6 +128,7 @@ public:
     void begin_to_close() noexcept { closing_.store(true, relaxed); }
     /// They may not: it has been opened again, or stays open.
     void stay_open() noexcept { closing_.store(false, relaxed); }
+    bool counts_traffic() const noexcept { return traffic_ != nullptr; }
     bool is_closing() const noexcept { return closing_.load(relaxed); }
 
     /// From now on nobody polls, until resume(): peers hear of it.
@@ -190,6 +193,7 @@ private:
     void complete_gathered(ProgressCall& call, Receiver& receiver) noexcept;
     bool poll_held(ProgressCall& call, Receiver& receiver) noexcept;
     void free(instance::Pending& pending) noexcept;
+    void count(std::atomic<std::uint64_t>& what, std::int32_t process) const noexcept;
     bool is_owed() const noexcept {
         return lane_.owes() || active_ != nullptr || to_read_ != nullptr;
     }
@@ -197,6 +201,7 @@ private:
 
     const launch::Numbering& numbers_;
     const Addresses addresses_;
+    launch::Traffic* const traffic_;
     transport::TwoLanes lane_;
     core::Arena<instance::Pending> pending_;
 
@@ -239,6 +244,7 @@ bool Network::take_out(std::int32_t process, const core::Request& send, IsIt&& i
     gather_sent();
     instance::Pending* const taken = queue_of(process).waiting.take_if(is_it);
     if (taken == nullptr) return false;
+    if (traffic_ != nullptr) count(traffic_->taken, process);
     free(*taken);
     exposed_.erase(&send);
     return true;

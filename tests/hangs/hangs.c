@@ -60,6 +60,21 @@ static void wrong_tag(void) {
 static void sendrecv(void) {
     MPI_Sendrecv(&rank, 1, MPI_INT, next, 1, &value, 1, MPI_INT, next, 2, world, MPI_STATUS_IGNORE);
 }
+static void from_finished(void) { /* the other rank has come to its end */
+    if (rank == 0) receive(1, 1);
+}
+static void buffered(void) { /* detaching waits until the message is taken */
+    enum { bytes = 1 << 22 };
+    if (rank == 0) {
+        char* data = calloc(1, bytes);
+        char* buffer = malloc(bytes + MPI_BSEND_OVERHEAD);
+        int taken;
+        MPI_Buffer_attach(buffer, bytes + MPI_BSEND_OVERHEAD);
+        MPI_Bsend(data, bytes, MPI_BYTE, 1, 1, world);
+        MPI_Buffer_detach(&buffer, &taken);
+    }
+    receive(1 - rank, 2);
+}
 static void pair_beside(void) { /* ranks 0 and 1 hang, rank 2 computes */
     if (rank < 2) receive(1 - rank, 1);
     compute(20);
@@ -97,6 +112,18 @@ static void many_requests(void) {
     for (int i = 0; i < 20; ++i) MPI_Irecv(&value, 1, MPI_INT, next, i, world, &requests[i]);
     MPI_Waitall(20, requests, MPI_STATUSES_IGNORE);
 }
+static void issend(void) {
+    MPI_Request request;
+    MPI_Issend(&rank, 1, MPI_INT, next, 1, world, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void waitany_mixed(void) { /* neither is received, nor sent */
+    MPI_Request requests[2];
+    int index;
+    MPI_Issend(&rank, 1, MPI_INT, next, 1, world, &requests[0]);
+    MPI_Irecv(&value, 1, MPI_INT, before, 2, world, &requests[1]);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+}
 static void persistent(void) {
     MPI_Request request;
     MPI_Recv_init(&value, 1, MPI_INT, next, 1, world, &request);
@@ -107,6 +134,19 @@ static void probe(void) { MPI_Probe(next, 1, world, MPI_STATUS_IGNORE); }
 static void mprobe(void) {
     MPI_Message message;
     MPI_Mprobe(MPI_ANY_SOURCE, 1, world, &message, MPI_STATUS_IGNORE);
+}
+static void partitions_missing(void) { /* of two partitions one is never ready */
+    MPI_Request request;
+    int data[2] = {0, 0};
+    if (rank == 0) {
+        MPI_Psend_init(data, 2, 1, MPI_INT, 1, 1, world, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Pready(0, request);
+    } else {
+        MPI_Precv_init(data, 2, 1, MPI_INT, 0, 1, world, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 static void partitioned(void) {
     MPI_Request request;
@@ -160,6 +200,33 @@ static void two_communicators(void) {
     MPI_Comm_dup(world, &halo);
     MPI_Comm_set_name(halo, "halo");
     MPI_Barrier(rank == 0 ? halo : world);
+}
+static void order_of_communicators(void) {
+    MPI_Comm first, second;
+    MPI_Comm_dup(world, &first);
+    MPI_Comm_dup(world, &second);
+    MPI_Comm_set_name(first, "first");
+    MPI_Comm_set_name(second, "second");
+    MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, rank == 0 ? first : second);
+    MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, rank == 0 ? second : first);
+}
+static void split_missing(void) {
+    MPI_Comm part;
+    if (rank == size - 1)
+        receive(0, 3);
+    else
+        MPI_Comm_split(world, 0, 0, &part);
+}
+static void neighbors(void) { /* the first one does not come */
+    MPI_Comm ring;
+    int periodic = 1, received[2];
+    MPI_Cart_create(world, 1, &size, &periodic, 0, &ring);
+    MPI_Comm_set_name(ring, "ring");
+    if (rank == 0)
+        receive(1, 3);
+    else
+        MPI_Neighbor_allgather(&rank, 1, MPI_INT, received, 1, MPI_INT, ring);
+    MPI_Barrier(world);
 }
 static void missing_barrier(void) {
     if (rank == size - 1)
@@ -216,6 +283,24 @@ static void intercommunicator(void) {
     MPI_Recv(&value, 1, MPI_INT, 0, 1, both, MPI_STATUS_IGNORE);
 }
 
+static void intercommunicator_missing(void) { /* of two leaders one does not come */
+    MPI_Comm both;
+    if (rank == 0)
+        MPI_Intercomm_create(MPI_COMM_SELF, 0, world, 1, 9, &both);
+    else
+        receive(0, 1);
+}
+static void intercommunicator_barrier(void) {
+    MPI_Comm half, both;
+    MPI_Comm_split(world, rank % 2, 0, &half);
+    MPI_Intercomm_create(half, 0, world, 1 - rank % 2, 9, &both);
+    MPI_Comm_set_name(both, "both");
+    if (rank == 0)
+        receive(1, 1);
+    else
+        MPI_Barrier(both);
+}
+
 /* --- windows --- */
 
 static MPI_Win window_of(const char* name) {
@@ -231,6 +316,23 @@ static void window_lock(void) {
     MPI_Barrier(world);
     if (rank == 0) receive(1, 1);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+}
+static void window_order(void) { /* each has what the other wants */
+    MPI_Win win[2] = {window_of("left"), window_of("right")};
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win[rank]);
+    MPI_Barrier(world);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win[1 - rank]);
+}
+static void window_lock_all(void) {
+    MPI_Win win = window_of("cells");
+    if (rank == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+    MPI_Barrier(world);
+    if (rank == 0) receive(1, 1);
+    MPI_Win_lock_all(0, win);
+}
+static void window_missing(void) {
+    if (rank == 0) window_of("cells");
+    receive(0, 1);
 }
 static MPI_Group group_of(int one) {
     MPI_Group all, group;
@@ -298,6 +400,20 @@ static void* lock_in_thread(void* unused) {
     MPI_Send(&rank, 1, MPI_INT, before, 1, world);
     pthread_mutex_unlock(&mutex);
     return NULL;
+}
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static void* wait_for_condition(void* unused) {
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    for (;;) pthread_cond_wait(&condition, &mutex);
+    return NULL;
+}
+static void idle_pool(void) { with_thread(wait_for_condition, NULL); }
+static void joined(void) { /* the thread that waits in MPI is not the main one */
+    pthread_t thread;
+    int tag = 1;
+    pthread_create(&thread, NULL, receive_in_thread, &tag);
+    pthread_join(thread, NULL);
 }
 static void mutex_and_message(void) {
     pthread_mutex_lock(&mutex);
@@ -369,6 +485,21 @@ static void session_ended(void) {
     exit(0);
 }
 
+static void session_mismatch(void) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "hangs", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &world);
+    MPI_Comm_set_name(world, "everybody");
+    MPI_Comm_rank(world, &rank);
+    if (rank == 0)
+        MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, world);
+    else
+        MPI_Barrier(world);
+    receive(1 - rank, 1);
+}
+
 /* --- files --- */
 
 /* Without a name when all have it, so that nothing is left of it. */
@@ -383,6 +514,10 @@ static MPI_File open_file(const char* prefix) {
     if (rank == 0) unlink(path);
     return file;
 }
+static void open_alone(void) {
+    MPI_File file;
+    MPI_File_open(world, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+}
 static void file_collective(void) {
     MPI_File file = open_file("");
     if (rank == 0)
@@ -390,6 +525,12 @@ static void file_collective(void) {
     else
         MPI_File_write_at_all(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_close(&file);
+}
+static void file_missing(void) { /* the last rank does not open it */
+    if (rank == size - 1)
+        receive(0, 5);
+    else
+        open_alone();
 }
 /* A transfer takes an hour. */
 static void file_slow(void) {
@@ -419,19 +560,27 @@ static const struct {
     {"wrong_tag", MPI_THREAD_SINGLE, wrong_tag},
     {"sendrecv", MPI_THREAD_SINGLE, sendrecv},
     {"pair_beside", MPI_THREAD_SINGLE, pair_beside},
+    {"from_finished", MPI_THREAD_SINGLE, from_finished},
+    {"buffered", MPI_THREAD_SINGLE, buffered},
     {"waitall", MPI_THREAD_SINGLE, waitall},
     {"waitall_half", MPI_THREAD_SINGLE, waitall_half},
     {"waitany", MPI_THREAD_SINGLE, waitany},
     {"waitsome", MPI_THREAD_SINGLE, waitsome},
     {"many_requests", MPI_THREAD_SINGLE, many_requests},
+    {"issend", MPI_THREAD_SINGLE, issend},
+    {"waitany_mixed", MPI_THREAD_SINGLE, waitany_mixed},
     {"persistent", MPI_THREAD_SINGLE, persistent},
     {"probe", MPI_THREAD_SINGLE, probe},
     {"mprobe", MPI_THREAD_SINGLE, mprobe},
     {"partitioned", MPI_THREAD_SINGLE, partitioned},
+    {"partitions_missing", MPI_THREAD_SINGLE, partitions_missing},
     {"generalized", MPI_THREAD_SINGLE, generalized},
     {"mismatch", MPI_THREAD_SINGLE, mismatch},
     {"mismatch_nonblocking", MPI_THREAD_SINGLE, mismatch_nonblocking},
     {"two_communicators", MPI_THREAD_SINGLE, two_communicators},
+    {"order_of_communicators", MPI_THREAD_SINGLE, order_of_communicators},
+    {"split_missing", MPI_THREAD_SINGLE, split_missing},
+    {"neighbors", MPI_THREAD_SINGLE, neighbors},
     {"missing_barrier", MPI_THREAD_SINGLE, missing_barrier},
     {"finalized_early", MPI_THREAD_SINGLE, finalized_early},
     {"ibarrier", MPI_THREAD_SINGLE, ibarrier},
@@ -440,7 +589,12 @@ static const struct {
     {"subgroup", MPI_THREAD_SINGLE, subgroup},
     {"any_of_subgroup", MPI_THREAD_SINGLE, any_of_subgroup},
     {"intercommunicator", MPI_THREAD_SINGLE, intercommunicator},
+    {"intercommunicator_missing", MPI_THREAD_SINGLE, intercommunicator_missing},
+    {"intercommunicator_barrier", MPI_THREAD_SINGLE, intercommunicator_barrier},
     {"window_lock", MPI_THREAD_SINGLE, window_lock},
+    {"window_order", MPI_THREAD_SINGLE, window_order},
+    {"window_lock_all", MPI_THREAD_SINGLE, window_lock_all},
+    {"window_missing", MPI_THREAD_SINGLE, window_missing},
     {"window_start", MPI_THREAD_SINGLE, window_start},
     {"window_wait", MPI_THREAD_SINGLE, window_wait},
     {"window_fence", MPI_THREAD_SINGLE, window_fence},
@@ -448,6 +602,8 @@ static const struct {
     {"many_threads", MPI_THREAD_MULTIPLE, many_threads},
     {"idle_thread", MPI_THREAD_MULTIPLE, idle_thread},
     {"idle_thread_funneled", MPI_THREAD_FUNNELED, idle_thread},
+    {"idle_pool", MPI_THREAD_MULTIPLE, idle_pool},
+    {"joined", MPI_THREAD_MULTIPLE, joined},
     {"mutex_and_message", MPI_THREAD_MULTIPLE, mutex_and_message},
     {"computes", MPI_THREAD_SINGLE, computes},
     {"polls", MPI_THREAD_SINGLE, polls},
@@ -455,7 +611,9 @@ static const struct {
     {"late_thread", MPI_THREAD_MULTIPLE, late_thread},
     {"late_generalized", MPI_THREAD_MULTIPLE, late_generalized},
     {"session_ended", -1, session_ended},
+    {"session_mismatch", -1, session_mismatch},
     {"file_collective", MPI_THREAD_SINGLE, file_collective},
+    {"file_missing", MPI_THREAD_SINGLE, file_missing},
     {"file_slow", MPI_THREAD_SINGLE, file_slow},
     {"file_slow_request", MPI_THREAD_SINGLE, file_slow_request},
 };

@@ -85,21 +85,19 @@ class Mpiexec(unittest.TestCase):
         for via in LAUNCHERS:
             ended = run(via, f"--timeout 2 {ENDS} wait")
             self.assertEqual(ended.code, 124, ended)
-            self.assertIn("mpiexec: the job has run for 2 s (--timeout) and is ended\n", ended.err)
+            self.assertIn("mpiexec: the job has run for 2 s (--timeout) and is ended", ended.err)
             self.assert_nothing_left(ended)
 
     def test_a_time_limit_tells_where_each_rank_is(self):
         for via in LAUNCHERS:
             for seconds in (4, 30):  # on a busy machine the launcher may need the time for itself
                 ended = run(via, f"--timeout {seconds} {MESSAGES} stuck")
-                if ended.err.count("in MPI_Recv") == 3:
+                if "ranks 1-3: blocked" in ended.err:
                     break
             self.assertEqual(ended.code, 124, ended)
             self.assertRegex(ended.err, r"mpiexec: rank 0 \(pid \d+ on node1\): sleeps \(not blocked in MPI\)")
-            for rank, host in ((1, 1), (2, 2), (3, 2)):
-                self.assertRegex(ended.err, rf"mpiexec: rank {rank} \(pid \d+ on node{host}\): blocked for "
-                                 r"\d+\.\d s in MPI_Recv\(source 0, tag 7, MPI_COMM_WORLD\)")
-            self.assertIn(f"mpiexec: the job has run for {seconds} s (--timeout) and is ended\n", ended.err)
+            self.assertRegex(ended.err, r"mpiexec: ranks 1-3: blocked for [^\n]* s in MPI_Recv\(source 0, tag 7, MPI_COMM_WORLD\)")
+            self.assertIn(f"mpiexec: the job has run for {seconds} s (--timeout) and is ended; where each rank is:\n", ended.err)
             self.assert_nothing_left(ended)
 
     def test_standard_input(self):

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What is known of a rank, as bytes for mpiexec on another host. Both ends are the same version of mpiexec, on processors
+/// that store numbers alike: `packed_layout` is equal then, and has to be compared first.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "snapshot.hpp"
+
+namespace heddle::hangs {
+
+inline constexpr std::uint64_t packed_layout = launch::board_magic * 1'000'003 +
+    sizeof(launch::WaitsFor) * 1'009 + sizeof(Rank) * 31 + sizeof(Thread);
+
+std::string packed(const Rank& rank);
+
+/// Nothing if these are not the bytes of a rank.
+std::optional<Rank> unpacked(std::string_view bytes);
+
+}  // namespace heddle::hangs

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "far_ranks.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "hangs/packed.hpp"
+#include "report.hpp"
+#include "root_link.hpp"
+#include "say.hpp"
+
+namespace heddle::mpiexec {
+
+namespace {
+
+/// The number that the bytes begin with.
+template <class T>
+std::optional<T> value_in(std::string_view bytes) {
+    T value{};
+    if (bytes.size() < sizeof value) return {};
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
+/// Fills in the lines of the program for waits that are still the same.
+void add_lines(hangs::Rank& rank, const hangs::Rank& later) {
+    for (hangs::Waiting& waiting : rank.waiting)
+        for (const hangs::Waiting& other : later.waiting)
+            if (other.thread == waiting.thread && other.version == waiting.version)
+                waiting.location = other.location;
+}
+
+}  // namespace
+
+FarRanks::FarRanks(EventLoop& loop, const Job& job, DeadlockWatch::Reaction reaction,
+                   std::function<void(bool ends_job)> on_verdict)
+    : loop_(loop),
+      socket_(job.report_socket),
+      address_(report_address_of(job.report_address)),
+      reaction_(reaction),
+      on_verdict_(std::move(on_verdict)),
+      ranks_(static_cast<std::size_t>(job.ranks_elsewhere)) {
+    loop_.watch(socket_.get(), POLLIN, [this] { accept(); });
+}
+
+// ---- connections ----
+
+void FarRanks::accept() {
+    UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!socket) return;
+    const int on = 1;
+    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    Keeper& keeper = keepers_.emplace_back();
+    keeper.link = std::make_unique<Framed>(
+        loop_, std::move(socket),
+        [this, &keeper](char kind, std::string_view bytes) { hear(keeper, kind, bytes); },
+        [this, &keeper] { lose(keeper); });
+}
+
+void FarRanks::lose(Keeper& keeper) {
+    keeper.gone = true;
+    if (keeper.rank >= 0) ranks_[static_cast<std::size_t>(keeper.rank)].link = nullptr;
+}
+
+void FarRanks::hear(Keeper& keeper, char kind, std::string_view bytes) {
+    if (keeper.rank < 0) return kind == frame::hello ? introduce(keeper, bytes) : void();
+    Rank& rank = ranks_[static_cast<std::size_t>(keeper.rank)];
+    switch (kind) {
+        case frame::waits: rank.waits = value_in<std::uint64_t>(bytes).value_or(0); return;
+        case frame::answer: return take_answer(rank, bytes);
+        case frame::ended: rank.end = hangs::unpacked(bytes); return;
+        default: return;
+    }
+}
+
+/// One that does not know the secret is not listened to.
+void FarRanks::introduce(Keeper& keeper, std::string_view bytes) {
+    const auto hello = value_in<frame::Hello>(bytes);
+    if (!hello || !address_ || hello->secret != address_->secret ||
+        hello->layout != hangs::packed_layout || hello->rank < 0 ||
+        static_cast<std::size_t>(hello->rank) >= ranks_.size() ||
+        ranks_[static_cast<std::size_t>(hello->rank)].link != nullptr)
+        return;
+    keeper.rank = hello->rank;
+    ranks_[static_cast<std::size_t>(keeper.rank)].link = keeper.link.get();
+}
+
+void FarRanks::take_answer(Rank& rank, std::string_view bytes) {
+    const auto round = value_in<std::uint32_t>(bytes);
+    if (!round || *round != round_) return;
+    rank.answer = hangs::unpacked(bytes.substr(sizeof *round));
+}
+
+bool FarRanks::any_connected() const {
+    return std::any_of(ranks_.begin(), ranks_.end(),
+                       [](const Rank& rank) { return rank.link != nullptr; });
+}
+
+bool FarRanks::all_connected() const {
+    return std::all_of(ranks_.begin(), ranks_.end(),
+                       [](const Rank& rank) { return rank.link != nullptr || rank.end; });
+}
+
+// ---- watching ----
+
+std::uint64_t FarRanks::fingerprint() const {
+    std::uint64_t all = 1;
+    for (const Rank& rank : ranks_) {
+        if (rank.end) continue;
+        if (rank.link == nullptr || rank.waits == 0) return 0;
+        all = all * 1'000'003 + rank.waits;
+    }
+    return any_connected() ? all : 0;
+}
+
+void FarRanks::watch(long long now) {
+    if (told_ || reaction_ == DeadlockWatch::Reaction::off) return;
+    const std::uint64_t before = std::exchange(last_, fingerprint());
+    if (last_ != before) {
+        pause_ = usual_ms;
+        judge_at_ = last_ == 0 ? -1 : now + soon_ms;
+    }
+    if (judge_at_ < 0 || now < judge_at_) return;
+    judge_at_ = now + pause_;
+    pause_ = std::min(2 * pause_, most_ms);
+    Question question;
+    question.patience = for_answers;
+    question.lines = for_lines;
+    begin(std::move(question));
+}
+
+long long FarRanks::due() const {
+    if (!question_) return judge_at_;
+    if (question_->stage != Stage::between && answered()) return 0;
+    return question_->until;
+}
+
+void FarRanks::look(long long now) {
+    keepers_.remove_if([](const Keeper& keeper) { return keeper.gone; });
+    if (!question_) return watch(now);
+    const bool over = question_->stage == Stage::between ? now >= question_->until
+                                                         : answered() || now >= question_->until;
+    if (over) go_on(now);
+}
+
+// ---- asking ----
+
+void FarRanks::tell(std::function<void()> then, double least_wait,
+                    std::chrono::milliseconds within) {
+    if (!question_) {
+        Question question;
+        question.least_wait = least_wait;
+        question.patience = question.lines = within / 3;
+        question.asked = true;
+        begin(std::move(question));
+    }
+    question_->least_wait =
+        question_->asked ? std::min(question_->least_wait, least_wait) : least_wait;
+    question_->asked = true;
+    question_->then.push_back(std::move(then));
+}
+
+void FarRanks::begin(Question question) {
+    question_ = std::move(question);
+    ask(Stage::first);
+}
+
+void FarRanks::ask(Stage stage) {
+    question_->stage = stage;
+    frame::Look look{};
+    look.round = ++round_;
+    if (stage == Stage::lines)
+        look.for_lines_ms = static_cast<std::uint32_t>(question_->lines.count());
+    question_->until = now_ms() + question_->patience.count() + look.for_lines_ms;
+    for (Rank& rank : ranks_) {
+        rank.answer.reset();
+        if (rank.link != nullptr && !rank.end)
+            rank.link->send(frame::look, {reinterpret_cast<const char*>(&look), sizeof look});
+    }
+}
+
+bool FarRanks::answered() const {
+    return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
+        return rank.link == nullptr || rank.end || rank.answer;
+    });
+}
+
+hangs::Snapshot FarRanks::snapshot() const {
+    hangs::Snapshot snapshot;
+    snapshot.several_hosts = true;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        const Rank& known = ranks_[i];
+        hangs::Rank& rank = snapshot.ranks.emplace_back(
+            known.end ? *known.end : known.answer.value_or(hangs::Rank{}));
+        rank.is_heard_of = known.end || known.answer;
+        rank.rank = static_cast<int>(i);
+    }
+    return snapshot;
+}
+
+void FarRanks::go_on(long long now) {
+    switch (question_->stage) {
+        case Stage::first:
+            question_->before = snapshot();
+            question_->stage = Stage::between;
+            question_->until = now + soon_ms;
+            return;
+        case Stage::between: return ask(Stage::second);
+        case Stage::second: question_->now = snapshot(); return judge();
+        case Stage::lines: return tell_all();
+    }
+}
+
+void FarRanks::judge() {
+    const hangs::Verdict verdict = hangs::judge(question_->before, question_->now);
+    if (verdict.kind == hangs::Verdict::Kind::none && question_->asked && all_connected() &&
+        question_->more_looks-- > 0) {
+        question_->before = std::move(question_->now);
+        question_->stage = Stage::between;
+        question_->until = now_ms() + soon_ms;
+        return;
+    }
+    const bool tells = question_->asked
+        ? any_connected() && hangs::longest_wait(question_->now) >= question_->least_wait
+        : verdict.is_proven_stuck();
+    tells ? ask(Stage::lines) : end_question();
+}
+
+void FarRanks::tell_all() {
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+        if (ranks_[i].answer) add_lines(question_->now.ranks[i], *ranks_[i].answer);
+    const hangs::Verdict verdict = hangs::judge(question_->before, question_->now);
+    say_report(question_->now, &question_->before);
+    if (hangs::longest_wait(question_->now) > 0) say_verdict(verdict);
+    const bool is_first = !told_ && verdict.is_proven_stuck() && fingerprint() != 0 &&
+        reaction_ != DeadlockWatch::Reaction::off;
+    end_question();
+    if (!is_first) return;
+    told_ = true;
+    judge_at_ = -1;
+    on_verdict_(reaction_ == DeadlockWatch::Reaction::abort ||
+                verdict.kind == hangs::Verdict::Kind::ended);
+}
+
+void FarRanks::end_question() {
+    const std::vector<std::function<void()>> then = std::move(question_->then);
+    question_.reset();
+    for (const auto& one : then) one();
+}
+
+}  // namespace heddle::mpiexec

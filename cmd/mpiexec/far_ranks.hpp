@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The ranks of a job on several hosts, as their keepers there tell of them (root_link.hpp): reports and verdicts on all.
+///
+/// The cut        all ranks are looked at once, and when the last has answered they are looked at again. A thread that has
+///                slept from one look to the other has slept at the moment between, whatever the clocks of the hosts say.
+///                hangs::judge() does the rest, by what ranks have counted (docs/adr/0066-verdicts-on-several-hosts.md).
+/// Watch          keepers tell when their rank begins to wait, and when it goes on. Only while all wait they are asked.
+/// Rank missing   whose keeper has not connected, or does not answer in time: the report says so, and there is no verdict.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deadlock_watch.hpp"
+#include "event_loop.hpp"
+#include "framed.hpp"
+#include "hangs/snapshot.hpp"
+#include "hangs/verdict.hpp"
+#include "job.hpp"
+#include "report_place.hpp"
+
+namespace heddle::mpiexec {
+
+class FarRanks {
+public:
+    /// `on_verdict`: the first verdict that a wait is for ever has been told; whether the job ends for it. `job`: of the launcher.
+    FarRanks(EventLoop& loop, const Job& job, DeadlockWatch::Reaction reaction,
+             std::function<void(bool ends_job)> on_verdict);
+
+    [[nodiscard]] bool any_connected() const;
+    [[nodiscard]] bool all_connected() const;
+
+    /// Tells where all ranks are, and calls `then`. Nothing is told if no thread has waited for `least_wait` seconds. It takes
+    /// at most about `within`.
+    void tell(std::function<void()> then, double least_wait, std::chrono::milliseconds within);
+
+    /// When look() is to be called next, on the clock of now_ms(); -1: not before something comes.
+    [[nodiscard]] long long due() const;
+    void look(long long now);
+
+private:
+    static constexpr long long usual_ms = 400, soon_ms = 100, most_ms = 60'000;
+    static constexpr std::chrono::milliseconds for_answers{2000}, for_lines{2000};
+
+    struct Rank {
+        Framed* link = nullptr;   ///< nullptr: not connected
+        std::uint64_t waits = 0;  ///< changes with each wait; 0: it does not
+        std::optional<hangs::Rank> end, answer;
+    };
+    /// A connection. `rank`: -1 before it has said who it is.
+    struct Keeper {
+        std::unique_ptr<Framed> link;
+        int rank = -1;
+        bool gone = false;
+    };
+    enum class Stage { first, between, second, lines };
+    struct Question {
+        Stage stage = Stage::first;
+        long long until = 0;                            ///< of the stage
+        std::chrono::milliseconds patience{}, lines{};  ///< for answers; for lines of the program
+        hangs::Snapshot before, now;
+        bool asked = false;  ///< by the user, and not by the watch
+        int more_looks = 4;  ///< while something moves between two of them
+        double least_wait = 0;
+        std::vector<std::function<void()>> then;
+    };
+
+    void accept();
+    void hear(Keeper& keeper, char kind, std::string_view bytes);
+    void introduce(Keeper& keeper, std::string_view bytes);
+    void take_answer(Rank& rank, std::string_view bytes);
+    void lose(Keeper& keeper);
+
+    [[nodiscard]] bool answered() const;
+    [[nodiscard]] std::uint64_t fingerprint() const;
+    [[nodiscard]] hangs::Snapshot snapshot() const;
+    void watch(long long now);
+    void begin(Question question);
+    void ask(Stage stage);
+    void go_on(long long now);
+    void judge();
+    void tell_all();
+    void end_question();
+
+    EventLoop& loop_;
+    UniqueFd socket_;
+    const std::optional<ReportAddress> address_;
+    const DeadlockWatch::Reaction reaction_;
+    const std::function<void(bool)> on_verdict_;
+    std::vector<Rank> ranks_;
+    std::list<Keeper> keepers_;
+    std::optional<Question> question_;
+    std::uint32_t round_ = 0;
+    std::uint64_t last_ = 0;      ///< fingerprint
+    long long judge_at_ = -1;     ///< when the watch asks; -1: some rank does not wait
+    long long pause_ = usual_ms;  ///< until what was no verdict is asked for again
+    bool told_ = false;           ///< the verdict that nobody has asked for
+};
+
+}  // namespace heddle::mpiexec
