@@ -2,13 +2,14 @@
 #include "buffers.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory_resource>
 #include <mutex>
 
 #include "findings.hpp"
+#include "hash.hpp"
 #include "requests.hpp"
+#include "spin_lock.hpp"
 
 namespace heddle::check {
 
@@ -17,41 +18,12 @@ namespace {
 constexpr std::int64_t most_hashed = 4096;  ///< bytes; of longer buffers pieces at equal distances
 constexpr std::int64_t piece = 64;
 
-constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-
-/// One to one in each argument, so that no difference is lost on the way.
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
-    hash = (hash ^ word) * odd;
-    return hash ^ (hash >> 32);
-}
-
-std::uint64_t fold(std::uint64_t hash, const char* bytes, std::int64_t length) noexcept {
-    std::uint64_t word = 0;
-    std::int64_t i = 0;
-    if (length >= 64) {
-        std::uint64_t lanes[4] = {hash, 1, 2, 3};
-        for (; i + 32 <= length; i += 32)
-            for (int lane = 0; lane < 4; ++lane) {
-                std::memcpy(&word, bytes + i + 8 * lane, 8);
-                lanes[lane] = mix(lanes[lane], word);
-            }
-        hash = mix(mix(mix(lanes[0], lanes[1]), lanes[2]), lanes[3]);
-    }
-    for (; i + 8 <= length; i += 8) {
-        std::memcpy(&word, bytes + i, 8);
-        hash = mix(hash, word);
-    }
-    for (; i < length; ++i) hash = mix(hash, static_cast<unsigned char>(bytes[i]));
-    return hash;
-}
-
-std::uint64_t fold_long(const char* bytes, std::int64_t length) noexcept {
-    if (length <= most_hashed) return fold(1, bytes, length);
+void add_parts(Hash& hash, const char* bytes, std::int64_t length) noexcept {
+    if (length <= most_hashed) return hash.add(bytes, length);
     constexpr std::int64_t pieces = most_hashed / piece;
-    std::uint64_t hash = 1;
     for (std::int64_t i = 0; i < pieces; ++i)
-        hash = fold(hash, bytes + (length - piece) / (pieces - 1) * i, piece);
-    return fold(hash, bytes + length - piece, piece);
+        hash.add(bytes + (length - piece) / (pieces - 1) * i, piece);
+    hash.add(bytes + length - piece, piece);
 }
 
 struct InUse {
@@ -62,7 +34,7 @@ struct InUse {
 
 /// Never destroyed: threads of the program may call MPI to the end.
 struct Map {
-    std::mutex guard;
+    SpinLock guard;
     std::pmr::unsynchronized_pool_resource pool;
     std::pmr::multimap<std::uintptr_t, InUse> ranges{&pool};
     std::uintptr_t longest = 0;  ///< of all that have been in it since it was empty
@@ -135,11 +107,11 @@ void erase(Map& all, const Buffer& buffer, const Tracked& tracked, bool writes) 
 
 Buffer::Buffer(const void* buffer, MPI_Count elements, MPI_Datatype datatype) {
     if (buffer == MPI_IN_PLACE || elements <= 0) return;
-    auto found = type_of(datatype);
+    const auto& found = type_of(datatype);
     if (found == nullptr || found->signature.bytes == 0) return;
     address = static_cast<const char*>(buffer);
     count = elements;
-    type = std::move(found);
+    type = found;
     if (begin() < 4096) type = nullptr;  // no memory: the library refuses it
 }
 
@@ -155,18 +127,21 @@ std::uintptr_t Buffer::end() const noexcept {
 }
 
 std::uint64_t Buffer::hash() const noexcept {
-    if (type->dense) return fold_long(address + type->low, count * type->signature.bytes);
-    std::uint64_t hash = 1;
+    Hash hash;
+    if (type->dense) {
+        add_parts(hash, address + type->low, count * type->signature.bytes);
+        return hash.value();
+    }
     const std::int64_t elements = std::max<std::int64_t>(1, most_hashed / type->signature.bytes);
     const std::int64_t step = std::max<std::int64_t>(1, count / elements);
     const std::size_t blocks = std::max<std::size_t>(1, type->blocks.size() / 256);
     for (std::int64_t i = 0; i < count; i += step)
         for (std::size_t k = 0; k < type->blocks.size(); k += blocks) {
             const Block& block = type->blocks[k];
-            hash = fold(hash, address + i * type->extent + block.offset,
-                        std::min(block.length, most_hashed));
+            hash.add(address + i * type->extent + block.offset,
+                     std::min(block.length, most_hashed));
         }
-    return hash;
+    return hash.value();
 }
 
 namespace {
@@ -241,7 +216,7 @@ void occupy(const Call& call, Tracked& tracked) {
     Conflict of_reads, of_writes;
     {
         Map& all = in_use();
-        const std::lock_guard<std::mutex> held(all.guard);
+        const std::lock_guard<SpinLock> held(all.guard);
         if (!reads.is_empty()) of_reads = conflict_of(reads, false);
         if (!writes.is_empty()) of_writes = conflict_of(writes, true);
         if (!reads.is_empty()) insert(all, reads, tracked, false);
@@ -255,7 +230,7 @@ void occupy(const Call& call, Tracked& tracked) {
 void vacate(Tracked& tracked) {
     if (tracked.uses.reads.is_empty() && tracked.uses.writes.is_empty()) return;
     Map& all = in_use();
-    const std::lock_guard<std::mutex> held(all.guard);
+    const std::lock_guard<SpinLock> held(all.guard);
     erase(all, tracked.uses.reads, tracked, false);
     erase(all, tracked.uses.writes, tracked, true);
 }
@@ -264,7 +239,7 @@ void look_for_overlap(const Call& call, const Buffer& buffer, bool writes) {
     if (buffer.is_empty()) return;
     Conflict conflict;
     {
-        const std::lock_guard<std::mutex> held(in_use().guard);
+        const std::lock_guard<SpinLock> held(in_use().guard);
         conflict = conflict_of(buffer, writes);
     }
     tell_conflict(call, conflict, writes);

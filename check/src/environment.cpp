@@ -36,19 +36,19 @@ void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
 
 }  // namespace
 
-int checked_Init(const void*, int* argc, char*** argv) {
+int checked_Init(Caller, int* argc, char*** argv) {
     const int error = library().Init(argc, argv);
     if (error == MPI_SUCCESS) begin(true, MPI_THREAD_SINGLE);
     return error;
 }
 
-int checked_Init_thread(const void*, int* argc, char*** argv, int required, int* provided) {
+int checked_Init_thread(Caller, int* argc, char*** argv, int required, int* provided) {
     const int error = library().Init_thread(argc, argv, required, provided);
     if (error == MPI_SUCCESS) begin(true, required);
     return error;
 }
 
-int checked_Session_init(const void* from, MPI_Info info, MPI_Errhandler errhandler,
+int checked_Session_init(Caller from, MPI_Info info, MPI_Errhandler errhandler,
                          MPI_Session* session) {
     const int error = library().Session_init(info, errhandler, session);
     if (error != MPI_SUCCESS) return error;
@@ -57,7 +57,7 @@ int checked_Session_init(const void* from, MPI_Info info, MPI_Errhandler errhand
     return error;
 }
 
-int checked_Session_finalize(const void*, MPI_Session* session) {
+int checked_Session_finalize(Caller, MPI_Session* session) {
     const MPI_Session freed = *session;
     const int error = library().Session_finalize(session);
     if (error == MPI_SUCCESS) {
@@ -68,7 +68,7 @@ int checked_Session_finalize(const void*, MPI_Session* session) {
     return error;
 }
 
-int checked_Finalize(const void*) {
+int checked_Finalize(Caller) {
     // Functions of the program that delete attributes of MPI_COMM_SELF still make calls, which are looked at.
     if (!is_on()) return library().Finalize();
     tell_open_requests();
