@@ -165,7 +165,7 @@ def rma(f, before, after):
 
 
 def requests(f, before, after):
-    if not any(name == "request" and c_type.endswith("*") for c_type, name in f.params):
+    if f.base == "Cancel" or not any(name == "request" and c_type.endswith("*") for c_type, name in f.params):
         return
     uses = "check::Uses{}"
     kind = "other"
@@ -244,7 +244,8 @@ def lines(f):
             before.append("check::forget_communicator(freed);")
         if f.base == "Type_free":
             before.append("check::forget_type(freed);")
-        after.append(f"if (error == MPI_SUCCESS) check::gone(check::Object::{OBJECTS[kind]}, freed);")
+        # A file that cannot be written any more is closed all the same.
+        after.append(f"if (error == MPI_SUCCESS || check::value_of({name}) != freed) check::gone(check::Object::{OBJECTS[kind]}, freed);")
     if f.base == "Comm_dup_with_info" or f.base == "Comm_set_info":
         comm = "*newcomm" if f.base == "Comm_dup_with_info" else "comm"
         after.append(f"if (error == MPI_SUCCESS) check::promised({comm}, info);")

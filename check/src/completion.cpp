@@ -34,7 +34,10 @@ bool is_ignored(const MPI_Status* status) noexcept { return status == MPI_STATUS
 class Several {
 public:
     Several(const Call& call, int count, MPI_Request* requests)
-        : call_(call), count_(!is_memory(requests) ? 0 : std::max(count, 0)), tracked_(count_) {
+        : call_(call),
+          count_(!is_memory(requests) ? 0 : std::max(count, 0)),
+          requests_(requests),
+          tracked_(count_) {
         for (int i = 0; i < count_; ++i) tracked_[i] = begin_completion(call, requests[i]);
     }
     void done(int i, const MPI_Status& status, int error) {
@@ -43,7 +46,7 @@ public:
     }
     /// Those that done() has not had go on.
     ~Several() {
-        for (int i = 0; i < count_; ++i) not_completed(tracked_[i]);
+        for (int i = 0; i < count_; ++i) leave(tracked_[i], requests_[i]);
     }
     Several(const Several&) = delete;
     Several& operator=(const Several&) = delete;
@@ -51,15 +54,16 @@ public:
 private:
     const Call& call_;
     int count_;
+    MPI_Request* requests_;
     Array<Tracked*> tracked_;
 };
 
 /// One request of a call: goes on if an exception of the program leaves it.
 class One {
 public:
-    One(const Call& call, MPI_Request request)
-        : call_(call), tracked_(begin_completion(call, request)) {}
-    ~One() { not_completed(tracked_); }
+    One(const Call& call, MPI_Request* request)
+        : call_(call), request_(request), tracked_(begin_completion(call, *request)) {}
+    ~One() { leave(tracked_, *request_); }
     One(const One&) = delete;
     One& operator=(const One&) = delete;
     void done(const MPI_Status& status, int error) {
@@ -68,6 +72,7 @@ public:
 
 private:
     const Call& call_;
+    MPI_Request* request_;
     Tracked* tracked_;
 };
 
@@ -250,7 +255,7 @@ int checked_Improbe(Caller from, int source, int tag, MPI_Comm comm, int* flag,
 int checked_Wait(Caller from, MPI_Request* request, MPI_Status* status) {
     if (!is_on() || !is_memory(request)) return library().Wait(request, status);
     const Call call(Function::Wait, from);
-    One one(call, *request);
+    One one(call, request);
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = library().Wait(request, told);
@@ -261,7 +266,7 @@ int checked_Wait(Caller from, MPI_Request* request, MPI_Status* status) {
 int checked_Test(Caller from, MPI_Request* request, int* flag, MPI_Status* status) {
     if (!is_on() || !is_memory(request)) return library().Test(request, flag, status);
     const Call call(Function::Test, from);
-    One one(call, *request);
+    One one(call, request);
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = library().Test(request, flag, told);

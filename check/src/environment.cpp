@@ -16,6 +16,7 @@ namespace {
 
 std::mutex guard;
 int users = 0;  ///< the world model and sessions
+bool world_has_ended = false;
 
 /// Sessions have no level of their own here: their threads are not looked at.
 void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
@@ -32,6 +33,14 @@ void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
     ++users;
     own_thread();
     checking = true;
+}
+
+/// Whether nobody uses MPI any more.
+bool leave() {
+    const std::lock_guard<std::mutex> held(guard);
+    if (--users > 0) return false;
+    checking = false;
+    return true;
 }
 
 }  // namespace
@@ -58,12 +67,11 @@ int checked_Session_init(Caller from, MPI_Info info, MPI_Errhandler errhandler,
 }
 
 int checked_Session_finalize(Caller, MPI_Session* session) {
-    const MPI_Session freed = *session;
+    const MPI_Session freed = value_of(session);
     const int error = library().Session_finalize(session);
     if (error == MPI_SUCCESS) {
         gone(Object::session, freed);
-        const std::lock_guard<std::mutex> held(guard);
-        if (--users == 0) checking = false;
+        if (leave()) tell_leaks();
     }
     return error;
 }
@@ -73,12 +81,16 @@ int checked_Finalize(Caller) {
     if (!is_on()) return library().Finalize();
     tell_open_requests();
     const int error = library().Finalize();
-    const std::lock_guard<std::mutex> held(guard);
-    --users;
-    if (users == 0) checking = false;
-    tell_leaks();
+    const bool last = leave();
+    world_has_ended = true;
+    if (last) tell_leaks();
     tell_unreceived();
     return error;
+}
+
+/// Sessions that are open to the end of the program.
+__attribute__((destructor)) static void tell_at_exit() {
+    if (world_has_ended && is_on()) tell_leaks();
 }
 
 }  // namespace heddle::check

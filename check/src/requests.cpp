@@ -36,24 +36,26 @@ void for_each_request(Function function) {
     }
 }
 
-/// Objects that are over wait here, those of a thread in its own list.
+/// Objects that are over wait here, those of a thread in its own list. A thread may call MPI when its list is no more.
+thread_local bool has_ended = false;
 struct Spare {
     std::vector<Tracked*> objects;
     ~Spare() {
+        has_ended = true;
         for (Tracked* object : objects) delete object;
     }
 };
 thread_local Spare spare;
 
 Tracked* get() {
-    if (spare.objects.empty()) return new (std::nothrow) Tracked;
+    if (has_ended || spare.objects.empty()) return new (std::nothrow) Tracked;
     Tracked* const object = spare.objects.back();
     spare.objects.pop_back();
     *object = Tracked{};
     return object;
 }
 void put(Tracked* object) {
-    if (spare.objects.size() < 4096)
+    if (!has_ended && spare.objects.size() < 4096)
         spare.objects.push_back(object);
     else
         delete object;
@@ -247,6 +249,11 @@ void not_completed(Tracked* tracked) {
     Shard& shard = shard_of(tracked->handle);
     const std::lock_guard<SpinLock> held(shard.guard);
     tracked->state = Tracked::State::held;
+}
+
+void leave(Tracked* tracked, MPI_Request now) {
+    if (tracked != nullptr && now == MPI_REQUEST_NULL) return released(tracked);
+    not_completed(tracked);
 }
 
 void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status, int error) {

@@ -41,6 +41,8 @@ Tracked* begin_completion(const Call& call, MPI_Request request);
 /// The call has completed it, with this status; else it goes on (not_completed()).
 void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status, int error);
 void not_completed(Tracked* tracked);
+/// The call has told nothing of it: it goes on, unless its handle is no more (`now`).
+void leave(Tracked* tracked, MPI_Request now);
 /// Before MPI_Start; nullptr as above.
 Tracked* begin_start(const Call& call, MPI_Request request);
 /// After MPI_Request_free.

@@ -157,16 +157,16 @@ void SentMessages::drain(Inbox& in, int from) {
         const Message& message = record->message;
         if (message.function == Message::withdrawal)
             drop(in, message);
-        else
+        else if (!is_owed(in, message.envelope()))
             in.waiting[message.envelope()].push_back({in.count + 1, message});
         advance(in);
     }
 }
 
-/// A later message of the same envelope may have been received for it: then the record of that one is left.
+/// A later message of the same envelope may have been received for it: then the record of that one is dropped.
 void SentMessages::drop(Inbox& in, const Message& withdrawal) {
     const auto entry = in.waiting.find(withdrawal.envelope());
-    if (entry == in.waiting.end()) return;
+    if (entry == in.waiting.end()) return in.owed.push_back(withdrawal.envelope());
     auto& queue = entry->second;
     const auto wanted = static_cast<std::uint64_t>(withdrawal.elements);
     auto at = std::find_if(queue.begin(), queue.end(),
@@ -174,6 +174,13 @@ void SentMessages::drop(Inbox& in, const Message& withdrawal) {
     if (at == queue.end()) at = queue.begin();
     queue.erase(at);
     if (queue.empty()) in.waiting.erase(entry);
+}
+
+bool SentMessages::is_owed(Inbox& in, const Envelope& envelope) {
+    const auto found = std::find(in.owed.begin(), in.owed.end(), envelope);
+    if (found == in.owed.end()) return false;
+    in.owed.erase(found);
+    return true;
 }
 
 // ---- The end ----

@@ -121,6 +121,7 @@ private:
         std::uint32_t chunk = 0, slot = 0;
         std::uint64_t count = 0;
         std::unordered_map<Envelope, std::deque<Waiting>, Hash> waiting;
+        std::vector<Envelope> owed;  ///< records that are to be dropped when they come
     };
 
     Ends& ends(int to, int from) const noexcept;
@@ -134,6 +135,7 @@ private:
     }
     void drain(Inbox& in, int from);
     static void drop(Inbox& in, const Message& withdrawal);
+    static bool is_owed(Inbox& in, const Envelope& envelope);
     template <class Agrees>
     static Found take_waiting(Inbox& in, Envelope envelope, Agrees agrees, Message& found);
 
@@ -153,7 +155,7 @@ template <class Agrees>
 SentMessages::Found SentMessages::take(int from, Envelope envelope, Agrees agrees, Message& found) {
     Inbox& in = inboxes_[static_cast<std::size_t>(from)];
     const std::lock_guard<SpinLock> held(in.guard);
-    if (in.waiting.empty() || !in.waiting.contains(envelope))
+    if ((in.waiting.empty() || !in.waiting.contains(envelope)) && in.owed.empty())
         if (const Record* record = next(in, from); record != nullptr &&
             record->message.function != Message::withdrawal &&
             record->message.envelope() == envelope && agrees(record->message)) {

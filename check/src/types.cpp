@@ -518,6 +518,7 @@ void know_type(MPI_Datatype datatype) {
 }
 
 void forget_type(MPI_Datatype datatype) {
+    if (is_predefined(datatype)) return;
     std::unique_lock held(types().guard);
     types().known.erase(datatype);
     types().made.erase(datatype);
