@@ -289,8 +289,10 @@ int checked_Request_free(Caller from, MPI_Request* request) {
 int checked_Start(Caller from, MPI_Request* request) {
     if (!is_on() || !is_memory(request)) return library().Start(request);
     const Call call(Function::Start, from);
-    begin_start(call, *request);
-    return library().Start(request);
+    Tracked* const tracked = begin_start(call, *request);
+    const int error = library().Start(request);
+    if (error != MPI_SUCCESS) not_started(tracked);
+    return error;
 }
 
 // ---- Several requests ----
@@ -298,8 +300,13 @@ int checked_Start(Caller from, MPI_Request* request) {
 int checked_Startall(Caller from, int count, MPI_Request requests[]) {
     if (!is_on() || !is_memory(requests)) return library().Startall(count, requests);
     const Call call(Function::Startall, from);
-    for (int i = 0; i < count; ++i) begin_start(call, requests[i]);
-    return library().Startall(count, requests);
+    const int length = std::max(count, 0);
+    Array<Tracked*> tracked(length);
+    for (int i = 0; i < length; ++i) tracked[i] = begin_start(call, requests[i]);
+    const int error = library().Startall(count, requests);
+    // Some of them may have been started: nothing is known of any.
+    for (int i = 0; error != MPI_SUCCESS && i < length; ++i) not_started(tracked[i]);
+    return error;
 }
 
 namespace {

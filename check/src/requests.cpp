@@ -307,6 +307,14 @@ Tracked* begin_start(const Call& call, MPI_Request request) {
     return tracked;
 }
 
+void not_started(Tracked* tracked) {
+    if (tracked == nullptr) return;
+    if (tracked->receives) lost();
+    deactivate(*tracked);
+    unsend(tracked->sent);
+    tracked->sent = {};
+}
+
 void released(Tracked* tracked) {
     if (tracked == nullptr) return;
     // What it receives is not seen: messages to this rank may have come or not.

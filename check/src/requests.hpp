@@ -45,6 +45,7 @@ void not_completed(Tracked* tracked);
 void leave(Tracked* tracked, MPI_Request now);
 /// Before MPI_Start; nullptr as above.
 Tracked* begin_start(const Call& call, MPI_Request request);
+void not_started(Tracked* tracked);
 /// After MPI_Request_free.
 void released(Tracked* tracked);
 void tell_open_requests();

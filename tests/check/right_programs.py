@@ -29,7 +29,6 @@ BENCHES = [
     "blocking --sizes 10,100K --call recv --seconds 0.02 --repetitions 1",
     "collectives --operations barrier,bcast,allreduce,allgather,alltoall,reduce --sizes 8,64K --seconds 0.01 --repetitions 1",
     "collectives --operations ibarrier,ibcast,ireduce,iallreduce,iallgather,ialltoall --sizes 8,64K --seconds 0.01 --repetitions 1",
-    "datatypes --bytes 100000 --seconds 0.01 --repetitions 1",
     "fan_rate --senders 1 --mode threads --operation nonblocking --seconds 0.05 --repetitions 1",
     "fan_rate --senders 1 --mode processes --operation blocking --seconds 0.05 --repetitions 1",
     "halo 16 20",
@@ -50,10 +49,20 @@ BENCHES = [
 ]
 
 
-def lines_of(name):
+def rows_of(name):
     for line in (HERE / name).read_text().splitlines():
         if line and not line.startswith("#"):
-            yield line.split()[0]
+            yield line.split()
+
+
+def is_explained(names, kind, call):
+    return any(row[0] in names and row[1] in (kind, "*") and row[2] in (call, "*") for row in rows_of("explained.txt"))
+
+
+def cannot_run(command):
+    names = names_of(command)
+    return any(row[0] in names and row[1:3] == ["cannot", "run"] and (row[3] == "-" or row[3] in command)
+               for row in rows_of("explained.txt"))
 
 
 class Program:
@@ -67,10 +76,15 @@ class Program:
         return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                               timeout=WATCHDOG, env={**os.environ, **self.environment})
 
+    def explains(self, finding):
+        names = names_of(self.command)
+        return finding["check"] == "note" or is_explained(names, finding["check"], finding["call"])
+
     def judge(self):
         """What is wrong, or nothing; or None if the program cannot run here."""
         job = self.run("--check", "--json")
-        found = [line for line in job.stdout.splitlines() if line.startswith('{"check":') and '"check":"note"' not in line]
+        lines = [line for line in job.stdout.splitlines() if line.startswith('{"check":')]
+        found = [line for line in lines if not self.explains(json.loads(line))]
         if found:
             return found
         if job.returncode == SKIPPED:
@@ -82,8 +96,9 @@ def ranks_of(command):
     return sum(int(command[i + 1]) for i, word in enumerate(command) if word == "-n")
 
 
-def executable_of(command):
-    return next((pathlib.Path(word).name for word in command[1:] if word.startswith("/")), "")
+def names_of(command):
+    """Of the programs: one may start another one."""
+    return [RECIPES.sub("", pathlib.Path(word).name) for word in command[1:] if word.startswith("/")]
 
 
 def of_tests(build):
@@ -96,11 +111,11 @@ def of_tests(build):
             command = command[2:]
         if not command or not command[0].endswith("/mpiexec") or "mpi" not in properties.get("LABELS", []):
             continue
-        name, ranks = executable_of(command), ranks_of(command)
-        if ranks > 4 or RECIPES.search(name):
+        names, ranks = names_of(command), ranks_of(command)
+        if not names or ranks > 4 or RECIPES.search(test["name"].split(".")[0]):
             continue
         environment = dict(one.split("=", 1) for one in properties.get("ENVIRONMENT", []))
-        key = name, tuple(word for word in command[1:] if not word.isdigit())
+        key = *names, *(word for word in command[1:] if not word.isdigit())
         # Of one rank only where there is nothing else.
         if key not in found or ranks_of(found[key].command) < 2:
             found[key] = Program(test["name"], command, environment)
@@ -115,10 +130,10 @@ def of_bench(build):
 
 
 def chosen(build, choice, part):
-    wrong = set(lines_of("wrong.txt"))
-    few = set(lines_of("few.txt"))
+    few = {row[0] for row in rows_of("few.txt")}
     for program in [*of_tests(build), *of_bench(build)]:
-        if executable_of(program.command) not in wrong and part in program.name and (choice == "all" or program.name in few):
+        runs = not cannot_run(program.command)
+        if runs and part in program.name and (choice == "all" or program.name in few):
             yield program
 
 
