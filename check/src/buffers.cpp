@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <memory_resource>
 #include <mutex>
+#include <vector>
 
 #include "findings.hpp"
 #include "hash.hpp"
@@ -26,18 +26,60 @@ void add_parts(Hash& hash, const char* bytes, std::int64_t length) noexcept {
     hash.add(bytes + length - piece, piece);
 }
 
-struct InUse {
-    std::uintptr_t end;
+struct Range {
+    std::uintptr_t begin, end;
     const Tracked* tracked;
-    bool writes;
+};
+
+/// Ranges of memory that operations under way read, or write. Few lie in a row; more in the order of their begins.
+class Ranges {
+public:
+    void insert(const Range& range) {
+        if (sorted_.empty() && row_.size() < most_in_row) return row_.push_back(range);
+        for (const Range& one : row_) sort_in(one);
+        row_.clear();
+        sort_in(range);
+    }
+    void erase(std::uintptr_t begin, const Tracked& tracked) {
+        for (std::size_t i = 0; i < row_.size(); ++i)
+            if (row_[i].tracked == &tracked) {
+                row_[i] = row_.back();
+                return row_.pop_back();
+            }
+        auto [at, end] = sorted_.equal_range(begin);
+        while (at != end && at->second.tracked != &tracked) ++at;
+        if (at != end) sorted_.erase(at);
+    }
+    /// The first of those that touch [begin, end) for which `is_meant` is true; nullptr if there is none.
+    template <class Is>
+    const Tracked* find(std::uintptr_t begin, std::uintptr_t end, Is is_meant) const {
+        for (const Range& one : row_)
+            if (one.begin < end && begin < one.end && is_meant(*one.tracked)) return one.tracked;
+        if (sorted_.empty()) return nullptr;
+        for (auto at = sorted_.lower_bound(begin > longest_ ? begin - longest_ : 0);
+             at != sorted_.end() && at->first < end; ++at)
+            if (begin < at->second.end && is_meant(*at->second.tracked)) return at->second.tracked;
+        return nullptr;
+    }
+
+private:
+    static constexpr std::size_t most_in_row = 48;
+
+    void sort_in(const Range& range) {
+        if (sorted_.empty()) longest_ = 0;
+        longest_ = std::max(longest_, range.end - range.begin);
+        sorted_.emplace(range.begin, range);
+    }
+
+    std::vector<Range> row_;
+    std::multimap<std::uintptr_t, Range> sorted_;
+    std::uintptr_t longest_ = 0;  ///< of all that have been in it since it was empty
 };
 
 /// Never destroyed: threads of the program may call MPI to the end.
 struct Map {
     SpinLock guard;
-    std::pmr::unsynchronized_pool_resource pool;
-    std::pmr::multimap<std::uintptr_t, InUse> ranges{&pool};
-    std::uintptr_t longest = 0;  ///< of all that have been in it since it was empty
+    Ranges reads, writes;
 };
 Map& in_use() {
     static Map& all = *new Map;
@@ -53,20 +95,15 @@ struct Conflict {
 /// in_use().guard is held.
 Conflict conflict_of(const Buffer& buffer, bool writes) {
     Map& all = in_use();
-    Conflict conflict;
-    if (all.ranges.empty()) return conflict;
     const std::uintptr_t begin = buffer.begin(), end = buffer.end();
-    for (auto at = all.ranges.lower_bound(begin > all.longest ? begin - all.longest : 0);
-         at != all.ranges.end() && at->first < end; ++at) {
-        const InUse& other = at->second;
-        if (other.end <= begin || (!writes && !other.writes)) continue;
-        const Buffer& of_other =
-            other.writes ? other.tracked->uses.writes : other.tracked->uses.reads;
-        if (!buffer.overlaps(of_other)) continue;
-        conflict = {true, other.writes, other.tracked->function, other.tracked->place};
-        break;
-    }
-    return conflict;
+    const Tracked* other = all.writes.find(
+        begin, end, [&](const Tracked& one) { return buffer.overlaps(one.uses.writes); });
+    const bool writes_too = other != nullptr;
+    if (other == nullptr && writes)
+        other = all.reads.find(begin, end,
+                               [&](const Tracked& one) { return buffer.overlaps(one.uses.reads); });
+    if (other == nullptr) return {};
+    return {true, writes_too, other->function, other->place};
 }
 
 void tell_conflict(const Call& call, const Conflict& conflict, bool writes) {
@@ -87,20 +124,11 @@ void tell_conflict(const Call& call, const Conflict& conflict, bool writes) {
              "Complete the receive before its buffer is read.");
 }
 
-void insert(Map& all, const Buffer& buffer, Tracked& tracked, bool writes) {
-    all.ranges.emplace(buffer.begin(), InUse{buffer.end(), &tracked, writes});
-    all.longest = std::max(all.longest, buffer.end() - buffer.begin());
+void insert(Ranges& ranges, const Buffer& buffer, const Tracked& tracked) {
+    if (!buffer.is_empty()) ranges.insert({buffer.begin(), buffer.end(), &tracked});
 }
-
-void erase(Map& all, const Buffer& buffer, const Tracked& tracked, bool writes) {
-    if (buffer.is_empty()) return;
-    auto [at, end] = all.ranges.equal_range(buffer.begin());
-    for (; at != end; ++at)
-        if (at->second.tracked == &tracked && at->second.writes == writes) {
-            all.ranges.erase(at);
-            break;
-        }
-    if (all.ranges.empty()) all.longest = 0;
+void erase(Ranges& ranges, const Buffer& buffer, const Tracked& tracked) {
+    if (!buffer.is_empty()) ranges.erase(buffer.begin(), tracked);
 }
 
 }  // namespace
@@ -130,6 +158,12 @@ std::uint64_t Buffer::hash() const noexcept {
     Hash hash;
     if (type->dense) {
         add_parts(hash, address + type->low, count * type->signature.bytes);
+        return hash.value();
+    }
+    if (count == 1 && type->stride != 0 && type->blocks.front().length == 8) {
+        const auto blocks = static_cast<std::int64_t>(type->blocks.size());
+        const std::int64_t every = std::max<std::int64_t>(1, blocks / (most_hashed / 8));
+        hash.add_words(address + type->blocks.front().offset, every * type->stride, blocks / every);
         return hash.value();
     }
     const std::int64_t elements = std::max<std::int64_t>(1, most_hashed / type->signature.bytes);
@@ -219,8 +253,8 @@ void occupy(const Call& call, Tracked& tracked) {
         const std::lock_guard<SpinLock> held(all.guard);
         if (!reads.is_empty()) of_reads = conflict_of(reads, false);
         if (!writes.is_empty()) of_writes = conflict_of(writes, true);
-        if (!reads.is_empty()) insert(all, reads, tracked, false);
-        if (!writes.is_empty()) insert(all, writes, tracked, true);
+        insert(all.reads, reads, tracked);
+        insert(all.writes, writes, tracked);
     }
     tracked.overlaps = of_reads.found;
     tell_conflict(call, of_reads, false);
@@ -231,8 +265,8 @@ void vacate(Tracked& tracked) {
     if (tracked.uses.reads.is_empty() && tracked.uses.writes.is_empty()) return;
     Map& all = in_use();
     const std::lock_guard<SpinLock> held(all.guard);
-    erase(all, tracked.uses.reads, tracked, false);
-    erase(all, tracked.uses.writes, tracked, true);
+    erase(all.reads, tracked.uses.reads, tracked);
+    erase(all.writes, tracked.uses.writes, tracked);
 }
 
 void look_for_overlap(const Call& call, const Buffer& buffer, bool writes) {

@@ -58,14 +58,15 @@ Value value_of(const Value* address) noexcept {
 /// A call of the program that may be made at any time by any thread.
 class Anytime {
 public:
-    Anytime(Function function, Caller from) noexcept : function_(function), from_(from) {}
+    Anytime(Function function, Caller from) noexcept
+        : function_(function), place_(place_of(from)) {}
     Function function() const noexcept { return function_; }
     const char* name() const noexcept { return name_of(function_); }
-    Place place() const noexcept { return place_of(from_); }
+    Place place() const noexcept { return place_; }
 
 private:
     Function function_;
-    Caller from_;
+    Place place_;
 };
 /// Any other one: looks whether the thread level allows it.
 class Call : public Anytime {

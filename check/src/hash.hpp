@@ -13,9 +13,14 @@ namespace heddle::check {
 class Hash {
 public:
     void add(const char* bytes, std::int64_t length) noexcept {
-        for (; length >= stripe; bytes += stripe, length -= stripe) add_stripe(bytes);
+        for (; length >= stripe; bytes += stripe, length -= stripe) add_stripe(bytes, 8);
         for (; length >= 8; bytes += 8, length -= 8) add_word(word_at(bytes, 8));
         if (length > 0) add_word(word_at(bytes, static_cast<std::size_t>(length)));
+    }
+    /// `count` words at equal distances.
+    void add_words(const char* first, std::int64_t stride, std::int64_t count) noexcept {
+        for (; count >= 8; first += 8 * stride, count -= 8) add_stripe(first, stride);
+        for (; count > 0; first += stride, --count) add_word(word_at(first, 8));
     }
     std::uint64_t value() const noexcept { return value_; }
 
@@ -31,9 +36,10 @@ private:
         return word;
     }
     void add_word(std::uint64_t word) noexcept { value_ = value_ * keys[0] + word; }
-    void add_stripe(const char* bytes) noexcept {
+    void add_stripe(const char* words, std::int64_t apart) noexcept {
         std::uint64_t sum = 0;
-        for (std::size_t i = 0; i < keys.size(); ++i) sum += word_at(bytes + 8 * i, 8) * keys[i];
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            sum += word_at(words + static_cast<std::int64_t>(i) * apart, 8) * keys[i];
         value_ = value_ * keys[0] + sum;
     }
 

@@ -146,10 +146,32 @@ const SentMessages::Record* SentMessages::next(Inbox& in, int from) noexcept {
         return_chunk(in.chunk);
         in.chunk = index;
         in.slot = 0;
+        in.taken = 0;
     }
     const Chunk& chunk = chunks_[in.chunk];
     const Record& record = chunk.records[in.slot];
     return record.lap.load(std::memory_order_acquire) == chunk.head.lap ? &record : nullptr;
+}
+
+/// The oldest one of the envelope in the current chunk, unless something was withdrawn before it.
+const SentMessages::Record* SentMessages::first_of(Inbox& in, int from,
+                                                   const Envelope& envelope) noexcept {
+    if (next(in, from) == nullptr) return nullptr;
+    const Chunk& chunk = chunks_[in.chunk];
+    for (std::uint32_t slot = in.slot; slot < per_chunk; ++slot) {
+        const Record& record = chunk.records[slot];
+        if (record.lap.load(std::memory_order_acquire) != chunk.head.lap) return nullptr;
+        if (is_taken(in, slot)) continue;
+        if (record.message.function == Message::withdrawal) return nullptr;
+        if (record.message.envelope() == envelope) return &record;
+    }
+    return nullptr;
+}
+
+void SentMessages::take_out(Inbox& in, const Record& record) noexcept {
+    const auto slot = static_cast<std::uint32_t>(&record - chunks_[in.chunk].records.data());
+    in.taken |= std::uint32_t{1} << slot;
+    while (in.slot < per_chunk && is_taken(in, in.slot)) advance(in);
 }
 
 void SentMessages::drain(Inbox& in, int from) {
@@ -157,7 +179,7 @@ void SentMessages::drain(Inbox& in, int from) {
         const Message& message = record->message;
         if (message.function == Message::withdrawal)
             drop(in, message);
-        else if (!is_owed(in, message.envelope()))
+        else if (!is_taken(in, in.slot) && !is_owed(in, message.envelope()))
             in.waiting[message.envelope()].push_back({in.count + 1, message});
         advance(in);
     }

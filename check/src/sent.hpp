@@ -119,6 +119,8 @@ private:
     struct alignas(64) Inbox {
         SpinLock guard;
         std::uint32_t chunk = 0, slot = 0;
+        std::uint32_t taken =
+            0;  ///< bits of the slots of the chunk that were taken before their turn
         std::uint64_t count = 0;
         std::unordered_map<Envelope, std::deque<Waiting>, Hash> waiting;
         std::vector<Envelope> owed;  ///< records that are to be dropped when they come
@@ -129,10 +131,15 @@ private:
     std::uint32_t take_chunk() noexcept;
     void return_chunk(std::uint32_t index) noexcept;
     const Record* next(Inbox& in, int from) noexcept;
+    static bool is_taken(const Inbox& in, std::uint32_t slot) noexcept {
+        return (in.taken >> slot & 1) != 0;
+    }
     static void advance(Inbox& in) noexcept {
         ++in.slot;
         ++in.count;
     }
+    const Record* first_of(Inbox& in, int from, const Envelope& envelope) noexcept;
+    void take_out(Inbox& in, const Record& record) noexcept;
     void drain(Inbox& in, int from);
     static void drop(Inbox& in, const Message& withdrawal);
     static bool is_owed(Inbox& in, const Envelope& envelope);
@@ -156,11 +163,10 @@ SentMessages::Found SentMessages::take(int from, Envelope envelope, Agrees agree
     Inbox& in = inboxes_[static_cast<std::size_t>(from)];
     const std::lock_guard<SpinLock> held(in.guard);
     if ((in.waiting.empty() || !in.waiting.contains(envelope)) && in.owed.empty())
-        if (const Record* record = next(in, from); record != nullptr &&
-            record->message.function != Message::withdrawal &&
-            record->message.envelope() == envelope && agrees(record->message)) {
+        if (const Record* record = first_of(in, from, envelope);
+            record != nullptr && agrees(record->message)) {
             found = record->message;
-            advance(in);
+            take_out(in, *record);
             return Found::agrees;
         }
     drain(in, from);
