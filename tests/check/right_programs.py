@@ -22,7 +22,7 @@ AT_ONCE = 2
 FEWEST = {"few": 20, "all": 150}
 # The same sources, built once more for other knobs: the checker sees the same calls.
 RECIPES = re.compile(r"_(one_instance|by_communicator|dedicated|round_robin|(brief_)?global_section|section_per_object|"
-                     r"section_round_robin|pipelined|single_copy|asked|undelayed|counted|bound|crowded|full)$")
+                     r"section_round_robin|by_messages|pipelined|single_copy|asked|undelayed|counted|bound|crowded|full)$")
 # Of bench/: words, without the program's folder.
 BENCHES = [
     "blocking --sizes 10,100K --call send --seconds 0.02 --repetitions 1",
