@@ -32,13 +32,13 @@ def functions():
 
 
 def header(all_functions):
-    lines = ["// Written by generate.py.", "#pragma once", '#include "mpi.h"', "namespace heddle::check {",
+    lines = ["// Written by generate.py.", "#pragma once", '#include "mpi.h"', '#include "places.hpp"', "namespace heddle::check {",
              "/// The functions of a library, by name.", "struct Functions {"]
     lines += [f"    decltype(&PMPI_{name}) {name};" for name in table(all_functions)]
     lines += ["};", "enum class Function : int {"]
     lines += [f"    {name}," for name in names(all_functions)]
     lines += ["};"]
-    lines += [f"int checked_{f.name}({', '.join(['const void* from'] + f.formals)});" for f in all_functions
+    lines += [f"int checked_{f.name}({', '.join(['Caller from'] + f.formals)});" for f in all_functions
               if f.base in rules.BY_HAND]
     return "\n".join(lines + ["}  // namespace heddle::check", ""])
 
@@ -61,7 +61,7 @@ def names(all_functions):
 
 
 def checked(f):
-    formals = ", ".join(["const void* from"] + f.formals)
+    formals = ", ".join(["Caller from"] + f.formals)
     before, after = rules.lines(f)
     if f.base in rules.BY_HAND:
         return []
@@ -90,10 +90,11 @@ def source(all_functions):
     lines += ["}", "}  // namespace heddle::check", "using namespace heddle::check;"]
     for f in all_functions:
         formals = ", ".join(f.formals) or "void"
-        actuals = ", ".join(["__builtin_return_address(0)"] + [name for _, name in f.params])
+        actuals = ", ".join(["HEDDLE_CALLER"] + [name for _, name in f.params])
         lines += [f"HEDDLE_EXPORTED int MPI_{f.name}({formals}) {{",
                   f"    if (const Functions* other = another_mpi()) return other->{f.name}({f.actuals});",
                   f"    return checked_{f.name}({actuals});", "}",
+                  f'HEDDLE_EXPORTED __attribute__((alias("MPI_{f.name}"))) int PMPI_{f.name}({formals});',
                   f"static int below_{f.name}({formals}) {{ return checked_{f.name}({actuals}); }}"]
     lines += ["/// The checking function in place of PMPI_`name` of libmpi_abi.so.1, nullptr if there is none: for faces.",
               'HEDDLE_EXPORTED void* heddle_check_function(const char* name) {',

@@ -6,7 +6,7 @@ LEFT_CHAPTERS = {"tool", "abi-fortran"}
 LEFT_OUT = {"Pcontrol", "Abort", "Get_address", "Test_cancelled", "Initialized", "Finalized", "Query_thread",
             "Is_thread_main", "Get_version", "Get_library_version", "Get_processor_name", "Error_class", "Error_string"}
 # The checker calls them itself.
-NEEDED = {"Test_cancelled", "Is_thread_main"}
+NEEDED = {"Test_cancelled", "Error_class"}
 LEFT_PREFIXES = ("Status_", "Get_count", "Get_elements", "Keyval_", "Attr_")
 # Written by hand: src/completion.cpp, src/environment.cpp.
 BY_HAND = {"Init", "Init_thread", "Finalize", "Session_init", "Session_finalize", "Wait", "Waitall", "Waitany", "Waitsome",
@@ -22,7 +22,7 @@ OBJECTS = {"MPI_Comm": "communicator", "MPI_Datatype": "datatype", "MPI_Group": 
 # The handle that they answer is nobody's to free, or not made by them.
 NOT_MADE = {"Comm_get_parent", "Type_match_size", "Type_create_f90_real", "Type_create_f90_complex",
             "Type_create_f90_integer", "Type_get_value_index", "File_get_view", "Type_commit", "Comm_get_errhandler",
-            "Win_get_errhandler", "File_get_errhandler", "Session_get_errhandler", "Comm_idup", "Comm_idup_with_info"}
+            "Win_get_errhandler", "File_get_errhandler", "Session_get_errhandler"}
 FREES = {"Comm_free", "Comm_disconnect", "Type_free", "Group_free", "Win_free", "File_close", "Op_free", "Info_free",
          "Errhandler_free"}
 
@@ -30,6 +30,15 @@ SENDS = {"Send", "Bsend", "Rsend", "Ssend"}
 
 # Collectives: base name without I and _init -> how their data belong together.
 SAME = {"Allgather", "Alltoall", "Gather", "Scatter"}
+
+
+# A request that is said to be complete is held on, but its buffer is the program's again.
+STATUS_OF_REQUESTS = {
+    "Request_get_status": "if (error == MPI_SUCCESS && *flag != 0) check::said_complete(1, &request);",
+    "Request_get_status_all": "if (error == MPI_SUCCESS && *flag != 0) check::said_complete(count, array_of_requests);",
+    "Request_get_status_any": "if (error == MPI_SUCCESS && *flag != 0) check::said_complete(count, array_of_requests);",
+    "Request_get_status_some": "if (error == MPI_SUCCESS && *outcount != 0) check::said_complete(incount, array_of_requests);",
+}
 
 
 def sends(f):
@@ -116,23 +125,22 @@ def made_objects(f):
             yield kind, name
 
 
+# Accesses to windows: what they do, and by which operation. MPI_Compare_and_swap is atomic beside any other.
+ACCESSES = {"Put": ("put", "MPI_OP_NULL"), "Get": ("get", "MPI_OP_NULL"), "Accumulate": ("accumulate", "op"),
+            "Get_accumulate": ("accumulate", "op"), "Fetch_and_op": ("accumulate", "op"),
+            "Compare_and_swap": ("accumulate", "MPI_NO_OP")}
+ACCESSES |= {"R" + name.lower(): ACCESSES[name] for name in ("Put", "Get", "Accumulate", "Get_accumulate")}
+
+
 def rma(f, before, after):
     b = f.base
-    if b in ("Put", "Rput"):
-        before.append("check::access(call, check::Access::put, origin_addr, origin_count, origin_datatype, target_rank, target_disp, "
-                      "target_count, target_datatype, MPI_OP_NULL, win);")
-    elif b in ("Get", "Rget"):
-        before.append("check::access(call, check::Access::get, origin_addr, origin_count, origin_datatype, target_rank, target_disp, "
-                      "target_count, target_datatype, MPI_OP_NULL, win);")
-    elif b in ("Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate"):
-        before.append("check::access(call, check::Access::accumulate, origin_addr, origin_count, origin_datatype, target_rank, "
-                      "target_disp, target_count, target_datatype, op, win);")
-    elif b == "Fetch_and_op":
-        before.append("check::access(call, check::Access::accumulate, origin_addr, 1, datatype, target_rank, target_disp, 1, datatype, "
-                      "op, win);")
-    elif b == "Compare_and_swap":
-        before.append("check::access(call, check::Access::accumulate, origin_addr, 1, datatype, target_rank, target_disp, 1, datatype, "
-                      "MPI_REPLACE, win);")
+    kind, op = ACCESSES.get(b, (None, None))
+    if kind is not None:
+        count, datatype = ("target_count", "target_datatype") if f.has("target_count") else ("1", "datatype")
+        ends = ", true" if b in ("Rget", "Rget_accumulate") else ""
+        before.append(f"check::before_access(call, check::Access::{kind}, target_rank, win);")
+        after.append(f"if (error == MPI_SUCCESS) check::accessed(call, check::Access::{kind}, target_rank, target_disp, "
+                     f"{count}, {datatype}, {op}, win{ends});")
     elif b == "Win_fence":
         before.append("check::before_fence(call, assert, win);")
         after.append("check::after_fence(assert, win, error);")
@@ -157,7 +165,7 @@ def rma(f, before, after):
 
 
 def requests(f, before, after):
-    if not any(name == "request" and c_type.endswith("*") for c_type, name in f.params):
+    if f.base == "Cancel" or not any(name == "request" and c_type.endswith("*") for c_type, name in f.params):
         return
     uses = "check::Uses{}"
     kind = "other"
@@ -199,16 +207,17 @@ def requests(f, before, after):
         before += ["check::sending(*tracked, comm, dest, sendtag, datatype, count);",
                    "check::receiving(call, *tracked, comm, source, recvtag);"]
     after.append("check::begun(tracked, request, error);")
-    if f.base in ("Comm_idup", "Comm_idup_with_info"):
-        after.append("if (error == MPI_SUCCESS) check::promise(*request, newcomm, comm);")
 
 
 def lines(f):
     before, after = [], []
     if agrees(f):
         before += collective(f)
+        after.append("agreement.over(error);")
     if f.base == "Cancel":
         before.append("check::cancelling(check::value_of(request));")
+    if f.base.startswith("Request_get_status"):
+        after.append(STATUS_OF_REQUESTS[f.base])
     if f.base in SENDS:
         before.append("const check::Sent sent = check::send(call, buf, count, datatype, dest, tag, comm);")
         after.append("if (error != MPI_SUCCESS) check::unsend(sent);")
@@ -225,6 +234,8 @@ def lines(f):
                 parent = "MPI_COMM_NULL"
             tag = "tag" if f.base == "Comm_create_group" else "check::in_order"
             after.append(f"if (error == MPI_SUCCESS) check::new_communicator({parent}, {tag}, *{name});")
+    if f.base.startswith("Type_create_f90_"):
+        after.append("if (error == MPI_SUCCESS) check::know_type(*newtype);")
     if f.base in FREES:
         (c_type, name), = f.params
         kind = c_type.removesuffix("*").strip()
@@ -233,7 +244,8 @@ def lines(f):
             before.append("check::forget_communicator(freed);")
         if f.base == "Type_free":
             before.append("check::forget_type(freed);")
-        after.append(f"if (error == MPI_SUCCESS) check::gone(check::Object::{OBJECTS[kind]}, freed);")
+        # A file that cannot be written any more is closed all the same.
+        after.append(f"if (error == MPI_SUCCESS || check::value_of({name}) != freed) check::gone(check::Object::{OBJECTS[kind]}, freed);")
     if f.base == "Comm_dup_with_info" or f.base == "Comm_set_info":
         comm = "*newcomm" if f.base == "Comm_dup_with_info" else "comm"
         after.append(f"if (error == MPI_SUCCESS) check::promised({comm}, info);")

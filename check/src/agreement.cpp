@@ -29,6 +29,18 @@ std::string name_of_operation(std::uint64_t number) {
     return "an operation of the program";
 }
 
+/// Whether the library has looked no further than at the arguments.
+bool is_refusal(int error) {
+    int error_class = MPI_SUCCESS;
+    if (library().Error_class(error, &error_class) != MPI_SUCCESS) return false;
+    for (const int one :
+         {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM, MPI_ERR_RANK, MPI_ERR_ROOT,
+          MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_TOPOLOGY, MPI_ERR_DIMS, MPI_ERR_ARG, MPI_ERR_INFO,
+          MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_AMODE, MPI_ERR_REQUEST})
+        if (error_class == one) return true;
+    return false;
+}
+
 std::string other_side(const Record& record) {
     return "rank " + std::to_string(record.rank) + " at " + location_of(record.place);
 }
@@ -42,12 +54,16 @@ Agreement::Agreement(const Call& call, MPI_Comm comm, int root, MPI_Op op)
     if (comm_ != nullptr && (comm_->id == 0 || Node::get() == nullptr || comm_->size == 1))
         comm_ = nullptr;
     rank_ = comm_ == nullptr ? none - 1 : comm_->rank;
-    if (comm_ != nullptr) number_ = ++comm_->collectives;
+    if (comm_ != nullptr) {
+        number_ = ++comm_->collectives;
+        counted_ = comm_;
+    }
     if (comm_ == nullptr && root != none && comm != MPI_COMM_NULL) {
         // Who is the root is asked all the same, for buffers.
         if (const auto found = comm_of(comm)) rank_ = found->inter ? MPI_ROOT : found->rank;
     }
     if (comm_ != nullptr && (comm_->here < 2 || comm_->out_of_step)) comm_ = nullptr;
+    refused_ = comm_ != nullptr && root != none && (root < 0 || root >= comm_->size);
 }
 
 Agreement::~Agreement() = default;
@@ -56,6 +72,7 @@ bool Agreement::is_root() const noexcept { return rank_ == root_; }
 
 void Agreement::data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
     if (comm_ == nullptr || buffer == MPI_IN_PLACE) return;
+    refused_ = refused_ || count < 0 || datatype == MPI_DATATYPE_NULL;
     const Signature signature = signature_of(datatype, count);
     if (has_signature_) return local(signature_, signature);
     signature_ = signature;
@@ -63,7 +80,7 @@ void Agreement::data(const void* buffer, MPI_Count count, MPI_Datatype datatype)
 }
 
 void Agreement::local(const Signature& one, const Signature& other) {
-    if (one.bytes == other.bytes && agree(one, other)) return;
+    if (match(one, other)) return;
     tell("collective-data", call_.name(), call_.place(),
          "sends " + words(one) + ", and receives " + words(other) + " from itself",
          "Give both sides the same number of elements of the same type.");
@@ -104,7 +121,7 @@ void Agreement::pair(int from, int to, const Signature& signature, bool sends) {
         first = *record;
         bucket.remove(*record);
     }
-    if (signature.bytes == first.signature.bytes && agree(signature, first.signature)) return;
+    if (match(signature, first.signature)) return;
     contradict("collective-data",
                std::string(sends ? "sends " : "receives ") + words(signature) +
                    (sends ? " to rank " : " from rank ") + std::to_string(other) + ", which " +
@@ -113,13 +130,24 @@ void Agreement::pair(int from, int to, const Signature& signature, bool sends) {
                "Give both sides the same number of elements of the same type.");
 }
 
+Key Agreement::key() const noexcept { return {Sort::collective, counted_->id, number_, 0}; }
+
+void Agreement::over(int error) {
+    if (error == MPI_SUCCESS || counted_ == nullptr || !is_refusal(error)) return;
+    --counted_->collectives;
+    if (comm_ == nullptr) return;
+    Bucket bucket(*Node::get(), key());
+    Record* const record = bucket.find();
+    if (record != nullptr && --record->arrived <= 0) bucket.remove(*record);
+}
+
 void Agreement::meet() {
+    if (refused_) comm_ = nullptr;
     if (comm_ == nullptr) return;
     Node* const node = Node::get();
-    const Key key{Sort::collective, comm_->id, number_, 0};
     Record first{};
     {
-        Bucket bucket(*node, key);
+        Bucket bucket(*node, key());
         Record* record = bucket.find();
         if (record == nullptr) {
             record = bucket.add();
@@ -163,8 +191,7 @@ void Agreement::meet() {
                           number + " has " + name_of_operation(operation_) + ", but " +
                               name_of_operation(first.operation) + " on " + other_side(first),
                           "Name the same operation on all ranks.");
-    if (has_signature_ && first.has_signature &&
-        (signature_.bytes != first.signature.bytes || !agree(signature_, first.signature)))
+    if (has_signature_ && first.has_signature && !match(signature_, first.signature))
         contradict("collective-data",
                    number + " has " + words(signature_) + ", but " + words(first.signature) +
                        " on " + other_side(first),

@@ -17,7 +17,7 @@ inline MPI_Datatype nth(const MPI_Datatype* types, int i) {
 
 template <class Counts>
 void Agreement::vector(const Counts* counts, MPI_Datatype datatype) {
-    if (comm_ == nullptr || !is_memory(counts)) return;
+    if (comm_ == nullptr || !is_memory(counts) || type_of(datatype) == nullptr) return;
     for (int i = 0; i < comm_->size; ++i) {
         const Signature part = signature_of(datatype, counts[i]);
         signature_.append(part);

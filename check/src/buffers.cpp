@@ -2,13 +2,14 @@
 #include "buffers.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
-#include <memory_resource>
 #include <mutex>
+#include <vector>
 
 #include "findings.hpp"
+#include "hash.hpp"
 #include "requests.hpp"
+#include "spin_lock.hpp"
 
 namespace heddle::check {
 
@@ -17,55 +18,68 @@ namespace {
 constexpr std::int64_t most_hashed = 4096;  ///< bytes; of longer buffers pieces at equal distances
 constexpr std::int64_t piece = 64;
 
-constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-
-/// One to one in each argument, so that no difference is lost on the way.
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
-    hash = (hash ^ word) * odd;
-    return hash ^ (hash >> 32);
-}
-
-std::uint64_t fold(std::uint64_t hash, const char* bytes, std::int64_t length) noexcept {
-    std::uint64_t word = 0;
-    std::int64_t i = 0;
-    if (length >= 64) {
-        std::uint64_t lanes[4] = {hash, 1, 2, 3};
-        for (; i + 32 <= length; i += 32)
-            for (int lane = 0; lane < 4; ++lane) {
-                std::memcpy(&word, bytes + i + 8 * lane, 8);
-                lanes[lane] = mix(lanes[lane], word);
-            }
-        hash = mix(mix(mix(lanes[0], lanes[1]), lanes[2]), lanes[3]);
-    }
-    for (; i + 8 <= length; i += 8) {
-        std::memcpy(&word, bytes + i, 8);
-        hash = mix(hash, word);
-    }
-    for (; i < length; ++i) hash = mix(hash, static_cast<unsigned char>(bytes[i]));
-    return hash;
-}
-
-std::uint64_t fold_long(const char* bytes, std::int64_t length) noexcept {
-    if (length <= most_hashed) return fold(1, bytes, length);
+void add_parts(Hash& hash, const char* bytes, std::int64_t length) noexcept {
+    if (length <= most_hashed) return hash.add(bytes, length);
     constexpr std::int64_t pieces = most_hashed / piece;
-    std::uint64_t hash = 1;
     for (std::int64_t i = 0; i < pieces; ++i)
-        hash = fold(hash, bytes + (length - piece) / (pieces - 1) * i, piece);
-    return fold(hash, bytes + length - piece, piece);
+        hash.add(bytes + (length - piece) / (pieces - 1) * i, piece);
+    hash.add(bytes + length - piece, piece);
 }
 
-struct InUse {
-    std::uintptr_t end;
+struct Range {
+    std::uintptr_t begin, end;
     const Tracked* tracked;
-    bool writes;
+};
+
+/// Ranges of memory that operations under way read, or write. Few lie in a row; more in the order of their begins.
+class Ranges {
+public:
+    void insert(const Range& range) {
+        if (sorted_.empty() && row_.size() < most_in_row) return row_.push_back(range);
+        for (const Range& one : row_) sort_in(one);
+        row_.clear();
+        sort_in(range);
+    }
+    void erase(std::uintptr_t begin, const Tracked& tracked) {
+        for (std::size_t i = 0; i < row_.size(); ++i)
+            if (row_[i].tracked == &tracked) {
+                row_[i] = row_.back();
+                return row_.pop_back();
+            }
+        auto [at, end] = sorted_.equal_range(begin);
+        while (at != end && at->second.tracked != &tracked) ++at;
+        if (at != end) sorted_.erase(at);
+    }
+    /// The first of those that touch [begin, end) for which `is_meant` is true; nullptr if there is none.
+    template <class Is>
+    const Tracked* find(std::uintptr_t begin, std::uintptr_t end, Is is_meant) const {
+        for (const Range& one : row_)
+            if (one.begin < end && begin < one.end && is_meant(*one.tracked)) return one.tracked;
+        if (sorted_.empty()) return nullptr;
+        for (auto at = sorted_.lower_bound(begin > longest_ ? begin - longest_ : 0);
+             at != sorted_.end() && at->first < end; ++at)
+            if (begin < at->second.end && is_meant(*at->second.tracked)) return at->second.tracked;
+        return nullptr;
+    }
+
+private:
+    static constexpr std::size_t most_in_row = 48;
+
+    void sort_in(const Range& range) {
+        if (sorted_.empty()) longest_ = 0;
+        longest_ = std::max(longest_, range.end - range.begin);
+        sorted_.emplace(range.begin, range);
+    }
+
+    std::vector<Range> row_;
+    std::multimap<std::uintptr_t, Range> sorted_;
+    std::uintptr_t longest_ = 0;  ///< of all that have been in it since it was empty
 };
 
 /// Never destroyed: threads of the program may call MPI to the end.
 struct Map {
-    std::mutex guard;
-    std::pmr::unsynchronized_pool_resource pool;
-    std::pmr::multimap<std::uintptr_t, InUse> ranges{&pool};
-    std::uintptr_t longest = 0;  ///< of all that have been in it since it was empty
+    SpinLock guard;
+    Ranges reads, writes;
 };
 Map& in_use() {
     static Map& all = *new Map;
@@ -81,20 +95,15 @@ struct Conflict {
 /// in_use().guard is held.
 Conflict conflict_of(const Buffer& buffer, bool writes) {
     Map& all = in_use();
-    Conflict conflict;
-    if (all.ranges.empty()) return conflict;
     const std::uintptr_t begin = buffer.begin(), end = buffer.end();
-    for (auto at = all.ranges.lower_bound(begin > all.longest ? begin - all.longest : 0);
-         at != all.ranges.end() && at->first < end; ++at) {
-        const InUse& other = at->second;
-        if (other.end <= begin || (!writes && !other.writes)) continue;
-        const Buffer& of_other =
-            other.writes ? other.tracked->uses.writes : other.tracked->uses.reads;
-        if (!buffer.overlaps(of_other)) continue;
-        conflict = {true, other.writes, other.tracked->function, other.tracked->place};
-        break;
-    }
-    return conflict;
+    const Tracked* other = all.writes.find(
+        begin, end, [&](const Tracked& one) { return buffer.overlaps(one.uses.writes); });
+    const bool writes_too = other != nullptr;
+    if (other == nullptr && writes)
+        other = all.reads.find(begin, end,
+                               [&](const Tracked& one) { return buffer.overlaps(one.uses.reads); });
+    if (other == nullptr) return {};
+    return {true, writes_too, other->function, other->place};
 }
 
 void tell_conflict(const Call& call, const Conflict& conflict, bool writes) {
@@ -115,31 +124,22 @@ void tell_conflict(const Call& call, const Conflict& conflict, bool writes) {
              "Complete the receive before its buffer is read.");
 }
 
-void insert(Map& all, const Buffer& buffer, Tracked& tracked, bool writes) {
-    all.ranges.emplace(buffer.begin(), InUse{buffer.end(), &tracked, writes});
-    all.longest = std::max(all.longest, buffer.end() - buffer.begin());
+void insert(Ranges& ranges, const Buffer& buffer, const Tracked& tracked) {
+    if (!buffer.is_empty()) ranges.insert({buffer.begin(), buffer.end(), &tracked});
 }
-
-void erase(Map& all, const Buffer& buffer, const Tracked& tracked, bool writes) {
-    if (buffer.is_empty()) return;
-    auto [at, end] = all.ranges.equal_range(buffer.begin());
-    for (; at != end; ++at)
-        if (at->second.tracked == &tracked && at->second.writes == writes) {
-            all.ranges.erase(at);
-            break;
-        }
-    if (all.ranges.empty()) all.longest = 0;
+void erase(Ranges& ranges, const Buffer& buffer, const Tracked& tracked) {
+    if (!buffer.is_empty()) ranges.erase(buffer.begin(), tracked);
 }
 
 }  // namespace
 
 Buffer::Buffer(const void* buffer, MPI_Count elements, MPI_Datatype datatype) {
     if (buffer == MPI_IN_PLACE || elements <= 0) return;
-    auto found = type_of(datatype);
+    const auto& found = type_of(datatype);
     if (found == nullptr || found->signature.bytes == 0) return;
     address = static_cast<const char*>(buffer);
     count = elements;
-    type = std::move(found);
+    type = found;
     if (begin() < 4096) type = nullptr;  // no memory: the library refuses it
 }
 
@@ -155,18 +155,27 @@ std::uintptr_t Buffer::end() const noexcept {
 }
 
 std::uint64_t Buffer::hash() const noexcept {
-    if (type->dense) return fold_long(address + type->low, count * type->signature.bytes);
-    std::uint64_t hash = 1;
+    Hash hash;
+    if (type->dense) {
+        add_parts(hash, address + type->low, count * type->signature.bytes);
+        return hash.value();
+    }
+    if (count == 1 && type->stride != 0 && type->blocks.front().length == 8) {
+        const auto blocks = static_cast<std::int64_t>(type->blocks.size());
+        const std::int64_t every = std::max<std::int64_t>(1, blocks / (most_hashed / 8));
+        hash.add_words(address + type->blocks.front().offset, every * type->stride, blocks / every);
+        return hash.value();
+    }
     const std::int64_t elements = std::max<std::int64_t>(1, most_hashed / type->signature.bytes);
     const std::int64_t step = std::max<std::int64_t>(1, count / elements);
     const std::size_t blocks = std::max<std::size_t>(1, type->blocks.size() / 256);
     for (std::int64_t i = 0; i < count; i += step)
         for (std::size_t k = 0; k < type->blocks.size(); k += blocks) {
             const Block& block = type->blocks[k];
-            hash = fold(hash, address + i * type->extent + block.offset,
-                        std::min(block.length, most_hashed));
+            hash.add(address + i * type->extent + block.offset,
+                     std::min(block.length, most_hashed));
         }
-    return hash;
+    return hash.value();
 }
 
 namespace {
@@ -241,11 +250,11 @@ void occupy(const Call& call, Tracked& tracked) {
     Conflict of_reads, of_writes;
     {
         Map& all = in_use();
-        const std::lock_guard<std::mutex> held(all.guard);
+        const std::lock_guard<SpinLock> held(all.guard);
         if (!reads.is_empty()) of_reads = conflict_of(reads, false);
         if (!writes.is_empty()) of_writes = conflict_of(writes, true);
-        if (!reads.is_empty()) insert(all, reads, tracked, false);
-        if (!writes.is_empty()) insert(all, writes, tracked, true);
+        insert(all.reads, reads, tracked);
+        insert(all.writes, writes, tracked);
     }
     tracked.overlaps = of_reads.found;
     tell_conflict(call, of_reads, false);
@@ -255,16 +264,16 @@ void occupy(const Call& call, Tracked& tracked) {
 void vacate(Tracked& tracked) {
     if (tracked.uses.reads.is_empty() && tracked.uses.writes.is_empty()) return;
     Map& all = in_use();
-    const std::lock_guard<std::mutex> held(all.guard);
-    erase(all, tracked.uses.reads, tracked, false);
-    erase(all, tracked.uses.writes, tracked, true);
+    const std::lock_guard<SpinLock> held(all.guard);
+    erase(all.reads, tracked.uses.reads, tracked);
+    erase(all.writes, tracked.uses.writes, tracked);
 }
 
 void look_for_overlap(const Call& call, const Buffer& buffer, bool writes) {
     if (buffer.is_empty()) return;
     Conflict conflict;
     {
-        const std::lock_guard<std::mutex> held(in_use().guard);
+        const std::lock_guard<SpinLock> held(in_use().guard);
         conflict = conflict_of(buffer, writes);
     }
     tell_conflict(call, conflict, writes);

@@ -15,6 +15,7 @@
 
 #include "functions.hpp"
 #include "places.hpp"
+#include "sent.hpp"
 #include "types.hpp"
 
 #define HEDDLE_EXPORTED extern "C" __attribute__((visibility("default")))
@@ -57,19 +58,20 @@ Value value_of(const Value* address) noexcept {
 /// A call of the program that may be made at any time by any thread.
 class Anytime {
 public:
-    Anytime(Function function, const void* from) noexcept : function_(function), from_(from) {}
+    Anytime(Function function, Caller from) noexcept
+        : function_(function), place_(place_of(from)) {}
     Function function() const noexcept { return function_; }
     const char* name() const noexcept { return name_of(function_); }
-    Place place() const noexcept { return place_of(from_); }
+    Place place() const noexcept { return place_; }
 
 private:
     Function function_;
-    const void* from_;
+    Place place_;
 };
 /// Any other one: looks whether the thread level allows it.
 class Call : public Anytime {
 public:
-    Call(Function function, const void* from) noexcept : Anytime(function, from) { enter(); }
+    Call(Function function, Caller from) noexcept : Anytime(function, from) { enter(); }
     ~Call() { leave(); }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -103,15 +105,10 @@ struct Uses {
     Buffer reads, writes;
 };
 
-/// A message on its way, as the checker knows it: its record in the memory of the node.
-struct Sent {
-    std::uint32_t record = 0;  ///< 0: none
-    std::uint64_t communicator = 0, ranks = 0;
-    int tag = 0;
-};
 Sent send(const Call& call, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
           int tag, MPI_Comm comm);
-void unsend(Sent sent);
+/// It was not sent.
+void unsend(const Sent& sent);
 
 enum class Kind : std::uint8_t { send, receive, other };
 struct Tracked;
@@ -123,10 +120,10 @@ void receiving(const Call& call, Tracked& tracked, MPI_Comm comm, int source, in
 void receiving_matched(Tracked& tracked, MPI_Message message);
 /// The call has answered `error` and, if that is none, a request.
 void begun(Tracked* tracked, MPI_Request* request, int error);
+/// Some of these requests are complete, and none has been freed.
+void said_complete(int count, const MPI_Request* requests);
 /// MPI_Cancel, or MPI_Request_free: whether a message that it sends is received is not seen.
 void cancelling(MPI_Request request);
-/// *newcomm is made when the request is complete.
-void promise(MPI_Request request, MPI_Comm* newcomm, MPI_Comm parent);
 
 /// A blocking receive: looked at before, and after with the status of the library.
 void before_receive(const Call& call, const Buffer& buffer, MPI_Comm comm, int source, int tag);
@@ -137,6 +134,7 @@ void tell_unreceived();
 
 inline constexpr int none = -100;  ///< no root
 class Comm;
+struct Key;
 /// What a call of a collective says to the same call of the other ranks.
 class Agreement {
 public:
@@ -166,18 +164,24 @@ public:
                const Counts* receive_counts, Types receive_types);
     /// Compares with the ranks that have come before.
     void meet();
+    /// The library has refused the arguments: the call is none of the communicator's collectives.
+    void over(int error);
 
 private:
     void contradict(const char* kind, const std::string& text, const char* advice);
     void pair(int from, int to, const Signature& signature, bool sends);
     void local(const Signature& one, const Signature& other);
 
+    Key key() const noexcept;
+
     const Call& call_;
-    std::shared_ptr<Comm> comm_;
+    std::shared_ptr<Comm> counted_;  ///< by which the call has a number
+    std::shared_ptr<Comm> comm_;     ///< nullptr: it is not compared
     int root_, rank_ = none - 1;
     std::uint64_t operation_ = 0, number_ = 0, shares_ = 0;
     Signature signature_;
     bool has_signature_ = false;
+    bool refused_ = false;  ///< its arguments are such that the library will do nothing
 };
 
 // ---- Objects ----
@@ -214,9 +218,11 @@ enum class Access : std::uint8_t { put, get, accumulate };
 inline constexpr int all_targets = -1;
 void new_window(const Call& call, MPI_Win win, MPI_Comm comm, MPI_Aint size, MPI_Aint unit,
                 MPI_Info info);
-void access(const Call& call, Access kind, const void* origin, MPI_Count count,
-            MPI_Datatype datatype, int target, MPI_Aint displacement, MPI_Count target_count,
-            MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+/// Whether the target may be accessed now.
+void before_access(const Call& call, Access kind, int target, MPI_Win win);
+/// What an access that the library has accepted gets into the way of. `ends`: it is over when its request is complete.
+void accessed(const Call& call, Access kind, int target, MPI_Aint displacement, MPI_Count count,
+              MPI_Datatype datatype, MPI_Op op, MPI_Win win, bool ends = false);
 void before_fence(const Call& call, int assertion, MPI_Win win);
 void after_fence(int assertion, MPI_Win win, int error);
 void before_lock(const Call& call, int target, MPI_Win win);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicators.hpp"
 
+#include <array>
 #include <cstring>
 #include <shared_mutex>
 #include <unordered_map>
@@ -54,9 +55,11 @@ std::shared_ptr<Comm> make(MPI_Comm handle, bool known) {
     for (const int rank : made->world) {
         if (rank < 0) {  // of another job
             made->world.clear();
+            made->places.clear();
             return made;
         }
-        if (Node::get()->is_here(rank)) ++made->here;
+        made->places.push_back(Node::get()->place_of(rank));
+        if (made->places.back() >= 0) ++made->here;
     }
     made->id = 1;
     return made;
@@ -74,39 +77,42 @@ void keep(const std::shared_ptr<Comm>& comm) {
     ++comms().changes;
 }
 
+/// Nobody counts who uses it.
+void keep_for_ever(const std::shared_ptr<Comm>& comm) {
+    const auto& kept = *new std::shared_ptr<Comm>(comm);
+    keep({std::shared_ptr<Comm>(), kept.get()});
+}
+
 }  // namespace
 
-std::shared_ptr<Comm> comm_of(MPI_Comm comm) {
-    thread_local MPI_Comm last = MPI_COMM_NULL;
-    thread_local std::shared_ptr<Comm> last_found;
-    thread_local std::uint64_t last_changes = 0;
-    if (comm == MPI_COMM_NULL) return nullptr;
+const std::shared_ptr<Comm>& comm_of(MPI_Comm comm) {
+    struct Entry {
+        MPI_Comm comm;
+        std::uint64_t changes;
+        const std::shared_ptr<Comm>* found;
+    };
+    static const std::shared_ptr<Comm> none_such;
+    thread_local std::array<Entry, 4> last{};
     const std::uint64_t changes = comms().changes.load(std::memory_order_acquire);
-    if (comm == last && changes == last_changes) return last_found;
-    std::shared_ptr<Comm> found;
-    {
-        std::shared_lock held(comms().guard);
-        if (const auto entry = comms().known.find(comm); entry != comms().known.end())
-            found = entry->second;
-    }
+    Entry& entry = last[(reinterpret_cast<std::uintptr_t>(comm) >> 6) % last.size()];
+    if (entry.comm == comm && entry.changes == changes) return *entry.found;
+    std::shared_lock held(comms().guard);
     // Asking the library about a wrong handle would end the program here already.
-    if (found == nullptr) return nullptr;
-    last = comm;
-    last_found = found;
-    last_changes = changes;
-    return found;
+    const auto found = comms().known.find(comm);
+    entry = {comm, changes, found == comms().known.end() ? &none_such : &found->second};
+    return *entry.found;
 }
 
 void first_communicators() {
     const auto world = make(MPI_COMM_WORLD, true), self = make(MPI_COMM_SELF, true);
     if (self->id != 0) self->id = mix(2, static_cast<std::uint64_t>(world->rank));
-    keep(world);
-    keep(self);
+    keep_for_ever(world);
+    keep_for_ever(self);
 }
 
 void new_communicator(MPI_Comm of, int tag, MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) {
-        if (const auto parent = comm_of(of); parent != nullptr && tag == in_order)
+        if (const auto& parent = comm_of(of); parent != nullptr && tag == in_order)
             ++parent->children;
         return;
     }

@@ -24,8 +24,9 @@ public:
     MPI_Comm handle = MPI_COMM_NULL;
     int rank = 0, size = 0;
     bool inter = false;
-    int here = 0;            ///< members on this node
-    std::vector<int> world;  ///< the rank in MPI_COMM_WORLD of each member; empty where id is 0
+    int here = 0;             ///< members on this node
+    std::vector<int> world;   ///< the rank in MPI_COMM_WORLD of each member; empty where id is 0
+    std::vector<int> places;  ///< the place on the node of each member; -1: on another one
     std::atomic<std::uint64_t> collectives{0}, children{0};
     std::atomic<bool> out_of_step{false};  ///< collectives have been found in different order
     std::atomic<bool> no_any_source{false}, no_any_tag{false},
@@ -35,15 +36,19 @@ public:
         groups;  ///< made of by MPI_Comm_create_group: how often
 
     /// In MPI_COMM_WORLD; -1 where not known.
-    int world_rank(int member) const noexcept {
-        return member >= 0 && static_cast<std::size_t>(member) < world.size()
-            ? world[static_cast<std::size_t>(member)]
-            : -1;
+    int world_rank(int member) const noexcept { return of(world, member); }
+    /// On the node; -1 where not known.
+    int place(int member) const noexcept { return of(places, member); }
+
+private:
+    static int of(const std::vector<int>& all, int member) noexcept {
+        return static_cast<std::size_t>(member) < all.size() ? all[static_cast<std::size_t>(member)]
+                                                             : -1;
     }
 };
 
-/// nullptr if it is none.
-std::shared_ptr<Comm> comm_of(MPI_Comm comm);
+/// nullptr if it is none. The reference holds until the communicator is freed, or the thread asks for another one.
+const std::shared_ptr<Comm>& comm_of(MPI_Comm comm);
 /// MPI_COMM_WORLD and MPI_COMM_SELF.
 void first_communicators();
 /// "MPI_COMM_WORLD", "'halo'", or "a communicator of 4 ranks".

@@ -34,7 +34,10 @@ bool is_ignored(const MPI_Status* status) noexcept { return status == MPI_STATUS
 class Several {
 public:
     Several(const Call& call, int count, MPI_Request* requests)
-        : call_(call), count_(!is_memory(requests) ? 0 : std::max(count, 0)), tracked_(count_) {
+        : call_(call),
+          count_(!is_memory(requests) ? 0 : std::max(count, 0)),
+          requests_(requests),
+          tracked_(count_) {
         for (int i = 0; i < count_; ++i) tracked_[i] = begin_completion(call, requests[i]);
     }
     void done(int i, const MPI_Status& status, int error) {
@@ -43,7 +46,7 @@ public:
     }
     /// Those that done() has not had go on.
     ~Several() {
-        for (int i = 0; i < count_; ++i) not_completed(tracked_[i]);
+        for (int i = 0; i < count_; ++i) leave(tracked_[i], requests_[i]);
     }
     Several(const Several&) = delete;
     Several& operator=(const Several&) = delete;
@@ -51,15 +54,16 @@ public:
 private:
     const Call& call_;
     int count_;
+    MPI_Request* requests_;
     Array<Tracked*> tracked_;
 };
 
 /// One request of a call: goes on if an exception of the program leaves it.
 class One {
 public:
-    One(const Call& call, MPI_Request request)
-        : call_(call), tracked_(begin_completion(call, request)) {}
-    ~One() { not_completed(tracked_); }
+    One(const Call& call, MPI_Request* request)
+        : call_(call), request_(request), tracked_(begin_completion(call, *request)) {}
+    ~One() { leave(tracked_, *request_); }
     One(const One&) = delete;
     One& operator=(const One&) = delete;
     void done(const MPI_Status& status, int error) {
@@ -68,6 +72,7 @@ public:
 
 private:
     const Call& call_;
+    MPI_Request* request_;
     Tracked* tracked_;
 };
 
@@ -80,7 +85,7 @@ void all_done(Several& several, int count, const MPI_Status* statuses, int error
 }
 
 template <class Count>
-int receive(const void* from, Function function, void* buf, Count count, MPI_Datatype datatype,
+int receive(Caller from, Function function, void* buf, Count count, MPI_Datatype datatype,
             int source, int tag, MPI_Comm comm, MPI_Status* status,
             int (*receives)(void*, Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status*)) {
     if (!is_on()) return receives(buf, count, datatype, source, tag, comm, status);
@@ -98,7 +103,7 @@ int receive(const void* from, Function function, void* buf, Count count, MPI_Dat
 }
 
 template <class Count>
-int receive_matched(const void* from, void* buf, Count count, MPI_Datatype datatype,
+int receive_matched(Caller from, void* buf, Count count, MPI_Datatype datatype,
                     MPI_Message* message, MPI_Status* status,
                     int (*receives)(void*, Count, MPI_Datatype, MPI_Message*, MPI_Status*)) {
     if (!is_on()) return receives(buf, count, datatype, message, status);
@@ -138,27 +143,27 @@ int send_and_receive(const Call& call, const Buffer& given, int dest, int send_t
 
 // ---- Receives ----
 
-int checked_Recv(const void* from, void* buf, int count, MPI_Datatype datatype, int source, int tag,
+int checked_Recv(Caller from, void* buf, int count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Status* status) {
     return receive<int>(from, Function::Recv, buf, count, datatype, source, tag, comm, status,
                         library().Recv);
 }
-int checked_Recv_c(const void* from, void* buf, MPI_Count count, MPI_Datatype datatype, int source,
+int checked_Recv_c(Caller from, void* buf, MPI_Count count, MPI_Datatype datatype, int source,
                    int tag, MPI_Comm comm, MPI_Status* status) {
     return receive<MPI_Count>(from, Function::Recv, buf, count, datatype, source, tag, comm, status,
                               library().Recv_c);
 }
-int checked_Mrecv(const void* from, void* buf, int count, MPI_Datatype datatype,
-                  MPI_Message* message, MPI_Status* status) {
+int checked_Mrecv(Caller from, void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
+                  MPI_Status* status) {
     return receive_matched<int>(from, buf, count, datatype, message, status, library().Mrecv);
 }
-int checked_Mrecv_c(const void* from, void* buf, MPI_Count count, MPI_Datatype datatype,
+int checked_Mrecv_c(Caller from, void* buf, MPI_Count count, MPI_Datatype datatype,
                     MPI_Message* message, MPI_Status* status) {
     return receive_matched<MPI_Count>(from, buf, count, datatype, message, status,
                                       library().Mrecv_c);
 }
 
-int checked_Sendrecv(const void* from, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+int checked_Sendrecv(Caller from, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                      int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                      int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
     const auto calls = [&](MPI_Status* told) {
@@ -171,10 +176,10 @@ int checked_Sendrecv(const void* from, const void* sendbuf, int sendcount, MPI_D
                             Buffer(recvbuf, recvcount, recvtype), source, recvtag, comm, sendtype,
                             status, calls);
 }
-int checked_Sendrecv_c(const void* from, const void* sendbuf, MPI_Count sendcount,
-                       MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                       MPI_Comm comm, MPI_Status* status) {
+int checked_Sendrecv_c(Caller from, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       int dest, int sendtag, void* recvbuf, MPI_Count recvcount,
+                       MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                       MPI_Status* status) {
     const auto calls = [&](MPI_Status* told) {
         return library().Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                                     recvtype, source, recvtag, comm, told);
@@ -185,8 +190,8 @@ int checked_Sendrecv_c(const void* from, const void* sendbuf, MPI_Count sendcoun
                             Buffer(recvbuf, recvcount, recvtype), source, recvtag, comm, sendtype,
                             status, calls);
 }
-int checked_Sendrecv_replace(const void* from, void* buf, int count, MPI_Datatype datatype,
-                             int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+int checked_Sendrecv_replace(Caller from, void* buf, int count, MPI_Datatype datatype, int dest,
+                             int sendtag, int source, int recvtag, MPI_Comm comm,
                              MPI_Status* status) {
     const auto calls = [&](MPI_Status* told) {
         return library().Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag,
@@ -198,7 +203,7 @@ int checked_Sendrecv_replace(const void* from, void* buf, int count, MPI_Datatyp
     return send_and_receive(call, buffer, dest, sendtag, buffer, source, recvtag, comm, datatype,
                             status, calls);
 }
-int checked_Sendrecv_replace_c(const void* from, void* buf, MPI_Count count, MPI_Datatype datatype,
+int checked_Sendrecv_replace_c(Caller from, void* buf, MPI_Count count, MPI_Datatype datatype,
                                int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
                                MPI_Status* status) {
     const auto calls = [&](MPI_Status* told) {
@@ -214,20 +219,19 @@ int checked_Sendrecv_replace_c(const void* from, void* buf, MPI_Count count, MPI
 
 // ---- Probes ----
 
-int checked_Probe(const void* from, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+int checked_Probe(Caller from, int source, int tag, MPI_Comm comm, MPI_Status* status) {
     if (!is_on()) return library().Probe(source, tag, comm, status);
     const Call call(Function::Probe, from);
     look_at_probe(call, comm, source, tag);
     return library().Probe(source, tag, comm, status);
 }
-int checked_Iprobe(const void* from, int source, int tag, MPI_Comm comm, int* flag,
-                   MPI_Status* status) {
+int checked_Iprobe(Caller from, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
     if (!is_on()) return library().Iprobe(source, tag, comm, flag, status);
     const Call call(Function::Iprobe, from);
     look_at_probe(call, comm, source, tag);
     return library().Iprobe(source, tag, comm, flag, status);
 }
-int checked_Mprobe(const void* from, int source, int tag, MPI_Comm comm, MPI_Message* message,
+int checked_Mprobe(Caller from, int source, int tag, MPI_Comm comm, MPI_Message* message,
                    MPI_Status* status) {
     if (!is_on()) return library().Mprobe(source, tag, comm, message, status);
     const Call call(Function::Mprobe, from);
@@ -236,7 +240,7 @@ int checked_Mprobe(const void* from, int source, int tag, MPI_Comm comm, MPI_Mes
     if (error == MPI_SUCCESS) matched(*message, comm);
     return error;
 }
-int checked_Improbe(const void* from, int source, int tag, MPI_Comm comm, int* flag,
+int checked_Improbe(Caller from, int source, int tag, MPI_Comm comm, int* flag,
                     MPI_Message* message, MPI_Status* status) {
     if (!is_on()) return library().Improbe(source, tag, comm, flag, message, status);
     const Call call(Function::Improbe, from);
@@ -248,10 +252,10 @@ int checked_Improbe(const void* from, int source, int tag, MPI_Comm comm, int* f
 
 // ---- One request ----
 
-int checked_Wait(const void* from, MPI_Request* request, MPI_Status* status) {
+int checked_Wait(Caller from, MPI_Request* request, MPI_Status* status) {
     if (!is_on() || !is_memory(request)) return library().Wait(request, status);
     const Call call(Function::Wait, from);
-    One one(call, *request);
+    One one(call, request);
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = library().Wait(request, told);
@@ -259,10 +263,10 @@ int checked_Wait(const void* from, MPI_Request* request, MPI_Status* status) {
     return error;
 }
 
-int checked_Test(const void* from, MPI_Request* request, int* flag, MPI_Status* status) {
+int checked_Test(Caller from, MPI_Request* request, int* flag, MPI_Status* status) {
     if (!is_on() || !is_memory(request)) return library().Test(request, flag, status);
     const Call call(Function::Test, from);
-    One one(call, *request);
+    One one(call, request);
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
     const int error = library().Test(request, flag, told);
@@ -270,7 +274,7 @@ int checked_Test(const void* from, MPI_Request* request, int* flag, MPI_Status* 
     return error;
 }
 
-int checked_Request_free(const void* from, MPI_Request* request) {
+int checked_Request_free(Caller from, MPI_Request* request) {
     if (!is_on() || !is_memory(request)) return library().Request_free(request);
     const Call call(Function::Request_free, from);
     Tracked* const tracked = begin_completion(call, *request);
@@ -282,20 +286,27 @@ int checked_Request_free(const void* from, MPI_Request* request) {
     return error;
 }
 
-int checked_Start(const void* from, MPI_Request* request) {
+int checked_Start(Caller from, MPI_Request* request) {
     if (!is_on() || !is_memory(request)) return library().Start(request);
     const Call call(Function::Start, from);
-    begin_start(call, *request);
-    return library().Start(request);
+    Tracked* const tracked = begin_start(call, *request);
+    const int error = library().Start(request);
+    if (error != MPI_SUCCESS) not_started(tracked);
+    return error;
 }
 
 // ---- Several requests ----
 
-int checked_Startall(const void* from, int count, MPI_Request requests[]) {
+int checked_Startall(Caller from, int count, MPI_Request requests[]) {
     if (!is_on() || !is_memory(requests)) return library().Startall(count, requests);
     const Call call(Function::Startall, from);
-    for (int i = 0; i < count; ++i) begin_start(call, requests[i]);
-    return library().Startall(count, requests);
+    const int length = std::max(count, 0);
+    Array<Tracked*> tracked(length);
+    for (int i = 0; i < length; ++i) tracked[i] = begin_start(call, requests[i]);
+    const int error = library().Startall(count, requests);
+    // Some of them may have been started: nothing is known of any.
+    for (int i = 0; error != MPI_SUCCESS && i < length; ++i) not_started(tracked[i]);
+    return error;
 }
 
 namespace {
@@ -348,7 +359,7 @@ int complete_some(const Call& call, int (*complete)(int, MPI_Request*, int*, int
 
 }  // namespace
 
-int checked_Waitall(const void* from, int count, MPI_Request requests[], MPI_Status* statuses) {
+int checked_Waitall(Caller from, int count, MPI_Request requests[], MPI_Status* statuses) {
     if (!is_on()) return library().Waitall(count, requests, statuses);
     return complete_all({Function::Waitall, from}, count, requests, statuses,
                         [&](MPI_Status* told) {
@@ -357,7 +368,7 @@ int checked_Waitall(const void* from, int count, MPI_Request requests[], MPI_Sta
                         });
 }
 
-int checked_Testall(const void* from, int count, MPI_Request requests[], int* flag,
+int checked_Testall(Caller from, int count, MPI_Request requests[], int* flag,
                     MPI_Status* statuses) {
     if (!is_on()) return library().Testall(count, requests, flag, statuses);
     return complete_all({Function::Testall, from}, count, requests, statuses,
@@ -367,7 +378,7 @@ int checked_Testall(const void* from, int count, MPI_Request requests[], int* fl
                         });
 }
 
-int checked_Waitany(const void* from, int count, MPI_Request requests[], int* index,
+int checked_Waitany(Caller from, int count, MPI_Request requests[], int* index,
                     MPI_Status* status) {
     if (!is_on() || !is_memory(index)) return library().Waitany(count, requests, index, status);
     return complete_any(
@@ -375,7 +386,7 @@ int checked_Waitany(const void* from, int count, MPI_Request requests[], int* in
         [&](MPI_Status* told) { return library().Waitany(count, requests, index, told); });
 }
 
-int checked_Testany(const void* from, int count, MPI_Request requests[], int* index, int* flag,
+int checked_Testany(Caller from, int count, MPI_Request requests[], int* index, int* flag,
                     MPI_Status* status) {
     if (!is_on() || !is_memory(index) || !is_memory(flag))
         return library().Testany(count, requests, index, flag, status);
@@ -385,15 +396,15 @@ int checked_Testany(const void* from, int count, MPI_Request requests[], int* in
         [&](MPI_Status* told) { return library().Testany(count, requests, index, flag, told); });
 }
 
-int checked_Waitsome(const void* from, int count, MPI_Request requests[], int* outcount,
-                     int indices[], MPI_Status* statuses) {
+int checked_Waitsome(Caller from, int count, MPI_Request requests[], int* outcount, int indices[],
+                     MPI_Status* statuses) {
     if (!is_on()) return library().Waitsome(count, requests, outcount, indices, statuses);
     return complete_some({Function::Waitsome, from}, library().Waitsome, count, requests, outcount,
                          indices, statuses);
 }
 
-int checked_Testsome(const void* from, int count, MPI_Request requests[], int* outcount,
-                     int indices[], MPI_Status* statuses) {
+int checked_Testsome(Caller from, int count, MPI_Request requests[], int* outcount, int indices[],
+                     MPI_Status* statuses) {
     if (!is_on()) return library().Testsome(count, requests, outcount, indices, statuses);
     return complete_some({Function::Testsome, from}, library().Testsome, count, requests, outcount,
                          indices, statuses);

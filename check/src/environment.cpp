@@ -16,6 +16,7 @@ namespace {
 
 std::mutex guard;
 int users = 0;  ///< the world model and sessions
+bool world_has_ended = false;
 
 /// Sessions have no level of their own here: their threads are not looked at.
 void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
@@ -34,21 +35,29 @@ void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
     checking = true;
 }
 
+/// Whether nobody uses MPI any more.
+bool leave() {
+    const std::lock_guard<std::mutex> held(guard);
+    if (--users > 0) return false;
+    checking = false;
+    return true;
+}
+
 }  // namespace
 
-int checked_Init(const void*, int* argc, char*** argv) {
+int checked_Init(Caller, int* argc, char*** argv) {
     const int error = library().Init(argc, argv);
     if (error == MPI_SUCCESS) begin(true, MPI_THREAD_SINGLE);
     return error;
 }
 
-int checked_Init_thread(const void*, int* argc, char*** argv, int required, int* provided) {
+int checked_Init_thread(Caller, int* argc, char*** argv, int required, int* provided) {
     const int error = library().Init_thread(argc, argv, required, provided);
     if (error == MPI_SUCCESS) begin(true, required);
     return error;
 }
 
-int checked_Session_init(const void* from, MPI_Info info, MPI_Errhandler errhandler,
+int checked_Session_init(Caller from, MPI_Info info, MPI_Errhandler errhandler,
                          MPI_Session* session) {
     const int error = library().Session_init(info, errhandler, session);
     if (error != MPI_SUCCESS) return error;
@@ -57,28 +66,31 @@ int checked_Session_init(const void* from, MPI_Info info, MPI_Errhandler errhand
     return error;
 }
 
-int checked_Session_finalize(const void*, MPI_Session* session) {
-    const MPI_Session freed = *session;
+int checked_Session_finalize(Caller, MPI_Session* session) {
+    const MPI_Session freed = value_of(session);
     const int error = library().Session_finalize(session);
     if (error == MPI_SUCCESS) {
         gone(Object::session, freed);
-        const std::lock_guard<std::mutex> held(guard);
-        if (--users == 0) checking = false;
+        if (leave()) tell_leaks();
     }
     return error;
 }
 
-int checked_Finalize(const void*) {
+int checked_Finalize(Caller) {
     // Functions of the program that delete attributes of MPI_COMM_SELF still make calls, which are looked at.
     if (!is_on()) return library().Finalize();
     tell_open_requests();
     const int error = library().Finalize();
-    const std::lock_guard<std::mutex> held(guard);
-    --users;
-    if (users == 0) checking = false;
-    tell_leaks();
+    const bool last = leave();
+    world_has_ended = true;
+    if (last) tell_leaks();
     tell_unreceived();
     return error;
+}
+
+/// Sessions that are open to the end of the program.
+__attribute__((destructor)) static void tell_at_exit() {
+    if (world_has_ended && is_on()) tell_leaks();
 }
 
 }  // namespace heddle::check

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Messages between ranks of a node: their sender leaves a record, which the receiver compares with what it has taken.
 ///
-/// The records of one sender, receiver, communicator and tag are in the order of the sends, as the messages are. Threads may
-/// swap them between the record and the send. So a receive takes the first record that agrees with it, and only if there is
-/// none a wrong one.
+/// The records of one envelope are in the order of the sends, as the messages are. Threads may swap them between the record
+/// and the send. So a receive takes the first record that agrees with it, and only if there is none a wrong one.
 
 #include <mutex>
 #include <unordered_map>
@@ -18,58 +17,52 @@ namespace heddle::check {
 
 namespace {
 
-Key key_of(const Comm& comm, int from, int to, int tag) {
-    return {Sort::message, comm.id,
-            static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to),
-            static_cast<std::uint64_t>(tag)};
-}
-
 /// A record for a message, if its receiver is on this node.
 Sent add_record(const Comm& comm, int dest, int tag, const Signature& signature, Function function,
                 Place place) {
     Node* const node = Node::get();
-    if (node == nullptr || comm.id == 0 || dest < 0) return {};
-    const int from = comm.world_rank(comm.rank), to = comm.world_rank(dest);
-    if (from < 0 || !node->is_here(to)) return {};
-    Bucket bucket(*node, key_of(comm, from, to, tag));
-    Record* const record = bucket.add();
-    if (record == nullptr) {
-        node->lose_sight_of(to);
-        return {};
-    }
-    record->place = place;
-    record->signature = signature;
-    record->function = static_cast<std::int32_t>(function);
-    record->number = tag;
-    record->rank = from;
-    record->peer = to;
-    return {node->index_of(*record), record->key.communicator, record->key.first, tag};
+    if (node == nullptr || comm.id == 0) return {};
+    const int to = comm.place(dest);
+    if (to < 0) return {};
+    Message message{};
+    message.communicator = comm.id;
+    message.place = place;
+    message.set(signature);
+    message.tag = tag;
+    message.function = static_cast<std::uint16_t>(function);
+    message.from = static_cast<std::uint16_t>(comm.place(comm.rank));
+    const Sent sent = node->messages().add(to, message);
+    if (sent.number == 0) node->lose_records_of(comm.world_rank(dest));
+    return sent;
 }
 
-bool may_receive(const Record& sent, const Buffer& buffer) {
-    if (buffer.is_empty() || sent.signature.elements == 0) return true;
+bool may_receive(const Message& sent, const Buffer& buffer) {
+    if (buffer.is_empty() || sent.elements == 0) return true;
     const Signature& one = buffer.type->signature;
-    if (one.is_any() || sent.signature.is_any()) return true;
-    if (one.code != Signature::mixed && sent.signature.code != Signature::mixed)
-        return one.code == sent.signature.code;
+    if (one.is_any() || sent.code == Signature::any) return true;
+    if (one.code != Signature::mixed && sent.code != Signature::mixed) return one.code == sent.code;
     Signature taken;
-    return !buffer.type->prefix(sent.signature.elements, taken) || agree(taken, sent.signature);
+    return !buffer.type->prefix(sent.elements, taken) || agree(taken, sent.signature());
 }
 
-void tell_types(const char* call, Place place, const Record& sent, const Buffer& buffer) {
+std::string sender_of(const Message& sent) {
+    return std::to_string(Node::get()->rank_at(sent.from));
+}
+
+void tell_types(const char* call, Place place, const Message& sent, const Buffer& buffer) {
     const Signature wanted = buffer.type->signature.times(static_cast<std::uint64_t>(buffer.count));
     tell("message-type", call, place,
-         "receives " + words(wanted) + ", but rank " + std::to_string(sent.rank) + " has sent " +
-             words(sent.signature) + " (" + name_of(static_cast<Function>(sent.function)) + " at " +
-             location_of(sent.place) + ", tag " + std::to_string(sent.number) + ")",
+         "receives " + words(wanted) + ", but rank " + sender_of(sent) + " has sent " +
+             words(sent.signature()) + " (" + name_of(static_cast<Function>(sent.function)) +
+             " at " + location_of(sent.place) + ", tag " + std::to_string(sent.tag) + ")",
          "Name the same types on both sides.");
 }
 
-void tell_length(const char* call, Place place, const Record& sent, const Buffer& buffer) {
-    const std::int64_t room = buffer.is_empty() ? 0 : buffer.count * buffer.type->signature.bytes;
+void tell_length(const char* call, Place place, const Message& sent, const Buffer& buffer) {
+    const std::int64_t room = buffer.count * buffer.type->signature.bytes;
     tell("assertion", call, place,
-         "receives " + std::to_string(sent.signature.bytes) + " bytes into room for " +
-             std::to_string(room) + ", on a communicator that promises mpi_assert_exact_length",
+         "receives " + std::to_string(sent.bytes) + " bytes into room for " + std::to_string(room) +
+             ", on a communicator that promises mpi_assert_exact_length",
          "Post receives of the exact length, or do not promise it.");
 }
 
@@ -100,25 +93,14 @@ Sent send(const Call& call, const void* buffer, MPI_Count count, MPI_Datatype da
           int tag, MPI_Comm comm) {
     if (dest == MPI_PROC_NULL) return {};
     look_for_overlap(call, Buffer(buffer, count, datatype), false);
-    const auto found = comm_of(comm);
+    const auto& found = comm_of(comm);
     if (found == nullptr) return {};
     return add_record(*found, dest, tag, signature_of(datatype, count), call.function(),
                       call.place());
 }
 
-void unsend(Sent sent) {
-    Node* const node = Node::get();
-    if (node == nullptr || sent.record == 0) return;
-    Bucket bucket(
-        *node,
-        {Sort::message, sent.communicator, sent.ranks, static_cast<std::uint64_t>(sent.tag)});
-    // A later message of the same kind may have been received for it: then the record of that one is left.
-    Record* last = nullptr;
-    for (Record* record = bucket.find(); record != nullptr; record = bucket.find(record)) {
-        last = record;
-        if (node->index_of(*record) == sent.record) break;
-    }
-    if (last != nullptr) bucket.remove(*last);
+void unsend(const Sent& sent) {
+    if (Node* const node = Node::get()) node->messages().withdraw(sent);
 }
 
 void put_on_its_way(Tracked& tracked) {
@@ -128,7 +110,7 @@ void put_on_its_way(Tracked& tracked) {
 }
 
 void receiving(const Call& call, Tracked& tracked, MPI_Comm comm, int source, int tag) {
-    const auto found = comm_of(comm);
+    const auto& found = comm_of(comm);
     if (found == nullptr) return;
     look_at_wildcards(call, *found, source, tag);
     if (tracked.comm != nullptr && tracked.comm != found) return;
@@ -146,7 +128,7 @@ void receiving_matched(Tracked& tracked, MPI_Message message) {
 
 void matched(MPI_Message message, MPI_Comm comm) {
     if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC) return;
-    const auto found = comm_of(comm);
+    const auto& found = comm_of(comm);
     const std::lock_guard<std::mutex> held(matched_messages().guard);
     matched_messages().comms[message] = found;
 }
@@ -162,15 +144,15 @@ std::shared_ptr<Comm> comm_of_message(MPI_Message message) {
 
 void before_receive(const Call& call, const Buffer& buffer, MPI_Comm comm, int source, int tag) {
     look_for_overlap(call, buffer, true);
-    if (const auto found = comm_of(comm)) look_at_wildcards(call, *found, source, tag);
+    if (const auto& found = comm_of(comm)) look_at_wildcards(call, *found, source, tag);
 }
 
 void look_at_probe(const Call& call, MPI_Comm comm, int source, int tag) {
-    if (const auto found = comm_of(comm)) look_at_wildcards(call, *found, source, tag);
+    if (const auto& found = comm_of(comm)) look_at_wildcards(call, *found, source, tag);
 }
 
 void received(const Call& call, const Buffer& buffer, MPI_Comm comm, const MPI_Status& status) {
-    if (const auto found = comm_of(comm))
+    if (const auto& found = comm_of(comm))
         compare_received(call.name(), call.place(), *found, buffer, status.MPI_SOURCE,
                          status.MPI_TAG);
 }
@@ -179,43 +161,36 @@ void lost() {
     if (Node* const node = Node::get()) node->lose_sight_of(own_rank());
 }
 
-void compare_received(const char* call, Place place, Comm& comm, const Buffer& buffer, int source,
-                      int tag) {
+void compare_received(const char* call, Place place, const Comm& comm, const Buffer& buffer,
+                      int source, int tag) {
     Node* const node = Node::get();
-    if (node == nullptr || comm.id == 0 || source < 0) return;
-    const int from = comm.world_rank(source), to = comm.world_rank(comm.rank);
-    if (to < 0 || !node->is_here(from)) return;
-    Record taken{};
-    bool agrees = true;
-    {
-        Bucket bucket(*node, key_of(comm, from, to, tag));
-        Record* const first = bucket.find();
-        Record* record = first;
-        while (record != nullptr && !may_receive(*record, buffer)) record = bucket.find(record);
-        agrees = record != nullptr;
-        if (record == nullptr) record = first;
-        if (record == nullptr) return;
-        taken = *record;
-        bucket.remove(*record);
-    }
-    if (!agrees) tell_types(call, place, taken, buffer);
-    const std::int64_t room = buffer.is_empty() ? 0 : buffer.count * buffer.type->signature.bytes;
-    if (comm.exact_length && taken.signature.bytes != room) tell_length(call, place, taken, buffer);
+    if (node == nullptr || comm.id == 0) return;
+    const int from = comm.place(source);
+    if (from < 0) return;
+    Message sent;
+    const auto found = node->messages().take(
+        from, {comm.id, tag}, [&](const Message& one) { return may_receive(one, buffer); }, sent);
+    if (found == SentMessages::Found::none || !node->has_all_records(own_rank())) return;
+    if (found == SentMessages::Found::differs) tell_types(call, place, sent, buffer);
+    if (!comm.exact_length || buffer.is_empty() || sent.bytes < 0) return;
+    if (sent.bytes != buffer.count * buffer.type->signature.bytes)
+        tell_length(call, place, sent, buffer);
 }
 
 void tell_unreceived() {
     Node* const node = Node::get();
-    if (node == nullptr || !node->leave()) return;
-    std::vector<Record> left;
-    node->for_each_message([&](const Record& record) {
-        if (!node->is_lost(record.peer)) left.push_back(record);
-    });
-    for (const Record& record : left)
-        tell("unreceived", name_of(static_cast<Function>(record.function)), record.place,
-             "the message to rank " + std::to_string(record.peer) + " with tag " +
-                 std::to_string(record.number) + " (" + words(record.signature) +
+    if (node == nullptr) return;
+    node->messages().give_back();
+    if (!node->leave()) return;
+    for (const auto& [to, message] : node->messages().left()) {
+        const int receiver = node->rank_at(to);
+        if (node->is_lost(receiver)) continue;
+        tell("unreceived", name_of(static_cast<Function>(message.function)), message.place,
+             "the message to rank " + std::to_string(receiver) + " with tag " +
+                 std::to_string(message.tag) + " (" + words(message.signature()) +
                  ") is never received",
-             "Receive it, or do not send it.", record.rank);
+             "Receive it, or do not send it.", node->rank_at(message.from));
+    }
 }
 
 }  // namespace heddle::check

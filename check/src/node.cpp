@@ -2,7 +2,6 @@
 #include "node.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -19,22 +18,9 @@ namespace heddle::check {
 
 namespace {
 
-constexpr std::uint32_t buckets = 1 << 14, records = 1 << 17, modules = 256, findings = 1 << 13,
+constexpr std::uint32_t buckets = 1 << 14, records = 1 << 16, modules = 256, findings = 1 << 13,
                         most_ranks = 4096;
 constexpr std::uint32_t piece = 64;  ///< records that a rank takes at once
-
-/// Held for a few instructions. Its holder may have been preempted.
-class SpinLock {
-public:
-    void lock() noexcept {
-        for (int turns = 0; held_.exchange(true, std::memory_order_acquire); ++turns)
-            if (turns > 100) ::sched_yield();
-    }
-    void unlock() noexcept { held_.store(false, std::memory_order_release); }
-
-private:
-    std::atomic<bool> held_{false};
-};
 
 struct Memory {
     std::uint64_t token;
@@ -44,7 +30,7 @@ struct Memory {
     std::atomic<std::uint32_t> number_of_modules;
     std::array<std::array<char, 512>, modules> paths;
     std::array<std::atomic<std::uint64_t>, findings> told;
-    std::array<std::atomic<bool>, most_ranks> lost;  ///< by rank in MPI_COMM_WORLD
+    std::array<std::atomic<bool>, most_ranks> lost, without_records;  ///< by rank in MPI_COMM_WORLD
     std::array<std::atomic<std::uint32_t>, most_ranks>
         returned;  ///< lists of records, by place on the node
     struct alignas(64) Head {
@@ -57,9 +43,11 @@ struct Memory {
 
 Memory* memory = nullptr;
 Node node;
-std::vector<bool> here;  ///< by rank in MPI_COMM_WORLD
-int ranks_here = 0, own_place = 0;
-std::mutex free_guard;
+std::vector<int> places;  ///< by rank in MPI_COMM_WORLD
+std::vector<int> ranks;   ///< in MPI_COMM_WORLD, by place
+int own_place = 0;
+SentMessages sent_messages;
+SpinLock free_guard;
 std::uint32_t free_list = 0;
 
 std::uint64_t random_number() {
@@ -67,9 +55,13 @@ std::uint64_t random_number() {
     return ::getrandom(&value, sizeof value, 0) == sizeof value ? value : 0;
 }
 
-Memory* map(int file) {
-    void* const address =
-        ::mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+/// Messages come behind the rest.
+std::size_t bytes(int ranks_here) noexcept {
+    return sizeof(Memory) + SentMessages::bytes(ranks_here);
+}
+
+Memory* map(int file, std::size_t length) {
+    void* const address = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return address == MAP_FAILED ? nullptr : static_cast<Memory*>(address);
 }
 
@@ -81,19 +73,18 @@ struct Address {
 
 }  // namespace
 
-void Node::join() {
-    MPI_Comm comm = MPI_COMM_NULL;
-    if (library().Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm) !=
-        MPI_SUCCESS)
-        return;
-    library().Comm_rank(comm, &own_place);
-    library().Comm_size(comm, &ranks_here);
+namespace {
+
+/// The first rank makes the memory, the others open it by its number in /proc. nullptr: that is not possible.
+Memory* share(MPI_Comm comm, int ranks_here) {
+    const std::size_t length = bytes(ranks_here);
     Address address{::getpid(), -1, random_number()};
     int file = -1;
     Memory* found = nullptr;
     if (own_place == 0) {
         file = ::memfd_create("heddle-check", MFD_CLOEXEC);
-        if (file >= 0 && ::ftruncate(file, sizeof(Memory)) == 0) found = map(file);
+        if (file >= 0 && ::ftruncate(file, static_cast<off_t>(length)) == 0)
+            found = map(file, length);
         if (found != nullptr) found->token = address.token;
         address.file = file;
     }
@@ -102,43 +93,64 @@ void Node::join() {
         const std::string path =
             "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.file);
         file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-        if (file >= 0 && ::lseek(file, 0, SEEK_END) == static_cast<off_t>(sizeof(Memory)))
-            found = map(file);
+        if (file >= 0 && ::lseek(file, 0, SEEK_END) == static_cast<off_t>(length))
+            found = map(file, length);
         // The process of this number may be another one.
         if (found != nullptr && found->token != address.token) {
-            ::munmap(found, sizeof(Memory));
+            ::munmap(found, length);
             found = nullptr;
         }
     }
-    int size = 0, all = found != nullptr && ranks_here <= static_cast<int>(most_ranks) ? 1 : 0;
-    library().Comm_size(MPI_COMM_WORLD, &size);
-    if (size > static_cast<int>(most_ranks)) all = 0;
+    int all = found != nullptr ? 1 : 0;
     library().Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
     if (file >= 0) ::close(file);
+    return all == 1 ? found : nullptr;
+}
+
+void find_places(MPI_Comm comm, int ranks_here, int size) {
     MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
     library().Comm_group(MPI_COMM_WORLD, &world);
     library().Comm_group(comm, &group);
-    std::vector<int> local(static_cast<std::size_t>(ranks_here)), global(local.size());
+    std::vector<int> local(static_cast<std::size_t>(ranks_here));
     for (std::size_t i = 0; i < local.size(); ++i) local[i] = static_cast<int>(i);
-    library().Group_translate_ranks(group, ranks_here, local.data(), world, global.data());
-    here.assign(static_cast<std::size_t>(size), false);
-    for (const int rank : global) here[static_cast<std::size_t>(rank)] = true;
+    ranks.resize(local.size());
+    library().Group_translate_ranks(group, ranks_here, local.data(), world, ranks.data());
+    places.assign(static_cast<std::size_t>(size), -1);
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        places[static_cast<std::size_t>(ranks[i])] = static_cast<int>(i);
     library().Group_free(&group);
     library().Group_free(&world);
+}
+
+}  // namespace
+
+void Node::join() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    if (library().Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm) !=
+        MPI_SUCCESS)
+        return;
+    int ranks_here = 0, size = 0;
+    library().Comm_rank(comm, &own_place);
+    library().Comm_size(comm, &ranks_here);
+    library().Comm_size(MPI_COMM_WORLD, &size);
+    find_places(comm, ranks_here, size);
+    Memory* const shared = size <= static_cast<int>(most_ranks) ? share(comm, ranks_here) : nullptr;
     library().Comm_free(&comm);
-    if (all == 1)
-        memory = found;
-    else if (own_place == 0)
+    if (shared != nullptr) sent_messages.attach(shared + 1, ranks_here, own_place);
+    memory = shared;
+    if (shared == nullptr && own_place == 0)
         note("ranks of this machine cannot share memory: each one is checked by itself");
 }
 
 Node* Node::get() noexcept { return memory == nullptr ? nullptr : &node; }
 
-bool Node::is_here(int world_rank) const noexcept {
-    return world_rank >= 0 && static_cast<std::size_t>(world_rank) < here.size() &&
-        here[static_cast<std::size_t>(world_rank)];
+int Node::place_of(int world_rank) const noexcept {
+    return static_cast<std::size_t>(world_rank) < places.size()
+        ? places[static_cast<std::size_t>(world_rank)]
+        : -1;
 }
-int Node::number_of_ranks() const noexcept { return ranks_here; }
+int Node::rank_at(int place) const noexcept { return ranks[static_cast<std::size_t>(place)]; }
+SentMessages& Node::messages() noexcept { return sent_messages; }
 
 bool Node::is_new(std::uint64_t finding) noexcept {
     if (finding == 0) finding = 1;
@@ -166,16 +178,20 @@ std::string Node::module(std::uint32_t number) const {
 }
 
 void Node::lose_sight_of(int world_rank) noexcept {
-    if (world_rank >= 0 && world_rank < static_cast<int>(most_ranks))
-        memory->lost[static_cast<std::size_t>(world_rank)] = true;
+    if (place_of(world_rank) >= 0) memory->lost[static_cast<std::size_t>(world_rank)] = true;
 }
 bool Node::is_lost(int world_rank) const noexcept {
-    return world_rank < 0 || world_rank >= static_cast<int>(most_ranks) ||
-        memory->lost[static_cast<std::size_t>(world_rank)];
+    return place_of(world_rank) < 0 || memory->lost[static_cast<std::size_t>(world_rank)];
 }
-bool Node::leave() noexcept {
-    return static_cast<int>(memory->left.fetch_add(1) + 1) == ranks_here;
+void Node::lose_records_of(int world_rank) noexcept {
+    lose_sight_of(world_rank);
+    memory->without_records[static_cast<std::size_t>(world_rank)] = true;
 }
+bool Node::has_all_records(int world_rank) const noexcept {
+    return !memory->without_records[static_cast<std::size_t>(world_rank)].load(
+        std::memory_order_relaxed);
+}
+bool Node::leave() noexcept { return memory->left.fetch_add(1) + 1 == ranks.size(); }
 
 std::uint32_t Node::index_of(const Record& record) const noexcept {
     return static_cast<std::uint32_t>(&record - memory->all.data());
@@ -183,7 +199,7 @@ std::uint32_t Node::index_of(const Record& record) const noexcept {
 Record& Node::at(std::uint32_t index) noexcept { return memory->all[index]; }
 
 std::uint32_t Node::take() noexcept {
-    const std::lock_guard<std::mutex> held(free_guard);
+    const std::lock_guard<SpinLock> held(free_guard);
     if (free_list == 0)
         free_list = memory->returned[static_cast<std::size_t>(own_place)].exchange(
             0, std::memory_order_acquire);
@@ -203,7 +219,7 @@ std::uint32_t Node::take() noexcept {
 void Node::give(std::uint32_t index) noexcept {
     Record& record = at(index);
     if (record.owner == static_cast<std::uint32_t>(own_place)) {
-        const std::lock_guard<std::mutex> held(free_guard);
+        const std::lock_guard<SpinLock> held(free_guard);
         record.next = free_list;
         free_list = index;
         return;
@@ -212,14 +228,6 @@ void Node::give(std::uint32_t index) noexcept {
     record.next = list.load(std::memory_order_relaxed);
     while (!list.compare_exchange_weak(record.next, index, std::memory_order_release,
                                        std::memory_order_relaxed)) {}
-}
-
-void Node::for_each_message(const std::function<void(const Record&)>& function) {
-    for (Memory::Head& head : memory->heads) {
-        const std::lock_guard<SpinLock> held(head.guard);
-        for (std::uint32_t index = head.first; index != 0; index = at(index).next)
-            if (at(index).key.sort == Sort::message) function(at(index));
-    }
 }
 
 Bucket::Bucket(Node& of, const Key& key) noexcept : node_(of), key_(key) {

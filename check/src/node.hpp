@@ -8,15 +8,15 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "places.hpp"
+#include "sent.hpp"
 #include "types.hpp"
 
 namespace heddle::check {
 
-enum class Sort : std::uint8_t { message, collective, pair, access, promise };
+enum class Sort : std::uint8_t { collective, pair, access, promise };
 
 struct Key {
     Sort sort;
@@ -33,13 +33,12 @@ struct Record {
     Key key;
     Place place;
     Signature signature;
-    std::int64_t number;  ///< messages: the tag; accesses: the begin; promises: what is promised
+    std::int64_t number;  ///< accesses: the begin; collectives: a hash of the shares
     std::int64_t end;     ///< accesses: the end
     std::uint64_t operation;
     std::int32_t function;  ///< of the call
     std::int32_t root;
     std::int32_t rank;     ///< who made it, in MPI_COMM_WORLD
-    std::int32_t peer;     ///< messages: to whom
     std::int32_t arrived;  ///< collectives: ranks of the node
     std::uint8_t kind;     ///< accesses: which
     bool has_signature;
@@ -52,8 +51,11 @@ public:
     /// nullptr: there is no such memory (sessions only, or the ranks cannot map it).
     static Node* get() noexcept;
 
-    bool is_here(int world_rank) const noexcept;
-    int number_of_ranks() const noexcept;
+    bool is_here(int world_rank) const noexcept { return place_of(world_rank) >= 0; }
+    /// Ranks of the node have places from 0 on; -1: it is on another one.
+    int place_of(int world_rank) const noexcept;
+    int rank_at(int place) const noexcept;
+    SentMessages& messages() noexcept;
 
     /// True for the first rank that says this.
     bool is_new(std::uint64_t finding) noexcept;
@@ -63,12 +65,14 @@ public:
     /// Messages to `world_rank` can no longer be told received from not.
     void lose_sight_of(int world_rank) noexcept;
     bool is_lost(int world_rank) const noexcept;
+    /// Not all messages to `world_rank` have records, for there was no room: nothing is said of them any more.
+    void lose_records_of(int world_rank) noexcept;
+    bool has_all_records(int world_rank) const noexcept;
     /// True for the last rank of the node.
     bool leave() noexcept;
 
     std::uint32_t index_of(const Record& record) const noexcept;
     Record& at(std::uint32_t index) noexcept;
-    void for_each_message(const std::function<void(const Record&)>& function);
 
 private:
     friend class Bucket;

@@ -2,15 +2,17 @@
 #include "places.hpp"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <array>
 #include <climits>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "hangs/lines.hpp"
@@ -80,32 +82,115 @@ Found find_place(const void* from) {
             is_binding(path.c_str())};
 }
 
-/// The place of the first frame outside of the bindings and the checker.
-Place walk(const void* from) {
-    std::array<void*, 16> frames{};
-    const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-    for (int i = 0; i < count; ++i) {
-        const Found found = find_place(frames[static_cast<std::size_t>(i)]);
-        if (found.place != 0 && !found.binding) return found.place;
+/// Looked up once for each call of the program, since asking the loader takes microseconds.
+struct Known {
+    std::shared_mutex guard;
+    std::unordered_map<const void*, Found> places;
+};
+Known& known_places() {
+    static Known& all = *new Known;
+    return all;
+}
+
+Found look_up(const void* from) {
+    Known& all = known_places();
+    {
+        std::shared_lock held(all.guard);
+        if (const auto entry = all.places.find(from); entry != all.places.end())
+            return entry->second;
     }
-    return find_place(from).place;
+    const Found found = find_place(from);
+    std::unique_lock held(all.guard);
+    return all.places.emplace(from, found).first->second;
 }
 
 }  // namespace
 
-Place place_of(const void* from) noexcept try {
+namespace {
+
+/// Numbers of modules are those of the node as soon as there is one: nothing is remembered before.
+Found known_place(const void* from) {
+    if (Node::get() == nullptr) return find_place(from);
     struct Entry {
         const void* from;
         Found found;
-        bool with_node;
     };
-    thread_local std::array<Entry, 64> known{};
-    if (from == nullptr) return 0;
-    Entry& entry = known[(reinterpret_cast<std::uintptr_t>(from) >> 1) % known.size()];
-    const bool with_node = Node::get() != nullptr;
-    if (entry.from != from || entry.with_node != with_node)
-        entry = {from, find_place(from), with_node};
-    return entry.found.binding ? walk(from) : entry.found.place;
+    thread_local std::array<Entry, 256> last{};
+    const auto address = reinterpret_cast<std::uintptr_t>(from);
+    Entry& entry = last[(address ^ address >> 8) % last.size()];
+    if (entry.from != from) entry = {from, look_up(from)};
+    return entry.found;
+}
+
+// ---- Calls through bindings ----
+
+/// The first frame outside of the bindings: its address, its place, and where on the stack the address lies.
+struct Outer {
+    const void* address = nullptr;
+    Place place = 0;
+    std::ptrdiff_t slot = 0;  ///< from the frame of the caller on; 0: not known
+};
+
+struct Walk {
+    Caller from;
+    bool begun = false;
+    Outer outer;
+};
+
+std::ptrdiff_t slot_of(const void* address, const char* from, const char* to) noexcept {
+    constexpr std::ptrdiff_t word = sizeof(void*);
+    for (const char* at = to - word; at >= from; at -= word)
+        if (std::memcmp(at, &address, sizeof address) == 0) return at - from;
+    return 0;
+}
+
+_Unwind_Reason_Code visit(_Unwind_Context* context, void* data) {
+    Walk& walk = *static_cast<Walk*>(data);
+    const void* const address = reinterpret_cast<const void*>(_Unwind_GetIP(context));
+    walk.begun = walk.begun || address == walk.from.address;
+    if (!walk.begun) return _URC_NO_REASON;
+    const Found found = known_place(address);
+    if (found.place == 0 || found.binding) return _URC_NO_REASON;
+    const auto* const end = reinterpret_cast<const char*>(_Unwind_GetCFA(context));
+    walk.outer = {address, found.place, slot_of(address, walk.from.frame, end)};
+    return _URC_END_OF_STACK;
+}
+
+/// Walking takes microseconds. A function of a binding has a frame of one size: where the address of the program lies is
+/// remembered, and is believed if it was found there before by a walk.
+Place place_outside(Caller from) {
+    struct Entry {
+        const void* from;
+        Outer outer;
+    };
+    thread_local std::array<Entry, 64> last{};
+    thread_local std::array<Entry, 256> walked{};
+    const auto hash = [](const void* address) {
+        return reinterpret_cast<std::uintptr_t>(address) >> 2;
+    };
+    Entry& known = last[hash(from.address) % last.size()];
+    if (known.from == from.address && known.outer.slot != 0) {
+        const void* outer = nullptr;
+        std::memcpy(&outer, from.frame + known.outer.slot, sizeof outer);
+        const Entry& seen = walked[(hash(from.address) ^ hash(outer)) % walked.size()];
+        if (seen.from == from.address && seen.outer.address == outer) return seen.outer.place;
+    }
+    Walk walk{from, false, {}};
+    _Unwind_Backtrace(visit, &walk);
+    const Outer& outer = walk.outer;
+    if (outer.place == 0 || Node::get() == nullptr)
+        return outer.place != 0 ? outer.place : known_place(from.address).place;
+    known = {from.address, outer};
+    walked[(hash(from.address) ^ hash(outer.address)) % walked.size()] = {from.address, outer};
+    return outer.place;
+}
+
+}  // namespace
+
+Place place_of(Caller from) noexcept try {
+    if (from.address == nullptr) return 0;
+    const Found found = known_place(from.address);
+    return found.binding ? place_outside(from) : found.place;
 } catch (...) {
     return 0;
 }
@@ -119,7 +204,8 @@ std::string location_of(Place place) {
         return found->second;
     std::string path;
     if ((number & own_number) != 0)
-        path = modules().own[number & ~own_number];
+        path = (number & ~own_number) < modules().own.size() ? modules().own[number & ~own_number]
+                                                             : "";
     else if (Node* node = Node::get())
         path = node->module(static_cast<std::uint32_t>(number));
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -5,11 +5,13 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "buffers.hpp"
 #include "findings.hpp"
 #include "node.hpp"
+#include "spin_lock.hpp"
 
 namespace heddle::check {
 
@@ -17,7 +19,7 @@ namespace {
 
 /// Never destroyed: threads of the program may call MPI to the end.
 struct alignas(64) Shard {
-    std::mutex guard;
+    SpinLock guard;
     std::unordered_map<MPI_Request, Tracked*> known;
 };
 constexpr std::size_t shards = 64;
@@ -29,29 +31,31 @@ template <class Function>
 void for_each_request(Function function) {
     for (std::size_t i = 0; i < shards; ++i) {
         Shard& shard = shard_of(reinterpret_cast<MPI_Request>(i << 6));
-        const std::lock_guard<std::mutex> held(shard.guard);
+        const std::lock_guard<SpinLock> held(shard.guard);
         for (auto& [handle, tracked] : shard.known) function(*tracked);
     }
 }
 
-/// Objects that are over wait here, those of a thread in its own list.
+/// Objects that are over wait here, those of a thread in its own list. A thread may call MPI when its list is no more.
+thread_local bool has_ended = false;
 struct Spare {
     std::vector<Tracked*> objects;
     ~Spare() {
+        has_ended = true;
         for (Tracked* object : objects) delete object;
     }
 };
 thread_local Spare spare;
 
 Tracked* get() {
-    if (spare.objects.empty()) return new (std::nothrow) Tracked;
+    if (has_ended || spare.objects.empty()) return new (std::nothrow) Tracked;
     Tracked* const object = spare.objects.back();
     spare.objects.pop_back();
     *object = Tracked{};
     return object;
 }
 void put(Tracked* object) {
-    if (spare.objects.size() < 4096)
+    if (!has_ended && spare.objects.size() < 4096)
         spare.objects.push_back(object);
     else
         delete object;
@@ -97,6 +101,53 @@ void sending(Tracked& tracked, MPI_Comm comm, int dest, int tag, MPI_Datatype da
     if (!tracked.persistent) put_on_its_way(tracked);
 }
 
+namespace {
+
+/// The library gives a handle to several operations if they are over from the beginning. Which one a call completes is not
+/// known: the first call after which any may be complete looks at all, and nothing is known of them from then on.
+void share(Tracked*& entry, Tracked& tracked) {
+    if (!entry->shared) {
+        Tracked* const head = get();
+        if (head == nullptr) {
+            deactivate(tracked);
+            return put(&tracked);
+        }
+        head->shared = true;
+        head->next = entry;
+        entry = head;
+    }
+    tracked.next = std::exchange(entry->next, &tracked);
+}
+
+struct Changed {
+    Function function;
+    Place place;
+};
+bool is_changed(const Tracked& tracked) {
+    return tracked.hashed && tracked.uses.reads.hash() != tracked.hash;
+}
+
+/// The guard of its shard is held.
+std::vector<Changed> part_with(Tracked& head) {
+    std::vector<Changed> changed;
+    while (Tracked* const one = head.next) {
+        head.next = one->next;
+        if (is_changed(*one)) changed.push_back({one->function, one->place});
+        deactivate(*one);
+        put(one);
+    }
+    return changed;
+}
+
+void tell_changed(const Call& call, Function function, Place place) {
+    tell("buffer-changed", name_of(function), place,
+         "the buffer was changed before " + std::string(call.name()) + " at " +
+             location_of(call.place()) + " completed it",
+         "Write to the buffer after the request is complete.");
+}
+
+}  // namespace
+
 void begun(Tracked* tracked, MPI_Request* request, int error) {
     if (error != MPI_SUCCESS || *request == MPI_REQUEST_NULL) {
         deactivate(*tracked);
@@ -106,57 +157,49 @@ void begun(Tracked* tracked, MPI_Request* request, int error) {
     tracked->handle = *request;
     if (tracked->active) take_hash(*tracked);
     Shard& shard = shard_of(*request);
-    const std::lock_guard<std::mutex> held(shard.guard);
+    const std::lock_guard<SpinLock> held(shard.guard);
     Tracked*& entry = shard.known[*request];
-    if (entry != nullptr && entry->state == Tracked::State::held) {
-        // The library gives this handle to several operations, which are over from the beginning.
-        deactivate(*tracked);
-        deactivate(*entry);
-        entry->common = true;
-        return put(tracked);
-    }
+    if (entry != nullptr && (entry->shared || entry->state == Tracked::State::held))
+        return share(entry, *tracked);
     if (entry != nullptr && entry->state == Tracked::State::over) put(entry);
     entry = tracked;
 }
 
-void promise(MPI_Request request, MPI_Comm* newcomm, MPI_Comm parent) {
-    Shard& shard = shard_of(request);
-    const std::lock_guard<std::mutex> held(shard.guard);
-    if (const auto entry = shard.known.find(request); entry != shard.known.end()) {
-        entry->second->newcomm = newcomm;
-        entry->second->parent = parent;
+void said_complete(int count, const MPI_Request* requests) {
+    for (int i = 0; i < count; ++i) {
+        Shard& shard = shard_of(requests[i]);
+        const std::lock_guard<SpinLock> held(shard.guard);
+        const auto entry = shard.known.find(requests[i]);
+        if (entry == shard.known.end()) continue;
+        Tracked& tracked = *entry->second;
+        if (tracked.shared) part_with(tracked);
+        if (!tracked.active) continue;
+        vacate(tracked);
+        tracked.hashed = false;
     }
 }
 
 void cancelling(MPI_Request request) {
     Shard& shard = shard_of(request);
-    const std::lock_guard<std::mutex> held(shard.guard);
+    const std::lock_guard<SpinLock> held(shard.guard);
     const auto entry = shard.known.find(request);
-    if (entry == shard.known.end() || entry->second->comm == nullptr || Node::get() == nullptr)
-        return;
+    if (entry == shard.known.end()) return;
+    entry->second->cancelled = true;
+    if (entry->second->comm == nullptr || Node::get() == nullptr) return;
     Node::get()->lose_sight_of(entry->second->comm->world_rank(entry->second->dest));
 }
 
-Tracked* begin_completion(const Call& call, MPI_Request request) {
-    if (request == MPI_REQUEST_NULL) return nullptr;
-    Shard& shard = shard_of(request);
-    Tracked seen;
-    {
-        const std::lock_guard<std::mutex> held(shard.guard);
-        const auto entry = shard.known.find(request);
-        if (entry == shard.known.end() || entry->second->common) return nullptr;
-        Tracked& tracked = *entry->second;
-        if (tracked.state == Tracked::State::held) {
-            tracked.state = Tracked::State::completing;
-            tracked.thread = own_thread();
-            return &tracked;
-        }
-        seen.state = tracked.state;
-        seen.function = tracked.function;
-        seen.place = tracked.place;
-        seen.completed_at = tracked.completed_at;
-        seen.thread = tracked.thread;
-    }
+namespace {
+
+/// What is said of a request that another call completes or has completed.
+struct Seen {
+    Tracked::State state = Tracked::State::held;
+    Function function{};
+    Place place = 0, completed_at = 0;
+    int thread = 0;
+};
+
+void tell_twice(const Call& call, const Seen& seen) {
     const std::string which =
         "the request of " + std::string(name_of(seen.function)) + " at " + location_of(seen.place);
     if (seen.state == Tracked::State::over)
@@ -171,27 +214,55 @@ Tracked* begin_completion(const Call& call, MPI_Request request) {
     else
         tell("request-twice", call.name(), call.place(), which + " is twice in the array",
              "Put each request into the array once.");
+}
+
+}  // namespace
+
+Tracked* begin_completion(const Call& call, MPI_Request request) {
+    if (request == MPI_REQUEST_NULL) return nullptr;
+    Shard& shard = shard_of(request);
+    std::vector<Changed> changed;
+    Seen seen;
+    {
+        const std::lock_guard<SpinLock> held(shard.guard);
+        const auto entry = shard.known.find(request);
+        if (entry == shard.known.end()) return nullptr;
+        Tracked& tracked = *entry->second;
+        if (tracked.shared) {
+            changed = part_with(tracked);
+        } else if (tracked.state == Tracked::State::held) {
+            tracked.state = Tracked::State::completing;
+            tracked.thread = own_thread();
+            return &tracked;
+        } else {
+            seen = {tracked.state, tracked.function, tracked.place, tracked.completed_at,
+                    tracked.thread};
+        }
+    }
+    for (const Changed& one : changed) tell_changed(call, one.function, one.place);
+    if (seen.state != Tracked::State::held) tell_twice(call, seen);
     return nullptr;
 }
 
 void not_completed(Tracked* tracked) {
     if (tracked == nullptr) return;
     Shard& shard = shard_of(tracked->handle);
-    const std::lock_guard<std::mutex> held(shard.guard);
+    const std::lock_guard<SpinLock> held(shard.guard);
     tracked->state = Tracked::State::held;
+}
+
+void leave(Tracked* tracked, MPI_Request now) {
+    if (tracked != nullptr && now == MPI_REQUEST_NULL) return released(tracked);
+    not_completed(tracked);
 }
 
 void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status, int error) {
     if (tracked == nullptr) return;
     int cancelled = 0;
     const bool was_active = tracked->active;
-    if (was_active && tracked->kind != Kind::other && error == MPI_SUCCESS)
+    if (was_active && tracked->cancelled && error == MPI_SUCCESS)
         library().Test_cancelled(&status, &cancelled);
-    if (was_active && tracked->hashed && tracked->uses.reads.hash() != tracked->hash)
-        tell("buffer-changed", name_of(tracked->function), tracked->place,
-             "the buffer was changed before " + std::string(call.name()) + " at " +
-                 location_of(call.place()) + " completed it",
-             "Write to the buffer after the request is complete.");
+    if (was_active && is_changed(*tracked)) tell_changed(call, tracked->function, tracked->place);
     deactivate(*tracked);
     if (cancelled != 0) unsend(tracked->sent);
     if (was_active && tracked->receives && tracked->comm != nullptr && error == MPI_SUCCESS &&
@@ -200,14 +271,10 @@ void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status
                          tracked->uses.writes, status.MPI_SOURCE, status.MPI_TAG);
     if (was_active && tracked->receives && error != MPI_SUCCESS) lost();
     tracked->sent = {};
-    if (tracked->newcomm != nullptr && error == MPI_SUCCESS) {
-        made_at(name_of(tracked->function), tracked->place, Object::communicator,
-                *tracked->newcomm);
-        new_communicator(tracked->parent, in_order, *tracked->newcomm);
-    }
+    tracked->cancelled = false;
     if (tracked->persistent) return not_completed(tracked);
     Shard& shard = shard_of(tracked->handle);
-    const std::lock_guard<std::mutex> held(shard.guard);
+    const std::lock_guard<SpinLock> held(shard.guard);
     const auto entry = shard.known.find(tracked->handle);
     if (entry == shard.known.end() || entry->second != tracked) return put(tracked);
     tracked->state = Tracked::State::over;
@@ -221,9 +288,10 @@ Tracked* begin_start(const Call& call, MPI_Request request) {
     Tracked* tracked = nullptr;
     {
         Shard& shard = shard_of(request);
-        const std::lock_guard<std::mutex> held(shard.guard);
+        const std::lock_guard<SpinLock> held(shard.guard);
         const auto entry = shard.known.find(request);
-        if (entry == shard.known.end() || !entry->second->persistent) return nullptr;
+        if (entry == shard.known.end() || entry->second->shared || !entry->second->persistent)
+            return nullptr;
         tracked = entry->second;
     }
     if (tracked->active) {
@@ -239,22 +307,34 @@ Tracked* begin_start(const Call& call, MPI_Request request) {
     return tracked;
 }
 
+void not_started(Tracked* tracked) {
+    if (tracked == nullptr) return;
+    if (tracked->receives) lost();
+    deactivate(*tracked);
+    unsend(tracked->sent);
+    tracked->sent = {};
+}
+
 void released(Tracked* tracked) {
     if (tracked == nullptr) return;
     // What it receives is not seen: messages to this rank may have come or not.
     if (tracked->active && tracked->receives) lost();
     deactivate(*tracked);
     Shard& shard = shard_of(tracked->handle);
-    const std::lock_guard<std::mutex> held(shard.guard);
+    const std::lock_guard<SpinLock> held(shard.guard);
     const auto entry = shard.known.find(tracked->handle);
     if (entry != shard.known.end() && entry->second == tracked) shard.known.erase(entry);
     put(tracked);
 }
 
 void tell_open_requests() {
-    std::vector<Tracked*> open;
+    std::vector<const Tracked*> open;
     for_each_request([&](Tracked& tracked) {
-        if (tracked.state == Tracked::State::held && !tracked.common) open.push_back(&tracked);
+        if (tracked.shared)
+            for (const Tracked* one = tracked.next; one != nullptr; one = one->next)
+                open.push_back(one);
+        else if (tracked.state == Tracked::State::held)
+            open.push_back(&tracked);
     });
     for (const Tracked* tracked : open) {
         if (tracked->persistent && !tracked->active)

@@ -16,8 +16,9 @@ struct Tracked {
     Place place = 0;  ///< where it was made
     Kind kind = Kind::other;
     bool persistent = false, active = false;
-    bool common = false;    ///< several operations have this handle: nothing is said of it
-    bool overlaps = false;  ///< another operation has its buffer: that it changes was told
+    bool shared = false;     ///< no operation, but all those that have this handle: `next` and on
+    bool cancelled = false;  ///< MPI_Cancel was called
+    bool overlaps = false;   ///< another operation has its buffer: that it changes was told
     bool receives = false, hashed = false;
     State state = State::held;
     Uses uses;
@@ -28,8 +29,7 @@ struct Tracked {
     Signature signature;
     Sent sent;
     int source = MPI_PROC_NULL, receive_tag = 0;  ///< what it receives
-    MPI_Comm* newcomm = nullptr;
-    MPI_Comm parent = MPI_COMM_NULL;
+    Tracked* next = nullptr;                      ///< another operation of the same handle
 
     Place completed_at = 0;  ///< state over: by which call
     int thread = 0;          ///< that completes it
@@ -41,8 +41,11 @@ Tracked* begin_completion(const Call& call, MPI_Request request);
 /// The call has completed it, with this status; else it goes on (not_completed()).
 void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status, int error);
 void not_completed(Tracked* tracked);
+/// The call has told nothing of it: it goes on, unless its handle is no more (`now`).
+void leave(Tracked* tracked, MPI_Request now);
 /// Before MPI_Start; nullptr as above.
 Tracked* begin_start(const Call& call, MPI_Request request);
+void not_started(Tracked* tracked);
 /// After MPI_Request_free.
 void released(Tracked* tracked);
 void tell_open_requests();
@@ -59,7 +62,7 @@ void lost();
 /// A record for the message that `tracked` sends.
 void put_on_its_way(Tracked& tracked);
 /// Compares what a receive has taken with what was sent.
-void compare_received(const char* call, Place place, Comm& comm, const Buffer& buffer, int source,
-                      int tag);
+void compare_received(const char* call, Place place, const Comm& comm, const Buffer& buffer,
+                      int source, int tag);
 
 }  // namespace heddle::check

@@ -12,6 +12,7 @@ namespace {
 
 std::atomic<int> level{MPI_THREAD_MULTIPLE}, threads{0};
 thread_local int number = -1, depth = 0;
+thread_local bool is_main = false;
 
 /// The thread that is in MPI, below MPI_THREAD_MULTIPLE; the call is read by another thread that finds it there.
 struct Inside {
@@ -33,15 +34,16 @@ int own_thread() noexcept {
     return number;
 }
 
-void set_thread_level(int of) noexcept { level = of; }
+void set_thread_level(int of) noexcept {
+    level = of;
+    is_main = true;
+}
 
 void Call::enter() noexcept {
     if (depth++ > 0 || level.load(std::memory_order_relaxed) >= MPI_THREAD_MULTIPLE) return;
     const int at = level;
     const int self = own_thread();
-    int main = 0;
-    library().Is_thread_main(&main);
-    if (main == 0 && at < MPI_THREAD_SERIALIZED) {
+    if (!is_main && at < MPI_THREAD_SERIALIZED) {
         tell("thread-level", name(), place(),
              std::string("a thread that has not initialized MPI calls it under ") +
                  name_of_level(at),
@@ -49,8 +51,9 @@ void Call::enter() noexcept {
              "to the main thread.");
         return;
     }
+    // Only a thread that has found nobody inside goes in: plain stores would hide two that come at once.
     int other = -1;
-    if (!inside.thread.compare_exchange_strong(other, self)) {
+    if (!inside.thread.compare_exchange_strong(other, self, std::memory_order_acq_rel)) {
         const auto function = static_cast<Function>(inside.function.load());
         const Place where = inside.place;
         // The other thread may have left by now; that it was inside when this one came is what counts.
@@ -62,14 +65,14 @@ void Call::enter() noexcept {
              "MPI.");
         return;
     }
-    inside.function = static_cast<int>(function());
-    inside.place = place();
+    inside.function.store(static_cast<int>(function()), std::memory_order_relaxed);
+    inside.place.store(place(), std::memory_order_relaxed);
 }
 
 void Call::leave() noexcept {
     if (--depth > 0 || level.load(std::memory_order_relaxed) >= MPI_THREAD_MULTIPLE) return;
-    int self = own_thread();
-    inside.thread.compare_exchange_strong(self, -1);
+    if (inside.thread.load(std::memory_order_relaxed) == number)
+        inside.thread.store(-1, std::memory_order_release);
 }
 
 }  // namespace heddle::check

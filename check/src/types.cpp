@@ -56,8 +56,6 @@ Signature basic(MPI_Datatype type, int combiner = MPI_COMBINER_NAMED) {
         one.code = code_of(Sort::logical, size);
     else
         one.code = code_of(Sort::integer, size);
-    one.factor = base;
-    one.sum = one.code + 1;
     one.elements = 1;
     one.bytes = size;
     one.name = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(type));
@@ -247,7 +245,7 @@ void build_subarray(Builder& built, const Contents& made, const Type& inner) {
 }
 
 /// Of a type that there is.
-std::shared_ptr<const Type> inner_type_of(MPI_Datatype datatype);
+const std::shared_ptr<const Type>& inner_type_of(MPI_Datatype datatype);
 
 std::shared_ptr<const Type> build(MPI_Datatype datatype) {
     Builder built;
@@ -343,43 +341,102 @@ struct Types {
     std::unordered_map<MPI_Datatype, std::shared_ptr<const Type>> known;
     std::unordered_set<MPI_Datatype>
         made;  ///< by the program: about others the library is not asked
+    std::atomic<std::uint64_t> changes{1};
 };
 Types& types() {
     static Types& all = *new Types;
     return all;
 }
 
+constexpr std::uintptr_t predefined_handles = 4096;  ///< above are addresses
+
+const std::shared_ptr<const Type> no_type;
+
+bool is_predefined(MPI_Datatype datatype) noexcept {
+    return reinterpret_cast<std::uintptr_t>(datatype) < predefined_handles;
+}
+
+const std::shared_ptr<const Type>& look_up(MPI_Datatype datatype) {
+    if (is_predefined(datatype)) {
+        const auto handle = reinterpret_cast<std::uintptr_t>(datatype);
+        const bool named = *name_of_datatype(static_cast<std::uint32_t>(handle)) != 0;
+        return named && datatype != MPI_DATATYPE_NULL ? inner_type_of(datatype) : no_type;
+    }
+    {
+        std::shared_lock held(types().guard);
+        if (types().made.count(datatype) == 0) return no_type;
+    }
+    return inner_type_of(datatype);
+}
+
+}  // namespace
+
+namespace {
+
+/// x -> factor x + sum.
+struct Map {
+    std::uint64_t factor = 1, sum = 0;
+
+    void join(const Map& next) noexcept {
+        sum = sum * next.factor + next.sum;
+        factor *= next.factor;
+    }
+    Map times(std::uint64_t count) const noexcept {
+        Map all, power = *this;
+        for (; count != 0; count >>= 1) {
+            if ((count & 1) != 0) all.join(power);
+            power.join(Map(power));
+        }
+        return all;
+    }
+};
+
+Map map_of(const Signature& signature) noexcept {
+    if (signature.code == Signature::mixed) return {signature.factor, signature.sum};
+    return Map{base, signature.code + 1}.times(static_cast<std::uint64_t>(signature.elements));
+}
+
 }  // namespace
 
 void Signature::append(const Signature& next) noexcept {
     if (next.elements == 0) return;
-    sum = sum * next.factor + next.sum;
-    factor *= next.factor;
     if (elements == 0) {
-        code = next.code;
-        name = next.name;
-    } else if (code != next.code) {
-        code = is_any() || next.is_any() ? any : mixed;
+        *this = next;
+        return;
+    }
+    if (code != next.code && (is_any() || next.is_any())) code = any;
+    if (!is_any() && (code != next.code || code == mixed)) {
+        Map all = map_of(*this);
+        all.join(map_of(next));
+        factor = all.factor;
+        sum = all.sum;
+        code = mixed;
     }
     elements += next.elements;
     bytes += next.bytes;
 }
 
 Signature Signature::times(std::uint64_t count) const noexcept {
-    Signature all, power = *this;
-    all.code = empty;
-    for (; count != 0; count >>= 1) {
-        if ((count & 1) != 0) all.append(power);
-        power.append(Signature(power));
+    if (count == 0 || elements == 0) return {};
+    Signature all = *this;
+    if (code == mixed) {
+        const Map map = map_of(*this).times(count);
+        all.factor = map.factor;
+        all.sum = map.sum;
     }
+    all.elements *= static_cast<std::int64_t>(count);
+    all.bytes *= static_cast<std::int64_t>(count);
     return all;
 }
 
 bool agree(const Signature& one, const Signature& other) noexcept {
     if (one.bytes == 0 || other.bytes == 0 || one.is_any() || other.is_any()) return true;
-    if (one.code != Signature::mixed && other.code != Signature::mixed)
-        return one.code == other.code;
-    return one.factor == other.factor && one.sum == other.sum;
+    if (one.code != other.code) return false;
+    return one.code != Signature::mixed || (one.elements == other.elements && one.sum == other.sum);
+}
+
+bool match(const Signature& one, const Signature& other) noexcept {
+    return (one.bytes == other.bytes || one.bytes < 0 || other.bytes < 0) && agree(one, other);
 }
 
 std::string words(const Signature& signature) {
@@ -405,8 +462,6 @@ bool Type::prefix(std::int64_t wanted, Signature& found) const noexcept {
             Signature one;
             one.code = run.code;
             one.name = run.name;
-            one.factor = base;
-            one.sum = run.code + 1;
             one.elements = 1;
             one.bytes = run.bytes / run.elements;
             found.append(one.times(static_cast<std::uint64_t>(part)));
@@ -416,55 +471,69 @@ bool Type::prefix(std::int64_t wanted, Signature& found) const noexcept {
     return true;
 }
 
-std::shared_ptr<const Type> type_of(MPI_Datatype datatype) {
-    thread_local MPI_Datatype last = MPI_DATATYPE_NULL;
-    thread_local std::shared_ptr<const Type> last_type;
-    // A predefined one is what it was.
+const std::shared_ptr<const Type>& type_of(MPI_Datatype datatype) {
+    struct Entry {
+        MPI_Datatype datatype;
+        std::uint64_t changes;
+        const std::shared_ptr<const Type>* type;
+    };
+    thread_local std::array<Entry, 16> last{};
+    // What a predefined one is does not change.
+    const std::uint64_t changes =
+        is_predefined(datatype) ? 1 : types().changes.load(std::memory_order_acquire);
     const auto handle = reinterpret_cast<std::uintptr_t>(datatype);
-    const bool predefined = handle < 4096;
-    if (predefined && datatype == last) return last_type;
-    if (predefined && *name_of_datatype(static_cast<std::uint32_t>(handle)) == 0) return nullptr;
-    if (datatype == MPI_DATATYPE_NULL) return nullptr;
-    {
-        std::shared_lock held(types().guard);
-        const auto found = types().known.find(datatype);
-        if (found != types().known.end() && !predefined) return found->second;
-        if (!predefined && types().made.count(datatype) == 0) return nullptr;
-    }
-    auto found = inner_type_of(datatype);
-    if (!predefined) return found;
-    last = datatype;
-    return last_type = std::move(found);
+    Entry& entry = last[(handle ^ handle >> 6) % last.size()];
+    if (entry.datatype != datatype || entry.changes != changes)
+        entry = {datatype, changes, &look_up(datatype)};
+    return *entry.type;
 }
 
 namespace {
-std::shared_ptr<const Type> inner_type_of(MPI_Datatype datatype) {
+
+/// Predefined ones are kept for ever, so that nobody counts who uses them.
+std::shared_ptr<const Type> for_ever(std::shared_ptr<const Type> type) {
+    const auto& kept = *new std::shared_ptr<const Type>(std::move(type));
+    return {std::shared_ptr<const Type>(), kept.get()};
+}
+
+/// Entries stay where they are until their type is freed.
+const std::shared_ptr<const Type>& inner_type_of(MPI_Datatype datatype) {
     {
         std::shared_lock held(types().guard);
         if (const auto found = types().known.find(datatype); found != types().known.end())
             return found->second;
     }
     auto built = build(datatype);
+    if (is_predefined(datatype)) built = for_ever(std::move(built));
     std::unique_lock held(types().guard);
-    return types().known[datatype] = std::move(built);
+    return types().known.try_emplace(datatype, std::move(built)).first->second;
 }
+
 }  // namespace
 
 void know_type(MPI_Datatype datatype) {
     std::unique_lock held(types().guard);
     types().made.insert(datatype);
+    ++types().changes;
 }
 
 void forget_type(MPI_Datatype datatype) {
+    if (is_predefined(datatype)) return;
     std::unique_lock held(types().guard);
     types().known.erase(datatype);
     types().made.erase(datatype);
+    ++types().changes;
 }
 
 Signature signature_of(MPI_Datatype datatype, MPI_Count count) {
-    const auto type = type_of(datatype);
-    return type == nullptr || count <= 0 ? Signature()
-                                         : type->signature.times(static_cast<std::uint64_t>(count));
+    if (count <= 0) return {};
+    const auto& type = type_of(datatype);
+    if (type != nullptr) return type->signature.times(static_cast<std::uint64_t>(count));
+    Signature unknown;
+    unknown.code = Signature::any;
+    unknown.elements = 1;
+    unknown.bytes = -1;
+    return unknown;
 }
 
 }  // namespace heddle::check

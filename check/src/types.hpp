@@ -14,11 +14,11 @@ namespace heddle::check {
 /// A sequence of basic elements, by a hash of their kinds. Elements of the same kind (integer, floating point, complex,
 /// logical) and size count as equal; those of MPI_BYTE and MPI_PACKED equal all others.
 struct Signature {
-    std::uint64_t factor = 1,
-                  sum = 0;  ///< the hash as a map x -> factor x + sum, so that parts can be joined
-    std::int64_t elements = 0, bytes = 0;
-    std::uint32_t code = 0;  ///< of all elements; `mixed` where they differ
-    std::uint32_t name = 0;  ///< the handle of a basic type, to be told
+    /// The hash as a map x -> factor x + sum, so that parts can be joined; only where kinds differ.
+    std::uint64_t factor = 1, sum = 0;
+    std::int64_t elements = 0, bytes = 0;  ///< bytes: -1 where the type is not known
+    std::uint32_t code = 0;                ///< of all elements; `mixed` where they differ
+    std::uint32_t name = 0;                ///< the handle of a basic type, to be told
 
     static constexpr std::uint32_t empty = 0, any = 1, mixed = 2;
 
@@ -28,6 +28,8 @@ struct Signature {
 };
 /// Whether what one of them sends the other one may receive, both of the same length.
 bool agree(const Signature& one, const Signature& other) noexcept;
+/// The same, of the same length.
+bool match(const Signature& one, const Signature& other) noexcept;
 /// "4 MPI_DOUBLE", "28 bytes of mixed types".
 std::string words(const Signature& signature);
 
@@ -49,8 +51,8 @@ struct Type {
     bool prefix(std::int64_t elements, Signature& found) const noexcept;
 };
 
-/// nullptr if there is none such.
-std::shared_ptr<const Type> type_of(MPI_Datatype datatype);
+/// nullptr if there is none such. The reference holds until the thread asks for another one.
+const std::shared_ptr<const Type>& type_of(MPI_Datatype datatype);
 Signature signature_of(MPI_Datatype datatype, MPI_Count count);
 
 }  // namespace heddle::check

@@ -48,6 +48,11 @@ struct Window {
     Place no_succeed_at = 0;
     std::vector<Range> ranges;  ///< of this rank, under locks and since the last flush
     std::vector<std::uint32_t> records, promises;  ///< of this epoch; of the next one
+
+    bool has(int target) const noexcept {
+        return target >= 0 && target < static_cast<int>(units.size());
+    }
+    bool is_locked(int target) const { return all_locked || locked.count(target) != 0; }
 };
 
 /// Never destroyed: threads of the program may call MPI to the end.
@@ -75,11 +80,17 @@ bool says(MPI_Info info, const char* key, const char* wanted) {
 
 std::uint64_t number_of(MPI_Op op) noexcept { return reinterpret_cast<std::uintptr_t>(op); }
 
+/// Of one origin: its accumulates are in order (MPI 5.0, 12.7.2).
+bool get_into_each_other(Access one, Access other) noexcept {
+    if (one == Access::get && other == Access::get) return false;
+    return one != Access::accumulate || other != Access::accumulate;
+}
+/// Of any origins: accumulates of one operation are atomic, also beside MPI_NO_OP.
 bool get_into_each_other(Access one, std::uint64_t op, Access other,
                          std::uint64_t other_op) noexcept {
-    if (one == Access::get && other == Access::get) return false;
-    if (one != Access::accumulate || other != Access::accumulate) return true;
-    return op != other_op && op != number_of(MPI_NO_OP) && other_op != number_of(MPI_NO_OP);
+    if (get_into_each_other(one, other)) return true;
+    return one == Access::accumulate && other == Access::accumulate && op != other_op &&
+        op != number_of(MPI_NO_OP) && other_op != number_of(MPI_NO_OP);
 }
 
 /// The bytes of the target's window, as ranges; none where they are too many or not known.
@@ -107,13 +118,14 @@ void tell_conflict(const Call& call, const char* other, int rank, Place place, i
 }
 
 /// Under locks: with the own accesses since the last flush. The guard is held.
-bool look_at_own(Window& window, const Range& range, Range& found) {
+bool look_at_own(Window& window, const Range& range, bool keep, Range& found) {
     for (const Range& other : window.ranges)
         if (other.target == range.target && other.begin < range.end && range.begin < other.end &&
-            get_into_each_other(range.kind, range.operation, other.kind, other.operation)) {
+            get_into_each_other(range.kind, other.kind)) {
             found = other;
             return true;
         }
+    if (!keep) return false;
     if (!window.ranges.empty() && window.ranges.back().target == range.target &&
         window.ranges.back().end == range.begin && window.ranges.back().kind == range.kind &&
         window.ranges.back().place == range.place)
@@ -134,8 +146,10 @@ bool look_at_all(Window& window, const Range& range, Record& found) {
     for (Record* record = bucket.find(); record != nullptr;
          record = bucket.find(record), ++number) {
         if (record->number < range.end && range.begin < record->end &&
-            get_into_each_other(range.kind, range.operation, static_cast<Access>(record->kind),
-                                record->operation)) {
+            (record->rank == own_rank()
+                 ? get_into_each_other(range.kind, static_cast<Access>(record->kind))
+                 : get_into_each_other(range.kind, range.operation,
+                                       static_cast<Access>(record->kind), record->operation))) {
             found = *record;
             return true;
         }
@@ -232,46 +246,52 @@ void new_window(const Call& call, MPI_Win win, MPI_Comm comm, MPI_Aint size, MPI
     windows().known[win] = std::move(window);
 }
 
-void access(const Call& call, Access kind, const void*, MPI_Count, MPI_Datatype, int target,
-            MPI_Aint displacement, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Win win) {
+void before_access(const Call& call, Access kind, int target, MPI_Win win) {
     const auto window = window_of(win);
-    if (window == nullptr || target < 0 || target >= static_cast<int>(window->units.size())) return;
-    const auto type = count > 0 ? type_of(datatype) : nullptr;
+    if (window == nullptr || !window->has(target)) return;
     if (kind != Access::get) look_for_no_put(call, *window, target);
-    std::unique_lock held(window->guard);
-    ++window->accesses;
-    const bool locked = window->all_locked || window->locked.count(target) != 0;
-    if (!locked && !window->access_open && !window->fence_open) {
-        const Place asserted = window->no_succeed ? window->no_succeed_at : 0;
-        held.unlock();
-        if (asserted != 0)
-            tell("assertion", call.name(), call.place(),
-                 "accesses the window although the fence at " + location_of(asserted) +
-                     " has asserted MPI_MODE_NOSUCCEED",
-                 "Call MPI_Win_fence without it before.");
-        else
-            tell("epoch", call.name(), call.place(),
-                 "accesses target " + std::to_string(target) + " outside of an epoch",
-                 "Call MPI_Win_fence, MPI_Win_lock or MPI_Win_start before.");
-        return;
+    Place asserted = 0;
+    {
+        const std::lock_guard<std::mutex> held(window->guard);
+        ++window->accesses;
+        if (window->is_locked(target) || window->access_open || window->fence_open) return;
+        if (window->no_succeed) asserted = window->no_succeed_at;
     }
+    if (asserted != 0)
+        tell("assertion", call.name(), call.place(),
+             "accesses the window although the fence at " + location_of(asserted) +
+                 " has asserted MPI_MODE_NOSUCCEED",
+             "Call MPI_Win_fence without it before.");
+    else
+        tell("epoch", call.name(), call.place(),
+             "accesses target " + std::to_string(target) + " outside of an epoch",
+             "Call MPI_Win_fence, MPI_Win_lock or MPI_Win_start before.");
+}
+
+void accessed(const Call& call, Access kind, int target, MPI_Aint displacement, MPI_Count count,
+              MPI_Datatype datatype, MPI_Op op, MPI_Win win, bool ends) {
+    const auto window = window_of(win);
+    if (window == nullptr || !window->has(target) || count <= 0) return;
+    const auto type = type_of(datatype);
     if (type == nullptr) return;
+    std::unique_lock held(window->guard);
+    const bool alone = window->is_locked(target) || window->access_open;
+    if (!alone && !window->fence_open) return;
+    if (!alone && (window->id == 0 || Node::get() == nullptr)) return;
     for (const auto& [begin, end] :
          bytes_of(displacement * window->units[static_cast<std::size_t>(target)], *type, count)) {
         const Range range{target, begin, end, kind, number_of(op), call.function(), call.place()};
         Range own{};
         Record other{};
-        const bool together =
-            !locked && !window->access_open && window->id != 0 && Node::get() != nullptr;
-        if (together ? look_at_all(*window, range, other) : look_at_own(*window, range, own)) {
-            held.unlock();
-            if (together)
-                tell_conflict(call, name_of(static_cast<Function>(other.function)), other.rank,
-                              other.place, target);
-            else
-                tell_conflict(call, name_of(own.function), -1, own.place, target);
-            return;
-        }
+        if (alone ? !look_at_own(*window, range, !ends, own) : !look_at_all(*window, range, other))
+            continue;
+        held.unlock();
+        if (alone)
+            tell_conflict(call, name_of(own.function), -1, own.place, target);
+        else
+            tell_conflict(call, name_of(static_cast<Function>(other.function)), other.rank,
+                          other.place, target);
+        return;
     }
 }
 

@@ -169,6 +169,18 @@ static void changed_vector(void) {
     if (rank == 1) MPI_Recv(data, 1, column, 0, 5, world, MPI_STATUS_IGNORE);
     MPI_Type_free(&column);
 }
+/* Short messages, which the library sends at once. */
+static void changed_of_several(void) {
+    int data[3][4] = {{0}};
+    MPI_Request requests[3];
+    if (rank == 0) {
+        for (int i = 0; i < 3; ++i) MPI_Isend(data[i], 4, MPI_INT, 1, i, world, &requests[i]);
+        data[1][3] = 1;
+        MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    }
+    if (rank == 1)
+        for (int i = 0; i < 3; ++i) MPI_Recv(data[i], 4, MPI_INT, 0, i, world, MPI_STATUS_IGNORE);
+}
 static void overlapping_receives(void) {
     int data[6] = {0};
     MPI_Request requests[2];
@@ -542,6 +554,125 @@ static void right_windows(void) {
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
 }
+/* Of requests that are complete at once, any may be waited for first, and in any variable. */
+static void right_orders_of_requests(void) {
+    int data[4] = {0};
+    MPI_Request requests[3], one;
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 3; ++i) {
+            data[i] = round;
+            MPI_Isend(&data[i], 1, MPI_INT, rank, i, world, &requests[i]);
+        }
+        one = requests[0];
+        requests[0] = requests[2];
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        data[2] = 7;
+        MPI_Wait(&one, MPI_STATUS_IGNORE);
+        data[0] = 7;
+        MPI_Recv(&data[3], 1, MPI_INT, rank, 2, world, MPI_STATUS_IGNORE);
+        MPI_Irecv(&data[2], 1, MPI_INT, rank, 0, world, &requests[2]);
+        MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        MPI_Recv(&data[1], 1, MPI_INT, rank, 1, world, MPI_STATUS_IGNORE);
+    }
+}
+/* Many messages of many tags, received in another order, and more than there are records for at once. */
+static void right_order_of_messages(void) {
+    enum { many = 500, burst = 20000 };
+    static int values[burst];
+    static double numbers[many];
+    static MPI_Request requests[burst];
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    int got = -1;
+    double number = 0;
+    for (int tag = 0; tag < many; ++tag)
+        if (tag % 2 == 0)
+            MPI_Isend(&values[tag], 1, MPI_INT, next, tag, world, &requests[tag]);
+        else
+            MPI_Isend(&numbers[tag], 1, MPI_DOUBLE, next, tag, world, &requests[tag]);
+    for (int tag = many - 1; tag >= 0; --tag)
+        if (tag % 2 == 0)
+            MPI_Recv(&got, 1, MPI_INT, before, tag, world, MPI_STATUS_IGNORE);
+        else
+            MPI_Recv(&number, 1, MPI_DOUBLE, before, tag, world, MPI_STATUS_IGNORE);
+    MPI_Waitall(many, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < burst; ++i) {
+        values[i] = i;
+        MPI_Isend(&values[i], 1, MPI_INT, next, 3, world, &requests[i]);
+    }
+    for (int i = 0; i < burst; ++i) MPI_Recv(&got, 1, MPI_INT, before, 3, world, MPI_STATUS_IGNORE);
+    MPI_Waitall(burst, requests, MPI_STATUSES_IGNORE);
+    if (got != burst - 1) MPI_Abort(world, 1);
+}
+/* Duplicates are complete in another order on each rank. */
+static void right_duplicates(void) {
+    MPI_Comm made[4];
+    MPI_Request requests[4];
+    for (int i = 0; i < 4; ++i) MPI_Comm_idup(world, &made[i], &requests[i]);
+    for (int i = 0; i < 4; ++i) MPI_Wait(&requests[(i + rank) % 4], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 4; ++i) {
+        int sum = 0;
+        if (i % 2 == 0)
+            MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, made[i]);
+        else
+            MPI_Barrier(made[i]);
+    }
+    for (int i = 0; i < 4; ++i) MPI_Comm_free(&made[i]);
+}
+/* A call whose arguments the library refuses takes part in nothing. */
+static void right_after_errors(void) {
+    int value = rank, taken = -1;
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    if (rank == 0 && MPI_Bcast(&value, -1, MPI_INT, 0, world) == MPI_SUCCESS) MPI_Abort(world, 1);
+    if (rank == size - 1 && MPI_Barrier(MPI_COMM_NULL) == MPI_SUCCESS) MPI_Abort(world, 1);
+    MPI_Bcast(&value, 1, MPI_INT, 0, world);
+    if (MPI_Send(&value, 1, MPI_DOUBLE, size + 5, 1, world) == MPI_SUCCESS) MPI_Abort(world, 1);
+    MPI_Sendrecv(&value, 1, MPI_INT, (rank + 1) % size, 1, &taken, 1, MPI_INT,
+                 (rank + size - 1) % size, 1, world, MPI_STATUS_IGNORE);
+    MPI_Win win = window(4, NULL);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_fence(0, win);
+    if (MPI_Put(&value, -1, MPI_INT, 0, 0, 1, MPI_INT, win) == MPI_SUCCESS) MPI_Abort(world, 1);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+/* A tool of the program stands between some of its calls and the library. */
+static void right_with_tool(void) {
+    int value = rank, taken = -1;
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    MPI_Request request;
+    MPI_Isend(&value, 1, MPI_INT, next, 1, world, &request);
+    PMPI_Recv(&taken, 1, MPI_INT, before, 1, world, MPI_STATUS_IGNORE);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    PMPI_Isend(&value, 1, MPI_INT, next, 1, world, &request);
+    MPI_Recv(&taken, 1, MPI_INT, before, 1, world, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        PMPI_Barrier(world);
+    else
+        MPI_Barrier(world);
+    MPI_Bcast(&value, 1, MPI_INT, 0, world);
+}
+static void right_accesses(void) {
+    int value = 1, taken = 0;
+    const int one = 1;
+    MPI_Request request;
+    MPI_Win win = window(4, NULL);
+    MPI_Win_lock_all(0, win);
+    /* The accumulates of a rank are in order, and a compare-and-swap is one beside all others. */
+    MPI_Accumulate(&value, 1, MPI_INT, rank, 3, 1, MPI_INT, MPI_SUM, win);
+    MPI_Accumulate(&value, 1, MPI_INT, rank, 3, 1, MPI_INT, MPI_PROD, win);
+    MPI_Fetch_and_op(&value, &taken, MPI_INT, 0, 1, MPI_SUM, win);
+    MPI_Compare_and_swap(&one, &value, &taken, MPI_INT, 0, 1, win);
+    MPI_Win_flush_all(win);
+    /* What has been read may be written. */
+    MPI_Rget(&taken, 1, MPI_INT, rank, 2, 1, MPI_INT, win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Put(&one, 1, MPI_INT, rank, 2, 1, MPI_INT, win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
 
 static const struct {
     const char* name;
@@ -569,6 +700,7 @@ static const struct {
     DEFECT(unreceived),
     DEFECT(changed_buffer),
     DEFECT(changed_vector),
+    DEFECT(changed_of_several),
     DEFECT(overlapping_receives),
     DEFECT(send_of_receive_buffer),
     DEFECT(receive_into_send_buffer),
@@ -603,6 +735,12 @@ static const struct {
     DEFECT(right_messages),
     DEFECT(right_collectives),
     DEFECT(right_windows),
+    DEFECT(right_orders_of_requests),
+    DEFECT(right_order_of_messages),
+    DEFECT(right_duplicates),
+    DEFECT(right_after_errors),
+    DEFECT(right_with_tool),
+    DEFECT(right_accesses),
     {"right_threads", serialized, MPI_THREAD_SERIALIZED},
 };
 

@@ -41,6 +41,7 @@ FINDINGS = {
     "requests": [
         ("changed_buffer", "buffer-changed", r"the buffer was changed before MPI_Wait at " + AT),
         ("changed_vector", "buffer-changed", r"the buffer was changed before MPI_Wait at " + AT),
+        ("changed_of_several", "buffer-changed", r"the buffer was changed before MPI_Waitall at " + AT),
         ("overlapping_receives", "buffer-overlap", r"receives into memory into which MPI_Irecv at " + AT + " receives"),
         ("send_of_receive_buffer", "buffer-overlap", r"reads memory into which MPI_Irecv at " + AT),
         ("receive_into_send_buffer", "buffer-overlap", r"receives into memory that MPI_Isend at " + AT + " still reads"),
@@ -82,7 +83,8 @@ FINDINGS = {
         ("unlocked", "epoch", "target 0 is not locked"),
     ],
 }
-RIGHT = ["right_messages", "right_collectives", "right_windows", "right_threads"]
+RIGHT = ["right_messages", "right_collectives", "right_windows", "right_threads", "right_orders_of_requests",
+         "right_order_of_messages", "right_duplicates", "right_after_errors", "right_with_tool", "right_accesses"]
 
 
 def run(name, ranks, *options):

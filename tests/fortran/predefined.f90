@@ -63,10 +63,12 @@ program predefined
   periods = .true.
   call MPI_Cart_get(grid, 4, dims, periods, coords)
   call expect(all(dims == -1) .and. all(periods) .and. all(coords == -1), 'a grid without dimensions writes none')
+  call MPI_Comm_free(grid)
   call MPI_Cart_create(MPI_COMM_SELF, 2, [1, 1], [.true., .false.], .false., grid)
   periods = [.false., .true., .false., .true.]
   call MPI_Cart_get(grid, 4, dims, periods, coords)
   call expect(all(periods .eqv. [.true., .false., .false., .true.]), 'two dimensions write two')
+  call MPI_Comm_free(grid)
 
   call MPI_Irecv(received, 1, MPI_INTEGER, 0, 99, MPI_COMM_SELF, request)
   call cancel_it(request)

@@ -22,6 +22,7 @@ std::vector<Operation> operations;
 class Worker {
 public:
     Worker(unsigned seed, bool first) : seed_(seed), common_(seed) { make_shapes(first); }
+    void free_shapes();
     void run(unsigned rounds) {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -188,6 +189,11 @@ void Worker::make_shapes(bool first) {
     add_intercommunicator((size + 1) / 2);
 }
 
+void Worker::free_shapes() {
+    for (Shape& shape : shapes_)
+        if (shape.comm != MPI_COMM_WORLD) MPI_Comm_free(&shape.comm);
+}
+
 void make_operations() {
     MPI_Op product, product_c, joined, sum;
     MPI_Op_create(on_layout<multiply>, 0, &product);
@@ -199,6 +205,14 @@ void make_operations() {
                   {joined, join, "joined intervals"},
                   {sum, add, "sum of the user"},
                   {MPI_SUM, add, "MPI_SUM"}};
+}
+
+/// All but the predefined ones.
+void free_operations_and_layouts() {
+    for (Operation& operation : operations)
+        if (operation.handle != MPI_SUM) MPI_Op_free(&operation.handle);
+    for (Layout& layout : layouts())
+        if (layout.type != MPI_UINT64_T) MPI_Type_free(&layout.type);
 }
 
 }  // namespace
@@ -216,6 +230,8 @@ int main(int argc, char** argv) {
     std::vector<std::thread> threads;
     for (Worker& worker : workers) threads.emplace_back([&] { worker.run(argument(1, 150)); });
     for (std::thread& thread : threads) thread.join();
+    for (Worker& worker : workers) worker.free_shapes();
+    free_operations_and_layouts();
     MPI_Finalize();
     return 0;
 }

@@ -63,10 +63,12 @@ static void ranges(void) {
     CHECK(relation(all, world) == (size < 3 ? MPI_IDENT : MPI_SIMILAR));
     OK(MPI_Group_intersection(down, even, &both)); /* in the order of the first */
     CHECK(relation(both, even) == (size < 3 ? MPI_IDENT : MPI_SIMILAR));
+    OK(MPI_Group_free(&both));
     OK(MPI_Group_intersection(even, odd, &none));
     CHECK(none == MPI_GROUP_EMPTY);
     OK(MPI_Group_difference(world, even, &both));
     CHECK(relation(both, odd) == MPI_IDENT);
+    if (size > 1) OK(MPI_Group_free(&both));
 
     int from[2] = {0, MPI_PROC_NULL}, to[2] = {-1, -1};
     OK(MPI_Group_translate_ranks(down, 2, from, world, to));

@@ -36,6 +36,7 @@ int main(void) {
         for (int i = 0; i < bytes; ++i)
             if (in[i] != before + 1) return 1;
     }
+    MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);
     free(in);
     free(out);

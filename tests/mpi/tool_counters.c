@@ -229,7 +229,7 @@ static void unexpected(void) {
 }
 
 static void posted(void) {
-    char data[MESSAGES];
+    char data[MESSAGES], other;
     MPI_Request requests[MESSAGES], any;
     MPI_T_pvar_handle now = open_pvar("posted_receives", MPI_T_PVAR_CLASS_LEVEL, NULL);
     MPI_T_pvar_handle most =
@@ -239,7 +239,7 @@ static void posted(void) {
     for (int i = 0; i < MESSAGES; ++i)
         OK(MPI_Irecv(&data[i], 1, MPI_CHAR, rank, 7, MPI_COMM_WORLD, &requests[i]));
     CHECK(value_of(now) == before + MESSAGES && value_of(most) >= MESSAGES);
-    OK(MPI_Irecv(data, 1, MPI_CHAR, rank, MPI_ANY_TAG, MPI_COMM_WORLD, &any));
+    OK(MPI_Irecv(&other, 1, MPI_CHAR, rank, MPI_ANY_TAG, MPI_COMM_WORLD, &any));
     CHECK(value_of(wild) == 1 && value_of(now) == before + MESSAGES + 1);
     OK(MPI_Cancel(&any));
     OK(MPI_Wait(&any, MPI_STATUS_IGNORE));
@@ -259,6 +259,7 @@ static void posted(void) {
 static void searches(void) {
     enum { MANY = 300 };
     static char data[MANY];
+    static const char sent;
     static MPI_Request requests[MANY];
     MPI_Comm comms[2];
     MPI_T_pvar_handle times[2], steps[2], deepest[2], shallow[2], posted_in[2];
@@ -275,7 +276,7 @@ static void searches(void) {
     for (int tag = 0; tag < MANY; ++tag)
         OK(MPI_Irecv(&data[tag], 1, MPI_CHAR, 0, tag, comms[0], &requests[tag]));
     CHECK(value_of(posted_in[0]) == MANY && value_of(posted_in[1]) == 0);
-    for (int tag = MANY; tag-- > 0;) OK(MPI_Send(data, 1, MPI_CHAR, 0, tag, comms[0]));
+    for (int tag = MANY; tag-- > 0;) OK(MPI_Send(&sent, 1, MPI_CHAR, 0, tag, comms[0]));
     OK(MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
     const unsigned long long found = value_of(times[0]);
     CHECK(found > 0 && found == value_of(open_counter("searches")) - all);

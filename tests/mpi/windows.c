@@ -259,13 +259,16 @@ static void requests(const struct Made* made) {
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, made->win));
     OK(MPI_Rput(&mine, 1, MPI_INT, 0, at(made, 0, 2), 1, MPI_INT, made->win, &all[0]));
+    OK(MPI_Win_flush(0, made->win));
     OK(MPI_Rget(&got, 1, MPI_INT, 0, at(made, 0, 2), 1, MPI_INT, made->win, &all[1]));
+    OK(MPI_Win_flush(0, made->win));
     OK(MPI_Raccumulate(&one, 1, MPI_INT, 0, at(made, 0, 2), 1, MPI_INT, MPI_SUM, made->win,
                        &all[2]));
     OK(MPI_Rget_accumulate(&one, 1, MPI_INT, &old, 1, MPI_INT, 0, at(made, 0, 2), 1, MPI_INT,
                            MPI_SUM, made->win, &all[3]));
     OK(MPI_Waitall(4, all, statuses));
     CHECK(got == mine && old == mine + 1 && all[3] == MPI_REQUEST_NULL);
+    OK(MPI_Win_flush(0, made->win));
     OK(MPI_Rget(&got, 1, MPI_INT, 0, at(made, 0, 2), 1, MPI_INT, made->win, &all[0]));
     while (!flag) OK(MPI_Test(&all[0], &flag, MPI_STATUS_IGNORE));
     CHECK(got == mine + 2);

@@ -33,9 +33,12 @@ void large() {
     OK(MPI_Put(data.data(), cells, MPI_INT64_T, next, 0, cells, MPI_INT64_T, win));
     OK(MPI_Win_flush(next, win));
     OK(MPI_Get(back.data(), cells, MPI_INT64_T, next, 0, cells, MPI_INT64_T, win));
+    OK(MPI_Win_flush(next, win));
     CHECK(back == data);
     OK(MPI_Accumulate(data.data(), cells, MPI_INT64_T, next, 0, cells, MPI_INT64_T, MPI_SUM, win));
+    OK(MPI_Win_flush(next, win));
     OK(MPI_Get(back.data(), cells / 2, MPI_INT64_T, next, 0, 1, every_second, win));
+    OK(MPI_Win_flush(next, win));
     for (int i = 0; i < cells / 2; ++i)
         CHECK(back[static_cast<std::size_t>(i)] == 2 * data[2 * static_cast<std::size_t>(i)]);
     OK(MPI_Win_unlock_all(win));

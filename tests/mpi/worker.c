@@ -368,13 +368,14 @@ static void sessions(void) {
 /* Sends that nobody receives are cancelled while both workers look at them; others are given up, and received while
  * their sender is in MPI_Finalize. */
 static void finalize(void) {
+    static unsigned char unsent[most];
     begin(MPI_THREAD_MULTIPLE);
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
     int cancelled = 0;
     MPI_Status status;
     MPI_Request given_up, withdrawn[8];
     for (int i = 0; i < 8; ++i)
-        OK(MPI_Isend(out, most, MPI_BYTE, next, 100 + i, MPI_COMM_WORLD, &withdrawn[i]));
+        OK(MPI_Isend(unsent, most, MPI_BYTE, next, 100 + i, MPI_COMM_WORLD, &withdrawn[i]));
     overlap(MPI_COMM_WORLD, 300000, 9);
     for (int i = 0; i < 8; ++i) {
         OK(MPI_Cancel(&withdrawn[i]));

@@ -92,6 +92,7 @@ void increment(Window& window, int target, int cell) {
     std::int64_t value = -1;
     OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window.win));
     OK(MPI_Get(&value, 1, MPI_INT64_T, target, cell, 1, MPI_INT64_T, window.win));
+    OK(MPI_Win_flush(target, window.win));
     ++value;
     OK(MPI_Put(&value, 1, MPI_INT64_T, target, cell, 1, MPI_INT64_T, window.win));
     OK(MPI_Win_unlock(target, window.win));
@@ -101,6 +102,7 @@ void increment(Window& window, int target, int cell) {
 void compare(Window& window, int target) {
     std::array<std::int64_t, 2> pair{-1, -2};
     OK(MPI_Get(pair.data(), 2, MPI_INT64_T, target, 0, 2, MPI_INT64_T, window.win));
+    OK(MPI_Win_flush(target, window.win));
     CHECK(pair[0] == pair[1]);
 }
 
@@ -109,6 +111,7 @@ void increment_both(Window& window, int target) {
     OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window.win));
     compare(window, target);
     OK(MPI_Get(pair.data(), 2, MPI_INT64_T, target, 0, 2, MPI_INT64_T, window.win));
+    OK(MPI_Win_flush(target, window.win));
     for (int cell : {0, 1}) {
         ++pair[static_cast<std::size_t>(cell)];
         OK(MPI_Put(&pair[static_cast<std::size_t>(cell)], 1, MPI_INT64_T, target, cell, 1,

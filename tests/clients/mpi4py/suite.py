@@ -6,6 +6,8 @@ mpicc, in a virtual environment in PLACE. What is there already and still fits i
 suite.py run INSTALLATION PLACE RANKS SECONDS: runs the suite, but for what excluded.txt names. The log
 lies in PLACE.
 suite.py run_with_worker INSTALLATION PLACE RANKS SECONDS: the same with HEDDLE_WORKER=on.
+suite.py run_checked INSTALLATION PLACE RANKS SECONDS: the same under mpiexec --check, which must find nothing but what
+findings.txt explains.
 suite.py build_wheel INSTALLATION PLACE: gets mpi4py's wheel from PyPI, and its sources for the suite.
 suite.py run_mpich INSTALLATION PLACE RANKS SECONDS: the suite on the wheel as it is, built for MPICH; run_openmpi: the
 same, built for Open MPI.
@@ -16,6 +18,7 @@ Exit codes: 0; 77 where PyPI cannot be reached, and nothing has been built; 1 fo
 """
 
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -156,6 +159,23 @@ def run_with_worker(installation, place, ranks, seconds):
     run(installation, place, ranks, seconds, "ranks-with-worker")
 
 
+def explained():
+    """Kind and call of findings that are mistakes of the suite, by findings.txt."""
+    lines = (HERE / "findings.txt").read_text().splitlines()
+    return {tuple(line.split(maxsplit=2)[:2]) for line in lines if line and not line.startswith("#")}
+
+
+def run_checked(installation, place, ranks, seconds):
+    launcher = [str(installation / "bin" / "mpiexec"), "--timeout", str(seconds), "--check", "--json", "-n", str(ranks)]
+    said = judge(place, ranks, place.log(f"{ranks}-ranks-checked"), [*launcher, *suite(place, "excluded.txt")])
+    found = [json.loads(line) for line in re.findall(r'\{"check":.*\}$', said, re.M)]
+    known = explained()
+    wrong = [one for one in found if (one["check"], one.get("call")) not in known]
+    print(f"{len(found)} findings, {len(wrong)} of them not explained")
+    if wrong:
+        sys.exit("\n".join(map(json.dumps, wrong)))
+
+
 def run_face(name):
     def runner(installation, place, ranks, seconds):
         os.environ["MPI4PY_MPIABI"] = name
@@ -194,11 +214,13 @@ def judge(place, ranks, log, command):
     counts = [int(count) for count in re.findall(r"Ran (\d+) tests", said)]
     if len(counts) != ranks or min(counts) < FEWEST_TESTS:
         sys.exit(f"mpi4py: {ranks} ranks ran {counts} tests; at least {FEWEST_TESTS} each are meant")
+    return said
 
 
 def main(command, installation, place, *numbers):
     try:
-        {"build": build, "run": run, "run_with_worker": run_with_worker, "run_on_hosts": run_on_hosts,
+        {"build": build, "run": run, "run_with_worker": run_with_worker,
+         "run_checked": run_checked, "run_on_hosts": run_on_hosts,
          "build_wheel": build_wheel, "run_mpich": run_face("mpich"), "run_openmpi": run_face("openmpi")}[command](
             pathlib.Path(installation).resolve(), Place(place), *map(int, numbers))
     except Unreachable:

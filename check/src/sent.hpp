@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// What senders say of their messages to the receivers on their node.
+///
+/// Each pair of ranks has a queue in the memory of the node: chunks of records, which the sender takes, fills and links, and
+/// which the receiver gives back to it. A record is one cache line, so that a message costs one transfer. The receiver
+/// takes a record out of the queue when it has received the message; what lies before it in the queue waits in its own memory.
+///
+/// Thread safety  Everything may be called by any thread, except attach(), give_back() and left().
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "places.hpp"
+#include "spin_lock.hpp"
+#include "types.hpp"
+
+namespace heddle::check {
+
+/// What a message is found by, besides its sender and receiver.
+struct Envelope {
+    std::uint64_t communicator = 0;
+    int tag = 0;
+    bool operator==(const Envelope&) const = default;
+};
+
+/// What is said of a message.
+struct Message {
+    std::uint64_t communicator;
+    Place place;
+    std::uint64_t sum;  ///< of the signature
+    std::int64_t elements, bytes;
+    std::uint32_t code, name;
+    std::int32_t tag;
+    std::uint16_t function, from;  ///< the place on the node of the sender
+
+    static constexpr std::uint16_t withdrawal = 0xffff;  ///< function: it takes another one back
+    Envelope envelope() const noexcept { return {communicator, tag}; }
+    Signature signature() const noexcept;
+    void set(const Signature& signature) noexcept;
+};
+
+/// A message on its way, as its sender may take it back.
+struct Sent {
+    std::uint64_t number = 0;  ///< in its queue; 0: there is no record
+    Envelope envelope;
+    int to = 0;
+};
+
+class SentMessages {
+public:
+    /// What the memory of this many ranks takes.
+    static std::size_t bytes(int ranks) noexcept;
+    /// `memory` is zero, or has been attached to by another rank.
+    void attach(void* memory, int ranks, int own);
+
+    /// A record for the rank at place `to`; number 0: there is no room.
+    Sent add(int to, Message message);
+    void withdraw(const Sent& sent);
+
+    enum class Found { none, agrees, differs };
+    /// Takes out the oldest one of the sender and envelope with which `agrees` agrees; if there is none such, the oldest.
+    template <class Agrees>
+    Found take(int from, Envelope envelope, Agrees agrees, Message& found);
+
+    /// Leaves what this rank has not received to the last one of the node.
+    void give_back();
+    /// By the last rank, when all have given back: what nobody has received.
+    struct Left {
+        int to;
+        Message message;
+    };
+    std::vector<Left> left();
+
+private:
+    struct alignas(64) Record {
+        Message message;
+        std::atomic<std::uint32_t> lap;  ///< written last; that of its chunk if the record is valid
+    };
+    static_assert(sizeof(Record) == 64);
+    static constexpr std::uint32_t per_chunk = 15;
+    struct Chunk {
+        struct alignas(64) {
+            std::atomic<std::uint32_t> next;
+            std::uint32_t lap;    ///< how often it has been taken
+            std::uint32_t owner;  ///< the place of the sender that it comes back to
+        } head;
+        std::array<Record, per_chunk> records;
+    };
+    /// Of a pair, in the memory of the node.
+    struct Ends {
+        std::atomic<std::uint32_t> first;  ///< chunk that was ever filled
+        std::uint32_t chunk, slot;         ///< up to where a receiver that has left has read
+    };
+    struct Heads {
+        std::atomic<std::uint32_t> unused;  ///< chunks that have never been taken
+    };
+    struct alignas(64) Outbox {
+        SpinLock guard;
+        Chunk* chunk = nullptr;
+        std::uint32_t slot = 0;
+        std::uint64_t count = 0;
+    };
+    struct Waiting {
+        std::uint64_t number;
+        Message message;
+    };
+    struct Hash {
+        std::size_t operator()(const Envelope& envelope) const noexcept {
+            return (envelope.communicator ^ static_cast<std::uint32_t>(envelope.tag)) *
+                0x9e3779b97f4a7c15;
+        }
+    };
+    struct alignas(64) Inbox {
+        SpinLock guard;
+        std::uint32_t chunk = 0, slot = 0;
+        std::uint32_t taken =
+            0;  ///< bits of the slots of the chunk that were taken before their turn
+        std::uint64_t count = 0;
+        std::unordered_map<Envelope, std::deque<Waiting>, Hash> waiting;
+        std::vector<Envelope> owed;  ///< records that are to be dropped when they come
+    };
+
+    Ends& ends(int to, int from) const noexcept;
+    Record* room_in(Outbox& out, int to);
+    std::uint32_t take_chunk() noexcept;
+    void return_chunk(std::uint32_t index) noexcept;
+    const Record* next(Inbox& in, int from) noexcept;
+    static bool is_taken(const Inbox& in, std::uint32_t slot) noexcept {
+        return (in.taken >> slot & 1) != 0;
+    }
+    static void advance(Inbox& in) noexcept {
+        ++in.slot;
+        ++in.count;
+    }
+    const Record* first_of(Inbox& in, int from, const Envelope& envelope) noexcept;
+    void take_out(Inbox& in, const Record& record) noexcept;
+    void drain(Inbox& in, int from);
+    static void drop(Inbox& in, const Message& withdrawal);
+    static bool is_owed(Inbox& in, const Envelope& envelope);
+    template <class Agrees>
+    static Found take_waiting(Inbox& in, Envelope envelope, Agrees agrees, Message& found);
+
+    int ranks_ = 0, own_ = 0;
+    std::uint32_t most_ = 0;  ///< chunks
+    Heads* heads_ = nullptr;
+    std::atomic<std::uint32_t>* returned_ = nullptr;  ///< lists of chunks, by their owners
+    Ends* ends_ = nullptr;
+    Chunk* chunks_ = nullptr;  ///< the first is none
+    std::unique_ptr<Outbox[]> outboxes_;
+    std::unique_ptr<Inbox[]> inboxes_;
+    SpinLock free_guard_;
+    std::vector<std::uint32_t> free_;
+};
+
+template <class Agrees>
+SentMessages::Found SentMessages::take(int from, Envelope envelope, Agrees agrees, Message& found) {
+    Inbox& in = inboxes_[static_cast<std::size_t>(from)];
+    const std::lock_guard<SpinLock> held(in.guard);
+    if ((in.waiting.empty() || !in.waiting.contains(envelope)) && in.owed.empty())
+        if (const Record* record = first_of(in, from, envelope);
+            record != nullptr && agrees(record->message)) {
+            found = record->message;
+            take_out(in, *record);
+            return Found::agrees;
+        }
+    drain(in, from);
+    return take_waiting(in, envelope, agrees, found);
+}
+
+template <class Agrees>
+SentMessages::Found SentMessages::take_waiting(Inbox& in, Envelope envelope, Agrees agrees,
+                                               Message& found) {
+    const auto entry = in.waiting.find(envelope);
+    if (entry == in.waiting.end()) return Found::none;
+    auto& queue = entry->second;
+    auto at = queue.begin();
+    while (at != queue.end() && !agrees(at->message)) ++at;
+    const bool agreed = at != queue.end();
+    if (!agreed) at = queue.begin();
+    found = at->message;
+    queue.erase(at);
+    if (queue.empty()) in.waiting.erase(entry);
+    return agreed ? Found::agrees : Found::differs;
+}
+
+}  // namespace heddle::check
