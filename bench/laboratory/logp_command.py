@@ -17,7 +17,7 @@ import sys
 import time
 from typing import Iterator, Mapping, NoReturn, Sequence
 
-from . import contestants, jobs, logp, logp_rows, regime
+from . import contestants, jobs, logp, logp_rows, regime, scale_parameters
 from .arguments import positive, positive_real
 from .contestants import Contestant, without_knobs
 from .figure import HEDDLE
@@ -108,6 +108,14 @@ class Bench:
         for at, time in run.times(results):
             yield at, regime.Sample(seen, time)
 
+    def pingpong(self, hosts: int, words: Sequence[str], prefix: Sequence[str]) -> dict[int, float]:
+        """us of a way by length, of two ranks on hosts of this machine."""
+        argv = [*prefix, *self.contestant.start(2, hosts), str(self.contestant.program("pingpong")), *words]
+        outcome = jobs.execute(argv, {**without_knobs(), **self.contestant.environment_on(hosts)}, LIMIT_S)
+        if outcome.problem:
+            raise Failed(f"pingpong {' '.join(words)}: {outcome.problem}")
+        return {int(result["bytes"]): float(result["latency_us"]) for result in results_of(outcome.output)}
+
     def measure(self, settings: argparse.Namespace) -> dict[Cell, list[regime.Sample]]:
         for program in {run.program for run in runs(settings)}:
             self.contestant.program(program)  # built before anything is measured
@@ -177,6 +185,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--turns", type=positive, default=23, help="of all programs (default %(default)s)")
     made.add_argument("--seconds", type=positive_real, default=0.01, help="of one repetition of a turn (default %(default)s)")
     made.add_argument("--repetitions", type=positive, default=3, help="in each turn (default %(default)s)")
+    made.add_argument("--parameters", type=pathlib.Path, metavar="FILE",
+                      help="write them for `heddle scale --between FILE`, or --within where this is one node")
     made.add_argument("--out", type=pathlib.Path, default=pathlib.Path("heddle-bench"), metavar="DIR",
                       help="where programs are built (default %(default)s)")
     made.add_argument("--heddle", type=pathlib.Path, metavar="PREFIX", required=True, help=argparse.SUPPRESS)
@@ -189,7 +199,17 @@ def checked(made: argparse.ArgumentParser) -> argparse.Namespace:
     args = made.parse_args()
     if args.launcher and args.hosts != 1:
         made.error(f"--hosts {args.hosts} and the launcher {' '.join(args.launcher)} both say where ranks run; give one of them")
+    if args.parameters and (args.launcher or args.peer):
+        made.error("--parameters is of Heddle alone, on this machine: it takes no launcher and no --peer")
     return args
+
+
+def write_parameters(args: argparse.Namespace, bench: Bench, model: logp.Model, title: str) -> None:
+    repeated = ("--seconds", f"{5 * args.seconds:g}", "--repetitions", str(args.repetitions))
+    more = scale_parameters.measured(bench.pingpong, args.hosts, repeated)
+    if args.hosts == 1:
+        more["signal_us"] = min(bench.machine.seen_ns) / 2000
+    args.parameters.write_text(scale_parameters.printed(title, model, more), encoding="utf-8")
 
 
 def leave(problem: object) -> NoReturn:
@@ -206,8 +226,10 @@ def run(args: argparse.Namespace) -> None:
         launcher = args.launcher if contestant.is_heddle else []
         place = f"by {' '.join(launcher)}" if launcher else "one node" if args.hosts == 1 else "TCP between two hosts"
         machine = Machine(line, TRIES)
-        samples = Bench(contestant, args.hosts, launcher, machine).measure(args)
-        compared = Comparison(samples, FITTED, 1000 * args.milliseconds)
+        bench = Bench(contestant, args.hosts, launcher, machine)
+        compared = Comparison(bench.measure(args), FITTED, 1000 * args.milliseconds)
+        if args.parameters:
+            write_parameters(args, bench, compared.model, f"heddle logp, {place}, {hardware()}")
         print(report(f"{contestant.name}, {place}", compared, machine) + "\n", flush=True)
 
 

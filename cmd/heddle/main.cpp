@@ -60,6 +60,45 @@ void add_stencil(CLI::App& application, StencilOptions& options) {
     command->callback([&options] { stencil_exchange(options); });
 }
 
+void add_scale(CLI::App& application, ScaleOptions& options) {
+    CLI::App* const command = application.add_subcommand(
+        "scale",
+        "What collectives of many ranks would take by each algorithm, and which one is chosen "
+        "(docs/scale.md)");
+    command->add_option("--nodes", options.nodes, "Nodes (default: 128)")
+        ->check(CLI::Range(1, 65536));
+    command->add_option("--ranks-per-node", options.ranks_per_node, "Ranks of each (default: 32)")
+        ->check(CLI::Range(1, 4096));
+    command->add_flag("--in-turn", options.in_turn,
+                      "Consecutive ranks are on consecutive nodes, not on the same");
+    command->add_option("--operations", options.operations, "barrier,allreduce,... (default: all)")
+        ->delimiter(',');
+    command
+        ->add_option("--bytes", options.bytes,
+                     "Of the buffer, or of a block where each rank has one (default: "
+                     "8,1KiB,64KiB,1MiB)")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false));
+    command->add_option("--between", options.between,
+                        "A file of heddle logp --parameters, of messages between nodes");
+    command->add_option("--within", options.within, "Likewise, of messages within a node");
+    command->add_flag("--nonblocking", options.nonblocking, "Of calls such as MPI_Iallreduce");
+    command->add_flag("--integers", options.integers,
+                      "Reductions of integers, whose bits do not follow the order of operands");
+    command->add_option("--calls", options.calls, "As many calls in a row, and the time of one")
+        ->check(CLI::Range(1, 1000));
+    command
+        ->add_option("--cores", options.cores,
+                     "The nodes share so many cores, one each (default: a core for each rank)")
+        ->check(CLI::Range(0, 4096));
+    command->add_option("--most-steps", options.most_steps,
+                        "Algorithms with more steps of all ranks are left out");
+    command->add_flag("--job", options.job,
+                      "A job from its start to its end instead, with its results looked at");
+    command->add_flag("--json", options.json, "For programs: an object");
+    command->callback([&options] { predict(options); });
+}
+
 void add_locks(CLI::App& application, LocksOptions& options) {
     CLI::App* const command = application.add_subcommand(
         "locks", "How long threads take to pass a lock on, for the locks that HEDDLE_LOCK selects");
@@ -151,6 +190,7 @@ struct Options {
     FortranOptions fortran;
     LocksOptions locks;
     ReplayOptions replay;
+    ScaleOptions scale;
     StencilOptions stencil;
     TopOptions top;
     TraceOptions trace;
@@ -178,6 +218,7 @@ int run(int argc, char** argv) {
     add_script(application, "run",
                "Start a program that was built for another MPI and finds that one first",
                run_on_face);
+    add_scale(application, options.scale);
     add_stencil(application, options.stencil);
     add_top(application, options.top);
     add_trace(application, options.trace);

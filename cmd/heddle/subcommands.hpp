@@ -56,6 +56,25 @@ struct StencilOptions {
 /// `heddle stencil`: the model of halo exchanges between threads.
 void stencil_exchange(const StencilOptions& options);
 
+struct ScaleOptions {
+    int nodes = 128;
+    int ranks_per_node = 32;
+    bool in_turn = false;  ///< ranks are dealt to nodes, else they fill one after the other
+    std::vector<std::string> operations;  ///< empty: all
+    std::vector<std::uint64_t> bytes = {8, 1024, 65536, 1048576};
+    std::string between, within;  ///< files of heddle logp --parameters; empty: the defaults
+    bool nonblocking = false;
+    bool integers = false;
+    int calls = 1;
+    int cores = 0;
+    std::uint64_t most_steps = 20'000'000;
+    bool job = false;
+    bool json = false;
+};
+
+/// `heddle scale`: predictions for collectives of many ranks (docs/scale.md). Failed{1} if an argument makes no sense.
+void predict(const ScaleOptions& options);
+
 struct LocksOptions {
     static constexpr int most_threads = 256;
     std::vector<std::string> names;

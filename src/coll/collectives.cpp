@@ -8,24 +8,10 @@
 namespace heddle::coll {
 namespace {
 
-/// Finds the algorithm for `bytes`, and has it write. `operation`: whether operands may change places.
+/// Has the algorithm for `bytes` write. `operation`: whether operands may change places.
 void write(Schedule& schedule, Collective what, std::uint64_t bytes, const Arguments& arguments,
            Needs operation = Needs::commutative) {
-    const tool::Settings& settings = schedule.writer.process->settings;
-    Call call{what, schedule.size, bytes, operation};
-    if (schedule.blocking()) call.has = call.has | Needs::blocking;
-    if (!schedule.writer.process->numbers.is_one_node() && may_go_in_levels(schedule, call))
-        call.has = call.has | Needs::nodes;
-    const Needs alone = call.has;
-    // An element goes into a slot, or the others stay out, too.
-    if (may_have_scratch(schedule) && schedule.reduction.element_bytes <= ScratchLayout::slot_bytes)
-        call.has = call.has | Needs::shared;
-    const Algorithm* algorithm = &select(call, settings);
-    if (includes(algorithm->needs, Needs::shared) && !find_scratch(schedule)) {
-        call.has = alone;
-        algorithm = &select(call, settings);
-    }
-    algorithm->write(schedule, arguments);
+    choose(schedule, what, bytes, operation).write(schedule, arguments);
 }
 
 void write_reduction(Schedule& schedule, Collective what, std::uint64_t count,
@@ -36,7 +22,33 @@ void write_reduction(Schedule& schedule, Collective what, std::uint64_t count,
           reduction.commutative() ? Needs::commutative : Needs::nothing);
 }
 
+/// Whether it is known that its ranks are on one node.
+bool is_on_one_node(const Schedule& schedule) noexcept {
+    return schedule.communicator.nodes == nullptr && schedule.writer.process->numbers.is_one_node();
+}
+
 }  // namespace
+
+Needs needs_met(const Schedule& schedule, const Call& call) {
+    Needs met = call.has;
+    if (schedule.blocking()) met = met | Needs::blocking;
+    if (!is_on_one_node(schedule) && may_go_in_levels(schedule, call)) met = met | Needs::nodes;
+    // An element goes into a slot, or the others stay out, too.
+    if (may_have_scratch(schedule) && schedule.reduction.element_bytes <= ScratchLayout::slot_bytes)
+        met = met | Needs::shared;
+    return met;
+}
+
+const Algorithm& choose(const Schedule& schedule, Collective what, std::uint64_t bytes,
+                        Needs operation) {
+    const tool::Settings& settings = schedule.writer.process->settings;
+    Call call{what, schedule.size, bytes, operation};
+    call.has = needs_met(schedule, call);
+    const Algorithm& algorithm = select(call, settings);
+    if (!includes(algorithm.needs, Needs::shared) || find_scratch(schedule)) return algorithm;
+    call.has = without(call.has, Needs::shared);
+    return select(call, settings);
+}
 
 // Where all know that there are no bytes, nobody waits for anybody.
 

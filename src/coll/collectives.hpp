@@ -12,6 +12,13 @@
 
 namespace heddle::coll {
 
+/// What algorithms may need of such a call, beside what call.has says of its operation.
+Needs needs_met(const Schedule& schedule, const Call& call);
+/// The algorithm that the call takes; its communicator may agree on scratch memory for it. `bytes`: see Call. `operation`:
+/// whether operands may change places. Throws std::bad_alloc.
+const Algorithm& choose(const Schedule& schedule, Collective what, std::uint64_t bytes,
+                        Needs operation);
+
 void barrier(Schedule& schedule);
 void bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
 

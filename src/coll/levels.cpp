@@ -7,6 +7,7 @@
 #include "coll/algorithms.hpp"
 #include "coll/combination_order.hpp"
 #include "coll/shared_slots.hpp"
+#include "coll/tree.hpp"
 #include "objects/nodes.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
@@ -33,7 +34,7 @@ std::uint64_t times(std::int32_t number, std::uint64_t bytes) noexcept {
 /// Ranks are places on this node in the function, at whose end everything is waited for.
 template <class Function>
 void on_node(Schedule& schedule, const Nodes& nodes, Function&& function) {
-    schedule.among(nodes.on(nodes.own), nodes.place, function);
+    schedule.among(nodes.here, nodes.place, function);
     schedule.wait();
 }
 
@@ -158,7 +159,7 @@ public:
         : nodes_(nodes),
           bytes_(bytes),
           begins_(schedule.scratch_of<std::uint64_t>(static_cast<std::size_t>(nodes.count()) + 1)),
-          data_(schedule.scratch(times(static_cast<std::int32_t>(nodes.ranks.size()), bytes))) {
+          data_(schedule.scratch(times(nodes.ranks(), bytes))) {
         begins_[0] = 0;
         for (std::size_t i = 0; i + 1 < begins_.size(); ++i)
             begins_[i + 1] = begins_[i] + times(nodes.size_of(node_at(i)), bytes);
@@ -170,23 +171,33 @@ public:
     void each(Function&& function) const {
         for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
             std::byte* at = data_ + begins_[i];
-            for (const std::int32_t rank : nodes_.on(node_at(i))) {
-                function(rank, at);
-                at += bytes_;
-            }
+            const objects::RanksOfNode there = nodes_.on(node_at(i));
+            for (std::int32_t place = 0; place < there.size(); ++place, at += bytes_)
+                function(there[place], at);
         }
     }
-    /// Each lead has filled its own part, and the one of that node gets those of the others. Ranks are nodes.
+    /// Each lead has filled its own part, and the one of that node gets those of the others. Ranks are nodes. What lies below a
+    /// lead in the tree are the parts behind its own.
     void gather(Schedule& schedule, std::int32_t node) const {
-        if (schedule.rank != node) return schedule.send(data_, begins_[1], node);
-        for (std::size_t i = 1; i + 1 < begins_.size(); ++i)
-            schedule.receive(data_ + begins_[i], begins_[i + 1] - begins_[i], node_at(i));
+        if (schedule.size <= most_of_root) return gather_directly(schedule, node);
+        const Tree tree(schedule, node);
+        tree.each_child([&](std::int32_t child, std::int32_t distance) {
+            schedule.receive(at(distance), bytes_from(distance, tree.members(distance)), child);
+        });
+        schedule.wait();
+        if (!tree.is_root()) schedule.send(data_, bytes_from(0, tree.members()), tree.parent());
     }
     /// The lead of that node has filled all parts, and each gets its own.
     void scatter(Schedule& schedule, std::int32_t node) const {
-        if (schedule.rank != node) return schedule.receive(data_, begins_[1], node);
-        for (std::size_t i = 1; i + 1 < begins_.size(); ++i)
-            schedule.send(data_ + begins_[i], begins_[i + 1] - begins_[i], node_at(i));
+        if (schedule.size <= most_of_root) return scatter_directly(schedule, node);
+        const Tree tree(schedule, node);
+        if (!tree.is_root()) {
+            schedule.receive(data_, bytes_from(0, tree.members()), tree.parent());
+            schedule.wait();
+        }
+        tree.each_child_farthest_first([&](std::int32_t child, std::int32_t distance) {
+            schedule.send(at(distance), bytes_from(distance, tree.members(distance)), child);
+        });
     }
     /// Each lead has filled its own part, and gets those of the others (bruck_allgather()).
     void exchange(Schedule& schedule) const {
@@ -202,6 +213,26 @@ public:
     }
 
 private:
+    /// So many nodes send to the root of a gather, or receive from it, without a tree: fewest copies.
+    static constexpr std::int32_t most_of_root = 8;
+
+    void gather_directly(Schedule& schedule, std::int32_t node) const {
+        if (schedule.rank != node) return schedule.send(data_, begins_[1], node);
+        for (std::size_t i = 1; i + 1 < begins_.size(); ++i)
+            schedule.receive(data_ + begins_[i], begins_[i + 1] - begins_[i], node_at(i));
+    }
+    void scatter_directly(Schedule& schedule, std::int32_t node) const {
+        if (schedule.rank != node) return schedule.receive(data_, begins_[1], node);
+        for (std::size_t i = 1; i + 1 < begins_.size(); ++i)
+            schedule.send(data_ + begins_[i], begins_[i + 1] - begins_[i], node_at(i));
+    }
+    std::byte* at(std::int32_t part) const noexcept {
+        return data_ + begins_[static_cast<std::size_t>(part)];
+    }
+    std::uint64_t bytes_from(std::int32_t part, std::int32_t parts) const noexcept {
+        return begins_[static_cast<std::size_t>(part + parts)] -
+            begins_[static_cast<std::size_t>(part)];
+    }
     std::int32_t node_at(std::size_t i) const noexcept {
         return (nodes_.own + static_cast<std::int32_t>(i)) % nodes_.count();
     }
@@ -228,7 +259,10 @@ CombinationOrder order_of(const Schedule& schedule, Collective what, std::uint64
 bool may_go_in_levels(const Schedule& schedule, const Call& call) {
     if (schedule.local != nullptr || schedule.writer.engine->base().in_laboratory()) return false;
     const Nodes* const nodes = objects::find_nodes(*schedule.writer.process, schedule.communicator);
-    if (nodes == nullptr) return false;
+    return nodes != nullptr && fits_levels(schedule, *nodes, call);
+}
+
+bool fits_levels(const Schedule& schedule, const Nodes& nodes, const Call& call) {
     const std::uint64_t all = times(schedule.size, call.bytes);
     switch (call.what) {
         case Collective::barrier:
@@ -242,9 +276,9 @@ bool may_go_in_levels(const Schedule& schedule, const Call& call) {
                 (order == CombinationOrder::any || all <= most);
         }
         case Collective::gather: return call.bytes <= most_dealt;
-        case Collective::scatter: return times(nodes->most, call.bytes) <= most_dealt;
+        case Collective::scatter: return times(nodes.most, call.bytes) <= most_dealt;
         case Collective::allgather: return call.bytes <= most_dealt;
-        case Collective::alltoall: return times(nodes->most, all) <= most_dealt;
+        case Collective::alltoall: return times(nodes.most, all) <= most_dealt;
         default: return false;
     }
 }
@@ -459,8 +493,7 @@ void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in) {
                 node == nodes.own ? goes_to[i] : schedule.scratch(times(here * there, bytes));
             for (std::int32_t to = 0; to < there; ++to)
                 for (std::int32_t from = 0; from < here; ++from)
-                    schedule.copy(company.collected(from) +
-                                      times(nodes.on(node)[static_cast<std::size_t>(to)], bytes),
+                    schedule.copy(company.collected(from) + times(nodes.on(node)[to], bytes),
                                   block_of(goes_to[i], bytes, here, from, to), bytes);
         }
         among_leads(schedule, nodes, leads, [&] {
@@ -480,8 +513,7 @@ void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in) {
                 for (std::int32_t from = 0; from < nodes.size_of(node); ++from)
                     schedule.copy(block_of(comes_from[static_cast<std::size_t>(node)], bytes,
                                            nodes.size_of(node), from, to),
-                                  dealt + times(to, all) +
-                                      times(nodes.on(node)[static_cast<std::size_t>(from)], bytes),
+                                  dealt + times(to, all) + times(nodes.on(node)[from], bytes),
                                   bytes);
     }
     const std::byte* const result = company.deal(dealt, times(company.size(), all));

@@ -15,6 +15,9 @@
 
 #include "coll/select.hpp"
 
+namespace heddle::objects {
+struct Nodes;
+}
 namespace heddle::coll {
 
 class Schedule;
@@ -22,6 +25,8 @@ class Schedule;
 /// Whether the communicator of such a call has levels in which it may go; the same in every process. `bytes`: see Call.
 /// Throws std::bad_alloc.
 bool may_go_in_levels(const Schedule& schedule, const Call& call);
+/// The same of a communicator whose levels are known.
+bool fits_levels(const Schedule& schedule, const objects::Nodes& nodes, const Call& call);
 
 void levels_barrier(Schedule& schedule);
 void levels_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);

@@ -22,6 +22,7 @@ std::byte* Schedule::large_scratch(std::uint64_t bytes) {
     auto* memory = static_cast<std::byte*>(std::malloc(bytes));
     if (memory == nullptr) throw std::bad_alloc();
     large_.emplace_back(memory);
+    large_used_ += bytes;
     return memory;
 }
 

@@ -184,6 +184,8 @@ public:
     }
 
     std::span<const Step> steps() const noexcept { return {first_, used_}; }
+    /// Of scratch() so far.
+    std::uint64_t scratch_bytes() const noexcept { return small_used_ + large_used_; }
 
     // Ranks around this one.
     std::int32_t after(std::int32_t distance) const noexcept { return (rank + distance) % size; }
@@ -220,6 +222,7 @@ private:
     std::size_t room_ = few;
     Step* first_ = local_;
     std::uint64_t small_used_ = 0;
+    std::uint64_t large_used_ = 0;
     std::vector<std::unique_ptr<std::byte, Free>> large_;
     std::vector<Step> many_;
     std::vector<Step> last_;  ///< what finish() adds

@@ -65,6 +65,9 @@ enum class Needs : std::uint8_t {
 constexpr Needs operator|(Needs a, Needs b) noexcept {
     return static_cast<Needs>(static_cast<int>(a) | static_cast<int>(b));
 }
+constexpr Needs without(Needs all, Needs one) noexcept {
+    return static_cast<Needs>(static_cast<int>(all) & ~static_cast<int>(one));
+}
 constexpr bool includes(Needs all, Needs one) noexcept {
     return (static_cast<int>(all) & static_cast<int>(one)) == static_cast<int>(one);
 }

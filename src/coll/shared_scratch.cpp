@@ -94,7 +94,7 @@ bool find_scratch(const Schedule& schedule) {
 
 bool find_scratch_of_node(const Schedule& schedule, objects::Nodes& nodes) {
     SharedScratch& scratch = nodes.scratch;
-    const auto members = nodes.on(nodes.own);
+    const std::vector<std::int32_t>& members = nodes.here;
     if (!may_share(schedule, nodes.size_of(nodes.own))) return false;
     if (!scratch.known) {
         if (agree_on_stage(schedule.writer, comm::Participants(schedule.communicator), members,

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "launch/launcher.hpp"
-#include "launch/token.hpp"
 #include "tool/recipe.hpp"
 #include "transport/business_card.hpp"
 #include "transport/network.hpp"
@@ -15,17 +14,7 @@
 namespace heddle::comm {
 namespace {
 
-constexpr const char* token_key = "job";
 constexpr const char* card_key = "card";
-
-/// By which strangers are told from ranks: rank 0 chooses it.
-transport::JobToken agree_on_token(const launch::Job& job) {
-    if (job.rank == 0) job.launcher->put(token_key, launch::Token::fresh().text());
-    job.launcher->fence();
-    const auto token = launch::Token::from(job.launcher->get(0, token_key));
-    if (!token) throw std::runtime_error("rank 0 has published no token of the job");
-    return token->words;
-}
 
 /// Cards of others, from any thread: a launcher is asked by one at a time.
 class Cards {
@@ -51,8 +40,7 @@ std::unique_ptr<p2p::Network> meet_other_nodes(launch::Job& job, const launch::N
         throw std::runtime_error(
             "recipes other than the default one are for ranks of one host, and these are on "
             "several");
-    const transport::JobToken token = agree_on_token(job);
-    job.token.words = token;
+    const transport::JobToken token = job.token.words;
     if (job.between_nodes.valid()) job.between_nodes.wait();
     auto [lane, fabric] = transport::open_lane(
         settings,

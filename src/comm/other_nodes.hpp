@@ -13,7 +13,6 @@
 namespace heddle::comm {
 
 /// The network of a job on several nodes. Every rank calls it. `numbers` must live as long. Throws std::runtime_error.
-/// Tells job.token.
 std::unique_ptr<p2p::Network> meet_other_nodes(launch::Job& job, const launch::Numbering& numbers,
                                                const tool::Settings& settings);
 

@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/numbering.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 namespace heddle::launch {
 
 Numbering::Numbering(std::int32_t rank, const NodeMap& nodes)
     : Numbering(rank, static_cast<std::int32_t>(nodes.size())) {
-    const auto node_of = [&nodes](std::int32_t other) {
-        return nodes[static_cast<std::size_t>(other)];
-    };
-    ranks_.resize(nodes.size());
-    std::iota(ranks_.begin(), ranks_.end(), 0);
-    const auto others =
-        std::stable_partition(ranks_.begin(), ranks_.end(),
-                              [&](std::int32_t other) { return node_of(other) == node_of(rank); });
-    here_ = static_cast<std::int32_t>(others - ranks_.begin());
+    const std::int32_t own_node = nodes[static_cast<std::size_t>(rank)];
+    for (std::int32_t other = 0; other < size_; ++other)
+        if (nodes[static_cast<std::size_t>(other)] == own_node) ranks_here_.push_back(other);
+    here_ = static_cast<std::int32_t>(ranks_here_.size());
     if (here_ == size_) {
-        ranks_.clear();
+        ranks_here_.clear();
         return;
     }
-    numbers_.resize(nodes.size());
-    for (std::int32_t number = 0; number < size_; ++number)
-        numbers_[static_cast<std::size_t>(rank_of(number))] = number;
-    own_ = number_of(rank);
-    nodes_ = nodes;
+    ranks_here_.shrink_to_fit();
+    own_ = here_below(rank);
+    first_node_ = nodes.front();
+    regular_ = RegularMap::of(nodes);
+    if (!regular_) nodes_ = nodes;
+}
+
+/// The rank that has so many ranks of other nodes below it. Of the ranks here, those are below it that have as few of
+/// others below themselves.
+std::int32_t Numbering::other_rank(std::int32_t place) const noexcept {
+    std::int32_t below = 0, end = here_;
+    while (below < end) {
+        const std::int32_t middle = below + (end - below) / 2;
+        if (ranks_here_[static_cast<std::size_t>(middle)] - middle <= place)
+            below = middle + 1;
+        else
+            end = middle;
+    }
+    return place + below;
 }
 
 }  // namespace heddle::launch

@@ -8,13 +8,17 @@
 /// One node       a number is a rank, and nothing is kept.
 /// Guests         processes of other jobs have numbers from size() on (transport/guests.hpp), and are no ranks: what asks for
 ///                ranks gets these numbers back.
-/// Memory         12 bytes for each rank of a job on several nodes.
+/// Memory         4 bytes for each rank of this node, where the job is on several; and as many for each rank of the job where
+///                its nodes follow no rule (launch/regular_map.hpp).
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "launch/node_map.hpp"
+#include "launch/regular_map.hpp"
 
 namespace heddle::launch {
 
@@ -35,23 +39,39 @@ public:
     bool is_guest(std::int32_t number) const noexcept { return number >= size_; }
 
     std::int32_t number_of(std::int32_t rank) const noexcept {
-        return numbers_.empty() || is_guest(rank) ? rank : numbers_[static_cast<std::size_t>(rank)];
+        if (ranks_here_.empty() || is_guest(rank)) return rank;
+        const std::int32_t below = here_below(rank);
+        return is_here(rank, below) ? below : here_ + rank - below;
     }
     std::int32_t rank_of(std::int32_t number) const noexcept {
-        return ranks_.empty() || is_guest(number) ? number
-                                                  : ranks_[static_cast<std::size_t>(number)];
+        if (ranks_here_.empty() || is_guest(number)) return number;
+        return number < here_ ? ranks_here_[static_cast<std::size_t>(number)]
+                              : other_rank(number - here_);
     }
 
     /// The node of a process of this job, by the launcher's number.
     std::int32_t node_of(std::int32_t number) const noexcept {
-        return nodes_.empty() ? 0 : nodes_[static_cast<std::size_t>(rank_of(number))];
+        const std::int32_t rank = rank_of(number);
+        if (regular_) return first_node_ + regular_->node_of(rank);
+        return nodes_.empty() ? 0 : nodes_[static_cast<std::size_t>(rank)];
     }
 
 private:
+    /// How many ranks of this node are below.
+    std::int32_t here_below(std::int32_t rank) const noexcept {
+        const auto at = std::lower_bound(ranks_here_.begin(), ranks_here_.end(), rank);
+        return static_cast<std::int32_t>(at - ranks_here_.begin());
+    }
+    bool is_here(std::int32_t rank, std::int32_t below) const noexcept {
+        return below < here_ && ranks_here_[static_cast<std::size_t>(below)] == rank;
+    }
+    std::int32_t other_rank(std::int32_t place) const noexcept;
+
     std::int32_t rank_, own_, here_, size_;
-    NodeMap nodes_;                      ///< empty: one
-    std::vector<std::int32_t> numbers_;  ///< by rank
-    std::vector<std::int32_t> ranks_;    ///< by number
+    std::vector<std::int32_t> ranks_here_;  ///< empty: the job is on one node
+    std::optional<RegularMap> regular_;
+    std::int32_t first_node_ = 0;  ///< of a regular map
+    NodeMap nodes_;                ///< empty: one, or a regular map tells
 };
 
 }  // namespace heddle::launch

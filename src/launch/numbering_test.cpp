@@ -33,5 +33,25 @@ TEST(Numbering, NamesEveryRankOnce) {
         EXPECT_EQ(numbers.rank_of(numbers.number_of(rank)), rank);
 }
 
+/// Those of the node, then the others, each in order: as lists would have it.
+TEST(Numbering, IsThatOfListsForAnyMap) {
+    const NodeMap maps[] = {{0, 0, 1, 1}, {5, 6, 5, 6, 5}, {1, 0, 0, 2, 1, 2, 0}, {3, 3, 3, 4},
+                            {4, 3, 3, 3}, {0, 1, 2, 3},    {0, 0, 1, 1, 0, 0, 1}, {2, 2, 0, 0}};
+    for (const NodeMap& map : maps)
+        for (std::int32_t own = 0; own < static_cast<std::int32_t>(map.size()); ++own) {
+            const Numbering numbers(own, map);
+            std::int32_t number = 0;
+            for (const bool here : {true, false})
+                for (std::int32_t rank = 0; rank < numbers.size(); ++rank) {
+                    const auto node = map[static_cast<std::size_t>(rank)];
+                    if ((node == map[static_cast<std::size_t>(own)]) != here) continue;
+                    EXPECT_EQ(numbers.number_of(rank), number);
+                    EXPECT_EQ(numbers.rank_of(number), rank);
+                    EXPECT_EQ(numbers.node_of(number), node);
+                    ++number;
+                }
+        }
+}
+
 }  // namespace
 }  // namespace heddle::launch

@@ -112,7 +112,7 @@ NodeMap Pmi::node_map() {
     if (map.empty() && !text.empty())
         throw std::runtime_error("the launcher says that ranks are on nodes as '" + text +
                                  "', which is not understood (PMI-1)");
-    nodes_ = map;
+    node_text_ = text;
     return map;
 }
 
@@ -235,12 +235,13 @@ void Pmi::give_up() {
 }
 
 std::string Pmi::other_hosts() {
+    const NodeMap nodes = read_process_mapping(node_text_, size_);
     std::string text;
     std::size_t named = 0;
-    for (std::size_t first = 0; first < nodes_.size(); ++first) {
-        const std::int32_t node = nodes_[first];
-        const auto begin = nodes_.begin();
-        if (node == nodes_[static_cast<std::size_t>(rank_)] ||
+    for (std::size_t first = 0; first < nodes.size(); ++first) {
+        const std::int32_t node = nodes[first];
+        const auto begin = nodes.begin();
+        if (node == nodes[static_cast<std::size_t>(rank_)] ||
             std::find(begin, begin + static_cast<std::ptrdiff_t>(first), node) !=
                 begin + static_cast<std::ptrdiff_t>(first))
             continue;

@@ -69,7 +69,7 @@ private:
     std::uint32_t fences_ = 0;     ///< that have ended
     bool in_first_fence_ = false;  ///< this one may take any time
     bool given_up_ = false;        ///< what is asked now is for the error's sake
-    NodeMap nodes_;                ///< once it was asked for
+    std::string node_text_;        ///< the launcher's node map, once it was asked for
     bool left_ = false;
 };
 

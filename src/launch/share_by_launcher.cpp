@@ -17,6 +17,7 @@ namespace heddle::launch {
 namespace {
 
 constexpr const char* key = "node";
+constexpr const char* token_key = "job";
 
 /// Where the first rank of a node has its memory: what it publishes, as MACHINE,NAMESPACE,PID,DESCRIPTOR,TOKEN.
 struct Whereabouts {
@@ -96,6 +97,17 @@ void claim(const Job& job, const NodeFile& file, int place) {
                                  " has taken its place already");
 }
 
+/// By which strangers are told from ranks of a job on several nodes: rank 0 chooses it before the fence, and all read it after.
+void choose_token(const Job& job) {
+    if (job.rank == 0 && !job.nodes.empty()) job.launcher->put(token_key, Token::fresh().text());
+}
+void read_token(Job& job) {
+    if (job.nodes.empty()) return;
+    const auto token = Token::from(job.launcher->get(0, token_key));
+    if (!token) throw std::runtime_error("rank 0 has published no token of the job");
+    job.token = *token;
+}
+
 }  // namespace
 
 void share_memory_by_launcher(Job& job, std::function<void()> between_nodes) try {
@@ -105,10 +117,13 @@ void share_memory_by_launcher(Job& job, std::function<void()> between_nodes) try
     const int first = numbers.rank_of(0);
     NodeFile file{};
     if (job.rank == first) file = make(job, numbers.here());
+    choose_token(job);
     job.launcher->fence();
     if (job.rank != first) file = find(job, first, numbers.here());
     claim(job, file, numbers.own());
-    job.launcher->fence();  // the first rank is still there to be opened until now
+    read_token(job);
+    // The first rank is still there to be opened until now. Between nodes that of the addresses follows.
+    if (job.nodes.empty()) job.launcher->fence();
 } catch (const std::runtime_error& problem) {
     abort(job, 1,
           "rank " + std::to_string(job.rank) +

@@ -14,7 +14,8 @@
 
 namespace heddle::launch {
 
-/// Fills in what is left of a job with launcher, rank and size. Every rank calls it. `between_nodes` as for join().
+/// Fills in what is left of a job with launcher, rank and size. Every rank calls it. Where the job is on several nodes,
+/// another fence must follow before any rank leaves (comm/other_nodes.hpp). `between_nodes` as for join().
 void share_memory_by_launcher(Job& job, std::function<void()> between_nodes);
 
 }  // namespace heddle::launch

@@ -44,8 +44,8 @@ std::size_t processes_here(const launch::Job& job) {
                              " ranks does not fit: " + why);
 }
 
-[[noreturn]] void fail_to_map(const launch::Job& job) {
-    const auto layout = transport::shm::Layout::of(processes_here(job));
+[[noreturn]] void fail_to_map(const launch::Job& job, std::size_t processes) {
+    const auto layout = transport::shm::Layout::of(processes);
     if (errno == EFBIG) does_not_fit(job, platform::limit_that_forbids({.file = layout.bytes(0)}));
     throw std::runtime_error("cannot map the memory that " + std::to_string(job.size) +
                              " ranks share: " + std::strerror(errno));
@@ -83,7 +83,8 @@ transport::shm::Node Process::map_node(const launch::Job& job) {
     look_at_limits(job);
     auto node = transport::shm::Node::map(job.node_descriptor, processes_here(job));
     const auto own = static_cast<std::size_t>(job.numbering().own());
-    if (!node || !node->map_rings(own, platform::addresses_are_limited())) fail_to_map(job);
+    if (!node || !node->map_rings(own, platform::addresses_are_limited()))
+        fail_to_map(job, processes_here(job));
     return std::move(*node);
 }
 
@@ -103,6 +104,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
       files(std::make_unique<Files>()),
       settings(tool::settings_for_start()),
       contexts(job.rank, job.size) {
+    launch::NodeMap().swap(job.nodes);  // which `numbers` tells from now on, in less memory
     make_predefined(*this);
     if (settings.line_buffering == tool::Switch::on) platform::protect_output();
     // As launch::join() has put it there, where there is a job to be joined.
@@ -188,7 +190,7 @@ void Process::open() {
         if (!node.map_rings(static_cast<std::size_t>(number()),
                             platform::addresses_are_limited()) ||
             !memory_is_back())
-            fail_to_map(job);
+            fail_to_map(job, static_cast<std::size_t>(numbers.here()));
         gave_memory_back_ = false;
     }
     stays_open();

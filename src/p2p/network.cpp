@@ -86,8 +86,8 @@ Network::Network(const launch::Numbering& numbers, std::unique_ptr<transport::An
       pending_(most_pending),
       packed_(lane_.has_job() ? std::min(lane_.most_payload(), most_payload_to_guests)
                               : most_payload_to_guests),
-      queue_of_(std::make_unique<std::atomic<Queue*>[]>(
-          static_cast<std::size_t>(numbers.size() - numbers.here()) + transport::Guests::most)) {
+      queue_of_(static_cast<std::size_t>(numbers.size() - numbers.here()) +
+                transport::Guests::most) {
     if (traffic_ != nullptr) traffic_->is_counted.store(1, relaxed);
 }
 
@@ -113,8 +113,7 @@ void Network::forget_guests(transport::Guests& guests,
     gather_sent();
     guests.forget([&](transport::Peer guest) {
         const std::int32_t process = numbers_.size() + static_cast<std::int32_t>(guest);
-        Queue* const queue =
-            queue_of_[static_cast<std::size_t>(process - numbers_.here())].load(acquire);  // A3
+        Queue* const queue = find_queue(process);
         if (queue != nullptr && !queue->waiting.empty()) return false;
         if (!may_go(process) || !lane_.forget(static_cast<transport::Peer>(process))) return false;
         if (queue != nullptr) queue->withholds = false;
@@ -130,14 +129,13 @@ void Network::count(std::atomic<std::uint64_t>& what, std::int32_t process) cons
 // --- sending ---
 
 Network::Queue& Network::queue_of(std::int32_t process) {
-    Queue* const queue =
-        queue_of_[static_cast<std::size_t>(process - numbers_.here())].load(acquire);  // A3
+    Queue* const queue = find_queue(process);
     return queue != nullptr ? *queue : make_queue(process);
 }
 
 Network::Queue& Network::make_queue(std::int32_t process) {
     const std::lock_guard guard(queues_lock_);
-    std::atomic<Queue*>& known = queue_of_[static_cast<std::size_t>(process - numbers_.here())];
+    std::atomic<Queue*>& known = queue_of_.need(place_of(process));
     if (known.load(relaxed) == nullptr)
         known.store(
             &queues_.emplace_back(process, static_cast<transport::Peer>(numbers_.rank_of(process))),

@@ -40,6 +40,7 @@
 #include "sync/mutex.hpp"
 #include "tool/counters.hpp"
 #include "transport/guests.hpp"
+#include "transport/paged_table.hpp"
 #include "transport/two_lanes.hpp"
 
 namespace heddle::p2p {
@@ -176,6 +177,14 @@ private:
     /// Throws std::bad_alloc.
     Queue& queue_of(std::int32_t process);
     Queue& make_queue(std::int32_t process);
+    /// nullptr if nothing was ever sent there.
+    Queue* find_queue(std::int32_t process) const noexcept {
+        const std::atomic<Queue*>* const entry = queue_of_.find(place_of(process));
+        return entry == nullptr ? nullptr : entry->load(acquire);  // A3
+    }
+    std::size_t place_of(std::int32_t process) const noexcept {
+        return static_cast<std::size_t>(process - numbers_.here());
+    }
     void leave_in_queue(Queue& queue, const instance::Pending& message);
     void append(Queue& queue, const instance::Pending& message);
     void activate(Queue& queue) noexcept;
@@ -219,7 +228,7 @@ private:
     std::atomic<std::uint64_t> polls_{0};  ///< of threads of the program
 
     std::atomic<const transport::Guests*> guests_{nullptr};
-    const std::unique_ptr<std::atomic<Queue*>[]> queue_of_;  ///< by number, from here() on
+    transport::PagedTable<std::atomic<Queue*>> queue_of_;  ///< by number, from here() on
 
     sync::Mutex queues_lock_;
     // Guarded by it:

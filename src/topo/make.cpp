@@ -46,10 +46,16 @@ Order old_order(std::int32_t members) {
     return order;
 }
 
-/// Where each of the first ranks is bound.
+/// The node of this process, by a number that all processes of its job know it by; -1: others are of other jobs.
+std::int32_t own_node(const objects::Process& process, const objects::Communicator& parent) {
+    const bool several_jobs = process.has_guests(parent.group->processes);
+    return several_jobs ? -1 : process.numbers.node_of(process.number());
+}
+
+/// Where each of the first ranks is, and is bound.
 int gather_locations(core::Thread& thread, objects::Communicator& parent, std::int32_t members,
                      std::vector<Location>& locations) {
-    List mine;
+    List mine{own_node(*thread.process, parent)};
     for (const char* level : levels) mine.push_back(platform::hardware_of_process(level));
     Lists all;
     if (const int error = tell_all(thread, parent, members, mine, all)) return error;

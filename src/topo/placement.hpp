@@ -3,9 +3,10 @@
 /// Which process takes which place of a topology, so that neighbours are near each other on the machine
 /// (`reorder`, MPI 5.0, 8.4).
 ///
-/// The cost of a placement is the sum, over all links, of their weight times the number of levels of
-/// the machine (package, NUMA node, last-level cache) in which the two processes differ. A few
-/// placements are tried, and the cheapest is taken; the old order if none is cheaper.
+/// The cost of a placement is the sum, over all links, of their weight times the distance of the two
+/// processes: the number of levels of the machine (package, NUMA node, last-level cache) in which they
+/// differ, and more than all of these where they are on different nodes. A few placements are tried, and
+/// the cheapest is taken; the old order if none is cheaper.
 
 #include <array>
 #include <cstdint>
@@ -17,9 +18,10 @@ namespace heddle::topo {
 /// As platform/hardware.hpp names them.
 inline constexpr std::array levels{"Package", "NUMANode", "L3Cache"};
 
-/// The numbers of what a process is bound to; -1 where it may run on several.
+/// The numbers of the node that a process is on, and of what it is bound to there; -1 where that is not known, or where it may
+/// run on several.
 struct Location {
-    std::array<std::int32_t, levels.size()> domains{-1, -1, -1};
+    std::array<std::int32_t, 1 + levels.size()> domains{-1, -1, -1, -1};
 };
 
 struct Link {

@@ -32,7 +32,7 @@ Order old_order(std::size_t count) {
 TEST(Placement, keeps_the_old_order_where_all_are_near) {
     const Links links = links_of({{{4, false}, {4, false}}});
     std::vector<Location> unbound(16), together(16);
-    for (Location& location : together) location.domains = {1, 1, 3};
+    for (Location& location : together) location.domains = {0, 1, 1, 3};
     EXPECT_FALSE(differ(unbound));
     EXPECT_FALSE(differ(together));
     EXPECT_EQ(placed(unbound, links), old_order(16));
@@ -42,7 +42,7 @@ TEST(Placement, keeps_the_old_order_where_all_are_near) {
 TEST(Placement, keeps_the_old_order_where_it_is_good) {
     const Links line = links_of({{{8, false}}});
     std::vector<Location> halves(8);
-    for (std::size_t i = 0; i < 8; ++i) halves[i].domains[0] = i < 4 ? 1 : 0;
+    for (std::size_t i = 0; i < 8; ++i) halves[i].domains[1] = i < 4 ? 1 : 0;
     EXPECT_TRUE(differ(halves));
     EXPECT_EQ(placed(halves, line), old_order(8));
 }
@@ -50,16 +50,38 @@ TEST(Placement, keeps_the_old_order_where_it_is_good) {
 TEST(Placement, gathers_what_was_dealt_out) {
     const Links line = links_of({{{8, false}}});
     std::vector<Location> dealt(8);
-    for (std::size_t i = 0; i < 8; ++i) dealt[i].domains[0] = static_cast<std::int32_t>(i % 2);
+    for (std::size_t i = 0; i < 8; ++i) dealt[i].domains[1] = static_cast<std::int32_t>(i % 2);
     const Order order = placed(dealt, line);
     EXPECT_EQ(cost_of(dealt, line, old_order(8)), 14);
     EXPECT_EQ(cost_of(dealt, line, order), 2);  // one link, from both ends
 }
 
+TEST(Placement, nodes_come_before_packages) {
+    // Eight ranks in turn on two nodes, in turn on two packages of each.
+    const Links line = links_of({{{8, false}}});
+    std::vector<Location> dealt(8);
+    for (std::int32_t i = 0; i < 8; ++i)
+        dealt[static_cast<std::size_t>(i)].domains = {i % 2, i / 2 % 2, -1, -1};
+    const Order order = placed(dealt, line);
+    const auto node = [&](std::size_t place) {
+        return dealt[static_cast<std::size_t>(order[place])].domains[0];
+    };
+    std::int64_t cut = 0;
+    for (std::size_t place = 1; place < 8; ++place) cut += node(place) != node(place - 1);
+    EXPECT_EQ(cut, 1);
+    EXPECT_LT(cost_of(dealt, line, order), cost_of(dealt, line, old_order(8)));
+    // The same package numbers on another node are not near.
+    std::vector<Location> apart(2);
+    apart[0].domains = {0, 0, 0, 0};
+    apart[1].domains = {1, 0, 0, 0};
+    EXPECT_TRUE(differ(apart));
+    EXPECT_GT(cost_of(apart, links_of({{{2, false}}}), old_order(2)), 0);
+}
+
 TEST(Placement, cuts_a_plate_into_compact_pieces) {
     const Links plate = links_of({{{8, false}, {8, false}}});
     std::vector<Location> quarters(64);
-    for (std::size_t i = 0; i < 64; ++i) quarters[i].domains[2] = static_cast<std::int32_t>(i / 16);
+    for (std::size_t i = 0; i < 64; ++i) quarters[i].domains[3] = static_cast<std::int32_t>(i / 16);
     // Rows of 8 would be cut along 3 lines of 8 links, squares along 2.
     EXPECT_EQ(cost_of(quarters, plate, old_order(64)), 2 * 24);
     EXPECT_EQ(cost_of(quarters, plate, placed(quarters, plate)), 2 * 16);

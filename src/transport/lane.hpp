@@ -2,7 +2,7 @@
 #pragma once
 /// A lane over any wire: the contract of transport.hpp, as far as it does not depend on the network.
 ///
-/// Peers          a table by number, grown to the highest peer in use: 8 bytes for one that was never named.
+/// Peers          a table by number, in pages: an eighth of a byte for one that was never named, and nobody beside it.
 /// Batches        each peer has at most one open buffer and `most_in_flight` under way. When these are full, the
 ///                peer's post() answers retry: a receiver that does nothing holds up nobody else.
 /// Members        who the lane talks to, and what their batches bear: the processes of the job (transport/members.hpp), or
@@ -23,6 +23,7 @@
 #include "platform/cpu.hpp"
 #include "transport/members.hpp"
 #include "transport/own_kinds.hpp"
+#include "transport/paged_table.hpp"
 #include "transport/peer_state.hpp"
 
 namespace heddle::transport {
@@ -54,12 +55,13 @@ public:
     std::string address() const { return wire_.address(); }
     void connect(Peer peer, const std::string& address);
     bool knows(Peer peer) const noexcept {
-        return peer < peers_.size() && peers_[peer] != nullptr && peers_[peer]->known;
+        const State* const state = find_state(peer);
+        return state != nullptr && state->known;
     }
 
     Post post(Peer peer, const Header& header, Bytes prefix, Bytes payload) noexcept {
         assert(knows(peer) && header.kind < first_own_kind);
-        State& state = *peers_[peer];
+        State& state = *find_state(peer);
         const Post post = append(state, header, prefix, payload);
         if (post == Post::done) [[likely]] {
             state.sent_since_call = true;
@@ -89,7 +91,8 @@ public:
     void mark() noexcept;
     bool is_past_mark() noexcept;
     bool has_met(Peer peer) const noexcept {
-        return peer < peers_.size() && peers_[peer] != nullptr && peers_[peer]->reached;
+        const State* const state = find_state(peer);
+        return state != nullptr && state->reached;
     }
     /// Of a peer that has ended, of another job: nothing is known of it afterwards. False: it has not, or something is under
     /// way.
@@ -118,6 +121,11 @@ private:
         State* from;  ///< nullptr: not looked at yet
     };
 
+    /// nullptr for a peer that was never named.
+    State* find_state(Peer peer) const noexcept {
+        const std::unique_ptr<State>* const entry = peers_.find(peer);
+        return entry == nullptr ? nullptr : entry->get();
+    }
     State& state_of(Peer peer);
     Post append(State& state, const Header& header, Bytes prefix, Bytes payload) noexcept;
     bool open_batch(State& state) noexcept;
@@ -171,7 +179,7 @@ private:
 
     M members_;
     const Patience patience_;
-    std::vector<std::unique_ptr<State>> peers_;
+    PagedTable<std::unique_ptr<State>> peers_{members_.limit()};
     std::vector<State*> in_use_;  ///< those that are there
     std::vector<State*> listed_;  ///< those for which something waits
     std::vector<State*> untold_;  ///< that have ended, of which the consumer is to hear

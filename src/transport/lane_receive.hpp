@@ -46,7 +46,7 @@ std::size_t Lane<W, M>::handle(C& consumer, const WireEvent& event) noexcept {
 
 template <Wire W, class M>
 void Lane<W, M>::handle_sent(SendBuffer& buffer, int error) noexcept {
-    State& state = *peers_[buffer.peer];
+    State& state = *find_state(buffer.peer);
     --state.in_flight;
     free(&buffer);
     if (error != 0) return fail(state, std::strerror(error));
@@ -59,7 +59,7 @@ template <Consumer C>
 void Lane<W, M>::handle_read(C& consumer, Read& read, int error) noexcept {
     --reading_;
     read.next = std::exchange(free_reads_, &read);
-    if (error != 0) fail(*peers_[read.peer], std::strerror(error));
+    if (error != 0) fail(*find_state(read.peer), std::strerror(error));
     consumer.read_over(read.token, error == 0);
 }
 

@@ -11,14 +11,14 @@ namespace heddle::transport {
 template <Wire W, class M>
 auto Lane<W, M>::state_of(Peer peer) -> State& {
     assert(peer < members_.limit());
-    if (peer >= peers_.size()) peers_.resize(peer + 1);
-    if (peers_[peer] == nullptr) {
-        peers_[peer] = std::make_unique<State>(peer);
-        in_use_.push_back(peers_[peer].get());
+    std::unique_ptr<State>& entry = peers_.need(peer);
+    if (entry == nullptr) {
+        entry = std::make_unique<State>(peer);
+        in_use_.push_back(entry.get());
         // What may become so long later must not have to allocate then.
         for (auto* list : {&listed_, &untold_, &owing_}) list->reserve(in_use_.size());
     }
-    return *peers_[peer];
+    return *entry;
 }
 
 template <Wire W, class M>
@@ -141,7 +141,7 @@ void Lane<W, M>::answer_calls() noexcept {
 template <Wire W, class M>
 Post Lane<W, M>::read(Peer peer, RemoteMemory from, std::span<std::byte> to,
                       std::uint64_t token) noexcept {
-    State& state = *peers_[peer];
+    State& state = *find_state(peer);
     if (!state.usable()) return Post::faulty;
     Read& read = free_read();
     read.peer = peer;
@@ -273,11 +273,11 @@ template <Wire W, class M>
 bool Lane<W, M>::forget(Peer peer) noexcept
     requires requires(M members, Peer one) { members.forget(one); }
 {
-    if (peer >= peers_.size() || peers_[peer] == nullptr) {
+    if (find_state(peer) == nullptr) {
         members_.forget(peer);
         return true;
     }
-    State& state = *peers_[peer];
+    State& state = *find_state(peer);
     const bool ended =
         state.rests || state.condition == Condition::faulty || state.condition == Condition::left;
     const bool is_held = std::any_of(held_.begin(), held_.end(), [&](const Arrival& arrival) {
@@ -293,13 +293,13 @@ bool Lane<W, M>::forget(Peer peer) noexcept
         if (state.known) wire_.forget(state.destination);
     members_.forget(peer);
     std::erase(in_use_, &state);
-    peers_[peer].reset();
+    peers_.need(peer).reset();
     return true;
 }
 
 template <Wire W, class M>
 void Lane<W, M>::watch(Peer peer, bool on) noexcept {
-    State& state = *peers_[peer];
+    State& state = *find_state(peer);
     if (on && state.watchers++ == 0) {
         state.last_heard = Clock::now();
         ++watched_;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "scale/parameters.hpp"
+
+namespace heddle::scale {
+
+/// Ways within a node are those of bench/results/overlap.md, ways and the time of a byte between nodes those of
+/// bench/results/hosts.md: of two machines, over TCP. What was not measured there is assumed: overheads to be half of a way
+/// within a node and a third between nodes, the prices of steps and of changes of ranks.
+Parameters default_parameters() {
+    return {
+        .within = {Curve(
+                       {{10, 0.14}, {1024, 0.35}, {65536, 3.21}, {1048576, 40.7}, {8388608, 838}}),
+                   Curve({{10, 0.07}, {1024, 0.17}, {65536, 1.6}, {1048576, 20.3}, {8388608, 419}}),
+                   0, 8192},
+        .between = {Curve({{0, 6.77}, {1048576, 254}}), Curve({{0, 2.26}, {1048576, 84.7}}),
+                    0.000252, 8192},
+        .signal_us = 0.03,
+        .copied_byte_us = 0.000039,
+        .combined_byte_us = 0.000078,
+        .step_us = 0.02,
+        .switch_us = 1.5,
+        .source = "those of bench/results/overlap.md and hosts.md, overheads assumed",
+    };
+}
+
+}  // namespace heddle::scale
