@@ -127,12 +127,21 @@ template <Mode mode>
     return objects::fail(thread, &communicator, error, why);
 }
 
+/// Without memory for other messages nothing is left of a receive, unless its message is under way.
+void wait_for_receive(Thread& thread, Request& request) try {
+    p2p::wait_for(engine_of(thread), thread, request);
+} catch (const std::bad_alloc&) {
+    if (!engine_of(thread).receiver().cancel(thread, request)) return p2p::complete(thread, request);
+    engine_of(thread).requests().free(thread, request);
+    throw;
+}
+
 /// Waits for a receive, which no handle names, and says what came.
 int finish_receive(Thread& thread, Communicator& communicator, Request* request, Status status) {
     if (request == nullptr) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
     Engine& engine = engine_of(thread);
-    p2p::wait_for(engine, thread, *request);
+    wait_for_receive(thread, *request);
     objects::set_status(status.place, request->source, request->tag, request->bytes, false);
     const int error = request->error;
     if (error != MPI_SUCCESS) [[unlikely]]

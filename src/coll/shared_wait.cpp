@@ -77,7 +77,7 @@ private:
     void take_back() {
         const bool still_there = (marks().fetch_and(~mark_, acq_rel) & mark_) != 0;
         if (!still_there || !engine_.receiver().cancel(thread_, *wake_up_))
-            p2p::wait_for(engine_, thread_, *wake_up_);
+            p2p::complete(thread_, *wake_up_);
         engine_.requests().free(thread_, *wake_up_);
     }
 
@@ -149,7 +149,8 @@ void await(core::Thread& thread, const Schedule& schedule, const Step& step) {
     const Waits waits(standing_of(schedule, schedule.shared->place));
     p2p::Engine& engine = *thread.engine;
     while (!word_of(step).reached(step.turn))
-        progress::wait(engine.polling(), thread, Signalled(thread, schedule, step));
+        p2p::without_shortage(
+            thread, [&] { progress::wait(engine.polling(), thread, Signalled(thread, schedule, step)); });
 }
 
 std::uint64_t given_bytes(const Step& step) noexcept { return word_of(step).bytes; }

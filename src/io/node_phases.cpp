@@ -3,10 +3,8 @@
 
 namespace heddle::io {
 
-NodePhases::NodePhases(const Joint& joint, const SharedWindows& memory)
-    : Phases(joint, memory.window_bytes()), memory_(memory), sent_{messages(), messages()} {
-    for (Parcels& parcels : out_) parcels.resize(static_cast<std::size_t>(domains_.count));
-}
+NodePhases::NodePhases(const Joint& joint, const SharedWindows& memory, Workplace& place) noexcept
+    : Phases(joint, memory.window_bytes(), place), memory_(memory), sent_{messages(), messages()} {}
 
 Failure NodePhases::run() {
     return counted([this] {

@@ -10,7 +10,6 @@
 /// One copy       from the program's memory to the window, if it lies side by side there. The other is the system's.
 
 #include <array>
-#include <vector>
 
 #include "io/phases.hpp"
 #include "io/shared_windows.hpp"
@@ -20,14 +19,13 @@ namespace heddle::io {
 class NodePhases : Phases {
 public:
     /// `memory` has what the access needs, and is this access's.
-    NodePhases(const Joint& joint, const SharedWindows& memory);
+    NodePhases(const Joint& joint, const SharedWindows& memory, Workplace& place) noexcept;
     Failure run();
 
 private:
     static constexpr auto turns = static_cast<std::size_t>(SharedWindows::turns);
-    using Parcels = std::vector<Parcel>;  ///< by domain
+    static_assert(turns == 2, "parcels() are of two windows");
 
-    Parcels& parcels(std::int64_t i) noexcept { return out_[static_cast<std::size_t>(i) % turns]; }
     Messages& sent(std::int64_t i) noexcept { return sent_[static_cast<std::size_t>(i) % turns]; }
     Window there(std::int32_t domain, std::int64_t i) const noexcept;
     /// Those that have a window in common with this process as its aggregator, or that are aggregators of its own.
@@ -48,7 +46,6 @@ private:
     void get(std::int64_t i);
 
     const SharedWindows& memory_;
-    std::array<Parcels, turns> out_;
     std::array<Messages, turns> sent_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <new>
 #include <string_view>
 #include <unistd.h>
 #include <vector>
@@ -247,7 +248,7 @@ int open(core::Thread& thread, objects::Communicator& parent, const std::string&
     return MPI_SUCCESS;
 }
 
-Failure agree(core::Thread& thread, OpenFile& file, const Failure& mine) {
+Failure agree(core::Thread& thread, OpenFile& file, const Failure& mine) try {
     std::vector<Failure> all;
     if (gather(thread, file, next_tag(file), all, mine) != MPI_SUCCESS)
         return Failure::of_class(MPI_ERR_OTHER, "the other processes are out of reach");
@@ -255,6 +256,8 @@ Failure agree(core::Thread& thread, OpenFile& file, const Failure& mine) {
                                     [](const Failure& one) { return static_cast<bool>(one); });
     if (mine) return mine;
     return first == all.end() ? Failure{} : *first;
+} catch (const std::bad_alloc&) {
+    return mine ? mine : Failure::of_class(MPI_ERR_NO_MEM, "a process is out of memory");
 }
 
 int raise(core::Thread& thread, objects::File& file, const Failure& failure,
@@ -263,17 +266,16 @@ int raise(core::Thread& thread, objects::File& file, const Failure& failure,
     return objects::fail(thread, file, failure.error_class, describe(failure, doing));
 }
 
+void wait_for_the_rest(OpenFile& file) noexcept {
+    std::unique_lock guard(file.lock);
+    file.over.wait(guard, [&file] { return file.under_way == 0; });
+}
+
 namespace {
 
 int all_or_none(core::Thread& thread, objects::File& file, const Failure& mine,
                 const std::string& doing) {
     return raise(thread, file, agree(thread, *file.open, mine), doing);
-}
-
-/// Nothing of a nonblocking access that the program has let go is left.
-void wait_for_the_rest(OpenFile& file) {
-    std::unique_lock guard(file.lock);
-    file.over.wait(guard, [&file] { return file.under_way == 0; });
 }
 
 int refuse_to_close(core::Thread& thread, objects::File& file) {

@@ -31,6 +31,9 @@ Failure agree(core::Thread& thread, OpenFile& file, const Failure& mine);
 /// Whether all have given the same numbers; no matter which, if not.
 int check_same(core::Thread& thread, objects::File& file, const char* argument, std::int64_t value);
 
+/// Waits until nothing is left of nonblocking accesses, also of those that the program has let go.
+void wait_for_the_rest(OpenFile& file) noexcept;
+
 // Collective:
 int resize(core::Thread& thread, objects::File& file, std::int64_t bytes);
 int allocate(core::Thread& thread, objects::File& file, std::int64_t bytes);

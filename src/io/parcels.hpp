@@ -43,11 +43,11 @@ public:
     Messages(const Messages&) = delete;
     Messages& operator=(const Messages&) = delete;
 
-    void send(const void* data, std::uint64_t bytes, std::int32_t to, std::int32_t tag) {
+    void send(const void* data, std::uint64_t bytes, std::int32_t to, std::int32_t tag) noexcept {
         add(p2p::start_send(thread_, communicator_, communicator_.context + 1, data, {bytes}, to,
                             tag));
     }
-    void receive(void* data, std::uint64_t bytes, std::int32_t from, std::int32_t tag) {
+    void receive(void* data, std::uint64_t bytes, std::int32_t from, std::int32_t tag) noexcept {
         add(p2p::start_receive(thread_, communicator_, communicator_.context + 1, data, {bytes},
                                from, tag));
     }
@@ -56,12 +56,21 @@ public:
             if (p2p::finish(thread_, communicator_, request) != MPI_SUCCESS) failed = true;
         requests_.clear();
     }
+    /// Waits for a message for which there is no memory: its sender goes on.
+    void lose(std::int32_t from, std::int32_t tag) noexcept {
+        p2p::finish_unheard(thread_,
+                            p2p::start_receive(thread_, communicator_, communicator_.context + 1,
+                                               nullptr, {0}, from, tag));
+    }
     bool failed = false;
 
 private:
-    void add(core::Request* request) {
-        if (request == nullptr) throw std::bad_alloc();
-        requests_.push_back(request);
+    /// Without memory to remember it, it is waited for at once.
+    void add(core::Request* request) noexcept try {
+        if (request != nullptr) requests_.push_back(request);
+        failed = failed || request == nullptr;
+    } catch (const std::bad_alloc&) {
+        failed = p2p::finish(thread_, communicator_, request) != MPI_SUCCESS || failed;
     }
 
     core::Thread& thread_;
@@ -76,6 +85,8 @@ public:
     std::byte* data = nullptr;  ///< in the program's memory, or in room()
 
     void clear() noexcept { head.sections = head.bytes = 0; }
+    /// Its data have no place, although their message comes or goes.
+    void forget_sections() noexcept { head.sections = 0; }
     std::span<Section> sections() noexcept {
         if (head.sections <= ListHead::few) return {head.first, head.sections};
         return list_;

@@ -21,7 +21,7 @@ Phases::Bytes Phases::data_in(const Span& span) const noexcept {
     return {from - part.from, clamped(span.end) - from};
 }
 
-void Phases::fill(const Bytes& bytes, Parcel& parcel) {
+void Phases::fill(const Bytes& bytes, Parcel& parcel) noexcept try {
     const Part& part = joint_.part;
     parcel.make_list(Sections(part.data(), part.from + bytes.from, bytes.bytes));
     parcel.head.bytes = bytes.bytes;
@@ -29,9 +29,12 @@ void Phases::fill(const Bytes& bytes, Parcel& parcel) {
     if (parcel.data != nullptr) return;
     parcel.data = parcel.room();
     if (joint_.writes) joint_.stream.pack(bytes.from, parcel.data, bytes.bytes);
+} catch (const std::bad_alloc&) {
+    note_no_memory();
+    parcel.clear();
 }
 
-void Phases::send_list(Messages& messages, Parcel& parcel, std::int32_t aggregator) {
+void Phases::send_list(Messages& messages, Parcel& parcel, std::int32_t aggregator) noexcept {
     messages.send(&parcel.head, sizeof parcel.head, aggregator, joint_.tag + list_message);
     if (parcel.has_list())
         messages.send(parcel.sections().data(), parcel.sections().size_bytes(), aggregator,
@@ -48,13 +51,19 @@ void Phases::collect_lists(const Span& span) {
     finish(messages);
     each_other(span, [&](Parcel& parcel, std::int32_t rank) {
         if (!parcel.has_list()) return;
-        const std::span<Section> list = parcel.list_to_come();
-        messages.receive(list.data(), list.size_bytes(), rank, joint_.tag + list_message);
+        try {
+            const std::span<Section> list = parcel.list_to_come();
+            messages.receive(list.data(), list.size_bytes(), rank, joint_.tag + list_message);
+        } catch (const std::bad_alloc&) {
+            note_no_memory();
+            messages.lose(rank, joint_.tag + list_message);
+            parcel.forget_sections();
+        }
     });
     finish(messages);
 }
 
-void Phases::cover(Parcel& mine) {
+void Phases::cover_all(Parcel& mine) {
     sections_.clear();
     const auto add = [&](Parcel& parcel) {
         const std::span<Section> list = parcel.sections();
@@ -65,6 +74,11 @@ void Phases::cover(Parcel& mine) {
     join_neighbours(sections_);
     covered_.expect(sections_);
     covered_.cover(sections_);
+}
+
+void Phases::cover(Parcel& mine) noexcept try { cover_all(mine); } catch (const std::bad_alloc&) {
+    note_no_memory();
+    covered_.uncover();
 }
 
 void Phases::write(Window& window) {

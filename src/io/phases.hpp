@@ -2,9 +2,15 @@
 #pragma once
 /// What both ways of a collective access with aggregators have in common: which window is whose, what is in it, and
 /// the aggregator's reads and writes.
+///
+/// Memory         that of a process for the whole access is there before any process begins (Workplace). One that finds none
+///                for a window sends and receives its messages all the same, but not what belongs into them: the others go
+///                on, and all learn of its failure at the end.
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "core/thread.hpp"
@@ -26,14 +32,33 @@ struct Joint {
     const std::vector<Share>& shares;
 };
 
+/// Parcels for an access of so many processes.
+class Workplace {
+public:
+    using Parcels = std::vector<Parcel>;
+
+    /// False: there is no memory for them.
+    bool make(std::int32_t processes) noexcept try {
+        for (Parcels* parcels : {&in, &out[0], &out[1]})
+            parcels->resize(static_cast<std::size_t>(processes));
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+
+    Parcels in;                  ///< of the others, by rank
+    std::array<Parcels, 2> out;  ///< of this process, by domain, of two windows in a row
+};
+
 class Phases {
 protected:
-    Phases(const Joint& joint, std::int64_t window_bytes)
+    Phases(const Joint& joint, std::int64_t window_bytes, Workplace& place) noexcept
         : joint_(joint),
           domains_(joint.shares),
           window_bytes_(window_bytes),
           me_(joint.file.communicator->rank),
-          in_(joint.shares.size()) {
+          in_(place.in),
+          out_(place.out) {
         for (std::int32_t domain = 0; domain < domains_.count; ++domain)
             if (domains_.rank(domain) == me_) own_ = domain;
     }
@@ -61,7 +86,7 @@ protected:
         return meets(joint_.shares[static_cast<std::size_t>(me_)], span);
     }
     /// What this process has there. Data to be sent are where they lie, unless they must be packed.
-    void fill(const Bytes& bytes, Parcel& parcel);
+    void fill(const Bytes& bytes, Parcel& parcel) noexcept;
 
     /// Calls visit(parcel, rank) for the parcels of others in the window.
     template <class Visit>
@@ -70,16 +95,20 @@ protected:
             if (static_cast<std::int32_t>(rank) != me_ && meets(joint_.shares[rank], span))
                 visit(in_[rank], static_cast<std::int32_t>(rank));
     }
-    void send_list(Messages& messages, Parcel& parcel, std::int32_t aggregator);
+    void send_list(Messages& messages, Parcel& parcel, std::int32_t aggregator) noexcept;
     /// Which bytes the others have in it: heads, and lists where they are long.
     void collect_lists(const Span& span);
     /// With `mine`, of this process. The window is open.
-    void cover(Parcel& mine);
+    void cover(Parcel& mine) noexcept;
+    void note_no_memory() noexcept { note(Failure::of_class(MPI_ERR_NO_MEM, "out of memory")); }
 
     void write(Window& window);
     void read(Window& window);
 
-    Messages messages() const { return {joint_.thread, *joint_.file.communicator}; }
+    Workplace::Parcels& parcels(std::int64_t i) noexcept {
+        return out_[static_cast<std::size_t>(i % 2)];
+    }
+    Messages messages() const noexcept { return {joint_.thread, *joint_.file.communicator}; }
     void finish(Messages& messages) noexcept;
     void note(const Failure& failure) noexcept {
         if (!failure_) failure_ = failure;
@@ -100,11 +129,13 @@ protected:
     const std::int64_t window_bytes_;
     const std::int32_t me_;
     std::int32_t own_ = -1;   ///< domain of this process; -1: none
-    std::vector<Parcel> in_;  ///< of the others, by rank; memory of one window after the other
-    Window covered_;          ///< the window that this process works on as an aggregator
+    Workplace::Parcels& in_;  ///< memory of one window after the other
+    std::array<Workplace::Parcels, 2>& out_;
+    Window covered_;  ///< the window that this process works on as an aggregator
     Exchanged counted_;
 
 private:
+    void cover_all(Parcel& mine);
     static bool meets(const Share& share, const Span& span) noexcept {
         return !span.empty() && !share.empty() && share.meets(span.begin, span.end);
     }

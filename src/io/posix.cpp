@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -12,6 +14,8 @@
 
 #include "io/file_system.hpp"
 #include "io/striping.hpp"
+#include "platform/limits.hpp"
+#include "platform/signals.hpp"
 
 namespace heddle::io {
 namespace {
@@ -76,7 +80,8 @@ public:
           block_(status.st_blksize),
           identity_(static_cast<std::uint64_t>(status.st_ino)),
           seekable_(S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) ||
-                    lseek(descriptor, 0, SEEK_CUR) >= 0) {}
+                    lseek(descriptor, 0, SEEK_CUR) >= 0),
+          limited_(platform::file_size_is_limited()) {}
     ~PosixFile() override { close(); }
     PosixFile(const PosixFile&) = delete;
     PosixFile& operator=(const PosixFile&) = delete;
@@ -90,6 +95,8 @@ public:
         });
     }
     Moved write(std::int64_t at, std::span<const iovec> pieces) noexcept override {
+        std::optional<platform::HeldSignal> held;
+        hold_signal(held);
         return move(pieces, POLLOUT, [&](std::span<const iovec> some, std::uint64_t moved) {
             const int count = static_cast<int>(some.size());
             return seekable_
@@ -106,10 +113,14 @@ public:
         return 0;
     }
     int resize(std::int64_t bytes) noexcept override {
+        std::optional<platform::HeldSignal> held;
+        hold_signal(held);
         return again([&] { return ftruncate(descriptor_, bytes); });
     }
     int allocate(std::int64_t bytes) noexcept override {
         if (bytes == 0) return 0;
+        std::optional<platform::HeldSignal> held;
+        hold_signal(held);
         const int error =
             again([&] { return fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, 0, bytes); });
         if (error != 0 && error != EOPNOTSUPP) return error;
@@ -151,6 +162,14 @@ public:
     std::uint64_t identity() const noexcept override { return identity_; }
 
 private:
+    /// Errors are the program's to handle: it does not end by a signal where its files are limited (RLIMIT_FSIZE), or nobody
+    /// reads from the pipe.
+    void hold_signal(std::optional<platform::HeldSignal>& held) const noexcept {
+        if (!seekable_)
+            held.emplace(SIGPIPE);
+        else if (limited_)
+            held.emplace(SIGXFSZ);
+    }
     template <class Call>
     static int again(Call call) noexcept {
         while (call() != 0)
@@ -201,6 +220,7 @@ private:
     std::int64_t block_;
     std::uint64_t identity_;
     bool seekable_;
+    bool limited_;  ///< since it was opened
 };
 
 /// Where a pipe would have open() wait for somebody else, and where there is nothing to be opened.

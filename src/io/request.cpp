@@ -17,7 +17,6 @@
 #include "objects/status.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/progress_call.hpp"
-#include "p2p/waiting.hpp"
 
 namespace heddle::io {
 
@@ -68,13 +67,20 @@ int Request::check(core::Thread& thread) {
 int Request::order(core::Thread& thread, std::int64_t etypes, std::int64_t& from) {
     struct Turn {
         std::int64_t etypes, pointer;
+        bool has_pointer;
     };
-    Turn mine{etypes, 0};
+    Turn mine{etypes, 0, true};
     const bool first = open_.communicator->rank == 0;
-    if (first)
-        if (const int error = open_.shared->load(thread, mine.pointer)) return error;
+    int error = MPI_SUCCESS;
+    if (first) {
+        error = open_.shared->load(thread, mine.pointer);
+        mine.has_pointer = error == MPI_SUCCESS;
+    }
     std::vector<Turn> all;
-    if (const int error = gather(thread, open_, next_tag(open_), all, mine)) return error;
+    if (const int one = gather(thread, open_, next_tag(open_), all, mine)) return one;
+    if (error != MPI_SUCCESS) return error;
+    if (!all[0].has_pointer)
+        return fail(thread, MPI_ERR_OTHER, "rank 0 does not reach the shared file pointer");
     from = all[0].pointer;
     std::int64_t end = from;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -118,28 +124,38 @@ bool fits(const View& view, std::int64_t from, std::uint64_t bytes, std::uint64_
 
 }  // namespace
 
+int Request::convert(core::Thread& thread) {
+    if (kind_.writes) return io::raise(thread, file_, stream_->to_file(), "converting");
+    stream_->expect_file();
+    return MPI_SUCCESS;
+}
+
+/// An error of a step that finds no memory is one of this process alone, as its others.
+template <class Step>
+int Request::with_memory(core::Thread& thread, Step step) try {
+    return step();
+} catch (const std::bad_alloc&) {
+    return fail(thread, MPI_ERR_NO_MEM, "out of memory");
+}
+
 int Request::prepare(core::Thread& thread) {
     part_.view = open_.view_now();
     stream_.emplace(*thread.process, *wish_.type, wish_.buffer, wish_.count,
                     part_.view->representation);
     if (kind_.together) tag_ = next_tag(open_);
-    int error = check(thread);
+    int error = with_memory(thread, [&] { return check(thread); });
     if (error != MPI_SUCCESS) part_.bytes = 0;
     std::int64_t from = 0;
     const auto etypes = static_cast<std::int64_t>(part_.bytes / part_.view->unit);
     const bool goes_on = error == MPI_SUCCESS || kind_.together;
     if (!goes_on) return error;
-    if (const int problem = find_place(thread, etypes, from)) return problem;
+    const int problem = with_memory(thread, [&] { return find_place(thread, etypes, from); });
+    if (error == MPI_SUCCESS) error = problem;
     if (error == MPI_SUCCESS && !fits(*part_.view, from, part_.bytes, part_.from))
         error =
             fail(thread, MPI_ERR_ARG,
                  "the access ends beyond 2^63 bytes: it begins at etype " + std::to_string(from));
-    if (error == MPI_SUCCESS) {
-        if (kind_.writes)
-            error = io::raise(thread, file_, stream_->to_file(), "converting");
-        else
-            stream_->expect_file();
-    }
+    if (error == MPI_SUCCESS) error = with_memory(thread, [&] { return convert(thread); });
     if (error != MPI_SUCCESS) part_.bytes = 0;
     return error;
 }
@@ -157,9 +173,21 @@ void Request::move(core::Thread& thread) noexcept {
                                *open_.windows[request_ == nullptr ? 0 : 1]);
 }
 
+void Request::move_nothing(core::Thread& thread) noexcept {
+    part_.bytes = 0;
+    wait_for_the_rest(open_);
+    outcome_ =
+        access_together(thread, open_, part_, *stream_, kind_.writes, tag_, *open_.windows[1]);
+}
+
 void Request::finish() {
     if (std::exchange(finished_, true) || kind_.writes) return;
-    const Failure failure = stream_->from_file(outcome_.bytes);
+    Failure failure;
+    try {
+        failure = stream_->from_file(outcome_.bytes);
+    } catch (const std::bad_alloc&) {  // there is no second conversion
+        failure = Failure::of_class(MPI_ERR_NO_MEM, "no memory to convert what was read");
+    }
     if (!outcome_.failure) outcome_.failure = failure;
 }
 
@@ -294,14 +322,35 @@ void need_worker(OpenFile& open) {
         open.collective_worker = std::make_unique<Workers>(open.process, 1);
 }
 
+/// Others wait in a collective call for this process, which has no memory for a request: it takes part with nothing.
+int take_no_part(core::Thread& thread, objects::File& file, Kind kind, Wish wish) {
+    wish.count = 0;
+    Request access(thread, file, kind, wish);
+    (void)access.prepare(thread);
+    access.move_nothing(thread);
+    return no_memory(thread, file);
+}
+
+std::unique_ptr<Request> make_request(core::Thread& thread, objects::File& file, Kind kind,
+                                      const Wish& wish) try {
+    if (kind.together) need_worker(*file.open);
+    return std::make_unique<Request>(thread, file, kind, wish);
+} catch (const std::bad_alloc&) {
+    return nullptr;
+}
+
 core::Request* start(core::Thread& thread, objects::File& file, Kind kind, const Wish& wish,
                      int& error) {
-    if (kind.together) need_worker(*file.open);
-    auto access = std::make_unique<Request>(thread, file, kind, wish);
+    auto access = make_request(thread, file, kind, wish);
+    if (access == nullptr) {
+        error = kind.together ? take_no_part(thread, file, kind, wish) : no_memory(thread, file);
+        return nullptr;
+    }
     error = access->prepare(thread);
     if (error != MPI_SUCCESS && !kind.together) return nullptr;
     core::Request* const request = access->start(thread);
     if (request == nullptr) {
+        if (kind.together) access->move_nothing(thread);
         if (error == MPI_SUCCESS) error = no_memory(thread, file);
         return nullptr;
     }
@@ -392,7 +441,7 @@ int end(core::Thread& thread, objects::File& file, Split split, const void* buff
         return objects::fail(
             thread, file, MPI_ERR_BUFFER,
             "argument buf: another one than " + std::string(name_of(split)) + "_begin has got");
-    (void)p2p::wait_for(*thread.engine, thread, *request);
+    p2p::complete(thread, *request);
     Request& access = access_of(*request);
     access.finish();
     access.set_status(status);

@@ -52,6 +52,8 @@ public:
     int prepare(core::Thread& thread);
     /// By the calling thread.
     void move(core::Thread& thread) noexcept;
+    /// Takes part in a nonblocking collective access, after those before it, by the calling thread and without data.
+    void move_nothing(core::Thread& thread) noexcept;
     /// Converts what has come, once.
     void finish();
 
@@ -79,6 +81,9 @@ private:
     int check_mode(core::Thread& thread) const;
     int find_place(core::Thread& thread, std::int64_t etypes, std::int64_t& from);
     int order(core::Thread& thread, std::int64_t etypes, std::int64_t& from);
+    int convert(core::Thread& thread);
+    template <class Step>
+    int with_memory(core::Thread& thread, Step step);
     int fail(core::Thread& thread, int error_class, const std::string& detail) const;
     void end(core::Thread& thread, std::uint32_t how) noexcept;
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "comm/participants.hpp"
 #include "io/phases.hpp"
+#include "io/together.hpp"
 
 namespace heddle::io {
 namespace {
@@ -41,19 +41,19 @@ bool SharedWindows::has(const Joint& joint) {
 /// All processes are here: nobody uses what there was before.
 bool SharedWindows::take(const Joint& joint, std::uint64_t bytes) {
     give_back();
+    refused_ = true;
     const transport::shm::Node& node = process_.node;
-    transport::shm::Segment mine;
-    if (communicator_.rank == 0 && node.can_spare_segment(bytes)) mine = node.take_segment(bytes);
-    const comm::Participants all(communicator_);
+    if (communicator_.rank == 0 && node.can_spare_segment(bytes))
+        segment_ = node.take_segment(bytes);
     std::vector<transport::shm::Segment> segments;
     std::vector<std::int32_t> mapped;
-    if (comm::gather_all(joint.thread, all, joint.tag + memory_message, segments, mine) ==
+    if (gather(joint.thread, joint.file, joint.tag + memory_message, segments, segment_) ==
         MPI_SUCCESS) {
         segment_ = segments[0];
         if (segment_) mapping_ = node.map_segment(segment_);
     }
     const std::int32_t has_it = mapping_ != nullptr;
-    refused_ = comm::gather_all(joint.thread, all, joint.tag + mapped_message, mapped, has_it) !=
+    refused_ = gather(joint.thread, joint.file, joint.tag + mapped_message, mapped, has_it) !=
             MPI_SUCCESS ||
         std::find(mapped.begin(), mapped.end(), 0) != mapped.end();
     if (refused_)

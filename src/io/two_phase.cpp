@@ -16,11 +16,9 @@ namespace {
 /// while the one before is written or read.
 class ByMessages : Phases {
 public:
-    explicit ByMessages(const Joint& joint)
-        : Phases(joint, static_cast<std::int64_t>(joint.shares[0].hints.cb_buffer_size)),
-          under_way_{messages(), messages()} {
-        for (Parcels& parcels : out_) parcels.resize(static_cast<std::size_t>(domains_.count));
-    }
+    ByMessages(const Joint& joint, Workplace& place) noexcept
+        : Phases(joint, static_cast<std::int64_t>(joint.shares[0].hints.cb_buffer_size), place),
+          under_way_{messages(), messages()} {}
 
     Failure run() {
         return counted([this] {
@@ -33,8 +31,6 @@ public:
     }
 
 private:
-    using Parcels = std::vector<Parcel>;  ///< by domain
-    Parcels& parcels(std::int64_t i) noexcept { return out_[static_cast<std::size_t>(i % 2)]; }
     Messages& under_way(std::int64_t i) noexcept {
         return under_way_[static_cast<std::size_t>(i % 2)];
     }
@@ -76,10 +72,28 @@ private:
         }
     }
 
+    /// Without memory for it nothing is put there or taken.
+    void open(const Span& span, Parcel& mine) noexcept try {
+        covered_.open(span.begin, span.end);
+    } catch (const std::bad_alloc&) {
+        note_no_memory();
+        covered_.open(span.begin, span.end, nullptr);
+        mine.forget_sections();
+        for (Parcel& parcel : in_) parcel.forget_sections();
+    }
+    /// Room for the data of another; nullptr: there is none, and an empty message takes their place.
+    std::byte* room_for(Parcel& parcel) noexcept try {
+        return parcel.room();
+    } catch (const std::bad_alloc&) {
+        note_no_memory();
+        parcel.forget_sections();
+        return nullptr;
+    }
+
     void aggregate(const Span& span, Parcel& mine) {
         if (span.empty()) return;
         collect_lists(span);
-        covered_.open(span.begin, span.end);
+        open(span, mine);
         cover(mine);
         if (joint_.writes) {
             collect_data(span);
@@ -96,7 +110,8 @@ private:
         Messages messages = this->messages();
         each_other(span, [&](Parcel& parcel, std::int32_t rank) {
             if (parcel.head.bytes == 0) return;
-            parcel.data = parcel.room();
+            parcel.data = room_for(parcel);
+            if (parcel.data == nullptr) return messages.lose(rank, joint_.tag + data_message);
             messages.receive(parcel.data, parcel.head.bytes, rank, joint_.tag + data_message);
         });
         finish(messages);
@@ -106,20 +121,26 @@ private:
         Messages messages = this->messages();
         each_other(span, [&](Parcel& parcel, std::int32_t rank) {
             if (parcel.head.bytes == 0) return;
-            parcel.data = parcel.room();
+            parcel.data = room_for(parcel);
             covered_.get(parcel.sections(), parcel.data);
-            messages.send(parcel.data, parcel.head.bytes, rank, joint_.tag + data_message);
+            messages.send(parcel.data, parcel.data == nullptr ? 0 : parcel.head.bytes, rank,
+                          joint_.tag + data_message);
         });
         covered_.get(mine.sections(), mine.data);
         finish(messages);
     }
 
-    std::array<Parcels, 2> out_;
     std::array<Messages, 2> under_way_;
 };
 
+/// Of this process, or of one without which the others cannot go on.
+Failure no_memory() noexcept {
+    return Failure::of_class(MPI_ERR_NO_MEM, "a process is out of memory");
+}
+
 /// The first failure of any of them; this process's own before others'.
-Failure first_failure(core::Thread& thread, OpenFile& file, std::int32_t tag, const Failure& mine) {
+Failure first_failure(core::Thread& thread, OpenFile& file, std::int32_t tag,
+                      const Failure& mine) try {
     std::vector<Failure> all;
     if (gather(thread, file, tag, all, mine) != MPI_SUCCESS)
         return Failure::of_class(MPI_ERR_OTHER, "the other processes are out of reach");
@@ -127,11 +148,13 @@ Failure first_failure(core::Thread& thread, OpenFile& file, std::int32_t tag, co
     for (const Failure& one : all)
         if (one) return one;
     return {};
+} catch (const std::bad_alloc&) {
+    return mine ? mine : no_memory();
 }
 
-Failure run(const Joint& joint, SharedWindows& memory) {
-    if (memory.has(joint)) return NodePhases(joint, memory).run();
-    return ByMessages(joint).run();
+Failure run(const Joint& joint, SharedWindows& memory, Workplace& place) {
+    if (memory.has(joint)) return NodePhases(joint, memory, place).run();
+    return ByMessages(joint, place).run();
 }
 
 Outcome by_itself(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
@@ -160,7 +183,8 @@ Outcome in_turns(core::Thread& thread, OpenFile& file, const Part& part, Stream&
 }
 
 /// With aggregators. `part` has no data where this process has moved them itself.
-Outcome by_aggregators(const Joint& whole, std::vector<Share>& shares, SharedWindows& memory) {
+Outcome by_aggregators(const Joint& whole, std::vector<Share>& shares, SharedWindows& memory,
+                       Workplace& place) {
     Part mine = whole.part;
     if (!whole.writes) {
         const std::int64_t size = shares[0].size;
@@ -170,7 +194,7 @@ Outcome by_aggregators(const Joint& whole, std::vector<Share>& shares, SharedWin
     const Joint joint{whole.thread, whole.file, mine,  whole.stream,
                       whole.writes, whole.tag,  shares};
     const Failure failure =
-        first_failure(joint.thread, joint.file, joint.tag + end_message, run(joint, memory));
+        first_failure(joint.thread, joint.file, joint.tag + end_message, run(joint, memory, place));
     return {failure ? 0 : mine.bytes, failure};
 }
 
@@ -183,7 +207,9 @@ Outcome go(core::Thread& thread, OpenFile& file, Part part, Stream& stream, bool
     const bool at_once =
         is_for_itself(mine, writes ? settings.hints.cb_write : settings.hints.cb_read);
     if (at_once) mine.leave();
-    Gathering<Share> gathering(thread, file, tag + plan_message, mine);
+    Workplace place;
+    const bool has_memory = place.make(file.communicator->peers);
+    Gathering<Share> gathering(thread, file, tag + plan_message, has_memory ? &mine : nullptr);
     Outcome outcome;
     if (at_once) {
         outcome = by_itself(thread, file, part, stream, writes);
@@ -197,7 +223,7 @@ Outcome go(core::Thread& thread, OpenFile& file, Part part, Stream& stream, bool
     if (each_by_itself(shares, writes ? hints.cb_write : hints.cb_read))
         return at_once ? outcome : by_itself(thread, file, part, stream, writes);
     const Outcome others =
-        by_aggregators({thread, file, part, stream, writes, tag, shares}, shares, memory);
+        by_aggregators({thread, file, part, stream, writes, tag, shares}, shares, memory, place);
     return at_once ? outcome : others;
 }
 
@@ -208,7 +234,7 @@ Outcome access_together(core::Thread& thread, OpenFile& file, const Part& part, 
     const std::lock_guard guard(memory.in_use);
     return go(thread, file, part, stream, writes, tag, memory);
 } catch (const std::bad_alloc&) {
-    return {0, Failure::of_class(MPI_ERR_NO_MEM, "out of memory")};
+    return {0, no_memory()};
 }
 
 }  // namespace heddle::io

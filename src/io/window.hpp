@@ -53,6 +53,8 @@ public:
     void expect(std::span<const objects::Section> sections) noexcept;
     /// Throws std::bad_alloc.
     void cover(std::span<const objects::Section> sections);
+    /// Nothing is covered.
+    void uncover() noexcept { covered_.clear(); }
 
     void put(std::span<const objects::Section> sections, const std::byte* packed) noexcept;
     void get(std::span<const objects::Section> sections, std::byte* packed) noexcept;
@@ -61,6 +63,7 @@ public:
     /// count as covered.
     template <class Visit>
     void each_run(std::uint64_t gap, Visit&& visit) const {
+        if (covered_.empty()) return;
         std::uint64_t run_begin = 0, run_end = 0;
         bool any = false;
         for (std::uint64_t unit = next(0, true); unit < units();) {

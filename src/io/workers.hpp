@@ -37,7 +37,8 @@ public:
 
 class Workers {
 public:
-    Workers(objects::Process& process, int most) noexcept : process_(process), most_(most) {}
+    /// Throws std::bad_alloc.
+    Workers(objects::Process& process, int most) : process_(process), most_(most) {}
     ~Workers();
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;

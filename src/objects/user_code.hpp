@@ -4,7 +4,7 @@
 /// callbacks, functions of generalized requests.
 ///
 /// It is code of the program to a race detector (platform/sanitizers.hpp), and what it calls of MPI is a call of
-/// its own, which comes by api::CallSection like any other. Where nobody looks for races, nothing happens.
+/// its own, which comes by api::CallSection like any other. Afterwards errors and reports name the outer call again.
 
 #include "objects/process.hpp"
 #include "platform/sanitizers.hpp"
@@ -13,17 +13,20 @@ namespace heddle::objects {
 
 class UserCode {
 public:
-    UserCode() noexcept : thread_(current_thread) {
+    UserCode() noexcept
+        : thread_(current_thread), call_(thread_ != nullptr ? thread_->call : nullptr) {
         if (platform::races_are_sought()) current_thread = nullptr;
     }
     ~UserCode() {
         if (platform::races_are_sought()) current_thread = thread_;
+        if (thread_ != nullptr) thread_->call = call_;
     }
     UserCode(const UserCode&) = delete;
     UserCode& operator=(const UserCode&) = delete;
 
 private:
     core::Thread* const thread_;
+    const char* const call_;
     platform::ProgramCode program_code_;
 };
 

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/operations.hpp"
 
+#include <chrono>
+#include <new>
+#include <thread>
+
 #include "objects/errors.hpp"
 
 namespace heddle::p2p {
+namespace {
+
+constexpr int most_naps = 5000;  // of a millisecond
+
+}  // namespace
+
+void Shortage::nap(core::Thread& thread) {
+    if (++naps_ > most_naps)
+        objects::end_job(*thread.process, MPI_ERR_NO_MEM, "no memory for messages that have come");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void complete(core::Thread& thread, core::Request& request) {
+    without_shortage(thread, [&] { (void)wait_for(*thread.engine, thread, request); });
+}
 
 core::Request* start_send(core::Thread& thread, objects::Communicator& communicator,
                           std::uint32_t context, const void* data, Shape shape, std::int32_t dest,
@@ -30,12 +49,17 @@ core::Request* start_receive(core::Thread& thread, objects::Communicator& commun
 int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request) {
     if (request == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
-    Engine& engine = *thread.engine;
-    wait_for(engine, thread, *request);
+    complete(thread, *request);
     const int error = request->error;
-    engine.requests().free(thread, *request);
+    thread.engine->requests().free(thread, *request);
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
     return objects::fail(thread, &communicator, error, objects::class_text(error));
+}
+
+void finish_unheard(core::Thread& thread, core::Request* request) noexcept {
+    if (request == nullptr) return;
+    complete(thread, *request);
+    thread.engine->requests().free(thread, *request);
 }
 
 int send(core::Thread& thread, objects::Communicator& communicator, std::uint32_t context,

@@ -6,6 +6,7 @@
 ///                has already seen (objects/errors.hpp).
 
 #include <cstdint>
+#include <new>
 
 #include "core/thread.hpp"
 #include "objects/communicator.hpp"
@@ -63,7 +64,27 @@ core::Request* start_receive(core::Thread& thread, objects::Communicator& commun
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
                              std::uint32_t context, void* data, Shape shape, std::int32_t source,
                              std::int32_t tag, Listener& listener);
-/// Waits for the request and frees it.
+/// While there is no memory for messages that have come, which stay where they are.
+class Shortage {
+public:
+    /// Ends the job when it has lasted for seconds: others wait for this process.
+    void nap(core::Thread& thread);
+
+private:
+    int naps_ = 0;
+};
+/// Calls wait() until it throws std::bad_alloc no more.
+template <class Wait>
+void without_shortage(core::Thread& thread, Wait wait) {
+    for (Shortage shortage;; shortage.nap(thread)) try {
+            return wait();
+        } catch (const std::bad_alloc&) {}
+}
+/// Waits for a request that cannot be let go.
+void complete(core::Thread& thread, core::Request& request);
+/// Waits likewise for the request and frees it.
 int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request);
+/// The same, and raises nothing. nullptr is no request.
+void finish_unheard(core::Thread& thread, core::Request* request) noexcept;
 
 }  // namespace heddle::p2p

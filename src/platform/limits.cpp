@@ -80,6 +80,8 @@ std::uint64_t least_in(const std::string& hierarchy, std::string group, std::uin
 
 std::size_t most_file_bytes() noexcept { return limit_of(RLIMIT_FSIZE); }
 
+bool file_size_is_limited() noexcept { return limit_of(RLIMIT_FSIZE) != no_limit; }
+
 bool addresses_are_limited() noexcept { return limit_of(RLIMIT_AS) != no_limit; }
 
 std::string limit_that_forbids(const Wanted& wanted) {

@@ -12,6 +12,7 @@ namespace heddle::platform {
 
 /// The size that a file may be given; the largest there is without a limit (RLIMIT_FSIZE).
 std::size_t most_file_bytes() noexcept;
+bool file_size_is_limited() noexcept;
 /// Whether the address space has a limit (RLIMIT_AS).
 bool addresses_are_limited() noexcept;
 

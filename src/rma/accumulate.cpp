@@ -57,14 +57,69 @@ bool apply_remotely(const RemoteData& there, const ElementOperation& operation, 
     return operation.builtin == Builtin::no_op || write_block(there, place, copy.data(), bytes);
 }
 
+/// Short pieces of one accumulate in another process: a call of the kernel reads several of them, and one writes them.
+class RemotePieces {
+public:
+    RemotePieces(const RemoteData& there, const ElementOperation& operation) noexcept
+        : there_(there), operation_(operation) {}
+
+    bool is_for(const Piece& piece) const noexcept { return room_for(piece) <= most_bytes; }
+    /// False: the kernel refuses.
+    bool add(const Piece& piece) {
+        const std::size_t bytes = bytes_of(operation_, piece.count);
+        if ((number_ == most || filled_ + room_for(piece) > sizeof room_) && !finish())
+            return false;
+        pieces_[number_] = piece;
+        remote_[number_] = {reinterpret_cast<void*>(piece.target), bytes};
+        here_[number_++] = {room_ + filled_, bytes};
+        filled_ += room_for(piece);
+        return true;
+    }
+    /// Applies those that have been added.
+    bool finish() {
+        if (number_ == 0) return true;
+        const std::span<const iovec> here(here_, number_), remote(remote_, number_);
+        const std::int32_t process = there_.spot.target->process;
+        const p2p::PeerMemory& memory = there_.thread.engine->peer_memory();
+        std::lock_guard guard(gate_of(there_.window, there_.rank).accumulate);
+        if (!memory.read(process, here, remote)) return false;
+        for (std::size_t i = 0; i < number_; ++i) {
+            pieces_[i].target = reinterpret_cast<Place>(here_[i].iov_base);
+            apply_in_place(operation_, pieces_[i]);
+        }
+        number_ = filled_ = 0;
+        return operation_.builtin == Builtin::no_op || memory.write(process, remote, here);
+    }
+
+private:
+    static constexpr std::size_t most = 64, alignment = 16;
+    static constexpr std::size_t most_bytes = 256;  ///< of a piece
+
+    std::size_t room_for(const Piece& piece) const noexcept {
+        return (static_cast<std::size_t>(piece.count * operation_.step) + alignment - 1) /
+            alignment * alignment;
+    }
+
+    const RemoteData& there_;
+    const ElementOperation& operation_;
+    std::size_t number_ = 0, filled_ = 0;
+    Piece pieces_[most];
+    iovec here_[most], remote_[most];
+    alignas(alignment) std::byte room_[4096];
+};
+
 /// Where an accumulate's elements are changed: atomic to each other whoever changes them.
 class Changing {
 public:
     Changing(Thread& thread, Window& window, const Remote& there, const Spot& spot,
              const Datatype& element, const ElementOperation& operation) noexcept
-        : there_{thread, window, there.rank, spot, element}, operation_(operation) {}
+        : there_{thread, window, there.rank, spot, element},
+          operation_(operation),
+          short_pieces_(there_, operation) {}
+    Changing(const Changing&) = delete;
+    Changing& operator=(const Changing&) = delete;
 
-    /// False: the kernel refuses.
+    /// False: the kernel refuses. Short pieces of another process's memory are changed by finish().
     bool apply(const Piece& piece) {
         if (there_.spot.target->mapped_by_all && operation_.is_atomic_at(piece.target)) {
             apply_atomically(operation_, piece);
@@ -79,15 +134,18 @@ public:
         if (there_.spot.by_message)
             return there_.window.service->accumulate(there_.thread, there_.rank, operation_,
                                                      there_.type, piece);
+        if (!there_.spot.direct && short_pieces_.is_for(piece)) return short_pieces_.add(piece);
         std::lock_guard guard(gate_of(there_.window, there_.rank).accumulate);
         if (!there_.spot.direct) return apply_remotely(there_, operation_, piece);
         apply_in_place(operation_, piece);
         return true;
     }
+    bool finish() { return short_pieces_.finish(); }
 
 private:
     const RemoteData there_;
     const ElementOperation& operation_;
+    RemotePieces short_pieces_;
 };
 
 /// The runs of an argument that may be missing, and a cursor through them.
@@ -116,7 +174,7 @@ private:
 };
 
 /// False: the kernel refuses.
-bool apply_runs(Changing changing, Cursor target, OptionalRuns& given, OptionalRuns& wanted,
+bool apply_runs(Changing&& changing, Cursor target, OptionalRuns& given, OptionalRuns& wanted,
                 std::int64_t left) {
     while (left > 0) {
         const std::int64_t some = wanted.left(given.left(std::min(left, target.left())));
@@ -126,7 +184,7 @@ bool apply_runs(Changing changing, Cursor target, OptionalRuns& given, OptionalR
         wanted.pass(some);
         left -= some;
     }
-    return true;
+    return changing.finish();
 }
 
 int apply_all(Thread& thread, Window& window, const Datatype& element,

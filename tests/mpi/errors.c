@@ -254,6 +254,48 @@ static void freed_handle(void) {
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 }
 
+/* What functions of the program call is not the call that fails. */
+static int query(void* extra, MPI_Status* status) {
+    (void)extra;
+    OK(MPI_Status_set_elements(status, MPI_INT, 1));
+    return MPI_Status_set_cancelled(status, 0);
+}
+static int let_go(void* extra) { return (void)extra, MPI_SUCCESS; }
+static int cancel(void* extra, int complete) { return (void)extra, (void)complete, MPI_SUCCESS; }
+static int refuse_copy(MPI_Comm comm, int key, void* extra, void* in, void* out, int* flag) {
+    int size;
+    (void)key, (void)extra, (void)in, (void)out, *flag = 0;
+    OK(MPI_Comm_size(comm, &size));
+    return MPI_ERR_OTHER;
+}
+static void names(int error, const char* call) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    OK(MPI_Error_string(error, text, &length));
+    CHECK(strstr(text, call) != NULL);
+}
+static void calls_of_callbacks(void) {
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+    MPI_Comm copy;
+    const int two[2] = {1, 2};
+    int one, key;
+    OK(MPI_Grequest_start(query, let_go, cancel, NULL, &requests[0]));
+    OK(MPI_Grequest_complete(requests[0]));
+    OK(MPI_Irecv(&one, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[1]));
+    OK(MPI_Isend(two, 2, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[2]));
+    int error = MPI_Waitall(3, requests, statuses);
+    FAILS(error, MPI_ERR_IN_STATUS);
+    names(error, "MPI_Waitall on MPI_COMM_SELF");
+    OK(MPI_Comm_create_keyval(refuse_copy, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+    OK(MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL));
+    error = MPI_Comm_dup(MPI_COMM_SELF, &copy);
+    FAILS(error, MPI_ERR_OTHER);
+    names(error, "MPI_Comm_dup on MPI_COMM_SELF");
+    OK(MPI_Comm_delete_attr(MPI_COMM_SELF, key));
+    OK(MPI_Comm_free_keyval(&key));
+}
+
 int main(void) {
     int rank, size;
     added(0);
@@ -265,6 +307,7 @@ int main(void) {
     several();
     freed_handle();
     addresses();
+    calls_of_callbacks();
     MPI_Finalize();
     predefined_strings();
     return 0;

@@ -207,6 +207,51 @@ static void no_room_for_pieces(const char* by_aggregators) {
     OK(MPI_File_close(&file));
 }
 
+/* Signals that would end the program: the size of files is limited, and nobody reads from a pipe. */
+static void limited_size(void) {
+    static char block[3000];
+    struct rlimit limit, low;
+    MPI_Request request;
+    MPI_Status status;
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    low = limit;
+    low.rlim_cur = 9000;
+    CHECK(setrlimit(RLIMIT_FSIZE, &low) == 0);
+    MPI_File file = fresh("");
+    int error = MPI_File_write_at(file, 8000, block, sizeof block, MPI_CHAR, &status);
+    FAILS(error, MPI_ERR_IO);
+    says(error, "MPI_File_write_at", path, strerror(EFBIG));
+    CHECK(count_of(&status) == 1000);
+    FAILS(MPI_File_write_at_all(file, 8000, block, sizeof block, MPI_CHAR, &status), MPI_ERR_IO);
+    OK(MPI_File_iwrite_at(file, 8000, block, sizeof block, MPI_CHAR, &request));
+    FAILS(MPI_Wait(&request, &status), MPI_ERR_IO);
+    error = MPI_File_set_size(file, 10000);
+    FAILS(error, MPI_ERR_IO);
+    says(error, "MPI_File_set_size", path, strerror(EFBIG));
+    FAILS(MPI_File_preallocate(file, 10000), MPI_ERR_IO);
+    OK(MPI_File_write_at(file, 6000, block, sizeof block, MPI_CHAR, &status));
+    OK(MPI_File_close(&file));
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+static void pipe_without_reader(void) {
+    char pipe[300];
+    const char byte = 'x';
+    MPI_File file;
+    snprintf(pipe, sizeof pipe, "%s-pipe-%d", path, rank);
+    CHECK(mkfifo(pipe, 0600) == 0);
+    const int end = open(pipe, O_RDWR | O_NONBLOCK);
+    CHECK(end >= 0);
+    OK(MPI_File_open(MPI_COMM_SELF, pipe, MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL,
+                     &file));
+    CHECK(close(end) == 0);
+    const int error = MPI_File_write_shared(file, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+    FAILS(error, MPI_ERR_IO);
+    says(error, "MPI_File_write_shared", pipe, strerror(EPIPE));
+    OK(MPI_File_close(&file));
+    CHECK(unlink(pipe) == 0);
+}
+
 /* One process alone makes a mistake: it gets its error, and the others are not held up. */
 static void mistake_of_one(void) {
     char data[8] = "mistake";
@@ -479,12 +524,14 @@ int main(void) {
     descriptors_of_one();
     many_openings(size == 1 ? 10000 : 300);
     no_room();
+    limited_size();
     no_room_for_pieces("enable");
     no_room_for_pieces("disable");
     mistake_of_one();
     handles_that_are_gone();
     sequential();
     pipe_with_signals();
+    pipe_without_reader();
     combinations();
     counts_beyond_int();
     five_gigabytes();
