@@ -259,7 +259,7 @@ static inline void back_statuses(Back_statuses* all) {
     static inline void leave_##name##s(Back_##name##s* all) { leave(&all->room); }                \
     static inline void back_##name##s(Back_##name##s* all) {                                      \
         for (long i = 0; all->standard != NULL && i < all->count; ++i)                            \
-            if (all->standard[i] != NULL) /* that was no handle, and stays what it is */          \
+            if (all->standard[i] != name##_in(all->face[i])) /* the library has written it */     \
                 all->face[i] = name##_out(all->standard[i]);                                      \
         leave(&all->room);                                                                        \
     }
