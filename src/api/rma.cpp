@@ -260,13 +260,16 @@ template <class Abi, int number, auto short_way, class Address>
         return reinterpret_cast<Call*>(face.long_calls[number])(
             buffer, count, type, rank, displacement, target_count, target_type, win);
     };
-    if (type != target_type || is_unseen_constant<Abi>(buffer)) [[unlikely]]
+    if (type != target_type || count < 0 || is_unseen_constant<Abi>(buffer)) [[unlikely]]
         return long_way();
     MPI_Datatype standard = nullptr;
     if (!Abi::is_predefined(standard, type)) [[unlikely]]
         return long_way();
-    return short_way(long_way, buffer, count, standard, rank, displacement, target_count, standard,
-                     quick_window<Abi>(win));
+    // From int, and not negative: the short way need not look whether the product overflows.
+    const std::int64_t elements = static_cast<unsigned>(count);
+    const std::int64_t target_elements = static_cast<unsigned>(target_count);
+    return short_way(long_way, buffer, elements, standard, rank, displacement, target_elements,
+                     standard, quick_window<Abi>(win));
 }
 
 constexpr auto put_shortly = [](auto... arguments) __attribute__((always_inline)) {
