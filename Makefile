@@ -85,11 +85,13 @@ check-asan: build/asan-ubsan/build.ninja  ## the unit tests under AddressSanitiz
 	UBSAN_OPTIONS="print_stacktrace=1 $$UBSAN_OPTIONS" UNIT_TEST_LIMIT=900 $(call RUN_TESTS,build/asan-ubsan) -L unit $(LIST)
 
 .PHONY: clients
-clients: release  ## all parallel tests of HDF5 and PnetCDF, and Debian's programs, which takes hours
+clients: release  ## all parallel tests of HDF5 and PnetCDF, Intel's benchmarks, Debian's programs, which takes hours
 	tests/clients/hdf5/testpar.sh build $(BUILD) $(BUILD)/tests/clients/hdf5
 	tests/clients/hdf5/testpar.sh run $(BUILD) $(BUILD)/tests/clients/hdf5 4 all
 	tests/clients/pnetcdf/ptests.sh build $(BUILD) $(BUILD)/tests/clients/pnetcdf
 	tests/clients/pnetcdf/ptests.sh run $(BUILD) $(BUILD)/tests/clients/pnetcdf all
+	tests/clients/imb/imb.py fetch $(BUILD)/tests/clients/imb
+	tests/clients/imb/imb.py run $(BUILD) $(BUILD)/tests/clients/imb
 	@tools/dependencies.sh bench
 	tests/clients/debian/programs.py fetch $(BUILD)/tests/clients/debian
 	tests/clients/debian/programs.py run $(BUILD) $(BUILD)/tests/clients/debian --rounds 3

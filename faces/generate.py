@@ -24,6 +24,7 @@ def main():
     options = parser.parse_args()
     functions = kinds.functions()
     files = {"heddle_functions.h": calls.heddle_functions(functions), "last_functions.h": calls.last_header(functions),
+             "direct_functions.h": calls.direct_header(functions),
              "face_calls.c": calls.calls(functions)}
     for name in ABIS:
         abi = tables.Abi(name)

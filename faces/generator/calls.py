@@ -357,12 +357,46 @@ def last_functions(functions):
                         "\n".join(["void set_last_functions(bool errors_are_fatal) {", *stores, "}"])])
 
 
+def direct_of(functions):
+    return [f for f in functions if f.name in kinds.DIRECT]
+
+
+def direct_header(functions):
+    members = "\n".join(wrap(f"int (*{f.name.removeprefix(PREFIX)})({', '.join(formal(p) for p in f.parameters)});", 4)
+                        for f in direct_of(functions))
+    return WRITTEN + f"struct DirectFunctions {{\n{members}\n}};\n"
+
+
+def direct_function(f):
+    """The library's function for arguments as they are; long_X() converts them."""
+    name = f.name.removeprefix(PREFIX)
+    formals, names = ", ".join(formal(p) for p in f.parameters), ", ".join(p.name for p in f.parameters)
+    return "\n".join([long_function(f, LONG), wrap(f"FUNCTION(int, {name}, ({formals})) {{", 0),
+                      wrap(f"return direct.{name}({names});", 4), "}", f"SECOND_NAME({name})"])
+
+
+def direct_functions(functions):
+    """How the library's functions take their places."""
+    names = [f.name.removeprefix(PREFIX) for f in direct_of(functions)]
+    return "\n".join(["struct DirectFunctions direct = {", *(f"    .{name} = long_{name}," for name in names), "};",
+                      "void set_direct_functions(HeddleDirectCall* const* functions) {",
+                      *(wrap(f"direct.{name} = (__typeof__(direct.{name}))functions[heddle_direct_{name}];", 4)
+                        for name in names), "}",
+                      "void set_long_calls(HeddleFace* face) {",
+                      *(wrap(f"face->long_calls[heddle_direct_{name}] = (HeddleDirectCall*)long_{name};", 4)
+                        for name in names), "}"])
+
+
+LONG = "static __attribute__((noinline)) {returns} long_{name}({formals}) {{"
+
+
 def function(f):
     name = f.name.removeprefix(PREFIX)
+    if f.name in kinds.DIRECT:
+        return direct_function(f)
     if f.name not in kinds.QUICK:
         return "\n".join([long_function(f, "FUNCTION({returns}, {name}, ({formals})) {{"), f"SECOND_NAME({name})"])
-    long = "static __attribute__((noinline)) {returns} long_{name}({formals}) {{"
-    return long_function(f, long) + "\n" + quick(f)
+    return long_function(f, LONG) + "\n" + quick(f)
 
 
 def long_function(f, head):
@@ -388,7 +422,8 @@ WRITTEN = "/* SPDX-License-Identifier: BSD-3-Clause */\n/* Written by faces/gene
 
 def calls(functions):
     written = [function(f) for f in functions if f.name not in kinds.BY_HAND]
-    return WRITTEN + '#include "face.h"\n\n' + "\n\n".join([last_functions(functions), *written]) + "\n"
+    return WRITTEN + '#include "face.h"\n\n' + "\n\n".join(
+        [last_functions(functions), *written, direct_functions(functions)]) + "\n"
 
 
 def heddle_functions(functions):

@@ -89,14 +89,16 @@ INOUT_HANDLES = {
     "MPI_Imrecv_c": "message",
 }
 
+# Functions that the library has for the arguments of other ABIs (src/api/direct_calls.h).
+DIRECT = {"MPI_" + name for name in ("Send", "Recv", "Isend", "Irecv", "Wait", "Test", "Put", "Get")}
 # Functions whose usual arguments are converted in place, in few instructions; all others take the function beside it.
 QUICK = {"MPI_" + name for name in (
-    "Send", "Recv", "Isend", "Irecv", "Iprobe", "Wait", "Test", "Start", "Put", "Get", "Rput", "Rget", "Accumulate",
+    "Iprobe", "Start", "Rput", "Rget", "Accumulate",
     "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "Win_flush", "Win_flush_local", "Win_flush_all",
     "Win_flush_local_all", "Win_unlock", "Win_unlock_all")}
 # Of these: those that return without waiting for another process.
 WITHOUT_WAITING = {"MPI_" + name for name in (
-    "Isend", "Irecv", "Put", "Get", "Rput", "Rget", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap")}
+    "Rput", "Rget", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap")}
 
 # What the library writes into a string: by the constant that bounds it.
 STRING_BOUNDS = {

@@ -110,7 +110,7 @@ def integer_handles(abi):
         lines += [f"        case {hex(face)}: return {value};" for face, value in cases.items()]
         lines += ["        default: return 0;", "    }", "}"]
     for table, handle, size in (("types_by_last_byte", "MPI_Datatype", 256), ("ops_by_last_byte", "MPI_Op", 16)):
-        lines.append(f"const Predefined {table}[{size}] = {{")
+        lines.append(f"const HeddleInteger {table}[{size}] = {{")
         places = {}
         for n, (h, value, face) in known.items():
             if h == handle and (face % size not in places or face >> 24 == 0x4C):

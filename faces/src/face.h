@@ -23,6 +23,7 @@
 #include "foreign/callbacks.h"
 #include "foreign/rooms.h"
 #include "heddle_functions.h"
+#include "src/api/direct_calls.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -41,6 +42,7 @@
         __attribute__((weak, alias("PMPI_" #X)));
 
 INTERNAL extern struct HeddleFunctions heddle;
+INTERNAL extern HeddleFace* kept; /* what the library knows of this face, or would */
 enum { handle_constants = 4096, no_value = -2147483647 };
 
 /* A handle that the library is to write, before it has; it writes null handles where it fails. */
@@ -69,6 +71,14 @@ static inline bool is_memory(const void* address) { return LIKELY((intptr_t)addr
 #else
 #include "openmpi.h"
 #endif
+
+/* direct.X: the library's function that takes arguments as they are, or that of the face which converts them. */
+#include "direct_functions.h"
+INTERNAL extern struct DirectFunctions direct;
+INTERNAL void set_direct_functions(HeddleDirectCall* const* functions);
+INTERNAL void set_long_calls(HeddleFace* face);
+/* What is of one ABI alone. */
+INTERNAL void describe_handles(HeddleFace* face);
 
 /* last.X: what a face's function X ends with, all arguments converted: a function of the library or, if errors may come
  * back, one that converts what it returns. Only of calls that do not wait: an error handler that is set meanwhile counts
@@ -154,15 +164,9 @@ static inline int* weights_in(const int* weights) {
 
 /* ---- Statuses: converted where they are written ---- */
 
-enum { unwritten = -2147483646 };
+enum { unwritten = heddle_unwritten };
 
 static inline bool is_wanted(const F_Status* status) { return is_memory(status); }
-/* What the library gets for a status, which shows afterwards what it has written. */
-static inline MPI_Status* blank(MPI_Status* status) {
-    status->MPI_ERROR = unwritten;
-    status->MPI_internal[2] = unwritten;
-    return status;
-}
 static inline __attribute__((always_inline)) void written_out(const MPI_Status* from,
                                                               F_Status* to) {
     if (from->MPI_internal[2] != unwritten) {
@@ -195,9 +199,9 @@ static inline __attribute__((always_inline)) void leave_wanted_status(Back_statu
 }
 #define BACK_WANTED_STATUS(parameter) \
     (written_out(&c_##parameter.standard, c_##parameter.face), c_##parameter.face = NULL)
-#define PLACE_OF_WANTED_STATUS(parameter) blank(&c_##parameter.standard)
+#define PLACE_OF_WANTED_STATUS(parameter) heddle_blank(&c_##parameter.standard)
 #define PLACE_OF_STATUS(parameter) \
-    (is_wanted(parameter) ? blank(&c_##parameter.standard) : no_status_in(parameter))
+    (is_wanted(parameter) ? heddle_blank(&c_##parameter.standard) : no_status_in(parameter))
 
 /* ---- Arrays that the library sees otherwise ---- */
 
@@ -215,7 +219,7 @@ static inline bool enter_statuses(Back_statuses* all, F_Status* face, long count
     all->count = is_wanted(face) ? count : 0;
     all->standard = enter(&all->room, all->count, sizeof *all->standard);
     if (all->standard == NULL) return false;
-    for (long i = 0; i < all->count; ++i) blank(&all->standard[i]);
+    for (long i = 0; i < all->count; ++i) heddle_blank(&all->standard[i]);
     return true;
 }
 static inline void back_statuses(Back_statuses* all) {
@@ -255,7 +259,8 @@ static inline void back_statuses(Back_statuses* all) {
     static inline void leave_##name##s(Back_##name##s* all) { leave(&all->room); }                \
     static inline void back_##name##s(Back_##name##s* all) {                                      \
         for (long i = 0; all->standard != NULL && i < all->count; ++i)                            \
-            all->face[i] = name##_out(all->standard[i]);                                          \
+            if (all->standard[i] != name##_in(all->face[i])) /* the library has written it */     \
+                all->face[i] = name##_out(all->standard[i]);                                      \
         leave(&all->room);                                                                        \
     }
 HANDLES(BACK)

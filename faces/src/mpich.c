@@ -39,21 +39,32 @@ CODE(session, Session, Session)
 CODE(win, Win, Win)
 
 INTERNAL uintptr_t predefined_request(unsigned handle);
-RequestHalves request_halves = {.halves = {NO_HALF, NO_HALF}};
+void describe_handles(HeddleFace* face) {
+    face->comm_world = (unsigned)F_MPI_COMM_WORLD;
+    face->request_null = (unsigned)F_MPI_REQUEST_NULL;
+    face->types = types_by_last_byte;
+    face->comms = (HeddleKnown){first_comm() + handle_constants, known_comm};
+    face->datatypes = (HeddleKnown){first_type() + handle_constants, known_type};
+    face->windows = (HeddleKnown){first_win() + handle_constants, known_win};
+    face->requests =
+        (HeddleRequestHalves){{HEDDLE_NO_HALF, HEDDLE_NO_HALF}, {HEDDLE_NO_WHOLE, HEDDLE_NO_WHOLE}};
+}
 
 MPI_Request other_request_in(F_Request handle) {
     if ((handle & request_bits) != other_half)
         return (MPI_Request)predefined_request((unsigned)handle);
     const MPI_Request request = heddle.Request_fromint(handle - other_half);
-    return request == MPI_REQUEST_NULL ? NULL : request;
+    const unsigned half = (unsigned)((uintptr_t)request >> 32);
+    const bool has_bits = half == kept->requests.halves[0] || half == kept->requests.halves[1];
+    return request == MPI_REQUEST_NULL || has_bits ? NULL : request; /* it has one handle alone */
 }
 /* Sets a half that is none yet; false if all are others. The table is right before the half is seen. */
 static bool has_half(int place, int bits, unsigned half) {
     static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-    unsigned* of = &request_halves.halves[place];
+    unsigned* of = &kept->requests.halves[place];
     pthread_mutex_lock(&guard);
-    if (*of == NO_HALF) {
-        __atomic_store_n(&request_halves.whole_of_bit[place],
+    if (*of == HEDDLE_NO_HALF) {
+        __atomic_store_n(&kept->requests.whole_of_bit[place],
                          ((uint64_t)half << 32) - (uint64_t)bits, __ATOMIC_RELAXED);
         __atomic_store_n(of, half, __ATOMIC_RELEASE);
     }

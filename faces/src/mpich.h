@@ -11,6 +11,8 @@
 #ifndef HEDDLE_FACE_MPICH_H
 #define HEDDLE_FACE_MPICH_H
 
+#define DIRECT_CALLS "heddle_integer_calls"
+
 typedef int F_Comm;
 typedef int F_Datatype;
 typedef int F_Errhandler;
@@ -54,7 +56,7 @@ static inline bool cancelled_in(const F_Status* status) {
 #define F_WEIGHTS_EMPTY ((intptr_t)MPI_WEIGHTS_EMPTY)
 
 enum {
-    known_objects = 1024,
+    known_objects = heddle_known_objects,
     kind_comm = 1,
     kind_group,
     kind_type,
@@ -123,44 +125,38 @@ static inline bool comm_quickly(F_Comm handle, MPI_Comm* standard) {
 QUICKLY_IN(comm, Comm)
 
 /* Most predefined datatypes and operations differ in their last byte: a table of those, by that byte. */
-typedef struct {
-    unsigned face;
-    unsigned standard;
-} Predefined;
-INTERNAL extern const Predefined types_by_last_byte[256];
-INTERNAL extern const Predefined ops_by_last_byte[16];
+INTERNAL extern const HeddleInteger types_by_last_byte[256];
+INTERNAL extern const HeddleInteger ops_by_last_byte[16];
 
 static inline bool type_quickly(F_Datatype handle, MPI_Datatype* standard) {
-    const Predefined* predefined = &types_by_last_byte[(unsigned char)handle];
+    const HeddleInteger* predefined = &types_by_last_byte[(unsigned char)handle];
     if (UNLIKELY(predefined->face != (unsigned)handle)) return type_is_known(handle, standard);
     *standard = (MPI_Datatype)(uintptr_t)predefined->standard;
     return true;
 }
 QUICKLY_IN(type, Datatype)
 static inline bool op_quickly(F_Op handle, MPI_Op* standard) {
-    const Predefined* predefined = &ops_by_last_byte[handle & 15];
+    const HeddleInteger* predefined = &ops_by_last_byte[handle & 15];
     if (UNLIKELY(predefined->face != (unsigned)handle)) return op_is_known(handle, standard);
     *standard = (MPI_Op)(uintptr_t)predefined->standard;
     return true;
 }
 QUICKLY_IN(op, Op)
 
-/* Requests. A half is set when the first request with it is given out, and stays. */
-enum { half_0 = 1, half_1 = 9, other_half = 2, request_bits = 63 };
-#define NO_HALF 0xFFFFFFFFu
-typedef struct {
-    unsigned halves[2]; /* of addresses; NO_HALF before */
-    uint64_t whole_of_bit
-        [2]; /* what makes a handle the address, by the bit that half_0 and half_1 differ in */
-} RequestHalves;
-INTERNAL extern RequestHalves request_halves;
+/* Requests, of which the library knows as well (api/direct_calls.h). */
+enum {
+    half_0 = heddle_half_0,
+    half_1 = heddle_half_1,
+    other_half = heddle_other_half,
+    request_bits = 63
+};
 INTERNAL MPI_Request other_request_in(F_Request handle);
 COLD NO_THROW F_Request other_request_out(MPI_Request handle);
 static inline bool request_quickly(F_Request handle, MPI_Request* standard) {
     if (UNLIKELY((handle & half_0) == 0)) return false;
     /* A wrong one becomes an address that is none of a request. */
     const unsigned bit = (unsigned)handle & (half_1 - half_0); /* 0 or 8, the size of an element */
-    const uint64_t* whole = (const uint64_t*)((const char*)request_halves.whole_of_bit + bit);
+    const uint64_t* whole = (const uint64_t*)((const char*)kept->requests.whole_of_bit + bit);
     *standard = (MPI_Request)(__atomic_load_n(whole, __ATOMIC_RELAXED) + (unsigned)handle);
     return true;
 }
@@ -172,9 +168,9 @@ static inline MPI_Request request_in(F_Request handle) {
 static inline F_Request dynamic_request_out(MPI_Request handle) {
     const unsigned half = (unsigned)((uintptr_t)handle >> 32);
     const unsigned lower = (unsigned)(uintptr_t)handle;
-    if (LIKELY(half == __atomic_load_n(&request_halves.halves[0], __ATOMIC_RELAXED)))
+    if (LIKELY(half == __atomic_load_n(&kept->requests.halves[0], __ATOMIC_RELAXED)))
         return (F_Request)(lower + half_0);
-    if (LIKELY(half == __atomic_load_n(&request_halves.halves[1], __ATOMIC_RELAXED)))
+    if (LIKELY(half == __atomic_load_n(&kept->requests.halves[1], __ATOMIC_RELAXED)))
         return (F_Request)(lower + half_1);
     return other_request_out(handle);
 }

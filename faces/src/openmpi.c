@@ -31,8 +31,8 @@ static bool fill(uint64_t multiplier) {
 static void fill_by_lower_bits(void) {
     for (int i = 0; i < objects_in_library; ++i) {
         const uintptr_t address = (uintptr_t)objects_of_library[i].address;
-        PredefinedAtBits* place =
-            (PredefinedAtBits*)(objects_by_lower_bits + (address & (lower_bits_end - 1)));
+        HeddleAddress* place =
+            (HeddleAddress*)(objects_by_lower_bits + (address & (lower_bits_end - 1)));
         if (address % bytes_at_lower_bits == 0 && place->address == NULL) {
             place->address = objects_of_library[i].address;
             place->standard = objects_of_library[i].standard;
@@ -47,6 +47,12 @@ __attribute__((constructor(102))) static void find_objects(void) {
     fill_by_lower_bits();
     for (int i = objects_in_library; i-- > 0;) /* of two with one meaning the first */
         predefined_out[objects_of_library[i].standard] = objects_of_library[i].address;
+}
+
+void describe_handles(HeddleFace* face) {
+    face->comm_world = (uintptr_t)F_MPI_COMM_WORLD;
+    face->request_null = (uintptr_t)F_MPI_REQUEST_NULL;
+    face->types = objects_by_lower_bits;
 }
 
 /* ---- C++ ---- */

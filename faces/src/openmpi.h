@@ -9,6 +9,8 @@
 #ifndef HEDDLE_FACE_OPENMPI_H
 #define HEDDLE_FACE_OPENMPI_H
 
+#define DIRECT_CALLS "heddle_address_calls"
+
 typedef struct F_CommObject* F_Comm;
 typedef struct F_DatatypeObject* F_Datatype;
 typedef struct F_ErrhandlerObject* F_Errhandler;
@@ -56,10 +58,6 @@ INTERNAL extern const void* predefined_out[handle_constants];
 
 /* The same by the lower 16 bits of addresses, in fewer instructions. Objects that have the bits of another are missing. */
 enum { lower_bits_end = 1 << 16, bytes_at_lower_bits = 16 };
-typedef struct {
-    const void* address;
-    uintptr_t standard;
-} __attribute__((may_alias, aligned(1))) PredefinedAtBits;
 INTERNAL extern char objects_by_lower_bits[lower_bits_end + bytes_at_lower_bits];
 
 static inline void* handle_in(const void* handle) {
@@ -83,9 +81,8 @@ HANDLES(HANDLE)
 
 /* The usual handles: objects by their lower bits, and what has bits that no object has. */
 static inline bool object_quickly(const void* handle, void** standard) {
-    const PredefinedAtBits* predefined =
-        (const PredefinedAtBits*)(objects_by_lower_bits +
-                                  ((uintptr_t)handle & (lower_bits_end - 1)));
+    const HeddleAddress* predefined =
+        (const HeddleAddress*)(objects_by_lower_bits + ((uintptr_t)handle & (lower_bits_end - 1)));
     if (LIKELY(predefined->address == handle)) {
         *standard = (void*)predefined->standard;
         return true;

@@ -37,6 +37,45 @@ static void* open_library(void) {
     return library;
 }
 
+/* ---- What the library must know to take arguments as they are (decision 68) ---- */
+
+#define CONVERTED(name, Handle) \
+    static MPI_##Handle name##_of(uintptr_t handle) { return name##_in((F_##Handle)handle); }
+CONVERTED(comm, Comm)
+CONVERTED(type, Datatype)
+CONVERTED(win, Win)
+CONVERTED(request, Request)
+static uintptr_t raw_request(MPI_Request handle) { return (uintptr_t)request_out(handle); }
+static int any_rank_in(int rank) { return rank_in(rank); }
+static int any_tag_in(int tag) { return tag_in(tag); }
+static int any_tag_out(int tag) { return tag_out(tag); }
+static void any_status_out(const MPI_Status* from, void* to) { written_out(from, to); }
+
+static HeddleFace described = {
+    .comm_in = comm_of,
+    .type_in = type_of,
+    .win_in = win_of,
+    .request_in = request_of,
+    .request_out = raw_request,
+    .rank_in = any_rank_in,
+    .rank_out = special_rank_out,
+    .tag_in = any_tag_in,
+    .tag_out = any_tag_out,
+    .buffer_in = place_in,
+    .error_out = other_error_out,
+    .status_out = any_status_out,
+};
+HeddleFace* kept = &described;
+
+/* The checker looks at calls of the standard ABI: then they go the long way. */
+static void use_direct_calls(void* library, bool checked) {
+    described.proc_null = special_rank_out(MPI_PROC_NULL);
+    describe_handles(&described);
+    set_long_calls(&described);
+    HeddleDirectCallsOf* calls_of = (HeddleDirectCallsOf*)dlsym(library, DIRECT_CALLS);
+    if (calls_of != NULL && !checked) set_direct_functions(calls_of(&described, &kept));
+}
+
 __attribute__((constructor(101))) static void load_library(void) {
     void* library = open_library();
     /* mpiexec --check: functions that look at calls stand in front of those of the library. */
@@ -47,6 +86,7 @@ __attribute__((constructor(101))) static void load_library(void) {
     if (heddle.X == NULL) *(void**)&heddle.X = dlsym(library, "PMPI_" #X); \
     if (heddle.X == NULL) give_up(library_path, dlerror());
     HEDDLE_FUNCTIONS(LOAD)
+    use_direct_calls(library, checked != NULL);
 }
 
 /* ---- Whether errors return ---- */

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/causality.hpp"
-#include "core/request_type.hpp"
 
 namespace heddle::api {
 
@@ -129,13 +128,7 @@ FailedRequest take_failed_request() {
     return std::move(*failed);
 }
 
-int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
-    Communicator* communicator = nullptr;
-    const bool collective = core::type_of(*active_of(&request)).collective;
-    const int error = complete_quietly(thread, handle, request, status,
-                                       [&](Communicator* of) { communicator = live(of); });
-    if (error == MPI_SUCCESS) [[likely]]
-        return MPI_SUCCESS;
+int raise_failed(Thread& thread, Communicator* communicator, int error, bool collective) {
     if (error == MPI_ERR_REQUEST) return has_been_completed(thread);
     const FailedRequest failed = take_failed_request();
     if (failed.file != nullptr) return objects::fail(thread, *failed.file, error, failed.why);
@@ -143,6 +136,10 @@ int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* 
     return objects::fail(thread, communicator, error,
                          collective && error == MPI_ERR_OTHER ? "an exception left the operation"
                                                               : objects::class_text(error));
+}
+
+int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status) {
+    return complete_and_raise(thread, handle, request, status);
 }
 
 int let_go(Thread& thread, Request& request) {

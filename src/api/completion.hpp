@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/messages.hpp"
+#include "core/request_type.hpp"
 
 namespace heddle::api {
 
@@ -76,14 +77,18 @@ void note_cut(const Request& receive);
 
 /// The same, then frees the operation; the handle becomes null unless the request is persistent.
 /// `failed` hears of an error, with the request's communicator, which is forgotten afterwards.
+/// Handle and status are those of another ABI where a face hands calls on (api/direct.hpp).
+inline void set_null(MPI_Request& handle) noexcept { handle = MPI_REQUEST_NULL; }
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
-template <class Failed>
-[[gnu::always_inline]] inline int complete_quietly(Thread& thread, MPI_Request& handle,
-                                                   Request& request, MPI_Status* status,
+template <class Handle, class Status, class Failed>
+[[gnu::always_inline]] inline int complete_quietly(Thread& thread, Handle&& handle,
+                                                   Request& request, Status* status,
                                                    Failed failed) {
+    using objects::set_empty_status;
+    using objects::set_status;
     if (request.immortal) {
-        handle = MPI_REQUEST_NULL;
-        objects::set_empty_status(status);
+        set_null(handle);
+        set_empty_status(status);
         return MPI_SUCCESS;
     }
     if (request.operation != core::Operation::receive || request.cancelled) [[unlikely]] {
@@ -97,8 +102,8 @@ template <class Failed>
         failed(nullptr);
         return MPI_ERR_REQUEST;
     }
-    handle = MPI_REQUEST_NULL;
-    objects::set_status(status, request.source, request.tag, request.bytes, false);
+    set_null(handle);
+    set_status(status, request.source, request.tag, request.bytes, false);
     const int error = request.error;
     if (error != MPI_SUCCESS) [[unlikely]] {
         if (error == MPI_ERR_TRUNCATE) note_cut(request);
@@ -107,7 +112,21 @@ template <class Failed>
     engine_of(thread).requests().free(thread, request);
     return error;
 }
-/// The same, and raises the error.
+/// Raises the error of a completion of this thread.
+[[gnu::cold]] int raise_failed(Thread& thread, Communicator* communicator, int error,
+                               bool collective);
+/// Completes, and raises the error.
+template <class Handle, class Status>
+[[gnu::always_inline]] inline int complete_and_raise(Thread& thread, Handle&& handle,
+                                                     Request& request, Status* status) {
+    Communicator* communicator = nullptr;
+    const bool collective = core::type_of(*active_of(&request)).collective;
+    const int error = complete_quietly(thread, handle, request, status,
+                                       [&](Communicator* of) { communicator = live(of); });
+    if (error == MPI_SUCCESS) [[likely]]
+        return MPI_SUCCESS;
+    return raise_failed(thread, communicator, error, collective);
+}
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
 
 /// MPI_Request_free, MPI_Cancel.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "api/addresses.hpp"
 #include "api/arguments.hpp"
 #include "core/thread.hpp"
 #include "objects/errors.hpp"
@@ -33,14 +34,14 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.engine; }
                              "argument count: the message has more than 2^63 bytes");
     shape.bytes = static_cast<std::uint64_t>(bytes);
     shape.layout = type->contiguous ? nullptr : type.object;
-    if (is_memory(buffer) || bytes == 0 || shape.layout != nullptr) [[likely]]
+    if (can_be_memory(buffer) || bytes == 0 || shape.layout != nullptr) [[likely]]
         return MPI_SUCCESS;
     return refuse_buffer(thread, communicator, buffer);
 }
 /// Elements with gaps may have addresses relative to MPI_BOTTOM, which is a null pointer.
 inline int check_laid_out(Thread& thread, Communicator& communicator, const void* buffer,
                           const p2p::Shape& shape) {
-    if (shape.layout == nullptr || shape.bytes == 0 || is_memory_or_null(buffer))
+    if (shape.layout == nullptr || shape.bytes == 0 || can_be_memory_or_null(buffer))
         return MPI_SUCCESS;
     return refuse_buffer(thread, communicator, buffer);
 }
@@ -53,8 +54,9 @@ inline int shape_of(Thread& thread, Communicator& communicator, const void* buff
 }
 
 /// Hands a started request to the user.
+template <class Handle>
 [[gnu::always_inline]] inline int hand_out(Thread& thread, Communicator& communicator,
-                                           Request* request, MPI_Request& handle) {
+                                           Request* request, Handle&& handle) {
     if (request == nullptr) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
     request->kind.store(core::Kind::request, relaxed);

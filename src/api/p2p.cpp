@@ -2,6 +2,7 @@
 /// Sending and receiving (MPI 5.0, 3.2 to 3.7 and 3.10).
 
 #include "api/completion.hpp"
+#include "api/direct.hpp"
 #include "api/entry.hpp"
 #include "api/messages.hpp"
 #include "p2p/join.hpp"
@@ -10,7 +11,7 @@ namespace heddle::api {
 
 int refuse_buffer(Thread& thread, Communicator& communicator, const void* buffer) {
     return objects::fail(thread, &communicator, MPI_ERR_BUFFER,
-                         "argument buf: " + no_memory(buffer));
+                         "argument buf: " + no_memory(direct::known_constant(buffer)));
 }
 
 Request* null_receive(Thread& thread) {
@@ -47,7 +48,7 @@ template <Mode mode>
 [[gnu::cold, gnu::noinline]] Request* start_laid_out(Thread& thread, Communicator& communicator,
                                                      const std::byte* data, p2p::Shape shape,
                                                      Dest dest, SendTag tag) {
-    if (shape.bytes != 0 && !is_memory_or_null(data)) throw NoBuffer(communicator, data);
+    if (shape.bytes != 0 && !can_be_memory_or_null(data)) throw NoBuffer(communicator, data);
     return start<mode>(thread, communicator, data, shape, dest, tag);
 }
 
@@ -66,10 +67,9 @@ template <Mode mode>
     return p2p::finish(thread, *comm, request);
 }
 
-template <Mode mode>
+template <Mode mode, class Result = Out<MPI_Request>>
 [[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type,
-                                        Dest dest, SendTag tag, Comm comm,
-                                        Out<MPI_Request> result) {
+                                        Dest dest, SendTag tag, Comm comm, Result result) {
     Request* const completed = &engine_of(thread).requests().completed_send();
     if (dest.null()) {
         *result = reinterpret_cast<MPI_Request>(completed);
@@ -91,7 +91,7 @@ template <Mode mode>
 /// With gaps between elements.
 [[gnu::cold, gnu::noinline]] Request* start_receive_laid_out(Thread& thread,
                                                              const p2p::Inbound& receive) {
-    if (receive.bytes != 0 && !is_memory_or_null(receive.data))
+    if (receive.bytes != 0 && !can_be_memory_or_null(receive.data))
         throw NoBuffer(*receive.communicator, receive.data);
     return engine_of(thread).receiver().start(thread, receive);
 }
@@ -107,9 +107,10 @@ template <Mode mode>
         p2p::inbound(*comm, comm->context, buffer.address, shape.bytes, source.rank, tag.value));
 }
 
+template <class Result>
 [[gnu::always_inline]] inline int irecv(Thread& thread, ReceiveBuffer buffer, Count count,
                                         Type type, Source source, ReceiveTag tag, Comm comm,
-                                        Out<MPI_Request> result) {
+                                        Result result) {
     if (source.null()) return hand_out(thread, *comm, null_receive(thread), *result);
     p2p::Shape shape;
     if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape))
@@ -137,12 +138,15 @@ void wait_for_receive(Thread& thread, Request& request) try {
 }
 
 /// Waits for a receive, which no handle names, and says what came.
-int finish_receive(Thread& thread, Communicator& communicator, Request* request, Status status) {
+template <class Status>
+[[gnu::always_inline]] inline int finish_receive(Thread& thread, Communicator& communicator,
+                                                 Request* request, Status status) {
+    using objects::set_status;
     if (request == nullptr) [[unlikely]]
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
     Engine& engine = engine_of(thread);
     wait_for_receive(thread, *request);
-    objects::set_status(status.place, request->source, request->tag, request->bytes, false);
+    set_status(status.place, request->source, request->tag, request->bytes, false);
     const int error = request->error;
     if (error != MPI_SUCCESS) [[unlikely]]
         return fail_receive(thread, communicator, *request);
@@ -150,10 +154,12 @@ int finish_receive(Thread& thread, Communicator& communicator, Request* request,
     return MPI_SUCCESS;
 }
 
-int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source,
-         ReceiveTag tag, Comm comm, Status status) {
+template <class Status>
+[[gnu::always_inline]] inline int recv(Thread& thread, ReceiveBuffer buffer, Count count, Type type,
+                                       Source source, ReceiveTag tag, Comm comm, Status status) {
+    using objects::set_null_status;
     if (source.null()) {
-        objects::set_null_status(status.place);
+        set_null_status(status.place);
         return MPI_SUCCESS;
     }
     p2p::Shape shape;
@@ -276,9 +282,73 @@ MPI_ENTRY_C(6, Rsend, send<Mode::standard>)
 MPI_ENTRY_C(7, Isend, isend<Mode::nonblocking>)
 MPI_ENTRY_C(7, Issend, isend<Mode::synchronous>)
 MPI_ENTRY_C(7, Irsend, isend<Mode::nonblocking>)
-MPI_ENTRY_C(7, Recv, recv)
-MPI_ENTRY_C(7, Irecv, irecv)
+MPI_ENTRY_C(7, Recv, recv<Status>)
+MPI_ENTRY_C(7, Irecv, irecv<Out<MPI_Request>>)
 MPI_ENTRY_C(12, Sendrecv, sendrecv)
 MPI_ENTRY_C(9, Sendrecv_replace, sendrecv_replace)
 MPI_ENTRY_C(12, Isendrecv, isendrecv)
 MPI_ENTRY_C(9, Isendrecv_replace, isendrecv_replace)
+
+namespace heddle::api::direct {
+namespace {
+
+template <class Abi>
+[[gnu::always_inline]] inline int send_here(Thread& thread, SendBuffer<Abi> buffer, Count count,
+                                            Type<Abi> type, Dest dest, SendTag tag,
+                                            Comm<Abi> comm) {
+    return send<Mode::standard>(thread, buffer, count, type, dest, tag, comm);
+}
+template <class Abi>
+[[gnu::always_inline]] inline int recv_here(Thread& thread, ReceiveBuffer<Abi> buffer, Count count,
+                                            Type<Abi> type, Source source, ReceiveTag tag,
+                                            Comm<Abi> comm, Status<Abi> status) {
+    return recv(thread, buffer, count, type, source, tag, comm, status);
+}
+template <class Abi>
+[[gnu::always_inline]] inline int isend_here(Thread& thread, SendBuffer<Abi> buffer, Count count,
+                                             Type<Abi> type, Dest dest, SendTag tag, Comm<Abi> comm,
+                                             RequestPlace<Abi> request) {
+    return isend<Mode::nonblocking>(thread, buffer, count, type, dest, tag, comm, request);
+}
+template <class Abi>
+[[gnu::always_inline]] inline int irecv_here(Thread& thread, ReceiveBuffer<Abi> buffer, Count count,
+                                             Type<Abi> type, Source source, ReceiveTag tag,
+                                             Comm<Abi> comm, RequestPlace<Abi> request) {
+    return irecv(thread, buffer, count, type, source, tag, comm, request);
+}
+
+}  // namespace
+
+template <class Abi>
+int Calls<Abi>::Send(const void* buffer, int count, Type type, int dest, int tag, Comm comm) {
+    return call_by_face<&send_here<Abi>>("MPI_Send", buffer, count, type, dest, tag, comm);
+}
+template <class Abi>
+int Calls<Abi>::Recv(void* buffer, int count, Type type, int source, int tag, Comm comm,
+                     Status* status) {
+    return call_by_face<&recv_here<Abi>>("MPI_Recv", buffer, count, type, source, tag, comm,
+                                         status);
+}
+template <class Abi>
+int Calls<Abi>::Isend(const void* buffer, int count, Type type, int dest, int tag, Comm comm,
+                      Request* request) {
+    return call_by_face<&isend_here<Abi>>("MPI_Isend", buffer, count, type, dest, tag, comm,
+                                          request);
+}
+template <class Abi>
+int Calls<Abi>::Irecv(void* buffer, int count, Type type, int source, int tag, Comm comm,
+                      Request* request) {
+    return call_by_face<&irecv_here<Abi>>("MPI_Irecv", buffer, count, type, source, tag, comm,
+                                          request);
+}
+
+#define INSTANCES(Abi)                                                                       \
+    template int Calls<Abi>::Send(const void*, int, Abi::Type, int, int, Abi::Comm);         \
+    template int Calls<Abi>::Recv(void*, int, Abi::Type, int, int, Abi::Comm, Abi::Status*); \
+    template int Calls<Abi>::Isend(const void*, int, Abi::Type, int, int, Abi::Comm,         \
+                                   Abi::Request*);                                           \
+    template int Calls<Abi>::Irecv(void*, int, Abi::Type, int, int, Abi::Comm, Abi::Request*);
+INSTANCES(Integers)
+INSTANCES(Addresses)
+
+}  // namespace heddle::api::direct

@@ -5,31 +5,35 @@
 #include <vector>
 
 #include "api/completion.hpp"
+#include "api/direct.hpp"
 #include "api/entry.hpp"
 #include "api/messages.hpp"
 
 namespace heddle::api {
 namespace {
 
-[[gnu::always_inline]] inline int wait(Thread& thread, InOut<MPI_Request> handle, Status status) {
+template <class Handle, class Status>
+[[gnu::always_inline]] inline int wait(Thread& thread, Handle handle, Status status) {
+    using objects::set_empty_status;
     Request* request = nullptr;
     if (const int error = find_request(thread, *handle, request)) return error;
     Request* active = active_of(request);
     if (active == nullptr) {
-        objects::set_empty_status(status.place);
+        set_empty_status(status.place);
         return MPI_SUCCESS;
     }
     if (!p2p::wait_for(engine_of(thread), thread, *active)) return has_been_completed(thread);
     return complete(thread, *handle, *request, status.place);
 }
 
-[[gnu::always_inline]] inline int test(Thread& thread, InOut<MPI_Request> handle, Out<int> flag,
-                                       Status status) {
+template <class Handle, class Flag, class Status>
+[[gnu::always_inline]] inline int test(Thread& thread, Handle handle, Flag flag, Status status) {
+    using objects::set_empty_status;
     Request* request = nullptr;
     if (const int error = find_request(thread, *handle, request)) return error;
     Request* active = active_of(request);
     *flag = active == nullptr || done_after_progress(thread, *active);
-    if (active == nullptr) objects::set_empty_status(status.place);
+    if (active == nullptr) set_empty_status(status.place);
     return *flag && active != nullptr ? complete(thread, *handle, *request, status.place)
                                       : MPI_SUCCESS;
 }
@@ -280,8 +284,8 @@ int cancel(Thread& thread, InOut<MPI_Request> handle) {
 
 using namespace heddle::api;
 
-MPI_ENTRY(2, Wait, wait)
-MPI_ENTRY(3, Test, test)
+MPI_ENTRY(2, Wait, wait<InOut<MPI_Request>, Status>)
+MPI_ENTRY(3, Test, test<InOut<MPI_Request>, Out<int>, Status>)
 MPI_ENTRY(3, Waitall, waitall)
 MPI_ENTRY(4, Testall, testall)
 MPI_ENTRY(4, Waitany, waitany)
@@ -294,3 +298,23 @@ MPI_ENTRY(5, Request_get_status_any, request_get_status_any)
 MPI_ENTRY(5, Request_get_status_some, request_get_status_some)
 MPI_ENTRY(1, Request_free, request_free)
 MPI_ENTRY(1, Cancel, cancel)
+
+namespace heddle::api::direct {
+
+template <class Abi>
+int Calls<Abi>::Wait(Request* request, Status* status) {
+    return call_by_face<&wait<RequestPlace<Abi>, direct::Status<Abi>>>("MPI_Wait", request, status);
+}
+template <class Abi>
+int Calls<Abi>::Test(Request* request, int* flag, Status* status) {
+    return call_by_face<&test<RequestPlace<Abi>, Out<int>, direct::Status<Abi>>>(
+        "MPI_Test", request, flag, status);
+}
+
+#define INSTANCES(Abi)                                          \
+    template int Calls<Abi>::Wait(Abi::Request*, Abi::Status*); \
+    template int Calls<Abi>::Test(Abi::Request*, int*, Abi::Status*);
+INSTANCES(Integers)
+INSTANCES(Addresses)
+
+}  // namespace heddle::api::direct

@@ -2,6 +2,7 @@
 /// One-sided operations (MPI 5.0, 12.3). Each is over when its call returns, but for those on targets of other nodes,
 /// which flushes complete; those with a request hand out one that is complete.
 
+#include "api/direct.hpp"
 #include "api/entry.hpp"
 #include "api/messages.hpp"
 #include "api/rma_arguments.hpp"
@@ -235,3 +236,69 @@ MPI_ENTRY_C(9, Rput, rput)
 MPI_ENTRY_C(9, Rget, rget)
 MPI_ENTRY_C(10, Raccumulate, raccumulate)
 MPI_ENTRY_C(13, Rget_accumulate, rget_accumulate)
+
+namespace heddle::api::direct {
+namespace {
+
+/// A window for the short way, which finds nothing by a handle that is not usual.
+template <class Abi>
+[[gnu::always_inline]] inline MPI_Win quick_window(typename Abi::Win raw) noexcept {
+    MPI_Win standard = nullptr;
+    if (!Abi::quickly(standard, raw)) [[unlikely]]
+        return nullptr;
+    return standard;
+}
+
+/// Goes the short way by handles of the standard ABI, or the face's long one.
+template <class Abi, int number, auto short_way, class Address>
+[[gnu::always_inline]] inline int transfer(Address buffer, int count, typename Abi::Type type,
+                                           int rank, MPI_Aint displacement, int target_count,
+                                           typename Abi::Type target_type, typename Abi::Win win) {
+    const auto long_way = [=]() __attribute__((always_inline)) {
+        using Call = int(Address, int, typename Abi::Type, int, MPI_Aint, int, typename Abi::Type,
+                         typename Abi::Win);
+        return reinterpret_cast<Call*>(face.long_calls[number])(
+            buffer, count, type, rank, displacement, target_count, target_type, win);
+    };
+    if (type != target_type || count < 0 || is_unseen_constant<Abi>(buffer)) [[unlikely]]
+        return long_way();
+    MPI_Datatype standard = nullptr;
+    if (!Abi::is_predefined(standard, type)) [[unlikely]]
+        return long_way();
+    // From int, and not negative: the short way need not look whether the product overflows.
+    const std::int64_t elements = static_cast<unsigned>(count);
+    const std::int64_t target_elements = static_cast<unsigned>(target_count);
+    return short_way(long_way, buffer, elements, standard, rank, displacement, target_elements,
+                     standard, quick_window<Abi>(win));
+}
+
+constexpr auto put_shortly = [](auto... arguments) __attribute__((always_inline)) {
+    return short_ways::put(arguments...);
+};
+constexpr auto get_shortly = [](auto... arguments) __attribute__((always_inline)) {
+    return short_ways::get(arguments...);
+};
+
+}  // namespace
+
+template <class Abi>
+int Calls<Abi>::Put(const void* origin, int count, Type type, int rank, MPI_Aint displacement,
+                    int target_count, Type target_type, Win win) {
+    return transfer<Abi, heddle_direct_Put, put_shortly>(origin, count, type, rank, displacement,
+                                                         target_count, target_type, win);
+}
+template <class Abi>
+int Calls<Abi>::Get(void* origin, int count, Type type, int rank, MPI_Aint displacement,
+                    int target_count, Type target_type, Win win) {
+    return transfer<Abi, heddle_direct_Get, get_shortly>(origin, count, type, rank, displacement,
+                                                         target_count, target_type, win);
+}
+
+#define INSTANCES(Abi)                                                                       \
+    template int Calls<Abi>::Put(const void*, int, Abi::Type, int, MPI_Aint, int, Abi::Type, \
+                                 Abi::Win);                                                  \
+    template int Calls<Abi>::Get(void*, int, Abi::Type, int, MPI_Aint, int, Abi::Type, Abi::Win);
+INSTANCES(Integers)
+INSTANCES(Addresses)
+
+}  // namespace heddle::api::direct

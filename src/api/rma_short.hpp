@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "api/addresses.hpp"
 #include "api/arguments.hpp"
 #include "rma/access.hpp"
 #include "rma/locking.hpp"
@@ -120,7 +121,7 @@ template <Direction direction, class LongWay>
         static_cast<std::uint64_t>(count) * thread->process->plain_types.of(type).bytes;
     Window* window = window_with(*thread, win, rank);
     std::byte* place = nullptr;
-    if (window == nullptr || !is_memory(buffer) ||
+    if (window == nullptr || !can_be_memory(buffer) ||
         !find_place(*window, window->targets[rank], displacement, bytes, place)) [[unlikely]]
         return long_way();
     if constexpr (direction == Direction::put)

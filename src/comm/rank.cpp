@@ -71,7 +71,7 @@ void Rank::start_node_worker() try {
     if (settings.worker == tool::Worker::on)
         node_worker_->start();
     else
-        engine_.threads().number().start_with_large_messages(node_worker_.get());
+        engine_.threads().start_with_large_messages(node_worker_.get());
 } catch (const std::system_error& problem) {
     p2p::say_no_worker(*this, problem.what());
 }
@@ -116,7 +116,7 @@ bool Rank::memory_is_back() {
 }
 
 void Rank::memory_goes(core::Thread& thread) {
-    engine_.threads().number().start_with_large_messages(nullptr);
+    engine_.threads().start_with_large_messages(nullptr);
     worker_.reset();  // who might start the other one
     node_worker_.reset();
     if (network_ != nullptr) network_->rest();
@@ -137,7 +137,7 @@ bool Rank::welcome(core::Thread& thread) {
     thread.sent_last = {};
     thread.exact_tags_from = engine_.exact_tags_from();
     engine_.requests().claims().enter(thread.claims);
-    engine_.threads().number().count(+1);
+    engine_.threads().count(+1);
     thread.visitor = engine_.recipes().visitor_for(thread);
     return !engine_.calls_are_sections();
 }
@@ -145,7 +145,7 @@ bool Rank::welcome(core::Thread& thread) {
 void Rank::see_off(core::Thread& thread) {
     engine_.empty_pools(thread);
     engine_.requests().claims().leave(thread.claims);
-    engine_.threads().number().count(-1);
+    engine_.threads().count(-1);
 }
 
 namespace {

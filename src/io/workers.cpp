@@ -17,9 +17,9 @@ namespace {
 class Present {
 public:
     explicit Present(p2p::Engine& engine) noexcept : engine_(engine) {
-        engine_.threads().number().count(+1);
+        engine_.threads().count(+1);
     }
-    ~Present() { engine_.threads().number().count(-1); }
+    ~Present() { engine_.threads().count(-1); }
     Present(const Present&) = delete;
     Present& operator=(const Present&) = delete;
 
@@ -69,7 +69,7 @@ void Workers::work() noexcept {
     cores_.apply();
     try {
         core::Thread& thread = objects::attach(process_, true);
-        const p2p::ProgramThreads::Aside aside(process_.engine->threads().number());
+        const p2p::ProgramThreads::Aside aside(process_.engine->threads());
         run_all(thread);
     } catch (const std::exception& problem) {
         std::fprintf(stderr, "heddle: rank %d: a thread for files ends: %s\n", process_.rank(),

@@ -60,7 +60,7 @@ TEST_F(WithWorker, MessagesGoWhileBothSidesCompute) {
 TEST_F(WithWorker, AThreadThatIsAloneStaysAlone) {
     run_job(2, 1, [](int, int) {
         MPI_Barrier(MPI_COMM_WORLD);
-        EXPECT_EQ(objects::attached_thread()->engine->threads().number().number(), 1U);
+        EXPECT_EQ(objects::attached_thread()->engine->threads().number(), 1U);
         MPI_Barrier(MPI_COMM_WORLD);
     });
 }

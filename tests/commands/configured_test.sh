@@ -62,3 +62,9 @@ opensuse-suse zypper install libfabric-devel
 arch pacman -S libfabric
 alpine apk add libfabric-dev
 END
+
+# A C library that nobody has tried ends it, unless the user wants that.
+! cmake -DHEDDLE_LIBC_IS_GLIBC=OFF "$build" >"$scratch/log" 2>&1 || fail "configured with a C library that is not glibc"
+tr -s '\n ' ' ' <"$scratch/log" | grep -q "The C library is not glibc (Alpine has musl)" || fail "another C library has no words"
+cmake -DHEDDLE_UNTRIED_LIBC=ON "$build" >"$scratch/log" 2>&1 || fail "HEDDLE_UNTRIED_LIBC=ON does not configure"
+grep -q "CMake Warning" "$scratch/log" || fail "HEDDLE_UNTRIED_LIBC=ON has no warning"

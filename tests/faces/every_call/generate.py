@@ -17,9 +17,6 @@ import tables  # noqa: E402
 import facts  # noqa: E402  (kinds has found it)
 
 REASONS = {"MPI_Abort": "it ends the job"}
-# Where an ABI has no constants for what a function of the program for events may do.
-NO_SAFETY = "this ABI has no values of MPI_T_cb_safety"
-EVENTS = ["register_callback", "callback_get_info", "callback_set_info", "copy", "read", "get_timestamp", "get_source"]
 # Of the faces alone: what MPI 3.0 removed, and extensions.
 OTHERS = {
     "MPI_Address": "int(void* location, MPI_Aint* address)",
@@ -40,11 +37,6 @@ OTHERS = {
 }
 FORTRAN = [f"{'MPI_Type' if handle == 'MPI_Datatype' else handle}_{way}"
            for handle in [*kinds.HANDLES, "MPI_Status"] for way in ("c2f", "f2c")]
-
-
-def reasons(abi):
-    events = {} if "MPI_T_CB_REQUIRE_NONE" in abi.constants else {f"MPI_T_event_{name}": NO_SAFETY for name in EVENTS}
-    return REASONS | events
 
 
 def names():
@@ -92,7 +84,7 @@ def main(name, folder):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     facts.write_if_changed(folder / "every_call_marks.h", marks(functions))
-    facts.write_if_changed(folder / "every_call_tables.c", table(functions, reasons(abi)))
+    facts.write_if_changed(folder / "every_call_tables.c", table(functions, REASONS))
     facts.write_if_changed(folder / "every_call_constants.h", constants(abi))
 
 

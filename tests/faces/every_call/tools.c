@@ -122,7 +122,6 @@ static void performance_variables(void) {
 }
 
 static MPI_T_event_registration registration;
-#ifdef MPI_T_CB_REQUIRE_NONE
 static int occurrences, freed_registrations, dropped;
 static void occurs(MPI_T_event_instance instance, MPI_T_event_registration r,
                    MPI_T_cb_safety safety, void* data) {
@@ -169,12 +168,6 @@ static void occurrences_of_event(void) {
     OK(MPI_T_event_handle_free(registration, &occurrences, registration_freed));
     CHECK(freed_registrations == 1);
 }
-#else
-static void occurrences_of_event(void) {
-    OK(MPI_T_event_set_dropped_handler(registration, NULL));
-    OK(MPI_T_event_handle_free(registration, NULL, NULL));
-}
-#endif
 
 static void events(void) {
     int number = -1, index = -1, is = -1;
@@ -205,9 +198,7 @@ static void events(void) {
     is = sizeof name, length = sizeof text;
     OK(MPI_T_source_get_info(0, name, &is, text, &length, &order, &ticks, &most, &info));
     CHECK(strcmp(name, "heddle") == 0 && ticks > 0);
-#ifdef MPI_T_SOURCE_UNORDERED
     CHECK(order == MPI_T_SOURCE_UNORDERED);
-#endif
     OK(MPI_Info_free(&info));
     OK(MPI_T_source_get_timestamp(0, &now));
     CHECK(now > 0 && now <= most);
