@@ -132,7 +132,8 @@ template <class Result>
 void wait_for_receive(Thread& thread, Request& request) try {
     p2p::wait_for(engine_of(thread), thread, request);
 } catch (const std::bad_alloc&) {
-    if (!engine_of(thread).receiver().cancel(thread, request)) return p2p::complete(thread, request);
+    if (!engine_of(thread).receiver().cancel(thread, request))
+        return p2p::complete(thread, request);
     engine_of(thread).requests().free(thread, request);
     throw;
 }

@@ -149,8 +149,9 @@ void await(core::Thread& thread, const Schedule& schedule, const Step& step) {
     const Waits waits(standing_of(schedule, schedule.shared->place));
     p2p::Engine& engine = *thread.engine;
     while (!word_of(step).reached(step.turn))
-        p2p::without_shortage(
-            thread, [&] { progress::wait(engine.polling(), thread, Signalled(thread, schedule, step)); });
+        p2p::without_shortage(thread, [&] {
+            progress::wait(engine.polling(), thread, Signalled(thread, schedule, step));
+        });
 }
 
 std::uint64_t given_bytes(const Step& step) noexcept { return word_of(step).bytes; }

@@ -258,8 +258,7 @@ static void read_thread(Thread* me, const char* line) {
 static void read_program(const char* line) {
     int number, thread;
     for (int i = 0; i < most_threads; ++i) own[i] = (Thread){.number = i};
-    while ((line = strchr(line, '\n')) != NULL &&
-           sscanf(++line, "%d %d", &number, &thread) == 2)
+    while ((line = strchr(line, '\n')) != NULL && sscanf(++line, "%d %d", &number, &thread) == 2)
         if (number == rank) read_thread(&own[thread], line);
 }
 
@@ -300,11 +299,13 @@ static MPI_Comm communicator_of(const char* set) {
 static void begin(void) {
     int provided;
     if (!in_session) {
-        MPI_Init_thread(NULL, NULL, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+        MPI_Init_thread(NULL, NULL, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                        &provided);
     } else {
         MPI_Info info;
         MPI_Info_create(&info);
-        MPI_Info_set(info, "thread_level", threads > 1 ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_SINGLE");
+        MPI_Info_set(info, "thread_level",
+                     threads > 1 ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_SINGLE");
         MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session);
         MPI_Info_free(&info);
         world = communicator_of("mpi://WORLD");
@@ -335,7 +336,8 @@ int main(int argc, char** argv) {
     const int first = atoi(argv[2]), count = atoi(argv[3]);
     int ranks;
     char* line = find_program(first);
-    if (line == NULL || sscanf(line, "program %d %d %d", &ranks, &threads, &in_session) != 3) return 2;
+    if (line == NULL || sscanf(line, "program %d %d %d", &ranks, &threads, &in_session) != 3)
+        return 2;
     begin();
     if (size != ranks) fail("wrong number of ranks", size, ranks);
     for (program = first; program < first + count; ++program) {
