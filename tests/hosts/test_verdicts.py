@@ -16,7 +16,10 @@ MPIEXEC, HANGS = os.environ["MPIEXEC"], os.environ["HANGS"]
 LAUNCHERS = ("mpiexec.hydra", "prterun")
 # Told otherwise on several hosts, where the program goes another way.
 OTHER_CIRCLE = {"two_communicators": "deadlock: ranks 0, 2 wait for each other"}
-OTHER_WORDS = {"window_lock": r"in MPI_Win_lock\(target 0, cells, "}
+OTHER_WORDS = {
+    "window_lock": r"in MPI_Win_lock\(target 0, cells, ",
+    "two_communicators": r"rank 0 waits for rank 2 in MPI_Barrier #1 on 'halo' \(communicator \d+\)",
+}
 # A shell has what it starts in the background ignore SIGQUIT.
 HEEDS_QUIT = """python3 -c 'import os, signal, sys
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -72,10 +75,11 @@ class Verdicts(unittest.TestCase):
 
     def test_signals(self):
         """SIGQUIT tells where the ranks are, and the job goes on; SIGTERM tells once more and ends it."""
+        # SIGTERM tells of waits of a second and more.
         for via in LAUNCHERS:
-            told = r"until grep -q 'deadlock: ranks 0-2 wait' /tmp/said; do sleep 0.1; done"
-            job = run(via, 3, "recv_recv", after=f"""2>>/tmp/said & {told}
-                cp /tmp/said /tmp/before; : >/tmp/said; kill -QUIT $!; {told}; kill -0 $! || exit 9
+            job = run(via, 3, "recv_recv", after=r"""2>>/tmp/said &
+                until grep -q 'deadlock: ranks 0-2 wait' /tmp/said; do sleep 0.1; done; : >/tmp/said
+                until grep -q 'blocked for [1-9]' /tmp/said; do kill -QUIT $! || exit 9; sleep 0.3; done
                 : >/tmp/said; kill -TERM $!; wait $!; echo ended $?; cat /tmp/said""", HEDDLE_DEADLOCK="")
             self.assertIn("ended 143", job.out, job)
             self.assertIn("mpiexec: SIGTERM (terminated): ending the job", job.out)
