@@ -95,7 +95,10 @@ struct alignas(cache_line) Request {
         Request* inner = nullptr;  ///< the active operation of a persistent request
         std::uint64_t remaining;   ///< of another one: bytes still to come, of a pipelined copy
     };
-    void* extra = nullptr;   ///< belongs to the operation's own file
+    union {
+        void* extra = nullptr;       ///< belongs to the operation's own file
+        std::int32_t wanted_source;  ///< of a receive with MPI_ANY_TAG; matching changes `source`
+    };
     bool any_tag = false;    ///< a receive of no instance, or parts in several (p2p/join.hpp)
     bool announced = false;  ///< send: counted among those whose payload is still to be taken
     sync::Claims::Claimable claimable;  ///< by the one thread that completes it, or frees it

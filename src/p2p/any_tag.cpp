@@ -227,6 +227,7 @@ void AnyTag::defer_unexpected(const instance::AllInstances& all, const match::En
 }
 
 core::Request* AnyTag::post(core::Thread& thread, core::Request& receive, bool in_order) {
+    receive.wanted_source = receive.source;
     ProgressCall call(thread);
     match::Message* message = nullptr;
     finish_after(call, [&] {

@@ -82,7 +82,7 @@ void Receiver::note_causality(core::Request& receive, const match::Message& mess
 
 match::Pattern Receiver::pattern_of(const core::Request& receive) {
     // A wildcard is matched with the instance of the message locked, whichever that is.
-    if (receive.any_tag) return {receive.context, match::any_source, match::any_tag};
+    if (receive.any_tag) return {receive.context, receive.wanted_source, match::any_tag};
     const instance::InstanceLock held(base_.pool[receive.instance]);
     return {receive.context, receive.source, receive.tag};
 }

@@ -80,6 +80,11 @@ static void pair_beside(void) { /* ranks 0 and 1 hang, rank 2 computes */
     compute(20);
 }
 
+static void any_tag_beside(void) { /* any message of the other one would do, not one of rank 2 */
+    if (rank < 2) receive(1 - rank, MPI_ANY_TAG);
+    compute(20);
+}
+
 /* --- several requests --- */
 
 static void waitall(void) {
@@ -560,6 +565,7 @@ static const struct {
     {"wrong_tag", MPI_THREAD_SINGLE, wrong_tag},
     {"sendrecv", MPI_THREAD_SINGLE, sendrecv},
     {"pair_beside", MPI_THREAD_SINGLE, pair_beside},
+    {"any_tag_beside", MPI_THREAD_SINGLE, any_tag_beside},
     {"from_finished", MPI_THREAD_SINGLE, from_finished},
     {"buffered", MPI_THREAD_SINGLE, buffered},
     {"waitall", MPI_THREAD_SINGLE, waitall},
