@@ -55,14 +55,13 @@ private:
     static constexpr std::uint64_t turns_between_polls = 64;
 
     void wait(std::span<core::Request* const> requests) {
-        try {
+        // The others wait for this process, whatever memory it finds for other messages.
+        p2p::without_shortage(thread_, [&] {
             if (requests.size() == 1)
                 p2p::wait_for(engine_, thread_, *requests[0]);
             else
                 progress::wait(engine_.polling(), thread_, p2p::AllRequests(engine_, requests));
-        } catch (const std::bad_alloc&) {  // for other messages: the others wait for this process
-            for (core::Request* request : requests) p2p::complete(thread_, *request);
-        }
+        });
         for (core::Request* request : requests) {
             if (request->error != MPI_SUCCESS) [[unlikely]]
                 failure_.note(request->error, request->source, request->capacity, request->order);
