@@ -9,7 +9,6 @@
 #include "findings.hpp"
 #include "hash.hpp"
 #include "requests.hpp"
-#include "spin_lock.hpp"
 
 namespace heddle::check {
 
@@ -78,7 +77,7 @@ private:
 
 /// Never destroyed: threads of the program may call MPI to the end.
 struct Map {
-    SpinLock guard;
+    std::mutex guard;
     Ranges reads, writes;
 };
 Map& in_use() {
@@ -250,7 +249,7 @@ void occupy(const Call& call, Tracked& tracked) {
     Conflict of_reads, of_writes;
     {
         Map& all = in_use();
-        const std::lock_guard<SpinLock> held(all.guard);
+        const std::lock_guard held(all.guard);
         if (!reads.is_empty()) of_reads = conflict_of(reads, false);
         if (!writes.is_empty()) of_writes = conflict_of(writes, true);
         insert(all.reads, reads, tracked);
@@ -264,7 +263,7 @@ void occupy(const Call& call, Tracked& tracked) {
 void vacate(Tracked& tracked) {
     if (tracked.uses.reads.is_empty() && tracked.uses.writes.is_empty()) return;
     Map& all = in_use();
-    const std::lock_guard<SpinLock> held(all.guard);
+    const std::lock_guard held(all.guard);
     erase(all.reads, tracked.uses.reads, tracked);
     erase(all.writes, tracked.uses.writes, tracked);
 }
@@ -273,7 +272,7 @@ void look_for_overlap(const Call& call, const Buffer& buffer, bool writes) {
     if (buffer.is_empty()) return;
     Conflict conflict;
     {
-        const std::lock_guard<SpinLock> held(in_use().guard);
+        const std::lock_guard held(in_use().guard);
         conflict = conflict_of(buffer, writes);
     }
     tell_conflict(call, conflict, writes);

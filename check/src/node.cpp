@@ -13,6 +13,7 @@
 
 #include "checks.hpp"
 #include "findings.hpp"
+#include "spin_lock.hpp"
 
 namespace heddle::check {
 
@@ -47,7 +48,7 @@ std::vector<int> places;  ///< by rank in MPI_COMM_WORLD
 std::vector<int> ranks;   ///< in MPI_COMM_WORLD, by place
 int own_place = 0;
 SentMessages sent_messages;
-SpinLock free_guard;
+std::mutex free_guard;
 std::uint32_t free_list = 0;
 
 std::uint64_t random_number() {
@@ -199,7 +200,7 @@ std::uint32_t Node::index_of(const Record& record) const noexcept {
 Record& Node::at(std::uint32_t index) noexcept { return memory->all[index]; }
 
 std::uint32_t Node::take() noexcept {
-    const std::lock_guard<SpinLock> held(free_guard);
+    const std::lock_guard held(free_guard);
     if (free_list == 0)
         free_list = memory->returned[static_cast<std::size_t>(own_place)].exchange(
             0, std::memory_order_acquire);
@@ -219,7 +220,7 @@ std::uint32_t Node::take() noexcept {
 void Node::give(std::uint32_t index) noexcept {
     Record& record = at(index);
     if (record.owner == static_cast<std::uint32_t>(own_place)) {
-        const std::lock_guard<SpinLock> held(free_guard);
+        const std::lock_guard held(free_guard);
         record.next = free_list;
         free_list = index;
         return;

@@ -11,7 +11,6 @@
 #include "buffers.hpp"
 #include "findings.hpp"
 #include "node.hpp"
-#include "spin_lock.hpp"
 
 namespace heddle::check {
 
@@ -19,7 +18,7 @@ namespace {
 
 /// Never destroyed: threads of the program may call MPI to the end.
 struct alignas(64) Shard {
-    SpinLock guard;
+    std::mutex guard;
     std::unordered_map<MPI_Request, Tracked*> known;
 };
 constexpr std::size_t shards = 64;
@@ -31,7 +30,7 @@ template <class Function>
 void for_each_request(Function function) {
     for (std::size_t i = 0; i < shards; ++i) {
         Shard& shard = shard_of(reinterpret_cast<MPI_Request>(i << 6));
-        const std::lock_guard<SpinLock> held(shard.guard);
+        const std::lock_guard held(shard.guard);
         for (auto& [handle, tracked] : shard.known) function(*tracked);
     }
 }
@@ -157,7 +156,7 @@ void begun(Tracked* tracked, MPI_Request* request, int error) {
     tracked->handle = *request;
     if (tracked->active) take_hash(*tracked);
     Shard& shard = shard_of(*request);
-    const std::lock_guard<SpinLock> held(shard.guard);
+    const std::lock_guard held(shard.guard);
     Tracked*& entry = shard.known[*request];
     if (entry != nullptr && (entry->shared || entry->state == Tracked::State::held))
         return share(entry, *tracked);
@@ -168,7 +167,7 @@ void begun(Tracked* tracked, MPI_Request* request, int error) {
 void said_complete(int count, const MPI_Request* requests) {
     for (int i = 0; i < count; ++i) {
         Shard& shard = shard_of(requests[i]);
-        const std::lock_guard<SpinLock> held(shard.guard);
+        const std::lock_guard held(shard.guard);
         const auto entry = shard.known.find(requests[i]);
         if (entry == shard.known.end()) continue;
         Tracked& tracked = *entry->second;
@@ -181,7 +180,7 @@ void said_complete(int count, const MPI_Request* requests) {
 
 void cancelling(MPI_Request request) {
     Shard& shard = shard_of(request);
-    const std::lock_guard<SpinLock> held(shard.guard);
+    const std::lock_guard held(shard.guard);
     const auto entry = shard.known.find(request);
     if (entry == shard.known.end()) return;
     entry->second->cancelled = true;
@@ -224,7 +223,7 @@ Tracked* begin_completion(const Call& call, MPI_Request request) {
     std::vector<Changed> changed;
     Seen seen;
     {
-        const std::lock_guard<SpinLock> held(shard.guard);
+        const std::lock_guard held(shard.guard);
         const auto entry = shard.known.find(request);
         if (entry == shard.known.end()) return nullptr;
         Tracked& tracked = *entry->second;
@@ -247,7 +246,7 @@ Tracked* begin_completion(const Call& call, MPI_Request request) {
 void not_completed(Tracked* tracked) {
     if (tracked == nullptr) return;
     Shard& shard = shard_of(tracked->handle);
-    const std::lock_guard<SpinLock> held(shard.guard);
+    const std::lock_guard held(shard.guard);
     tracked->state = Tracked::State::held;
 }
 
@@ -274,7 +273,7 @@ void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status
     tracked->cancelled = false;
     if (tracked->persistent) return not_completed(tracked);
     Shard& shard = shard_of(tracked->handle);
-    const std::lock_guard<SpinLock> held(shard.guard);
+    const std::lock_guard held(shard.guard);
     const auto entry = shard.known.find(tracked->handle);
     if (entry == shard.known.end() || entry->second != tracked) return put(tracked);
     tracked->state = Tracked::State::over;
@@ -288,7 +287,7 @@ Tracked* begin_start(const Call& call, MPI_Request request) {
     Tracked* tracked = nullptr;
     {
         Shard& shard = shard_of(request);
-        const std::lock_guard<SpinLock> held(shard.guard);
+        const std::lock_guard held(shard.guard);
         const auto entry = shard.known.find(request);
         if (entry == shard.known.end() || entry->second->shared || !entry->second->persistent)
             return nullptr;
@@ -321,7 +320,7 @@ void released(Tracked* tracked) {
     if (tracked->active && tracked->receives) lost();
     deactivate(*tracked);
     Shard& shard = shard_of(tracked->handle);
-    const std::lock_guard<SpinLock> held(shard.guard);
+    const std::lock_guard held(shard.guard);
     const auto entry = shard.known.find(tracked->handle);
     if (entry != shard.known.end() && entry->second == tracked) shard.known.erase(entry);
     put(tracked);

@@ -68,7 +68,7 @@ SentMessages::Ends& SentMessages::ends(int to, int from) const noexcept {
 // ---- Chunks ----
 
 std::uint32_t SentMessages::take_chunk() noexcept try {
-    const std::lock_guard<SpinLock> held(free_guard_);
+    const std::lock_guard held(free_guard_);
     if (free_.empty())
         for (std::uint32_t index = returned_[own_].exchange(0, std::memory_order_acquire);
              index != 0; index = chunks_[index].head.next.load(std::memory_order_relaxed))
@@ -114,7 +114,7 @@ SentMessages::Record* SentMessages::room_in(Outbox& out, int to) {
 
 Sent SentMessages::add(int to, Message message) {
     Outbox& out = outboxes_[static_cast<std::size_t>(to)];
-    const std::lock_guard<SpinLock> held(out.guard);
+    const std::lock_guard held(out.guard);
     Record* const record = room_in(out, to);
     if (record == nullptr) return {};
     record->message = message;

@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "places.hpp"
-#include "spin_lock.hpp"
 #include "types.hpp"
 
 namespace heddle::check {
@@ -101,7 +101,7 @@ private:
         std::atomic<std::uint32_t> unused;  ///< chunks that have never been taken
     };
     struct alignas(64) Outbox {
-        SpinLock guard;
+        std::mutex guard;
         Chunk* chunk = nullptr;
         std::uint32_t slot = 0;
         std::uint64_t count = 0;
@@ -117,7 +117,7 @@ private:
         }
     };
     struct alignas(64) Inbox {
-        SpinLock guard;
+        std::mutex guard;
         std::uint32_t chunk = 0, slot = 0;
         std::uint32_t taken =
             0;  ///< bits of the slots of the chunk that were taken before their turn
@@ -154,14 +154,14 @@ private:
     Chunk* chunks_ = nullptr;  ///< the first is none
     std::unique_ptr<Outbox[]> outboxes_;
     std::unique_ptr<Inbox[]> inboxes_;
-    SpinLock free_guard_;
+    std::mutex free_guard_;
     std::vector<std::uint32_t> free_;
 };
 
 template <class Agrees>
 SentMessages::Found SentMessages::take(int from, Envelope envelope, Agrees agrees, Message& found) {
     Inbox& in = inboxes_[static_cast<std::size_t>(from)];
-    const std::lock_guard<SpinLock> held(in.guard);
+    const std::lock_guard held(in.guard);
     if ((in.waiting.empty() || !in.waiting.contains(envelope)) && in.owed.empty())
         if (const Record* record = first_of(in, from, envelope);
             record != nullptr && agrees(record->message)) {

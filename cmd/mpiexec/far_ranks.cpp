@@ -76,14 +76,16 @@ void FarRanks::hear(Keeper& keeper, char kind, std::string_view bytes) {
     }
 }
 
-/// One that does not know the secret is not listened to.
+/// One that does not know the secret goes.
 void FarRanks::introduce(Keeper& keeper, std::string_view bytes) {
     const auto hello = value_in<frame::Hello>(bytes);
     if (!hello || !address_ || hello->secret != address_->secret ||
         hello->layout != hangs::packed_layout || hello->rank < 0 ||
         static_cast<std::size_t>(hello->rank) >= ranks_.size() ||
-        ranks_[static_cast<std::size_t>(hello->rank)].link != nullptr)
+        ranks_[static_cast<std::size_t>(hello->rank)].link != nullptr) {
+        keeper.gone = true;
         return;
+    }
     keeper.rank = hello->rank;
     ranks_[static_cast<std::size_t>(keeper.rank)].link = keeper.link.get();
 }

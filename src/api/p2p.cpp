@@ -34,14 +34,13 @@ enum class Mode { standard, nonblocking, synchronous };
 
 /// Dense data take the fast path without a word on layouts.
 template <Mode mode>
-[[gnu::always_inline]] inline Request* start(Thread& thread, Communicator& communicator,
-                                             const std::byte* data, p2p::Shape shape, Dest dest,
-                                             SendTag tag) {
-    Engine& engine = engine_of(thread);
+[[gnu::always_inline]] inline Request* start(Engine& engine, Thread& thread,
+                                             Communicator& communicator, const std::byte* data,
+                                             p2p::Shape shape, Dest dest, SendTag tag) {
     p2p::Outbound message =
         p2p::outbound(communicator, communicator.context, data, shape, dest.rank, tag.value);
     message.how = mode == Mode::nonblocking ? p2p::Sending::nonblocking : p2p::Sending::standard;
-    return mode != Mode::synchronous ? engine.sender().start(thread, message)
+    return mode != Mode::synchronous ? engine.start_send(thread, message)
                                      : engine.sender().start_synchronous(thread, message);
 }
 template <Mode mode>
@@ -49,7 +48,7 @@ template <Mode mode>
                                                      const std::byte* data, p2p::Shape shape,
                                                      Dest dest, SendTag tag) {
     if (shape.bytes != 0 && !can_be_memory_or_null(data)) throw NoBuffer(communicator, data);
-    return start<mode>(thread, communicator, data, shape, dest, tag);
+    return start<mode>(engine_of(thread), thread, communicator, data, shape, dest, tag);
 }
 
 template <Mode mode>
@@ -59,10 +58,11 @@ template <Mode mode>
     p2p::Shape shape;
     if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape))
         return error;
+    Engine& engine = engine_of(thread);
     Request* request = shape.layout == nullptr
-        ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
+        ? start<mode>(engine, thread, *comm, buffer.address, shape.bytes, dest, tag)
         : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
-    if (request == &engine_of(thread).requests().completed_send()) [[likely]]
+    if (request == &engine.requests().completed_send()) [[likely]]
         return MPI_SUCCESS;
     return p2p::finish(thread, *comm, request);
 }
@@ -70,18 +70,18 @@ template <Mode mode>
 template <Mode mode, class Result = Out<MPI_Request>>
 [[gnu::always_inline]] inline int isend(Thread& thread, SendBuffer buffer, Count count, Type type,
                                         Dest dest, SendTag tag, Comm comm, Result result) {
-    Request* const completed = &engine_of(thread).requests().completed_send();
+    Engine& engine = engine_of(thread);
     if (dest.null()) {
-        *result = reinterpret_cast<MPI_Request>(completed);
+        *result = reinterpret_cast<MPI_Request>(&engine.requests().completed_send());
         return MPI_SUCCESS;
     }
     p2p::Shape shape;
     if (const int error = dense_shape_of(thread, *comm, buffer.address, count, type, shape))
         return error;
     Request* request = shape.layout == nullptr
-        ? start<mode>(thread, *comm, buffer.address, shape.bytes, dest, tag)
+        ? start<mode>(engine, thread, *comm, buffer.address, shape.bytes, dest, tag)
         : start_laid_out<mode>(thread, *comm, buffer.address, shape, dest, tag);
-    if (request == completed) [[likely]] {
+    if (request == &engine.requests().completed_send()) [[likely]] {
         *result = reinterpret_cast<MPI_Request>(request);
         return MPI_SUCCESS;
     }
@@ -93,7 +93,7 @@ template <Mode mode, class Result = Out<MPI_Request>>
                                                              const p2p::Inbound& receive) {
     if (receive.bytes != 0 && !can_be_memory_or_null(receive.data))
         throw NoBuffer(*receive.communicator, receive.data);
-    return engine_of(thread).receiver().start(thread, receive);
+    return engine_of(thread).start_receive(thread, receive);
 }
 [[gnu::always_inline]] inline Request* start_receive(Thread& thread, ReceiveBuffer buffer,
                                                      p2p::Shape shape, Source source,
@@ -102,7 +102,7 @@ template <Mode mode, class Result = Out<MPI_Request>>
         return start_receive_laid_out(
             thread,
             p2p::inbound(*comm, comm->context, buffer.address, shape, source.rank, tag.value));
-    return engine_of(thread).receiver().start(
+    return engine_of(thread).start_receive(
         thread,
         p2p::inbound(*comm, comm->context, buffer.address, shape.bytes, source.rank, tag.value));
 }

@@ -75,7 +75,7 @@ int start_send(Thread& thread, Request& request) {
     const p2p::Outbound message = p2p::outbound(communicator, request.context, request.buffer,
                                                 shape_of(request), request.source, request.tag);
     switch (static_cast<Mode>(request.order)) {
-        case Mode::standard: request.inner = engine.sender().start(thread, message); break;
+        case Mode::standard: request.inner = engine.start_send(thread, message); break;
         case Mode::synchronous:
             request.inner = engine.sender().start_synchronous(thread, message);
             break;

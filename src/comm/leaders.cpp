@@ -27,18 +27,17 @@ struct Offer {
 int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes,
              void* in, std::uint64_t in_bytes) {
     p2p::Engine& engine = *thread.engine;
-    core::Request* receive =
-        engine.receiver().start(thread,
-                                {{route.context, route.their_source, route.tag},
-                                 false,
-                                 static_cast<std::byte*>(in),
-                                 in_bytes,
-                                 route.for_errors});
-    core::Request* send = engine.sender().start(thread,
-                                                {{route.context, route.my_source, route.tag},
-                                                 route.process,
-                                                 static_cast<const std::byte*>(out),
-                                                 out_bytes});
+    core::Request* receive = engine.start_receive(thread,
+                                                  {{route.context, route.their_source, route.tag},
+                                                   false,
+                                                   static_cast<std::byte*>(in),
+                                                   in_bytes,
+                                                   route.for_errors});
+    core::Request* send = engine.start_send(thread,
+                                            {{route.context, route.my_source, route.tag},
+                                             route.process,
+                                             static_cast<const std::byte*>(out),
+                                             out_bytes});
     if (thread.process->numbers.is_guest(route.process) && send != nullptr && receive != nullptr) {
         int error = MPI_SUCCESS;
         if (!finish_unless_lost(thread, route.process, *send, *receive, error))

@@ -37,21 +37,21 @@ Participants::Participants(objects::Communicator& for_errors, std::uint32_t cont
 
 core::Request* start_send(core::Thread& thread, const Participants& participants, const void* data,
                           std::uint64_t bytes, std::int32_t to, std::int32_t tag) {
-    return thread.engine->sender().start(thread,
-                                         {{participants.context(), participants.me(), tag},
-                                          participants.process(to),
-                                          static_cast<const std::byte*>(data),
-                                          bytes});
+    return thread.engine->start_send(thread,
+                                     {{participants.context(), participants.me(), tag},
+                                      participants.process(to),
+                                      static_cast<const std::byte*>(data),
+                                      bytes});
 }
 
 core::Request* start_receive(core::Thread& thread, const Participants& participants, void* data,
                              std::uint64_t bytes, std::int32_t from, std::int32_t tag) {
-    return thread.engine->receiver().start(thread,
-                                           {{participants.context(), from, tag},
-                                            false,
-                                            static_cast<std::byte*>(data),
-                                            bytes,
-                                            &participants.communicator()});
+    return thread.engine->start_receive(thread,
+                                        {{participants.context(), from, tag},
+                                         false,
+                                         static_cast<std::byte*>(data),
+                                         bytes,
+                                         &participants.communicator()});
 }
 
 int send(core::Thread& thread, const Participants& participants, const void* data,

@@ -115,7 +115,7 @@ bool BsendBuffer::send(core::Thread& thread, const Outbound& message) {
     ProgressCall call(thread);
     core::Request* request = nullptr;
     try {
-        request = engine.sender().start(thread, copy);
+        request = engine.start_send(thread, copy);
     } catch (const std::bad_alloc&) {
         release(call, *piece);
         throw;

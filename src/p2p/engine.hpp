@@ -77,6 +77,17 @@ public:
     /// The memory of other processes, as far as the kernel allows.
     PeerMemory& peer_memory() noexcept { return copies_.peer_memory(); }
 
+    // --- the data paths ---
+
+    [[gnu::always_inline]] core::Request* start_send(core::Thread& thread,
+                                                     const Outbound& message) {
+        return sender_.start(base_, thread, message);
+    }
+    [[gnu::always_inline]] core::Request* start_receive(core::Thread& thread,
+                                                        const Inbound& inbound) {
+        return receiver_.start(base_, thread, inbound);
+    }
+
     // --- which instances ---
 
     std::size_t instances() const noexcept { return base_.pool.size(); }

@@ -27,15 +27,15 @@ void complete(core::Thread& thread, core::Request& request) {
 core::Request* start_send(core::Thread& thread, objects::Communicator& communicator,
                           std::uint32_t context, const void* data, Shape shape, std::int32_t dest,
                           std::int32_t tag) {
-    return thread.engine->sender().start(thread,
-                                         outbound(communicator, context, data, shape, dest, tag));
+    return thread.engine->start_send(thread,
+                                     outbound(communicator, context, data, shape, dest, tag));
 }
 
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
                              std::uint32_t context, void* data, Shape shape, std::int32_t source,
                              std::int32_t tag) {
-    return thread.engine->receiver().start(
-        thread, inbound(communicator, context, data, shape, source, tag));
+    return thread.engine->start_receive(thread,
+                                        inbound(communicator, context, data, shape, source, tag));
 }
 
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
@@ -43,7 +43,7 @@ core::Request* start_receive(core::Thread& thread, objects::Communicator& commun
                              std::int32_t tag, Listener& listener) {
     Inbound receive = inbound(communicator, context, data, shape, source, tag);
     receive.waiter = listener.as_waiter();
-    return thread.engine->receiver().start(thread, receive);
+    return thread.engine->start_receive(thread, receive);
 }
 
 int finish(core::Thread& thread, objects::Communicator& communicator, core::Request* request) {

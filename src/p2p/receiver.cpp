@@ -56,7 +56,7 @@ core::Request* Receiver::consume_taken(core::Thread& thread, instance::LockedIns
 
 core::Request* Receiver::receive_matched(core::Thread& thread, match::Message& message,
                                          const Inbound& inbound) {
-    core::Request* receive = make(thread, inbound);
+    core::Request* receive = make(base_, thread, inbound);
     if (receive == nullptr) return nullptr;
     receive->any_tag = false;
     receive->context = message.envelope.context;

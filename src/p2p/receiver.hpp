@@ -54,17 +54,19 @@ public:
     };
     Receiver(Base& base, const Others& others) noexcept : base_(base), others_(others) {}
 
-    /// Posts a receive. The answer is to be waited for and freed; nullptr when memory has run out.
-    [[gnu::always_inline]] core::Request* start(core::Thread& thread, const Inbound& inbound) {
-        core::Request* receive = make(thread, inbound);
+    /// Posts a receive. The answer is to be waited for and freed; nullptr when memory has run out. `base`: as
+    /// Sender::start() has it.
+    [[gnu::always_inline]] core::Request* start(Base& base, core::Thread& thread,
+                                                const Inbound& inbound) {
+        core::Request* receive = make(base, thread, inbound);
         if (receive == nullptr) [[unlikely]]
             return nullptr;
         if (receive->any_tag) [[unlikely]]
             return post_slowly(thread, *receive, inbound.allow_overtaking);
-        instance::Instance& at = base_.pool.of(inbound.pattern.context, inbound.pattern.tag);
+        instance::Instance& at = base.pool.of(inbound.pattern.context, inbound.pattern.tag);
         receive->instance = at.number();
         const instance::LockedInstance locked =
-            base_.pool.lock(at, inbound.pattern.context, inbound.pattern.tag);
+            base.pool.lock(at, inbound.pattern.context, inbound.pattern.tag);
         match::Message* message = locked->matcher.standard.post(*receive, inbound.pattern);
         if (message != nullptr) [[unlikely]]
             return consume_taken(thread, locked, *receive, *message);
@@ -129,9 +131,9 @@ public:
     core::Request* post_exactly(core::Thread& thread, core::Request& receive);
 
 private:
-    [[gnu::always_inline]] core::Request* make(core::Thread& thread,
-                                               const Inbound& inbound) noexcept {
-        core::Request* receive = base_.requests.take(thread, inbound.waiter);
+    [[gnu::always_inline]] static core::Request* make(Base& base, core::Thread& thread,
+                                                      const Inbound& inbound) noexcept {
+        core::Request* receive = base.requests.take(thread, inbound.waiter);
         if (receive == nullptr) [[unlikely]]
             return nullptr;
         receive->operation = core::Operation::receive;

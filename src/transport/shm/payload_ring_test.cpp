@@ -294,9 +294,10 @@ TEST(PayloadRing, takes_the_lines_of_the_next_message_ahead) {
         for (int i = 0; i < 50; ++i) {
             const auto place = alone.producer.reserve(bytes);
             ASSERT_TRUE(place);
-            if (i != 0)
+            if (i != 0) {
                 for (std::uint64_t line = 0; line < bytes; line += 64)
                     ASSERT_TRUE(was_taken(alone, *place + line)) << bytes << " " << i;
+            }
             alone.consumer.free({*place, bytes});
             std::uint64_t steps = 1;
             while (alone.producer.take_lines_ahead()) ++steps;
