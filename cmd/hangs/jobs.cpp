@@ -72,7 +72,7 @@ pid_t launcher_of(pid_t pid) {
     return found;
 }
 
-std::string text_of(const launch::Token& token) {
+std::string text_of(const node::Token& token) {
     return std::string(reinterpret_cast<const char*>(&token), sizeof token);
 }
 
@@ -103,7 +103,7 @@ Snapshot FoundJob::look() const {
             continue;
         }
         // Its threads announce themselves on one of them.
-        for (const launch::Page* page : place.pages)
+        for (const node::Page* page : place.pages)
             if (page == place.pages.front() || page->ever_attached.load() != 0)
                 look_at(rank, *page);
         rank.phase = place.pages.front()->phase.load();
@@ -140,19 +140,19 @@ void Finder::look_at_process(pid_t pid) {
 void Finder::open_board(pid_t pid, const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return;
-    launch::Header header{};
+    node::FileHeader header{};
     struct stat found{};
     if (::pread(descriptor, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header) &&
-        header.magic == launch::board_magic && header.ranks != 0 && header.ranks < 1 << 20 &&
+        header.magic == node::board_magic && header.ranks != 0 && header.ranks < 1 << 20 &&
         ::fstat(descriptor, &found) == 0 &&
-        static_cast<std::size_t>(found.st_size) >= launch::board_bytes(header.ranks)) {
+        static_cast<std::size_t>(found.st_size) >= node::board_bytes(header.ranks)) {
         const auto known = boards_.find(text_of(header.token));
         if (known != boards_.end()) {
             std::vector<pid_t>& processes = known->second.processes;
             if (std::find(processes.begin(), processes.end(), pid) == processes.end())
                 processes.push_back(pid);
         } else {
-            const std::size_t bytes = launch::board_bytes(header.ranks);
+            const std::size_t bytes = node::board_bytes(header.ranks);
             void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
             if (memory != MAP_FAILED)
                 boards_[text_of(header.token)] = {memory, bytes, header.ranks, {pid}};
@@ -166,7 +166,7 @@ FoundJob Finder::job_of(const Board& board) const {
     job.processes_ = board.processes;
     int size = -1;
     for (std::size_t i = 0; i < board.ranks; ++i) {
-        const launch::Page& page = launch::board_page(board.memory, i);
+        const node::Page& page = node::board_page(board.memory, i);
         const auto pid = static_cast<pid_t>(page.pid.load());
         FoundJob::Place place{static_cast<int>(i), pid, {&page}};
         const int rank = pid == 0 ? -1 : variable(pid, {"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"});
@@ -175,7 +175,7 @@ FoundJob Finder::job_of(const Board& board) const {
         if (job.launcher_ == 0 && pid != 0) job.launcher_ = launcher_of(pid);
         // A keeper has a board of its own for a rank that another launcher connects.
         for (const auto& [token, other] : boards_) {
-            const launch::Page& first = launch::board_page(other.memory, 0);
+            const node::Page& first = node::board_page(other.memory, 0);
             if (&other != &board && other.ranks == 1 && pid != 0 &&
                 static_cast<pid_t>(first.pid.load()) == pid)
                 place.pages.push_back(&first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// The jobs that run on this machine, found from outside: by the memory that their processes have open
-/// (launch/board.hpp), as far as the kernel lets this user look.
+/// (node/board.hpp), as far as the kernel lets this user look.
 
 #include <sys/types.h>
 
@@ -31,7 +31,7 @@ private:
     struct Place {
         int rank;
         pid_t pid;  ///< 0: none has come
-        std::vector<const launch::Page*> pages;
+        std::vector<const node::Page*> pages;
     };
     std::vector<pid_t> processes_;
     pid_t launcher_ = 0;

@@ -12,8 +12,8 @@
 
 namespace heddle::hangs {
 
-inline constexpr std::uint64_t packed_layout = launch::board_magic * 1'000'003 +
-    sizeof(launch::WaitsFor) * 1'009 + sizeof(Rank) * 31 + sizeof(Thread);
+inline constexpr std::uint64_t packed_layout = node::board_magic * 1'000'003 +
+    sizeof(node::WaitsFor) * 1'009 + sizeof(Rank) * 31 + sizeof(Thread);
 
 std::string packed(const Rank& rank);
 

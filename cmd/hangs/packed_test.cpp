@@ -18,7 +18,7 @@ Rank example() {
     waiting.thread = 77;
     waiting.version = 6;
     waiting.location = "ring.c:12";
-    launch::put_text(waiting.what.call, "MPI_Recv");
+    node::put_text(waiting.what.call, "MPI_Recv");
     waiting.what.add()->world_peer = 5;
     Thread& thread = rank.threads.emplace_back();
     thread.thread = 77;
@@ -63,11 +63,11 @@ TEST(PackedRank, cut_or_longer_is_none) {
 
 TEST(PackedRank, with_other_numbers_than_can_be_is_shown_all_the_same) {
     Rank rank = example();
-    rank.waiting[0].what.listed[0].kind = static_cast<launch::AwaitedKind>(200);
+    rank.waiting[0].what.listed[0].kind = static_cast<node::AwaitedKind>(200);
     std::fill_n(rank.waiting[0].what.call, sizeof rank.waiting[0].what.call, '\x01');
     const auto got = unpacked(packed(rank));
     ASSERT_TRUE(got);
-    EXPECT_EQ(got->waiting[0].what.listed[0].kind, launch::AwaitedKind::unknown);
+    EXPECT_EQ(got->waiting[0].what.listed[0].kind, node::AwaitedKind::unknown);
     EXPECT_EQ(std::string(got->waiting[0].what.call), std::string(36, '?'));
 }
 

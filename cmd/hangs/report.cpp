@@ -74,9 +74,9 @@ const Thread* most_active(const Rank& rank, const Snapshot* before) {
 std::string phase_of(const Rank& rank) {
     if (!rank.knows_phase) return "";
     switch (rank.phase) {
-        case launch::Phase::started: return ", before MPI_Init";
-        case launch::Phase::finalized: return ", after MPI_Finalize";
-        case launch::Phase::closed: return ", with no session open";
+        case node::Phase::started: return ", before MPI_Init";
+        case node::Phase::finalized: return ", after MPI_Finalize";
+        case node::Phase::closed: return ", with no session open";
         default: return "";
     }
 }
@@ -241,9 +241,9 @@ std::vector<Line> report(const Snapshot& now, const Snapshot* before) {
 
 namespace {
 
-std::string event_in_json(const launch::AwaitedEvent& event) {
+std::string event_in_json(const node::AwaitedEvent& event) {
     std::string members;
-    for (int rank = 0; event.any_peer && rank < launch::AwaitedEvent::most_members; ++rank)
+    for (int rank = 0; event.any_peer && rank < node::AwaitedEvent::most_members; ++rank)
         if (event.has_member(rank))
             members += fmt::format("{}{}", members.empty() ? "" : ",", rank);
     return fmt::format(
@@ -263,7 +263,7 @@ std::string wait_in_json(const Waiting& waiting) {
         waiting.thread, waiting.what.thread, json_string(waiting.name),
         json_string(waiting.what.call), json_string(sentence_of(waiting.what)),
         json_string(waiting.location), waiting.seconds,
-        waiting.what.need == launch::Need::any ? "any" : "all", waiting.what.events, events);
+        waiting.what.need == node::Need::any ? "any" : "all", waiting.what.events, events);
 }
 
 std::string thread_in_json(const Thread& thread) {

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "launch/thread_names.hpp"
-#include "launch/traffic.hpp"
+#include "node/traffic.hpp"
 #include "program_waits.hpp"
 
 namespace heddle::hangs {
@@ -40,7 +40,7 @@ void make_text_fit(char (&text)[bytes]) {
 }
 
 /// One reading of an entry; nothing when it is free, not written yet or was written meanwhile.
-std::optional<Waiting> read_once(const launch::Blocked& entry) {
+std::optional<Waiting> read_once(const node::Blocked& entry) {
     const std::uint32_t version = entry.version.load(memory_order_acquire);
     const std::uint32_t owner = entry.owner.load(memory_order_acquire);
     if (owner == 0 || version % 2 != 0) return {};
@@ -82,11 +82,11 @@ std::string function_name(pid_t pid, std::uint64_t address) {
     return plain && name.starts_with("MPI_") ? name : std::string();
 }
 
-void look_at_memory(Thread& thread, pid_t pid, const launch::Attached& entry) {
+void look_at_memory(Thread& thread, pid_t pid, const node::Attached& entry) {
     thread.attached = true;
     const std::uint32_t of_library = entry.of_library.load(memory_order_relaxed);
     thread.of_library = of_library != 0;
-    thread.is_counted = of_library == launch::of_library_and_counted;
+    thread.is_counted = of_library == node::of_library_and_counted;
     thread.call_place = entry.call.load(memory_order_relaxed);
     std::uint64_t call = 0;
     const std::uint64_t tests = entry.tests.load(memory_order_relaxed);
@@ -126,13 +126,13 @@ std::optional<Thread> thread_at(const fs::path& folder) {
     return thread;
 }
 
-const launch::Attached* entry_of(const launch::Page& page, std::uint32_t thread) {
-    for (const launch::Attached& entry : page.attached)
+const node::Attached* entry_of(const node::Page& page, std::uint32_t thread) {
+    for (const node::Attached& entry : page.attached)
         if (entry.owner.load(memory_order_acquire) == thread) return &entry;
     return nullptr;
 }
 
-std::vector<Thread> threads_of(pid_t pid, const launch::Page& page) {
+std::vector<Thread> threads_of(pid_t pid, const node::Page& page) {
     std::vector<Thread> threads;
     std::error_code error;
     const fs::path tasks = "/proc/" + std::to_string(pid) + "/task";
@@ -140,7 +140,7 @@ std::vector<Thread> threads_of(pid_t pid, const launch::Page& page) {
          task.increment(error)) {
         std::optional<Thread> thread = thread_at(task->path());
         if (!thread) continue;
-        if (const launch::Attached* entry = entry_of(page, thread->thread))
+        if (const node::Attached* entry = entry_of(page, thread->thread))
             look_at_memory(*thread, pid, *entry);
         threads.push_back(*thread);
     }
@@ -156,28 +156,28 @@ std::string own_name(pid_t pid, std::uint32_t thread) {
 
 }  // namespace
 
-void make_fit(launch::WaitsFor& what) {
+void make_fit(node::WaitsFor& what) {
     make_text_fit(what.call);
-    for (launch::AwaitedEvent& event : what.listed) {
+    for (node::AwaitedEvent& event : what.listed) {
         make_text_fit(event.communicator);
         make_text_fit(event.detail);
-        if (static_cast<std::size_t>(event.kind) >= launch::awaited_kinds)
-            event.kind = launch::AwaitedKind::unknown;
+        if (static_cast<std::size_t>(event.kind) >= node::awaited_kinds)
+            event.kind = node::AwaitedKind::unknown;
     }
 }
 
-Traffic traffic_on(const launch::Page& page) {
-    const launch::Traffic& counters = launch::traffic_of(page);
+Traffic traffic_on(const node::Page& page) {
+    const node::Traffic& counters = node::traffic_of(page);
     return {counters.is_counted.load(memory_order_relaxed) != 0,
             counters.sent.load(memory_order_relaxed) +
                 counters.sent_in_queue.load(memory_order_relaxed),
             counters.taken.load(memory_order_relaxed)};
 }
 
-std::vector<Waiting> waiting_on(const launch::Page& page) {
+std::vector<Waiting> waiting_on(const node::Page& page) {
     constexpr int attempts = 100;  // a rank killed while writing leaves an odd version for ever
     std::vector<Waiting> result;
-    for (const launch::Blocked& entry : page.blocked) {
+    for (const node::Blocked& entry : page.blocked) {
         for (int i = 0; i < attempts && entry.owner.load(memory_order_relaxed) != 0; ++i) {
             if (std::optional<Waiting> found = read_once(entry)) {
                 result.push_back(std::move(*found));
@@ -188,7 +188,7 @@ std::vector<Waiting> waiting_on(const launch::Page& page) {
     return result;
 }
 
-void look_at(Rank& rank, const launch::Page& page) {
+void look_at(Rank& rank, const node::Page& page) {
     rank.phase = page.phase.load(memory_order_acquire);
     rank.thread_level = page.thread_level.load(memory_order_relaxed);
     rank.more_waiting = page.not_listed.load(memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the ranks of a job are doing at one moment: read from the board (launch/board.hpp), from /proc and, where the
+/// What the ranks of a job are doing at one moment: read from the board (node/board.hpp), from /proc and, where the
 /// kernel allows it, from their memory. No rank notices.
 ///
 /// Sources        the board says which threads have slept in MPI for a while, and what they wait for. /proc says which
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/board.hpp"
+#include "node/board.hpp"
 
 namespace heddle::hangs {
 
@@ -24,7 +24,7 @@ struct Waiting {
     std::uint32_t thread = 0;   ///< the kernel's number
     std::uint32_t version = 0;  ///< of the entry; changes with each wait
     double seconds = 0;
-    launch::WaitsFor what{};
+    node::WaitsFor what{};
     std::string name;      ///< of the thread; empty: that of its process
     std::string location;  ///< "ring.c:12", or "ring+0x1234"; empty: not known
 };
@@ -52,7 +52,7 @@ struct Thread {
     ProgramWait wait;
     std::string call;         ///< the MPI function that it called last; empty: not known
     std::uint32_t tests = 0;  ///< in vain, so far
-    /// Where the thread's memory holds the name of its call (launch::Attached::call); 0: not known.
+    /// Where the thread's memory holds the name of its call (node::Attached::call); 0: not known.
     std::uint64_t call_place = 0;
 };
 
@@ -70,7 +70,7 @@ struct Rank {
     bool is_heard_of = true;         ///< false: on another host, and nothing has come from there
     std::optional<std::string> end;  ///< "ended with exit code 0"; nothing: it lives
     bool knows_phase = true;
-    launch::Phase phase = launch::Phase::started;
+    node::Phase phase = node::Phase::started;
     bool in_barrier = false;  ///< of its launcher: in MPI_Init or MPI_Finalize
     std::int32_t thread_level = 0;
     std::uint32_t more_waiting = 0;  ///< for which the board has no room
@@ -87,15 +87,15 @@ struct Snapshot {
 };
 
 /// The threads that wait, by their page: those that can be read.
-std::vector<Waiting> waiting_on(const launch::Page& page);
+std::vector<Waiting> waiting_on(const node::Page& page);
 
 /// Ends the texts, and makes them and the numbers fit to be shown.
-void make_fit(launch::WaitsFor& what);
+void make_fit(node::WaitsFor& what);
 
-Traffic traffic_on(const launch::Page& page);
+Traffic traffic_on(const node::Page& page);
 
 /// Fills in what page, /proc and memory say of a living rank, whose `rank` and `pid` are set.
-void look_at(Rank& rank, const launch::Page& page);
+void look_at(Rank& rank, const node::Page& page);
 
 /// The longest wait in the snapshot, in seconds.
 double longest_wait(const Snapshot& snapshot);

@@ -14,8 +14,8 @@
 namespace heddle::hangs {
 namespace {
 
-using launch::AwaitedEvent;
-using launch::AwaitedKind;
+using node::AwaitedEvent;
+using node::AwaitedKind;
 
 constexpr std::int32_t serialized = 2048;                             ///< MPI_THREAD_SERIALIZED
 constexpr std::uint32_t self_context = 4, local_group = 0x4000'0000;  // objects/contexts.hpp
@@ -123,9 +123,9 @@ private:
         return now.is_counted && now.state == 'S' && first != nullptr && first->state == 'S';
     }
 
-    Wait wait(const launch::WaitsFor& what, int rank) const {
+    Wait wait(const node::WaitsFor& what, int rank) const {
         Wait result;
-        result.needs_all = what.need == launch::Need::all;
+        result.needs_all = what.need == node::Need::all;
         result.whole = what.events <= what.number_listed();
         for (std::uint32_t i = 0; i < what.number_listed(); ++i)
             result.events.push_back(event(what.listed[i], rank));
@@ -242,7 +242,7 @@ private:
         std::vector<int> ranks;
         for (std::size_t i = chain.cycle; i < chain.steps.size(); ++i) {
             const Step& step = chain.steps[i];
-            const launch::WaitsFor& what =
+            const node::WaitsFor& what =
                 cut_.waits[static_cast<std::size_t>(step.rank)][step.wait]->what;
             if (plain(what.call) == "MPI_Send" && what.listed[0].kind == AwaitedKind::send)
                 ranks.push_back(step.rank);
@@ -286,7 +286,7 @@ private:
         }
         return "";
     }
-    static void collect(const launch::WaitsFor& what, int rank,
+    static void collect(const node::WaitsFor& what, int rank,
                         std::map<std::pair<std::uint32_t, std::uint32_t>, Calls>& calls,
                         std::map<std::uint32_t, std::string>& names) {
         for (std::uint32_t i = 0; i < what.number_listed(); ++i) {
@@ -342,7 +342,7 @@ bool knows_all(const Snapshot& snapshot) {
                           [](const Thread& thread) { return !thread.of_library; });
         if (program_threads > 1 && rank.thread_level >= serialized) return false;
         return std::all_of(rank.waiting.begin(), rank.waiting.end(), [&](const Waiting& waiting) {
-            const launch::WaitsFor& what = waiting.what;
+            const node::WaitsFor& what = waiting.what;
             return what.events == what.number_listed() &&
                 std::all_of(what.listed, what.listed + what.events, is_message);
         });

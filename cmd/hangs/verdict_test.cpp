@@ -11,7 +11,7 @@
 namespace heddle::hangs {
 namespace {
 
-using launch::put_text;
+using node::put_text;
 
 constexpr std::uint32_t world = 2;
 
@@ -31,23 +31,23 @@ public:
             Rank& rank = now.ranks.emplace_back();
             rank.rank = i;
             rank.pid = 100 + i;
-            rank.phase = launch::Phase::initialized;
+            rank.phase = node::Phase::initialized;
             rank.threads.push_back(asleep(100 + i));
         }
     }
 
     /// The main thread of `rank` waits.
-    launch::AwaitedEvent& waits(int rank, const char* call, launch::AwaitedKind kind, int peer) {
+    node::AwaitedEvent& waits(int rank, const char* call, node::AwaitedKind kind, int peer) {
         Rank& at = now.ranks[static_cast<std::size_t>(rank)];
         if (at.waiting.empty()) {
             Waiting& waiting = at.waiting.emplace_back();
             waiting.thread = at.threads.front().thread;
             waiting.version = 2;
             waiting.seconds = 3;
-            launch::put_text(waiting.what.call, call);
+            node::put_text(waiting.what.call, call);
         }
-        launch::AwaitedEvent* const listed = at.waiting.back().what.add();
-        launch::AwaitedEvent& event = listed != nullptr ? *listed : not_listed_;
+        node::AwaitedEvent* const listed = at.waiting.back().what.add();
+        node::AwaitedEvent& event = listed != nullptr ? *listed : not_listed_;
         event.kind = kind;
         event.context = world;
         event.size = static_cast<int>(now.ranks.size());
@@ -55,18 +55,16 @@ public:
         event.tag = 7;
         return event;
     }
-    void receives(int rank, int from) {
-        waits(rank, "MPI_Recv", launch::AwaitedKind::receive, from);
-    }
+    void receives(int rank, int from) { waits(rank, "MPI_Recv", node::AwaitedKind::receive, from); }
     void receives_from_any(int rank) {
-        launch::AwaitedEvent& event =
-            waits(rank, "MPI_Recv", launch::AwaitedKind::receive, launch::any_peer);
+        node::AwaitedEvent& event =
+            waits(rank, "MPI_Recv", node::AwaitedKind::receive, node::any_peer);
         event.any_peer = true;
         event.world_peer = -1;
         for (std::size_t i = 0; i < now.ranks.size(); ++i) event.add_member(static_cast<int>(i));
     }
     void collective(int rank, const char* call, std::uint32_t number, int peer) {
-        waits(rank, call, launch::AwaitedKind::collective, peer).number = number;
+        waits(rank, call, node::AwaitedKind::collective, peer).number = number;
     }
     void runs(int rank) { now.ranks[static_cast<std::size_t>(rank)].threads.front().state = 'R'; }
     Thread& another_thread(int rank) {
@@ -85,7 +83,7 @@ public:
     Snapshot now;
 
 private:
-    launch::AwaitedEvent not_listed_{};
+    node::AwaitedEvent not_listed_{};
 };
 
 Looks circle() {
@@ -281,14 +279,14 @@ TEST(Verdict, of_events_that_are_not_listed_is_none_where_one_suffices) {
     job.receives(1, 0);
     for (int i = 0; i < 9; ++i) job.receives(0, 1);
     EXPECT_EQ(job.verdict().kind, Kind::deadlock);
-    job.now.ranks[0].waiting[0].what.need = launch::Need::any;
+    job.now.ranks[0].waiting[0].what.need = node::Need::any;
     EXPECT_EQ(job.verdict().kind, Kind::none);
 }
 
 TEST(Verdict, of_what_is_not_known_is_none) {
     Looks job(2);
     job.receives(1, 0);
-    job.waits(0, "MPI_File_write_all", launch::AwaitedKind::file, launch::no_peer);
+    job.waits(0, "MPI_File_write_all", node::AwaitedKind::file, node::no_peer);
     EXPECT_EQ(job.verdict().kind, Kind::none);
     Looks other(2);
     other.receives(1, 0);
@@ -339,7 +337,7 @@ TEST(Verdict, takes_calls_of_other_numbers_and_of_large_counts_for_no_mismatch) 
 TEST(Verdict, of_a_partitioned_send_counts_the_threads_of_its_own_rank) {
     Looks job(2);
     job.receives(1, 0);
-    job.waits(0, "MPI_Wait", launch::AwaitedKind::partitioned, 1);
+    job.waits(0, "MPI_Wait", node::AwaitedKind::partitioned, 1);
     EXPECT_EQ(job.verdict().kind, Kind::deadlock);
     job.now.ranks[0].thread_level = 4096;
     job.another_thread(0);
@@ -359,10 +357,10 @@ TEST(HangReport, tells_ranks_that_do_the_same_at_once_and_the_odd_one_first) {
     for (int rank = 0; rank < 8; ++rank) {
         if (rank == 5) continue;
         job.collective(rank, "MPI_Allreduce", 17, rank == 0 ? 1 : 0);
-        launch::AwaitedEvent& event =
+        node::AwaitedEvent& event =
             job.now.ranks[static_cast<std::size_t>(rank)].waiting[0].what.listed[0];
         event.context = 10;
-        launch::put_text(event.communicator, "halo");
+        node::put_text(event.communicator, "halo");
     }
     job.collective(5, "MPI_Barrier", 3, 0);
     job.now.ranks[5].waiting[0].location = "a.c:7";

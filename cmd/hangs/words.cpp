@@ -8,22 +8,22 @@
 namespace heddle::hangs {
 namespace {
 
-using launch::AwaitedEvent;
-using launch::AwaitedKind;
-using launch::WaitsFor;
+using node::AwaitedEvent;
+using node::AwaitedKind;
+using node::WaitsFor;
 
 constexpr std::uint32_t world_context = 2, self_context = 4;  // objects/contexts.hpp
 constexpr std::uint32_t local_group = 0x4000'0000;
 
 std::string tag_of(const AwaitedEvent& event) {
-    return event.tag == launch::any_tag_awaited ? "MPI_ANY_TAG" : std::to_string(event.tag);
+    return event.tag == node::any_tag_awaited ? "MPI_ANY_TAG" : std::to_string(event.tag);
 }
 
 /// Collects words and their peers.
 class Writer {
 public:
     std::string peer(const AwaitedEvent& event, const char* any) {
-        if (event.peer == launch::any_peer) return any;
+        if (event.peer == node::any_peer) return any;
         if (event.peer < 0 && event.world_peer < 0) return "unknown";
         words_.peers.push_back(event.peer >= 0 ? event.peer : event.world_peer);
         return std::string(1, Words::place);
@@ -46,7 +46,7 @@ public:
     }
     std::string lock(const AwaitedEvent& event) {
         const std::string holder = event.holder >= 0 ? fmt::format("rank {}", event.holder)
-            : event.holder == launch::holder_of_all  ? "who has locked all targets"
+            : event.holder == node::holder_of_all    ? "who has locked all targets"
                                                      : "others";
         return window("target", event, "held by " + holder);
     }
@@ -154,7 +154,7 @@ Words words_of(const WaitsFor& what) {
                             writer.event(what.listed[i]));
     if (what.events > told) list += fmt::format("; and {} more", what.events - told);
     return writer.take(fmt::format("{}({}: {})", what.call,
-                                   what.need == launch::Need::any ? "any of" : "all of", list));
+                                   what.need == node::Need::any ? "any of" : "all of", list));
 }
 
 std::string with_peers(const std::string& text, const std::vector<std::string>& peers) {

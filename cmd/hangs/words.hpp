@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/waits_for.hpp"
+#include "node/waits_for.hpp"
 
 namespace heddle::hangs {
 
@@ -16,16 +16,16 @@ struct Words {
     static constexpr char place = '\x01';
 };
 
-Words words_of(const launch::WaitsFor& what);
+Words words_of(const node::WaitsFor& what);
 
 /// The text with `peers` at their places.
 std::string with_peers(const std::string& text, const std::vector<std::string>& peers);
 
 /// The same of one wait.
-std::string sentence_of(const launch::WaitsFor& what);
+std::string sentence_of(const node::WaitsFor& what);
 
 /// "'halo' (communicator 5)", or "MPI_COMM_WORLD".
-std::string communicator_name(const launch::AwaitedEvent& event);
+std::string communicator_name(const node::AwaitedEvent& event);
 
 /// "0-6, 8" of numbers in order.
 std::string ranges(const std::vector<int>& numbers);

@@ -36,7 +36,7 @@ std::uint64_t fingerprint_of_waits(const Kept& kept) {
         if (kept.ranks[i].status) continue;
         if (!kept.ranks[i].alive()) return 0;
         std::uint64_t own = 0;
-        for (const launch::Blocked& entry : kept.memory.page(static_cast<int>(i)).blocked) {
+        for (const node::Blocked& entry : kept.memory.page(static_cast<int>(i)).blocked) {
             const std::uint32_t owner = entry.owner.load(std::memory_order_relaxed);
             if (owner == 0) continue;
             const std::uint32_t version = entry.version.load(std::memory_order_relaxed);

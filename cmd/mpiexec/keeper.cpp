@@ -133,7 +133,7 @@ void Keeper::connect(Environment& environment, int rank, int pmi) const {
     environment.set("PMI_SPAWNED", "0");
     environment.set("MPI_LOCALRANKID", std::to_string(rank));
     environment.set("MPI_LOCALNRANKS", size);
-    environment.set(launch::node_descriptor_variable, memory_.name_for_ranks());
+    environment.set(node::node_descriptor_variable, memory_.name_for_ranks());
 }
 
 RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
@@ -144,7 +144,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     if (!starts_launcher()) trace(environment, job_);
     if (job_.check) load_checker(environment, job_.json);
     if (job_.children == Children::rank)
-        environment.set(launch::keeper_descriptor_variable, memory_.name_for_ranks());
+        environment.set(node::keeper_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)
         for (const auto& [variable, value] : line_by_line) environment.set_default(variable, value);
     if (job_.crowded) environment.set_default("OMP_WAIT_POLICY", "passive");
@@ -225,12 +225,12 @@ void Keeper::reap() {
 
 /// A rank of Heddle tells on the board, others by PMI only.
 Keeper::Phase Keeper::phase(int rank) const {
-    const launch::Phase phase = memory_.phase(rank);
+    const node::Phase phase = memory_.phase(rank);
     const PmiPhase pmi = pmi_.phase(rank);
-    if (phase == launch::Phase::finalized) return Phase::after;
-    if (phase == launch::Phase::closed) return Phase::closed;
-    if (phase == launch::Phase::started && pmi == PmiPhase::finalized) return Phase::after;
-    if (phase == launch::Phase::initialized || pmi != PmiPhase::unused) return Phase::inside;
+    if (phase == node::Phase::finalized) return Phase::after;
+    if (phase == node::Phase::closed) return Phase::closed;
+    if (phase == node::Phase::started && pmi == PmiPhase::finalized) return Phase::after;
+    if (phase == node::Phase::initialized || pmi != PmiPhase::unused) return Phase::inside;
     return Phase::before;
 }
 
@@ -248,7 +248,7 @@ RankEnd Keeper::facts(int rank, int status) const {
     end.finalized =
         at == Phase::after || (end.closed && WIFEXITED(status) && WEXITSTATUS(status) == 0);
     end.initialized = at != Phase::before;
-    end.aborted = memory_.phase(rank) == launch::Phase::aborted;
+    end.aborted = memory_.phase(rank) == node::Phase::aborted;
     end.abort_code = memory_.abort_code(rank);
     end.abort_reason = memory_.abort_reason(rank);
     return end;
@@ -262,7 +262,7 @@ void Keeper::rank_ended(int rank, int status) {
     if (root_ != nullptr) root_->rank_ended();
     if (ending()) return;
     const auto verdict = judge(facts(rank, status));
-    if (parent_ != nullptr && connects() && memory_.phase(rank) == launch::Phase::started)
+    if (parent_ != nullptr && connects() && memory_.phase(rank) == node::Phase::started)
         return child_failed(
             rank, status, verdict ? verdict->text : name(rank) + " ended without calling MPI_Init");
     if (verdict) conclude(*verdict);
@@ -307,7 +307,7 @@ void Keeper::child_failed(int rank, int status, const std::string& text) {
 /// Another MPI that speaks PMI-1 makes a job of its own, which knows no parent.
 void Keeper::look_for_pmi_stranger() {
     for (int rank = 0; rank < static_cast<int>(started_); ++rank)
-        if (pmi_.phase(rank) != PmiPhase::unused && memory_.phase(rank) == launch::Phase::started)
+        if (pmi_.phase(rank) != PmiPhase::unused && memory_.phase(rank) == node::Phase::started)
             return child_failed(rank, 0,
                                 name(rank) + " was linked with another MPI, which has called PMI");
 }

@@ -46,7 +46,7 @@ public:
     [[nodiscard]] const std::string& reason() const { return reason_; }
 
 private:
-    enum class Phase { before, inside, closed, after };  ///< as launch::Phase; closed: of sessions
+    enum class Phase { before, inside, closed, after };  ///< as node::Phase; closed: of sessions
 
     static constexpr long long never = -1;
     static constexpr long long grace_ms = 1500;  ///< between asking to end and killing

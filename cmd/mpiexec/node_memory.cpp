@@ -43,9 +43,9 @@ std::string bounded(const char (&text)[size]) {
 }  // namespace
 
 NodeMemory::NodeMemory(int ranks)
-    : file_(checked([&] { return launch::NodeFile::of(ranks, launch::Token::fresh()); })),
-      fd_(out_of_the_way(UniqueFd(checked([&] { return launch::create_node_file(file_); })))),
-      bytes_(launch::board_bytes(file_.ranks)) {
+    : file_(checked([&] { return node::File::of(ranks, node::Token::fresh()); })),
+      fd_(out_of_the_way(UniqueFd(checked([&] { return node::create_file(file_); })))),
+      bytes_(node::board_bytes(file_.ranks)) {
     board_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd_.get(), 0);
     if (board_ == MAP_FAILED) fail(platform::why_refused("mmap", errno));
 }
@@ -56,11 +56,11 @@ std::string NodeMemory::name_for_ranks() const {
 
 NodeMemory::~NodeMemory() { ::munmap(board_, bytes_); }
 
-const launch::Page& NodeMemory::page(int rank) const {
-    return launch::board_page(board_, static_cast<std::size_t>(rank));
+const node::Page& NodeMemory::page(int rank) const {
+    return node::board_page(board_, static_cast<std::size_t>(rank));
 }
 
-launch::Phase NodeMemory::phase(int rank) const {
+node::Phase NodeMemory::phase(int rank) const {
     return page(rank).phase.load(memory_order_acquire);
 }
 int NodeMemory::abort_code(int rank) const {

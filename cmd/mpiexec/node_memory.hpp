@@ -2,13 +2,13 @@
 #pragma once
 /// The node's shared memory: made here, without a name, used by the ranks.
 ///
-/// The launcher looks at the notice board at its start (launch/board.hpp) and at nothing else. The
+/// The launcher looks at the notice board at its start (node/board.hpp) and at nothing else. The
 /// size of the memory is sealed, so that looking is safe whatever a rank does.
 
 #include <string>
 
-#include "launch/board.hpp"
-#include "launch/node_file.hpp"
+#include "node/board.hpp"
+#include "node/file.hpp"
 #include "unique_fd.hpp"
 
 namespace heddle::mpiexec {
@@ -25,13 +25,13 @@ public:
     /// What a rank finds it by: the descriptor, and the job's token.
     [[nodiscard]] std::string name_for_ranks() const;
 
-    [[nodiscard]] launch::Phase phase(int rank) const;
+    [[nodiscard]] node::Phase phase(int rank) const;
     [[nodiscard]] int abort_code(int rank) const;
     [[nodiscard]] std::string abort_reason(int rank) const;
-    [[nodiscard]] const launch::Page& page(int rank) const;
+    [[nodiscard]] const node::Page& page(int rank) const;
 
 private:
-    launch::NodeFile file_;
+    node::File file_;
     UniqueFd fd_;
     void* board_ = nullptr;
     std::size_t bytes_ = 0;

@@ -260,14 +260,13 @@ int let_go(core::Thread& thread, core::Request& request) {
 }
 
 /// Which step it has come to changes at any time: the whole waits for any of the others.
-void tell(core::Thread& thread, const core::Request& request,
-          launch::AwaitedEvent& event) noexcept {
+void tell(core::Thread& thread, const core::Request& request, node::AwaitedEvent& event) noexcept {
     const Execution& execution = execution_of(request);
     event.any_peer = true;
-    event.peer = launch::any_peer;
+    event.peer = node::any_peer;
     p2p::tell_context(thread, request.context, event);
     event.number = execution.number;
-    launch::put_text(event.detail, execution.call);
+    node::put_text(event.detail, execution.call);
 }
 
 bool heard_of_others(const core::Request&) noexcept { return true; }

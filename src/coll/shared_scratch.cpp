@@ -21,16 +21,16 @@ using objects::SharedScratch;
 constexpr std::int32_t stages_within_limits = 16;
 
 /// A stage for all; its control words are zeroes, also where the kernel did not take its pages back.
-transport::shm::Stage take_stage(const transport::shm::Node& node, std::int32_t users) {
-    const transport::shm::Stage stage = node.take_stage(static_cast<std::uint32_t>(users));
+node::Stage take_stage(const node::Stages& stages, std::int32_t users) {
+    const node::Stage stage = stages.take(static_cast<std::uint32_t>(users));
     std::shared_ptr<const platform::Mapping> mapping;
     if (stage)
-        if (std::byte* memory = node.map_stage(stage, mapping))
+        if (std::byte* memory = stages.map(stage, mapping))
             std::memset(memory, 0, ScratchLayout::control_bytes());
     return stage;
 }
 
-bool may_map(const transport::shm::Stage& stage) noexcept {
+bool may_map(const node::Stage& stage) noexcept {
     const bool few = stage.number >= 0 && stage.number < stages_within_limits;
     return few || !platform::addresses_are_limited();
 }
@@ -38,17 +38,17 @@ bool may_map(const transport::shm::Stage& stage) noexcept {
 /// A stage that all members, of whom this process is number `me`, have mapped, or none if one has no room for it.
 int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
                    std::span<const std::int32_t> members, std::int32_t me, SharedScratch& scratch) {
-    const transport::shm::Node& node = thread.process->node;
+    const node::Stages& stages = thread.process->node.stages();
     const auto places = static_cast<std::int32_t>(members.size());
-    transport::shm::Stage stage;
-    if (me == 0) stage = take_stage(node, places);
+    node::Stage stage;
+    if (me == 0) stage = take_stage(stages, places);
     if (const int error = comm::broadcast(thread, participants, members, me, comm::stage_agreement,
                                           &stage, sizeof stage))
         return error;
     scratch = {};
     scratch.known = true;
     if (!stage) return MPI_SUCCESS;
-    if (may_map(stage)) scratch.memory = node.map_stage(stage, scratch.mapping);
+    if (may_map(stage)) scratch.memory = stages.map(stage, scratch.mapping);
     bool mapped = scratch.memory != nullptr;
     if (const int error =
             comm::all_agree(thread, participants, members, me, comm::stage_agreement, mapped))
@@ -62,7 +62,7 @@ int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
     }
     scratch = {};
     scratch.known = true;
-    node.give_stage_up(stage, me == 0);
+    stages.give_up(stage, me == 0);
     return MPI_SUCCESS;
 }
 

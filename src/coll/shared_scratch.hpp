@@ -5,7 +5,7 @@
 /// Nodes          the ranks of a communicator on one node of several share such memory among themselves (objects/nodes.hpp). What
 ///                is said of ranks holds for their places there.
 /// Who has it     a communicator gets it with the first call that wants it, and keeps it until it is freed.
-///                Rank 0 takes a stage of the node, or a segment when all are in use (transport/shm/node.hpp), and
+///                Rank 0 takes a stage of the node, or a segment when all are in use (node/node.hpp), and
 ///                tells the others, who map it. A communicator does without where files are limited, or somebody
 ///                has no address space left for it. In recipes of the laboratory nobody has it.
 /// Turns          what calls do there is counted in turns, alike in all ranks. The standing of a rank is the last
@@ -25,8 +25,8 @@
 #include <cstdint>
 
 #include "core/thread.hpp"
+#include "node/stages.hpp"
 #include "objects/communicator.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::coll {
 
@@ -96,7 +96,7 @@ private:
     static constexpr std::uint64_t data = 64 << 10;
     static constexpr std::uint64_t halves = data + all_slots * slot_bytes;
     static_assert(heads + all_slots * sizeof(SlotHead) <= data);
-    static_assert(halves + 2 * half_bytes <= transport::shm::stage_bytes);
+    static_assert(halves + 2 * half_bytes <= node::stage_bytes);
 
     std::uint64_t number(std::int32_t rank, std::uint64_t turn) const noexcept {
         return static_cast<std::uint64_t>(rank) * slots_ + turn % slots_;

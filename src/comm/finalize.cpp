@@ -33,10 +33,10 @@ public:
         else
             engine_.endings().unawait(thread_.slot);
     }
-    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
-        launch::AwaitedEvent& event = *what.add();
-        event.kind = engine_.endings().all_composed_over() ? launch::AwaitedKind::taken
-                                                           : launch::AwaitedKind::composed;
+    void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
+        node::AwaitedEvent& event = *what.add();
+        event.kind = engine_.endings().all_composed_over() ? node::AwaitedKind::taken
+                                                           : node::AwaitedKind::composed;
         p2p::tell_everybody(thread, event);
     }
 

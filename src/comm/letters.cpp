@@ -39,8 +39,8 @@ public:
         slot_ = slot;
     }
     /// Processes of other jobs send letters, and so does whatever waits for them.
-    void tell(core::Thread&, launch::WaitsFor& what) const noexcept {
-        launch::put_text(what.add()->detail, what_);
+    void tell(core::Thread&, node::WaitsFor& what) const noexcept {
+        node::put_text(what.add()->detail, what_);
     }
 
 private:

@@ -52,7 +52,7 @@ std::unique_ptr<p2p::Network> meet_other_nodes(launch::Job& job, const launch::N
     const auto cards = std::make_shared<Cards>(job.launcher, own);
     return std::make_unique<p2p::Network>(
         numbers, std::move(lane), [cards](std::int32_t rank) { return cards->address_of(rank); },
-        job.keeper_page != nullptr ? &launch::traffic_of(*job.keeper_page) : nullptr);
+        job.keeper_page != nullptr ? &node::traffic_of(*job.keeper_page) : nullptr);
 }
 
 }  // namespace heddle::comm

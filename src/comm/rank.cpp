@@ -22,7 +22,7 @@ namespace heddle::comm {
 namespace {
 
 /// Nobody learns the token of the job from its name.
-std::uint64_t name_of_job(const launch::Token& token) noexcept {
+std::uint64_t name_of_job(const node::Token& token) noexcept {
     std::uint64_t name = token.words[0] * 0x9e3779b97f4a7c15U ^ token.words[1];
     for (int round = 0; round < 2; ++round) {
         name = (name ^ name >> 32) * 0xd6e8feb86659fd93U;
@@ -41,7 +41,7 @@ Rank::Rank(launch::Job joined)
           },
           transport::open_guest_lane) {}
 
-Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& open_network,
+Rank::Rank(launch::Job joined, node::Node mapped, const OpenNetwork& open_network,
            OpenGuestLane open_guest_lane)
     : Process(std::move(joined), std::move(mapped)),
       engine_(node, numbers, requests, settings),
@@ -57,7 +57,7 @@ Rank::Rank(launch::Job joined, transport::shm::Node mapped, const OpenNetwork& o
         recycling_.use_network(*network_);
         worker_ = std::make_unique<p2p::NetworkWorker>(*this, *network_);
     }
-    if (job.token == launch::Token{}) job.token = node.token();
+    if (job.token == node::Token{}) job.token = node.board().token();
     job_name = name_of_job(job.token);
     start_node_worker();
 }
@@ -84,7 +84,7 @@ transport::Guests& Rank::need_guests() {
         throw std::runtime_error("recipes other than the default one are for ranks of one job");
     if (made_ == nullptr) {
         auto guests = std::make_unique<transport::Guests>(transport::GuestCard{
-            {job_name, static_cast<std::uint32_t>(rank())}, launch::Token::fresh().words, {}});
+            {job_name, static_cast<std::uint32_t>(rank())}, node::Token::fresh().words, {}});
         auto lane = open_guest_lane_(*guests, settings);
         guests->set_address(lane->address());
         if (network_ == nullptr)

@@ -13,9 +13,9 @@
 #include "comm/letters.hpp"
 #include "comm/recycling.hpp"
 #include "launch/job.hpp"
+#include "node/node.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 class Network;
@@ -38,7 +38,7 @@ public:
     /// A lane to processes of other jobs, made when it is first needed.
     using OpenGuestLane = std::function<std::unique_ptr<transport::AnyLane>(
         transport::Guests& guests, const tool::Settings& settings)>;
-    Rank(launch::Job job, transport::shm::Node node, const OpenNetwork& open_network,
+    Rank(launch::Job job, node::Node node, const OpenNetwork& open_network,
          OpenGuestLane open_guest_lane = {});
     ~Rank() override;
 

@@ -29,7 +29,7 @@ public:
         if (slot == nullptr || !receive_.completed()) (void)for_receive_.make(receive_, slot);
         thread_.process->letters->tell_of_gone(thread_.slot, slot != nullptr);
     }
-    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+    void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
         p2p::tell_request(thread, receive_, what);
     }
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "core/request.hpp"
-#include "launch/waits_for.hpp"
 #include "mpi.h"
+#include "node/waits_for.hpp"
 
 namespace heddle::objects {
 struct File;
@@ -44,7 +44,7 @@ struct RequestType {
 
     /// For reports: the event that its completion is. nullptr: it says nothing of it.
     void (*tell)(Thread& thread, const Request& request,
-                 launch::AwaitedEvent& event) noexcept = nullptr;
+                 node::AwaitedEvent& event) noexcept = nullptr;
 
     /// Whether other processes had to do something for it to be complete. nullptr: false.
     bool (*heard_of_others)(const Request& request) noexcept = nullptr;

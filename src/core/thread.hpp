@@ -16,7 +16,7 @@
 #include "core/blocks.hpp"
 #include "core/free_list.hpp"
 #include "core/request.hpp"
-#include "launch/board.hpp"
+#include "node/board.hpp"
 #include "sync/biased_lock.hpp"
 #include "sync/parking.hpp"
 #include "tool/counters.hpp"
@@ -162,7 +162,7 @@ struct alignas(cache_line) Thread {
     } sent_last;
     std::uint32_t tests = 0;            ///< of MPI_Test and its like in a row in which nothing came
     std::uint32_t system_id = 0;        ///< the kernel's thread id
-    launch::Page* page = nullptr;       ///< of its process on the board; nullptr: there is none
+    node::Page* page = nullptr;         ///< of its process on the board; nullptr: there is none
     FreeList<match::Message> messages;  ///< free ones
     BlockPool blocks;                   ///< for payloads of messages
     bool of_library = false;  ///< it has come to MPI for the library, and never runs the program
@@ -186,7 +186,7 @@ struct alignas(cache_line) Thread {
     Thread* next = nullptr;        ///< in the list of parked threads, or of free Thread objects
     std::uint32_t number = 0;      ///< in the order in which threads of the program came to MPI
     std::uint32_t collective = 0;  ///< number of the blocking collective call it is in; 0: none
-    launch::Attached* attached = nullptr;  ///< its entry on the board; nullptr: none was free
+    node::Attached* attached = nullptr;  ///< its entry on the board; nullptr: none was free
 };
 
 }  // namespace heddle::core

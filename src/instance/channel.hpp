@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "instance/pending.hpp"
+#include "node/ring.hpp"
 #include "tool/counters.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::instance {
 
@@ -26,16 +26,16 @@ struct alignas(4 * cache_line) Channel {
     std::uint8_t instance = 0;  ///< number of the one that it is of
     bool streaming = false;     ///< listed as such
     std::int32_t process = 0;
-    /// Classes of contexts whose messages take the short way: announced (transport/shm/context_use.hpp) since
+    /// Classes of contexts whose messages take the short way: announced (node/context_use.hpp) since
     /// the state is open.
     std::uint64_t open_for = 0;
-    sync::OfferCursor next_offer{};   ///< where its messages are offered (transport/shm/offers.hpp)
+    sync::OfferCursor next_offer{};   ///< where its messages are offered (node/offers.hpp)
     tool::counters::Sending sending;  ///< on the line that a message writes anyway
-    transport::shm::Producer ring;
+    node::Producer ring;
     Channel* next_backlogged = nullptr;
     PendingList backlog;
     // Payload that goes past the ring.
-    transport::shm::PayloadProducer* payload = nullptr;
+    node::PayloadProducer* payload = nullptr;
     std::uint64_t sent_without = 0;  ///< bytes, before there was one
     PendingList streams;
     Channel* next_streaming = nullptr;

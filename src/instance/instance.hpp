@@ -28,11 +28,11 @@
 namespace heddle::instance {
 
 /// The way in from one process. Listed inlets are polled; an inlet that is not listed, or whose
-/// ring is cold, is announced by its sender in the mailbox (transport/shm/node.hpp).
+/// ring is cold, is announced by its sender in the mailbox (node/node.hpp).
 struct alignas(cache_line) Inlet {
     static constexpr std::uint32_t fewest_cold_visits = 8;
 
-    transport::shm::Consumer ring;
+    node::Consumer ring;
     std::int32_t process = 0;
     bool bound = false;
     std::atomic<bool> listed{false};
@@ -42,7 +42,7 @@ struct alignas(cache_line) Inlet {
     std::uint64_t hot_since = 0;                            ///< cells consumed when it became hot
     std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
     // The ring of payload that the sender has named.
-    transport::shm::PayloadConsumer payload;
+    node::PayloadConsumer payload;
     std::uint32_t payload_number = 0;
 };
 

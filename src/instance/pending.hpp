@@ -7,7 +7,7 @@
 
 #include "core/request.hpp"
 #include "match/message.hpp"
-#include "transport/shm/node.hpp"
+#include "node/ring.hpp"
 
 namespace heddle::instance {
 
@@ -17,13 +17,13 @@ struct Pending {
     std::uint64_t stamp = 0;
     std::uint8_t kind = 0;
     std::uint8_t prefix_bytes = 0;  ///< of the protocol's own fields
-    std::byte prefix[transport::shm::inline_payload]{};
+    std::byte prefix[node::inline_payload]{};
     const std::byte* data = nullptr;  ///< the buffer; what follows the prefix stays the request's
     objects::Datatype* layout = nullptr;  ///< of the buffer; nullptr: dense
     std::uint64_t offset = 0;             ///< packed bytes that have gone before
     std::uint64_t bytes = 0;
     core::Request* completes = nullptr;  ///< done once the message is in the ring
-    unsigned manifest = 0;  ///< of one that is streamed (transport/shm/payload_ring.hpp)
+    unsigned manifest = 0;               ///< of one that is streamed (node/payload_ring.hpp)
 };
 
 /// In the order in which they leave. Zeroed memory is an empty list.

@@ -41,30 +41,30 @@ platform::Mapping reserved_channels(std::size_t instances, const ChannelLayout& 
     return memory;
 }
 
-std::uint32_t wanted(const transport::shm::Node& node, const tool::Settings& settings) {
+std::uint32_t wanted(const node::Rings& rings, const tool::Settings& settings) {
     const std::size_t number = tool::number_of(settings.instances);
-    if (number <= node.instances())
-        return static_cast<std::uint32_t>(number == 0 ? node.instances() : number);
+    if (number <= rings.instances())
+        return static_cast<std::uint32_t>(number == 0 ? rings.instances() : number);
     throw std::runtime_error("HEDDLE_INSTANCES=" + std::to_string(number) + ": each of " +
-                             std::to_string(node.processes()) + " ranks can have " +
-                             std::to_string(node.instances()));
+                             std::to_string(rings.processes()) + " ranks can have " +
+                             std::to_string(rings.instances()));
 }
 
 }  // namespace
 
-Pool::Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t processes,
-           std::size_t guests, const tool::Settings& settings)
-    : node_(node),
+Pool::Pool(const node::Rings& rings, std::int32_t rank, std::int32_t processes, std::size_t guests,
+           const tool::Settings& settings)
+    : rings_(rings),
       rank_(rank),
-      mask_(wanted(node, settings) - 1),
+      mask_(wanted(rings, settings) - 1),
       by_tag_(settings.assignment == tool::Assignment::tag),
-      inlets_(reserved(node.instances() * node.processes() * sizeof(Inlet))),
-      channels_(reserved_channels(node.instances(), ChannelLayout(processes, guests))),
-      polled_(reserved(node.instances() * node.processes() * sizeof(std::atomic<Inlet*>))) {
-    const std::size_t inlets = node.processes();
+      inlets_(reserved(rings.instances() * rings.processes() * sizeof(Inlet))),
+      channels_(reserved_channels(rings.instances(), ChannelLayout(processes, guests))),
+      polled_(reserved(rings.instances() * rings.processes() * sizeof(std::atomic<Inlet*>))) {
+    const std::size_t inlets = rings.processes();
     const std::size_t channel_bytes = ChannelLayout(processes, guests).bytes;
     const std::string matcher = tool::Choice<tool::MatcherName>::print(settings.matcher);
-    for (std::size_t i = 0; i < node.instances(); ++i) {
+    for (std::size_t i = 0; i < rings.instances(); ++i) {
         Inbox& inbox = instances_[i].inbox_;
         inbox.number_ = static_cast<std::uint8_t>(i);
         inbox.matcher.select(matcher);
@@ -99,7 +99,7 @@ void Pool::mark_used(LockedInstance instance) noexcept {
 }
 
 void Pool::bind(Channel& channel, std::uint8_t from, std::int32_t to) {
-    if (!node_.reach(static_cast<std::size_t>(rank_), static_cast<std::size_t>(to)))
+    if (!rings_.reach(static_cast<std::size_t>(rank_), static_cast<std::size_t>(to)))
         throw std::bad_alloc();
     new (&channel) Channel;
     channel.process = to;
@@ -120,28 +120,28 @@ void Pool::bind(Inlet& inlet, std::uint8_t at, std::int32_t from) noexcept {
 }
 
 void Pool::bind_ring(Channel& channel) noexcept {
-    node_.bind(channel.ring, static_cast<std::size_t>(rank_),
-               static_cast<std::size_t>(channel.process), channel.instance);
+    rings_.bind(channel.ring, static_cast<std::size_t>(rank_),
+                static_cast<std::size_t>(channel.process), channel.instance);
 }
 
 void Pool::bind_ring(Inlet& inlet, std::uint8_t at) noexcept {
-    node_.bind(inlet.ring, static_cast<std::size_t>(inlet.process), static_cast<std::size_t>(rank_),
-               at);
+    rings_.bind(inlet.ring, static_cast<std::size_t>(inlet.process),
+                static_cast<std::size_t>(rank_), at);
 }
 
 bool Pool::bind_again() {
     const auto me = static_cast<std::size_t>(rank_);
-    for (std::uint8_t number = 0; number < node_.instances(); ++number) {
+    for (std::uint8_t number = 0; number < rings_.instances(); ++number) {
         Instance& instance = instances_[number];
-        for (std::size_t i = 0; i < node_.processes(); ++i) {
+        for (std::size_t i = 0; i < rings_.processes(); ++i) {
             Channel& channel = instance.outbox_.channels[i];
             if (channel.state != Channel::State::unbound) {
-                if (!node_.reach(me, i) || !node_.reach_offers(me, i, number)) return false;
+                if (!rings_.reach(me, i) || !rings_.reach_offers(me, i, number)) return false;
                 bind_ring(channel);
             }
             Inlet& inlet = instance.inbox_.inlets[i];
             if (!inlet.bound) continue;
-            if (!node_.reach_offers(i, me, number)) return false;
+            if (!rings_.reach_offers(i, me, number)) return false;
             bind_ring(inlet, number);
         }
     }

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "instance/instance.hpp"
+#include "node/rings.hpp"
 #include "tool/settings.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::instance {
 
@@ -21,8 +21,8 @@ public:
     /// `rank`: of this process among those of the node's shared memory. Channels to the other ones of `processes`, and to as
     /// many guests behind these, stay unbound: the short way to them is closed. Throws std::runtime_error if there are not as many instances
     /// as the settings want.
-    Pool(const transport::shm::Node& node, std::int32_t rank, std::int32_t processes,
-         std::size_t guests, const tool::Settings& settings);
+    Pool(const node::Rings& rings, std::int32_t rank, std::int32_t processes, std::size_t guests,
+         const tool::Settings& settings);
 
     std::size_t size() const noexcept { return mask_ + 1; }
     Instance& operator[](std::size_t number) noexcept { return instances_[number]; }
@@ -67,8 +67,7 @@ public:
     }
     /// The ring of payload by which a message has come from that process: it does not change any more, and is read
     /// without the lock.
-    const transport::shm::PayloadConsumer& payload(std::size_t number,
-                                                   std::int32_t from) const noexcept {
+    const node::PayloadConsumer& payload(std::size_t number, std::int32_t from) const noexcept {
         return instances_[number].inbox_.inlets[from].payload;
     }
 
@@ -113,7 +112,7 @@ private:
     void bind_ring(Channel& channel) noexcept;
     void bind_ring(Inlet& inlet, std::uint8_t at) noexcept;
 
-    const transport::shm::Node& node_;
+    const node::Rings& rings_;
     std::int32_t rank_;
     std::uint32_t mask_;
     bool by_tag_;
@@ -123,7 +122,7 @@ private:
     alignas(cache_line) sync::Mutex order_lock_;
     std::uint64_t latest_order_ = 0;
     std::atomic<Instances> used_{0};
-    std::array<Instance, transport::shm::most_instances> instances_;
+    std::array<Instance, node::most_instances> instances_;
 };
 
 }  // namespace heddle::instance

@@ -6,22 +6,22 @@
 
 #include <set>
 
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 
 namespace {
 
 using heddle::instance::Pool;
-using heddle::transport::shm::Node;
+using heddle::node::Node;
 
 constexpr std::uint32_t context = 2;
 
 class Assignment : public testing::Test {
 protected:
     Assignment()
-        : descriptor_(heddle::launch::create_node_file(
-              heddle::launch::NodeFile::of(1, heddle::launch::Token::fresh()))),
+        : descriptor_(
+              heddle::node::create_file(heddle::node::File::of(1, heddle::node::Token::fresh()))),
           node_(*Node::map(descriptor_, 1)),
-          pool(node_, 0, 1, 0, {}) {}
+          pool(node_.rings(), 0, 1, 0, {}) {}
     ~Assignment() override { close(descriptor_); }
 
     /// Instances of `count` tags, a stride apart.

@@ -9,15 +9,15 @@ namespace {
 
 constexpr std::uint64_t small = 4096;
 
-launch::AwaitedEvent event_of(const OpenFile& file, std::int64_t at, std::uint64_t bytes) noexcept {
-    launch::AwaitedEvent event{};
-    event.kind = launch::AwaitedKind::file;
-    event.peer = launch::no_peer;
+node::AwaitedEvent event_of(const OpenFile& file, std::int64_t at, std::uint64_t bytes) noexcept {
+    node::AwaitedEvent event{};
+    event.kind = node::AwaitedKind::file;
+    event.peer = node::no_peer;
     event.world_peer = -1;
-    event.holder = launch::holder_unknown;
+    event.holder = node::holder_unknown;
     event.bytes = bytes;
     event.place = at;
-    launch::put_end(event.detail, file.path);
+    node::put_end(event.detail, file.path);
     return event;
 }
 

@@ -34,8 +34,8 @@ std::uint64_t digest(std::string_view text) noexcept {
 
 /// What each says of itself before anything is opened: whoever has just deleted a file of the name has come as well.
 struct Proposal {
-    std::uint32_t context;            ///< of rank 0
-    transport::shm::Segment segment;  ///< likewise: for the shared pointer
+    std::uint32_t context;  ///< of rank 0
+    node::Segment segment;  ///< likewise: for the shared pointer
     std::int32_t amode;
     std::uint64_t name;
     Agreed hints;
@@ -172,7 +172,7 @@ private:
             mine.context = thread_.process->contexts.take();
             if (thread_.process->share_memory(parent_.group->processes))
                 mine.segment =
-                    thread_.process->node.take_segment(sizeof(std::atomic<std::int64_t>));
+                    thread_.process->node.segments().take(sizeof(std::atomic<std::int64_t>));
         }
         const comm::Participants all(parent_);
         if (const int error = comm::gather_all(thread_, all, opening_tag, proposals_, mine))
@@ -202,7 +202,7 @@ private:
     }
     void undo() {
         if (proposals_[0].context != 0) thread_.process->contexts.give_back(proposals_[0].context);
-        if (proposals_[0].segment) thread_.process->node.give_segment(proposals_[0].segment);
+        if (proposals_[0].segment) thread_.process->node.segments().give(proposals_[0].segment);
     }
 
     int answer() {

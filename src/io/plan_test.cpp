@@ -34,13 +34,17 @@ TEST(Plan, domains_cover_everything_once_on_borders_of_stripes) {
         const Domains domains(shares);
         ASSERT_GE(domains.count, 1);
         ASSERT_LE(domains.count, static_cast<std::int32_t>(ranks));
-        if (nodes != 0) ASSERT_LE(domains.count, static_cast<std::int32_t>(nodes));
+        if (nodes != 0) {
+            ASSERT_LE(domains.count, static_cast<std::int32_t>(nodes));
+        }
         std::int64_t at = low;
         for (std::int32_t i = 0; i < domains.count; ++i) {
             ASSERT_EQ(domains.begin_of(i), at);
             ASSERT_GT(domains.end_of(i), at);
             at = domains.end_of(i);
-            if (at != high) ASSERT_EQ(at % unit, 0);
+            if (at != high) {
+                ASSERT_EQ(at % unit, 0);
+            }
             ASSERT_TRUE(i == 0 || domains.rank(i) > domains.rank(i - 1));
             ASSERT_LT(domains.rank(i), static_cast<std::int32_t>(ranks));
         }

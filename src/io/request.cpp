@@ -191,8 +191,8 @@ void Request::finish() {
     if (!outcome_.failure) outcome_.failure = failure;
 }
 
-void Request::tell(launch::AwaitedEvent& event) const noexcept {
-    launch::put_end(event.detail, open_.path);
+void Request::tell(node::AwaitedEvent& event) const noexcept {
+    node::put_end(event.detail, open_.path);
     if (part_.bytes == 0) return;
     event.place = part_.first_place();
     event.bytes = part_.bytes;
@@ -302,8 +302,8 @@ objects::File* file_of(const core::Request& request, std::string& why) {
     return &access.file();
 }
 
-void tell(core::Thread&, const core::Request& request, launch::AwaitedEvent& event) noexcept {
-    event.kind = launch::AwaitedKind::file;
+void tell(core::Thread&, const core::Request& request, node::AwaitedEvent& event) noexcept {
+    event.kind = node::AwaitedKind::file;
     access_of(request).tell(event);
 }
 

@@ -20,8 +20,8 @@
 #include "core/thread.hpp"
 #include "io/access.hpp"
 #include "io/open_file.hpp"
-#include "launch/waits_for.hpp"
 #include "mpi.h"
+#include "node/waits_for.hpp"
 #include "objects/file.hpp"
 
 namespace heddle::io {
@@ -59,7 +59,7 @@ public:
 
     void set_status(MPI_Status* status) const noexcept;
     /// For reports, while it is under way.
-    void tell(launch::AwaitedEvent& event) const noexcept;
+    void tell(node::AwaitedEvent& event) const noexcept;
     int raise(core::Thread& thread) const;
     const Failure& failure() const noexcept { return outcome_.failure; }
     objects::File& file() const noexcept { return file_; }

@@ -15,13 +15,13 @@ namespace heddle::io {
 SharedPointer::~SharedPointer() {
     word_ = nullptr;
     mapping_ = nullptr;
-    if (segment_ && communicator_.rank == 0) process_.node.give_segment(segment_);
+    if (segment_ && communicator_.rank == 0) process_.node.segments().give(segment_);
 }
 
-int SharedPointer::begin(core::Thread& thread, const transport::shm::Segment& segment) {
+int SharedPointer::begin(core::Thread& thread, const node::Segment& segment) {
     if (process_.share_memory(communicator_.group->processes)) {
         segment_ = segment;
-        if (segment_) mapping_ = process_.node.map_segment(segment_);
+        if (segment_) mapping_ = process_.node.segments().map(segment_);
         if (mapping_ != nullptr)
             word_ = static_cast<std::atomic<std::int64_t>*>(mapping_->address());
         return MPI_SUCCESS;  // whether all have it, the caller asks

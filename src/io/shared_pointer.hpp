@@ -26,7 +26,7 @@ public:
     SharedPointer& operator=(const SharedPointer&) = delete;
 
     /// Collective. On one node `segment` has been taken by rank 0 and told to all, or there is none.
-    int begin(core::Thread& thread, const transport::shm::Segment& segment);
+    int begin(core::Thread& thread, const node::Segment& segment);
     /// Collective, before the communicator goes.
     int end(core::Thread& thread);
 
@@ -44,7 +44,7 @@ private:
 
     objects::Process& process_;
     objects::Communicator& communicator_;
-    transport::shm::Segment segment_;
+    node::Segment segment_;
     std::shared_ptr<const platform::Mapping> mapping_;
     std::atomic<std::int64_t>* word_ = nullptr;
     objects::Window* window_ = nullptr;

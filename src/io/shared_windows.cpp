@@ -23,7 +23,7 @@ SharedWindows::~SharedWindows() { give_back(); }
 void SharedWindows::give_back() noexcept {
     memory_ = nullptr;
     mapping_ = nullptr;
-    if (segment_ && communicator_.rank == 0) process_.node.give_segment(segment_);
+    if (segment_ && communicator_.rank == 0) process_.node.segments().give(segment_);
     segment_ = {};
 }
 
@@ -42,15 +42,14 @@ bool SharedWindows::has(const Joint& joint) {
 bool SharedWindows::take(const Joint& joint, std::uint64_t bytes) {
     give_back();
     refused_ = true;
-    const transport::shm::Node& node = process_.node;
-    if (communicator_.rank == 0 && node.can_spare_segment(bytes))
-        segment_ = node.take_segment(bytes);
-    std::vector<transport::shm::Segment> segments;
+    const node::Segments& memory = process_.node.segments();
+    if (communicator_.rank == 0 && memory.can_spare(bytes)) segment_ = memory.take(bytes);
+    std::vector<node::Segment> segments;
     std::vector<std::int32_t> mapped;
     if (gather(joint.thread, joint.file, joint.tag + memory_message, segments, segment_) ==
         MPI_SUCCESS) {
         segment_ = segments[0];
-        if (segment_) mapping_ = node.map_segment(segment_);
+        if (segment_) mapping_ = memory.map(segment_);
     }
     const std::int32_t has_it = mapping_ != nullptr;
     refused_ = gather(joint.thread, joint.file, joint.tag + mapped_message, mapped, has_it) !=

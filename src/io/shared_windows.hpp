@@ -47,7 +47,7 @@ private:
 
     objects::Process& process_;
     objects::Communicator& communicator_;
-    transport::shm::Segment segment_;
+    node::Segment segment_;
     std::shared_ptr<const platform::Mapping> mapping_;
     std::byte* memory_ = nullptr;
     std::int64_t window_bytes_ = 0;

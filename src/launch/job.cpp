@@ -12,11 +12,11 @@
 #include <unistd.h>
 #include <utility>
 
-#include "launch/board.hpp"
 #include "launch/launcher.hpp"
-#include "launch/node_file.hpp"
 #include "launch/share_by_launcher.hpp"
 #include "launch/variables.hpp"
+#include "node/board.hpp"
+#include "node/file.hpp"
 #include "platform/cores.hpp"
 #include "platform/memory.hpp"
 #include "platform/printing.hpp"
@@ -37,9 +37,9 @@ void keep_from_children(int node_descriptor) {
 Job alone() {
     Job job;
     job.universe_size = platform::cores().allowed;  // it can start others here
-    const NodeFile file = NodeFile::of(1, Token::fresh());
+    const node::File file = node::File::of(1, node::Token::fresh());
     try {
-        job.node_descriptor = create_node_file(file);
+        job.node_descriptor = node::create_file(file);
     } catch (const std::runtime_error& problem) {
         throw std::runtime_error(std::string("no shared memory: ") + problem.what());
     }
@@ -50,13 +50,13 @@ Job alone() {
 /// What Heddle's mpiexec has handed down: DESCRIPTOR:TOKEN.
 struct Handed {
     int descriptor;
-    Token token;
+    node::Token token;
 
     Handed(const char* variable, const std::string& text) {
         const std::size_t colon = text.find(':');
         const char* const end = text.data() + std::min(colon, text.size());
         const auto token_there =
-            colon == std::string::npos ? std::nullopt : Token::from(text.substr(colon + 1));
+            colon == std::string::npos ? std::nullopt : node::Token::from(text.substr(colon + 1));
         if (!token_there || std::from_chars(text.data(), end, descriptor).ptr != end)
             throw std::runtime_error(std::string(variable) + "=" + text +
                                      " is not what mpiexec of this version says");
@@ -71,12 +71,12 @@ Job by_descriptor(const std::string& text) {
     const RankInJob who = rank_in_job();
     job.rank = who.rank;
     job.size = who.size;
-    const Handed handed(node_descriptor_variable, text);
-    const NodeFile file = NodeFile::of(job.size, handed.token);
+    const Handed handed(node::node_descriptor_variable, text);
+    const node::File file = node::File::of(job.size, handed.token);
     if (const std::string wrong = what_else(handed.descriptor, file); !wrong.empty())
         throw std::runtime_error("descriptor " + std::to_string(handed.descriptor) +
-                                 " is not the memory of the job that " + node_descriptor_variable +
-                                 " names: " + wrong +
+                                 " is not the memory of the job that " +
+                                 node::node_descriptor_variable + " names: " + wrong +
                                  " (something between mpiexec and this program has closed it, or "
                                  "the variable is of another program)");
     const std::uint32_t before =
@@ -100,20 +100,20 @@ Job by_descriptor(const std::string& text) {
 
 /// Of the keeper that has started this process, if that has said so and no other process has it. It is advice for a
 /// report: whatever is wrong with it, the job goes on without.
-Page* page_of_keeper() noexcept {
+node::Page* page_of_keeper() noexcept {
     // Also when MPI is opened again the place is this process's. Not unmapped: threads may look at it to the end.
     static auto& board = *new platform::Mapping;
-    const auto own_page = [] { return board ? &board_page(board.address(), 0) : nullptr; };
-    const char* text = std::getenv(keeper_descriptor_variable);
+    const auto own_page = [] { return board ? &node::board_page(board.address(), 0) : nullptr; };
+    const char* text = std::getenv(node::keeper_descriptor_variable);
     if (text == nullptr || board) return own_page();
     try {
-        const Handed handed(keeper_descriptor_variable, text);
-        unsetenv(keeper_descriptor_variable);  // not for programs that this one starts
-        const NodeFile file = NodeFile::of(1, handed.token);
+        const Handed handed(node::keeper_descriptor_variable, text);
+        unsetenv(node::keeper_descriptor_variable);  // not for programs that this one starts
+        const node::File file = node::File::of(1, handed.token);
         if (!what_else(handed.descriptor, file).empty()) return nullptr;
         platform::close_on_exec(handed.descriptor);
         if (claim_rank(handed.descriptor, file, 0) != 0) return nullptr;
-        board = platform::map_shared(handed.descriptor, board_bytes(file.ranks));
+        board = platform::map_shared(handed.descriptor, node::board_bytes(file.ranks));
     } catch (const std::runtime_error&) {
         return nullptr;
     }
@@ -135,7 +135,8 @@ Job by_launcher(std::unique_ptr<Launcher> launcher, std::function<void()> betwee
 }  // namespace
 
 Job join(std::function<void()> between_nodes) {
-    if (const char* handed = std::getenv(node_descriptor_variable)) return by_descriptor(handed);
+    if (const char* handed = std::getenv(node::node_descriptor_variable))
+        return by_descriptor(handed);
     if (auto launcher = find_launcher())
         return by_launcher(std::move(launcher), std::move(between_nodes));
     return alone();

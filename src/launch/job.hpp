@@ -2,7 +2,7 @@
 #pragma once
 /// Which job this process belongs to, and what it shares with the others on its node.
 ///
-/// mpiexec of Heddle hands down shared memory (launch/board.hpp) and PMI_RANK, PMI_SIZE. Ranks of another
+/// mpiexec of Heddle hands down shared memory (node/board.hpp) and PMI_RANK, PMI_SIZE. Ranks of another
 /// launcher (launch/launcher.hpp) on one node tell each other where their memory is. A program that is started
 /// alone is a job of one.
 
@@ -12,12 +12,15 @@
 #include <string>
 
 #include "launch/numbering.hpp"
-#include "launch/token.hpp"
+#include "node/token.hpp"
+
+namespace heddle::node {
+struct Page;
+}
 
 namespace heddle::launch {
 
 class Launcher;
-struct Page;
 
 struct Job {
     int rank = 0;
@@ -27,9 +30,10 @@ struct Job {
     NodeMap nodes;               ///< empty: all ranks are on one node
     int node_descriptor = -1;    ///< shared memory of the ranks of this node
     bool board_is_read = false;  ///< the launcher reports what stands on the board
-    Page* keeper_page =
+    node::Page* keeper_page =
         nullptr;  ///< where somebody else reads who is blocked; nullptr: nobody does
-    Token token;  ///< of the whole job, where somebody has told it; else that of the node's memory
+    node::Token
+        token;  ///< of the whole job, where somebody has told it; else that of the node's memory
     std::shared_future<void> between_nodes;  ///< what join() was given to do; not valid on one node
     std::shared_ptr<Launcher> launcher;      ///< to say good-bye to; empty if nobody listens
 

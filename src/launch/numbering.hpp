@@ -3,7 +3,7 @@
 /// What a process calls the processes of its job: a number for each, found without a search.
 ///
 /// Numbers        those of a node come first, in the order of their ranks: such a number is the place in the node's
-///                memory (launch/board.hpp). Those of other nodes follow, in the order of theirs. So processes of one
+///                memory (node/board.hpp). Those of other nodes follow, in the order of theirs. So processes of one
 ///                node use the same numbers, and processes of several never tell each other any: they tell ranks.
 /// One node       a number is a rank, and nothing is kept.
 /// Guests         processes of other jobs have numbers from size() on (transport/guests.hpp), and are no ranks: what asks for

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "launch/launcher.hpp"
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 #include "platform/place.hpp"
 
 namespace heddle::launch {
@@ -23,7 +23,7 @@ constexpr const char* token_key = "job";
 struct Whereabouts {
     platform::Place place;
     std::string path;
-    Token token;
+    node::Token token;
 
     Whereabouts(int rank, const std::string& text) {
         std::istringstream fields(text);
@@ -36,14 +36,14 @@ struct Whereabouts {
         const auto is_number = [](const std::string& digits) {
             return !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
         };
-        const auto read = Token::from(token_text);
+        const auto read = node::Token::from(token_text);
         if (!read || !is_number(pid) || !is_number(descriptor))
             throw std::runtime_error("rank " + std::to_string(rank) + " says '" + text +
                                      "' of its memory, which is not what this version says");
         token = *read;
         path = "/proc/" + pid + "/fd/" + descriptor;
     }
-    static std::string print(int descriptor, const Token& token) {
+    static std::string print(int descriptor, const node::Token& token) {
         const platform::Place here = platform::place_here();
         return here.machine + "," + here.pid_namespace + "," + std::to_string(getpid()) + "," +
             std::to_string(descriptor) + "," + token.text();
@@ -68,18 +68,18 @@ void refuse_another_place(int first, const platform::Place& of_first) {
                                  ", whose memory it cannot find; Heddle's mpiexec hands it down");
 }
 
-NodeFile make(Job& job, int ranks_here) {
-    const NodeFile file = NodeFile::of(ranks_here, Token::fresh());
-    job.node_descriptor = create_node_file(file);
+node::File make(Job& job, int ranks_here) {
+    const node::File file = node::File::of(ranks_here, node::Token::fresh());
+    job.node_descriptor = node::create_file(file);
     if (ranks_here > 1) job.launcher->put(key, Whereabouts::print(job.node_descriptor, file.token));
     return file;
 }
 
-NodeFile find(Job& job, int first, int ranks_here) {
+node::File find(Job& job, int first, int ranks_here) {
     const Whereabouts there(first, job.launcher->get(first, key));
     refuse_another_place(first, there.place);
-    const NodeFile file = NodeFile::of(ranks_here, there.token);
-    job.node_descriptor = open_node_file(there.path, file);
+    const node::File file = node::File::of(ranks_here, there.token);
+    job.node_descriptor = node::open_file(there.path, file);
     return file;
 }
 
@@ -90,7 +90,7 @@ void begin(Job& job, std::function<void()> task) try {
     // There is no thread to be had. Whoever needs what it does will do it.
 }
 
-void claim(const Job& job, const NodeFile& file, int place) {
+void claim(const Job& job, const node::File& file, int place) {
     if (const std::uint32_t before =
             claim_rank(job.node_descriptor, file, static_cast<std::size_t>(place)))
         throw std::runtime_error("process " + std::to_string(before) +
@@ -99,11 +99,12 @@ void claim(const Job& job, const NodeFile& file, int place) {
 
 /// By which strangers are told from ranks of a job on several nodes: rank 0 chooses it before the fence, and all read it after.
 void choose_token(const Job& job) {
-    if (job.rank == 0 && !job.nodes.empty()) job.launcher->put(token_key, Token::fresh().text());
+    if (job.rank == 0 && !job.nodes.empty())
+        job.launcher->put(token_key, node::Token::fresh().text());
 }
 void read_token(Job& job) {
     if (job.nodes.empty()) return;
-    const auto token = Token::from(job.launcher->get(0, token_key));
+    const auto token = node::Token::from(job.launcher->get(0, token_key));
     if (!token) throw std::runtime_error("rank 0 has published no token of the job");
     job.token = *token;
 }
@@ -115,7 +116,7 @@ void share_memory_by_launcher(Job& job, std::function<void()> between_nodes) try
     begin(job, std::move(between_nodes));
     const Numbering numbers = job.numbering();
     const int first = numbers.rank_of(0);
-    NodeFile file{};
+    node::File file{};
     if (job.rank == first) file = make(job, numbers.here());
     choose_token(job);
     job.launcher->fence();

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "launch/board.hpp"
 #include "launch/children_wire.hpp"
+#include "node/board.hpp"
 
 namespace heddle::launch {
 
@@ -48,7 +48,7 @@ void keep_variables_from_children() noexcept {
     if (std::string options = spawn_options(); !options.empty())
         kept_spawn_options() = std::move(options);
     unsetenv(spawn_options_variable);
-    for (const char* variable : {"PMI_FD", "PMI_PORT", node_descriptor_variable, "PMIX_RANK",
+    for (const char* variable : {"PMI_FD", "PMI_PORT", node::node_descriptor_variable, "PMIX_RANK",
                                  "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE"})
         unsetenv(variable);
 }

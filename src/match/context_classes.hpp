@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// What the matching engines of the instances, and receives with MPI_ANY_TAG, tell each other without locks: which
-/// engines have to do with which class of contexts (transport/shm/context_use.hpp), and the order of
+/// engines have to do with which class of contexts (node/context_use.hpp), and the order of
 /// the latest such receive of each class.
 ///
 /// Order          An engine that meets a class for the first time says so, and goes on above that order. If the program
@@ -14,13 +14,13 @@
 #include <atomic>
 #include <cstdint>
 
-#include "transport/shm/context_use.hpp"
+#include "node/context_use.hpp"
 
 namespace heddle::match {
 
 class ContextClasses {
 public:
-    explicit ContextClasses(transport::shm::ContextUse& use) noexcept : use_(use) {
+    explicit ContextClasses(node::ContextUse& use) noexcept : use_(use) {
         for (std::size_t i = 0; i < engines_.size(); ++i) {
             engines_[i].classes_ = this;
             engines_[i].instance_ = static_cast<std::uint8_t>(i);
@@ -34,7 +34,7 @@ public:
         std::uint64_t meet(std::uint32_t context) noexcept {
             classes_->add(context, instance_);
             // Relaxed: see Order above.
-            return classes_->latest_[transport::shm::class_of(context)].order.load(relaxed);
+            return classes_->latest_[node::class_of(context)].order.load(relaxed);
         }
 
     private:
@@ -46,7 +46,7 @@ public:
 
     void add(std::uint32_t context, std::size_t instance) noexcept { use_.add(context, instance); }
     void note_wildcard(std::uint32_t context, std::uint64_t order) noexcept {
-        latest_[transport::shm::class_of(context)].order.store(order, relaxed);  // likewise
+        latest_[node::class_of(context)].order.store(order, relaxed);  // likewise
     }
     std::uint64_t instances(std::uint32_t context) const noexcept {
         return use_.instances(context);
@@ -56,9 +56,9 @@ private:
     struct alignas(cache_line) Latest {
         std::atomic<std::uint64_t> order{0};
     };
-    transport::shm::ContextUse& use_;
+    node::ContextUse& use_;
     std::array<Engine, 64> engines_;
-    std::array<Latest, transport::shm::context_classes> latest_;
+    std::array<Latest, node::context_classes> latest_;
 };
 
 }  // namespace heddle::match

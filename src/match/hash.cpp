@@ -28,7 +28,7 @@ HashMatcher::HashMatcher(std::uint64_t seed, std::uint32_t most_buckets) noexcep
       kept_(hash_, most_buckets) {}
 
 void HashMatcher::report(std::uint32_t context) noexcept {
-    reported_ |= transport::shm::class_bit(context);
+    reported_ |= node::class_bit(context);
     raise_order(reports_->meet(context));
 }
 

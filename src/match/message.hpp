@@ -66,7 +66,7 @@ struct alignas(cache_line) Message {
         std::byte small[40];
         struct {
             std::uint64_t address;  ///< in the sending process; or its place in a ring of payload
-            std::uint8_t manifest;  ///< of one that is streamed (transport/shm/payload_ring.hpp)
+            std::uint8_t manifest;  ///< of one that is streamed (node/payload_ring.hpp)
             bool synchronous;       ///< likewise: the sender waits for an answer in any case
         } far;                      ///< without a copy
         std::uint64_t words[5];     ///< the last one: the offer, of a message that has one

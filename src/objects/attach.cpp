@@ -48,7 +48,7 @@ void announce(core::Thread& thread) noexcept {
     if (thread.page == nullptr) return;
     // Users count their own threads, whichever of the library's came before.
     thread.number = thread.of_library ? 0 : thread.page->ever_attached.fetch_add(1, relaxed);
-    for (launch::Attached& entry : thread.page->attached) {
+    for (node::Attached& entry : thread.page->attached) {
         std::uint32_t free = 0;
         if (entry.owner.load(relaxed) != 0 ||
             !entry.owner.compare_exchange_strong(free, thread.system_id, acq_rel, relaxed))
@@ -132,7 +132,7 @@ core::Thread& attach(Process& process, bool of_library) {
     if (thread == nullptr) throw std::runtime_error("too many threads have called MPI");
     thread->process = &process;
     thread->system_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    launch::Page* const read = process.job.keeper_page;
+    node::Page* const read = process.job.keeper_page;
     thread->page =
         read != nullptr ? read : &process.node.page(static_cast<std::size_t>(process.number()));
     thread->patience = {};

@@ -84,11 +84,11 @@ Communicator& local_communicator(Process& process, Communicator& inter) {
 
 void leave_scratch(const Process& process, Communicator& communicator) noexcept {
     SharedScratch& scratch = communicator.scratch;
-    if (scratch.memory != nullptr) process.node.leave_stage(scratch.stage, scratch.memory);
+    if (scratch.memory != nullptr) process.node.stages().leave(scratch.stage, scratch.memory);
     scratch = {};
     if (const auto nodes = std::exchange(communicator.nodes, nullptr))
         if (nodes->scratch.memory != nullptr)
-            process.node.leave_stage(nodes->scratch.stage, nodes->scratch.memory);
+            process.node.stages().leave(nodes->scratch.stage, nodes->scratch.memory);
 }
 
 std::int32_t process_named_by(const Communicator& communicator, std::int32_t rank) noexcept {
@@ -111,10 +111,10 @@ std::int32_t world_rank(const Process& process, std::int32_t number) noexcept {
 
 /// Communicators of processes that do not fit into the set have no members there.
 void tell_members(const Process& process, const Communicator& communicator,
-                  launch::AwaitedEvent& event) noexcept {
+                  node::AwaitedEvent& event) noexcept {
     for (std::int32_t i = 0; i < communicator.peers; ++i) {
         const std::int32_t rank = world_rank(process, communicator.processes[i]);
-        if (rank < 0 || rank >= launch::AwaitedEvent::most_members) {
+        if (rank < 0 || rank >= node::AwaitedEvent::most_members) {
             for (std::uint64_t& word : event.members) word = 0;
             return;
         }
@@ -124,7 +124,7 @@ void tell_members(const Process& process, const Communicator& communicator,
 
 }  // namespace
 
-void tell_communicator(Process& process, std::uint32_t context, launch::AwaitedEvent& event,
+void tell_communicator(Process& process, std::uint32_t context, node::AwaitedEvent& event,
                        std::int32_t number) noexcept {
     event.context = context;
     event.world_peer = world_rank(process, number);
@@ -139,7 +139,7 @@ void tell_communicator(Process& process, std::uint32_t context, launch::AwaitedE
     if (number < 0 && event.peer >= 0 && event.peer < found->peers)
         event.world_peer = world_rank(process, found->processes[event.peer]);
     const std::unique_lock names(process.set_up, std::try_to_lock);
-    if (names) launch::put_text(event.communicator, found->name.c_str());
+    if (names) node::put_text(event.communicator, found->name.c_str());
 }
 
 void drop(Process& process, Communicator& communicator) noexcept {

@@ -16,11 +16,11 @@
 #include <string>
 
 #include "core/object.hpp"
+#include "node/stages.hpp"
 #include "objects/attributes.hpp"
 #include "objects/contexts.hpp"
 #include "objects/errhandler.hpp"
 #include "objects/group.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 class BsendBuffer;
@@ -63,7 +63,7 @@ struct SharedScratch {
     bool known = false;           ///< whether there is any
     std::uint32_t halves = 0;     ///< uses of its halves so far
     std::byte* memory = nullptr;  ///< where it is mapped; nullptr: there is none, or none yet
-    transport::shm::Stage stage;
+    node::Stage stage;
     std::shared_ptr<const platform::Mapping> mapping;  ///< of a stage that is a segment
     std::uint64_t turn = 0;                            ///< the last turn that a call has taken
     std::uint64_t room = 0;               ///< the last turn whose slots are known to be free
@@ -131,7 +131,7 @@ std::int32_t process_named_by(const Communicator& communicator, std::int32_t ran
 /// Writes down the communicator of a context of point-to-point messages: its name, the size of the group that
 /// messages go to, and who the peer is, which the event names by its rank, or `number` by its number. Nothing of that
 /// if there is none. For threads that have slept for long: all communicators are looked through.
-void tell_communicator(Process& process, std::uint32_t context, launch::AwaitedEvent& event,
+void tell_communicator(Process& process, std::uint32_t context, node::AwaitedEvent& event,
                        std::int32_t number = -1) noexcept;
 /// Drops a reference; the last one destroys.
 void drop(Process& process, Communicator& communicator) noexcept;

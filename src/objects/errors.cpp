@@ -164,10 +164,10 @@ std::string name_of(const Communicator& communicator) {
 
 void end_job(Process& process, int code, const std::string& reason) noexcept {
     const platform::ProgramCode end_of_program;  // its exit handlers are its own
-    launch::Page& page = process.node.page(static_cast<std::size_t>(process.number()));
+    node::Page& page = process.node.page(static_cast<std::size_t>(process.number()));
     page.abort_code.store(code, relaxed);
     std::snprintf(page.abort_reason, sizeof page.abort_reason, "%s", reason.c_str());
-    page.phase.store(launch::Phase::aborted, release);
+    page.phase.store(node::Phase::aborted, release);
     launch::abort(
         process.job, code,
         "rank " + std::to_string(process.rank()) + ": " +

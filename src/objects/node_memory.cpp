@@ -8,11 +8,11 @@
 
 namespace heddle::objects {
 
-NodeMemory::Piece::Piece(const transport::shm::Node& node, std::size_t bytes) noexcept
-    : node_(node), segment_(node.take_segment(bytes)) {
+NodeMemory::Piece::Piece(const node::Segments& segments, std::size_t bytes) noexcept
+    : segments_(segments), segment_(segments.take(bytes)) {
     if (!segment_) return;
     try {
-        mapping_ = node.map_segment(segment_);
+        mapping_ = segments.map(segment_);
     } catch (const std::bad_alloc&) {}
     if (mapping_) platform::begin_holding_pointers(mapping_->address(), mapping_->bytes());
 }
@@ -20,13 +20,13 @@ NodeMemory::Piece::Piece(const transport::shm::Node& node, std::size_t bytes) no
 NodeMemory::Piece::~Piece() {
     if (mapping_) platform::end_holding_pointers(mapping_->address(), mapping_->bytes());
     mapping_ = nullptr;
-    if (segment_) node_.give_segment(segment_);
+    if (segment_) segments_.give(segment_);
 }
 
 void* NodeMemory::take(std::size_t bytes) noexcept {
-    if (!node_.can_spare_segment(bytes)) return nullptr;
+    if (!segments_.can_spare(bytes)) return nullptr;
     try {
-        const Holder piece = std::make_shared<const Piece>(node_, bytes);
+        const Holder piece = std::make_shared<const Piece>(segments_, bytes);
         if (!*piece) return nullptr;
         std::lock_guard guard(lock_);
         pieces_.emplace(piece->begin(), piece);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Memory of MPI_Alloc_mem that other processes of the node can map: each piece is a segment of the node's file
-/// (transport/shm/node.hpp), which has no name.
+/// (node/segments.hpp), which has no name.
 ///
 /// Life           a piece is there until the program frees it and no window has it any more; then its pages go back.
 ///                What the program never frees stays until the process ends, as memory of malloc() does.
@@ -15,37 +15,37 @@
 #include <memory>
 #include <mutex>
 
+#include "node/segments.hpp"
 #include "platform/memory.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::objects {
 
 class NodeMemory {
 public:
     /// A request for less is better served by malloc(): a piece is made of pages.
-    static constexpr std::size_t least_bytes = transport::shm::page_bytes;
-    static constexpr std::size_t alignment = transport::shm::page_bytes;
+    static constexpr std::size_t least_bytes = node::page_bytes;
+    static constexpr std::size_t alignment = node::page_bytes;
 
     class Piece {
     public:
         /// Empty where there is no such memory.
-        Piece(const transport::shm::Node& node, std::size_t bytes) noexcept;
+        Piece(const node::Segments& segments, std::size_t bytes) noexcept;
         ~Piece();
         Piece(const Piece&) = delete;
         Piece& operator=(const Piece&) = delete;
 
         explicit operator bool() const noexcept { return mapping_ != nullptr; }
-        const transport::shm::Segment& segment() const noexcept { return segment_; }
+        const node::Segment& segment() const noexcept { return segment_; }
         std::byte* begin() const noexcept { return static_cast<std::byte*>(mapping_->address()); }
 
     private:
-        const transport::shm::Node& node_;
-        const transport::shm::Segment segment_;
+        const node::Segments& segments_;
+        const node::Segment segment_;
         std::shared_ptr<const platform::Mapping> mapping_;
     };
     using Holder = std::shared_ptr<const Piece>;
 
-    explicit NodeMemory(const transport::shm::Node& node) noexcept : node_(node) {}
+    explicit NodeMemory(const node::Segments& segments) noexcept : segments_(segments) {}
 
     void* take(std::size_t bytes) noexcept;
     /// False: it is not the beginning of a piece.
@@ -54,7 +54,7 @@ public:
     Holder piece_with(const void* memory, std::size_t bytes) const;
 
 private:
-    const transport::shm::Node& node_;
+    const node::Segments& segments_;
     mutable std::mutex lock_;
     std::map<const std::byte*, Holder> pieces_;  ///< by where they begin
 };

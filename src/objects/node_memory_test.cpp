@@ -6,13 +6,13 @@
 #include <unistd.h>
 #include <vector>
 
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 
 namespace heddle::objects {
 namespace {
 
-using transport::shm::Node;
-using transport::shm::page_bytes;
+using node::Node;
+using node::page_bytes;
 
 class NodeMemoryTest : public ::testing::Test {
 protected:
@@ -25,10 +25,9 @@ protected:
         return status.st_blocks;
     }
 
-    const int descriptor_ =
-        launch::create_node_file(launch::NodeFile::of(1, launch::Token::fresh()));
+    const int descriptor_ = node::create_file(node::File::of(1, node::Token::fresh()));
     const std::optional<Node> node_ = Node::map(descriptor_, 1);
-    NodeMemory memory_{*node_};
+    NodeMemory memory_{node_->segments()};
 };
 
 TEST_F(NodeMemoryTest, a_piece_has_what_lies_in_it_and_nothing_else) {
@@ -68,7 +67,7 @@ TEST_F(NodeMemoryTest, pages_go_back_when_nobody_has_the_piece_any_more) {
 }
 
 TEST_F(NodeMemoryTest, what_does_not_fit_is_not_there) {
-    EXPECT_EQ(memory_.take(transport::shm::segments_bytes + 1), nullptr);
+    EXPECT_EQ(memory_.take(node::segments_bytes + 1), nullptr);
     EXPECT_EQ(memory_.take(std::size_t{1} << 59), nullptr);  // more than addresses
     void* memory = memory_.take(page_bytes);
     EXPECT_NE(memory, nullptr);
@@ -76,11 +75,12 @@ TEST_F(NodeMemoryTest, what_does_not_fit_is_not_there) {
 }
 
 TEST_F(NodeMemoryTest, half_of_the_segments_are_for_others) {
-    std::vector<transport::shm::Segment> others;
-    while (node_->can_spare_segment(page_bytes)) others.push_back(node_->take_segment(page_bytes));
+    std::vector<node::Segment> others;
+    while (node_->segments().can_spare(page_bytes))
+        others.push_back(node_->segments().take(page_bytes));
     EXPECT_GT(others.size(), 10000U);
     EXPECT_EQ(memory_.take(page_bytes), nullptr);
-    EXPECT_TRUE(node_->take_segment(page_bytes));
+    EXPECT_TRUE(node_->segments().take(page_bytes));
 }
 
 }  // namespace

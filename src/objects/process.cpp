@@ -45,7 +45,7 @@ std::size_t processes_here(const launch::Job& job) {
 }
 
 [[noreturn]] void fail_to_map(const launch::Job& job, std::size_t processes) {
-    const auto layout = transport::shm::Layout::of(processes);
+    const auto layout = node::Layout::of(processes);
     if (errno == EFBIG) does_not_fit(job, platform::limit_that_forbids({.file = layout.bytes(0)}));
     throw std::runtime_error("cannot map the memory that " + std::to_string(job.size) +
                              " ranks share: " + std::strerror(errno));
@@ -60,7 +60,7 @@ void be_no_rank() noexcept {
 /// Says which limit does not allow what a rank of a job of so many needs.
 void look_at_limits(const launch::Job& job) {
     const std::size_t processes = processes_here(job);
-    const auto layout = transport::shm::Layout::of(processes);
+    const auto layout = node::Layout::of(processes);
     const std::size_t ends =
         processes * layout.instances * (sizeof(instance::Channel) + sizeof(instance::Inlet));
     const std::size_t data = first_memory + spare_memory + ends;
@@ -79,16 +79,16 @@ void be_process_of_program(Process& process) {
     pthread_atfork(nullptr, nullptr, be_no_rank);
 }
 
-transport::shm::Node Process::map_node(const launch::Job& job) {
+node::Node Process::map_node(const launch::Job& job) {
     look_at_limits(job);
-    auto node = transport::shm::Node::map(job.node_descriptor, processes_here(job));
+    auto node = node::Node::map(job.node_descriptor, processes_here(job));
     const auto own = static_cast<std::size_t>(job.numbering().own());
     if (!node || !node->map_rings(own, platform::addresses_are_limited()))
         fail_to_map(job, processes_here(job));
     return std::move(*node);
 }
 
-Process::Process(launch::Job joined, transport::shm::Node mapped)
+Process::Process(launch::Job joined, node::Node mapped)
     : job(std::move(joined)),
       numbers(job.numbering()),
       node(std::move(mapped)),
@@ -114,7 +114,7 @@ Process::Process(launch::Job joined, transport::shm::Node mapped)
 }
 
 void Process::tell_thread_level(int level) noexcept {
-    launch::Page* const read = job.keeper_page;
+    node::Page* const read = job.keeper_page;
     std::atomic<std::int32_t>& told =
         (read != nullptr ? *read : node.page(static_cast<std::size_t>(number()))).thread_level;
     std::int32_t before = told.load(relaxed);
@@ -195,7 +195,7 @@ void Process::open() {
     }
     stays_open();
     if (uses_++ != 0) return;
-    node.page(static_cast<std::size_t>(number())).phase.store(launch::Phase::initialized, release);
+    node.page(static_cast<std::size_t>(number())).phase.store(node::Phase::initialized, release);
     life.store(Life::initialized, release);
 }
 
@@ -205,8 +205,8 @@ bool Process::close() noexcept {
         stays_open();
         return false;
     }
-    const launch::Phase phase =
-        world_life() == Life::finalized ? launch::Phase::finalized : launch::Phase::closed;
+    const node::Phase phase =
+        world_life() == Life::finalized ? node::Phase::finalized : node::Phase::closed;
     node.page(static_cast<std::size_t>(number())).phase.store(phase, release);
     life.store(Life::finalized, release);
     return true;

@@ -26,6 +26,7 @@
 #include "core/arena.hpp"
 #include "core/thread.hpp"
 #include "launch/job.hpp"
+#include "node/node.hpp"
 #include "objects/communicator.hpp"
 #include "objects/datatype.hpp"
 #include "objects/errhandler.hpp"
@@ -39,7 +40,6 @@
 #include "objects/window.hpp"
 #include "tool/settings.hpp"
 #include "transport/guests.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 class Engine;
@@ -65,7 +65,7 @@ public:
     enum class Life : std::uint8_t { fresh, initialized, finalized, forked };
 
     /// Makes the objects that MPI_Init promises. Throws std::runtime_error.
-    Process(launch::Job job, transport::shm::Node node);
+    Process(launch::Job job, node::Node node);
     virtual ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
@@ -98,7 +98,7 @@ public:
 
     launch::Job job;
     const launch::Numbering numbers;
-    transport::shm::Node node;
+    node::Node node;
 
     core::Arena<core::Thread> threads;
     core::Arena<core::Request> requests;
@@ -136,7 +136,7 @@ public:
     PredefinedAttributes predefined_attributes;
     std::unordered_map<const Datatype*, Attributes> type_attributes;  ///< guarded by set_up
     std::shared_ptr<p2p::BsendBuffer> buffer;  ///< MPI_Buffer_attach; guarded by set_up
-    NodeMemory node_memory{node};              ///< MPI_Alloc_mem
+    NodeMemory node_memory{node.segments()};   ///< MPI_Alloc_mem
 
     MPI_Comm parent = MPI_COMM_NULL;          ///< with those who have started this job
     std::shared_ptr<dyn::Families> families;  ///< nullptr: it has started none
@@ -242,7 +242,7 @@ protected:
 
     /// Maps the memory of the job, with the rings to this rank; where addresses are limited, with its rings to
     /// others, too. Throws std::runtime_error.
-    static transport::shm::Node map_node(const launch::Job& job);
+    static node::Node map_node(const launch::Job& job);
 
     /// The memory of the node has been mapped again, perhaps elsewhere; false if there is no room for more (errno).
     virtual bool memory_is_back() = 0;

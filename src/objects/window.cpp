@@ -33,7 +33,7 @@ constexpr Word words[] = {
 
 constexpr const char* alignment_key = "mpi_minimum_memory_alignment";
 /// Mappings are aligned to pages.
-constexpr std::size_t most_alignment = transport::shm::page_bytes;
+constexpr std::size_t most_alignment = node::page_bytes;
 
 std::size_t alignment_in(std::string_view text, std::size_t otherwise) noexcept {
     std::size_t bytes = 0;

@@ -17,12 +17,12 @@
 #include "core/object.hpp"
 #include "core/request.hpp"
 #include "mpi.h"
+#include "node/segments.hpp"
 #include "objects/attributes.hpp"
 #include "objects/communicator.hpp"
 #include "objects/errhandler.hpp"
 #include "objects/node_memory.hpp"
 #include "platform/memory.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::rma {
 class FarService;
@@ -134,7 +134,7 @@ struct alignas(512) Window : core::Object {
     std::string name;                  ///< guarded likewise
     Attributes attributes;             ///< guarded likewise
     WindowHints hints;                 ///< guarded likewise
-    transport::shm::Segment segment;   ///< of this node's processes, taken by the first of them
+    node::Segment segment;             ///< of this node's processes, taken by the first of them
     std::vector<std::int32_t> here;    ///< the ranks of those
     std::vector<std::int32_t> first_beside;  ///< by rank, the first rank of its node
     std::vector<std::int32_t> nodes;         ///< the first rank of each node, in their order

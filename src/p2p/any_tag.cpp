@@ -75,7 +75,7 @@ void AnyTag::take_out_of_rings(ProgressCall& call, const instance::AllInstances&
     list_all_rung(all);
     all.each_inlet([&](instance::LockedInstance instance, instance::Inlet& inlet) {
         bool moved = false;
-        while (transport::shm::Cell* cell = inlet.ring.front()) {
+        while (node::Cell* cell = inlet.ring.front()) {
             if (is_control(static_cast<MessageKind>(cell->kind))) {
                 others_.receiver.deliver_control(call, instance, inlet.process, *cell);
             } else if (cell->stamp <= last_stamp) {
@@ -107,7 +107,7 @@ Ready AnyTag::another_ready(const instance::AllInstances& all, const instance::I
 bool AnyTag::drain_only(ProgressCall& call, const instance::AllInstances& all) {
     const Ready only = call.left.inlet != nullptr ? call.left : another_ready(all, nullptr);
     if (only.inlet == nullptr) return true;
-    const transport::shm::Cell* cell = only.inlet->ring.front();
+    const node::Cell* cell = only.inlet->ring.front();
     settle_all(all);  // the message says by which instances others may come
     if (cell == nullptr || is_control(static_cast<MessageKind>(cell->kind)) ||
         base_.notice_from(only.inlet->process).may_precede(cell->context, cell->stamp) ||
@@ -124,7 +124,7 @@ bool AnyTag::drain_only(ProgressCall& call, const instance::AllInstances& all) {
 /// when that is not so any more.
 bool AnyTag::may_be_preceded(const match::Message& message) noexcept {
     if (base_.is_far(message.peer)) return false;
-    transport::shm::BlockedNotice& notice = base_.notice_from(message.peer);
+    node::BlockedNotice& notice = base_.notice_from(message.peer);
     const auto ask = [&] { return notice.may_precede(message.envelope.context, message.stamp); };
     if (!ask()) [[likely]]
         return false;

@@ -36,7 +36,7 @@ void AnyTag::leave_home(std::uint32_t context) {
 bool AnyTag::awaits_order(instance::LockedInstance instance, std::uint32_t context) noexcept {
     if (wildcards_.want_order(context)) return true;
     if (!homes_.is_wild(context)) {
-        instance->attention &= ~transport::shm::class_bit(context);
+        instance->attention &= ~node::class_bit(context);
         return false;
     }
     return homes_.of(context) != Homes::nowhere && !is_at_home(context, instance);
@@ -92,7 +92,7 @@ void AnyTag::pay_attention(const instance::AllInstances& all, std::uint64_t clas
 void AnyTag::be_wild(const instance::AllInstances& all, std::uint32_t context) noexcept {
     if (homes_.is_wild(context)) return;
     homes_.make_wild(all, context);
-    pay_attention(all, transport::shm::class_bit(context));
+    pay_attention(all, node::class_bit(context));
 }
 
 /// Gives the context's class a home where it can have one, or has it leave. True: it has one.
@@ -101,8 +101,7 @@ bool AnyTag::settle(const instance::AllInstances& all, std::uint32_t context) {
     const std::uint8_t home = homes_.of(context);
     const Instances by = base_.classes.instances(context);
     const bool may_have_one = homes_.allowed() && std::has_single_bit(by) &&
-        (by & base_.pool.used()) != 0 &&
-        (deferred_.contexts() & transport::shm::class_bit(context)) == 0;
+        (by & base_.pool.used()) != 0 && (deferred_.contexts() & node::class_bit(context)) == 0;
     if (may_have_one && home == Homes::nowhere) {
         const instance::LockedInstance at = all[static_cast<std::size_t>(std::countr_zero(by))];
         wildcards_.move_to(all, homes_.make(at), context);

@@ -14,26 +14,27 @@ namespace {
 
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 constexpr std::uint64_t fragment_bytes = 8192;
-static_assert(fragment_bytes + sizeof(DataFields) <= transport::shm::most_payload);
+static_assert(fragment_bytes + sizeof(DataFields) <= node::most_payload);
 
 }  // namespace
 
-Backlog::Backlog(const transport::shm::Node& node, std::int32_t rank, instance::Pool& pool,
-                 const MessageOffers& offers, AnnouncedSends& announced, Endings& endings,
-                 bool keeps_numbers)
-    : node_(node),
+Backlog::Backlog(const node::Rings& rings, const node::Mailboxes& mailboxes, std::int32_t rank,
+                 instance::Pool& pool, const MessageOffers& offers, AnnouncedSends& announced,
+                 Endings& endings, bool keeps_numbers)
+    : rings_(rings),
+      mailboxes_(mailboxes),
       rank_(rank),
       keeps_numbers_(keeps_numbers),
       pool_(pool),
       offers_(offers),
       announced_(announced),
       endings_(endings),
-      blocked_(node.processes()),
+      blocked_(rings.processes()),
       pending_(most_pending) {}
 
-void Backlog::hand_over(instance::HeldOutbox outbox, instance::Channel& channel,
-                        transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
-                        MessageKind kind, const void* prefix, std::uint32_t prefix_bytes,
+void Backlog::hand_over(instance::HeldOutbox outbox, instance::Channel& channel, node::Cell& cell,
+                        std::size_t cells, const Outbound& message, MessageKind kind,
+                        const void* prefix, std::uint32_t prefix_bytes,
                         std::uint64_t stamp) noexcept {
     if (!is_control(kind)) announce_context(channel, message.envelope.context);
     write_cells(cell, message, kind, prefix, prefix_bytes, stamp);
@@ -41,15 +42,15 @@ void Backlog::hand_over(instance::HeldOutbox outbox, instance::Channel& channel,
     channel.ring.publish(cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
     if (channel.ring.cold())
-        node_.notify(static_cast<std::size_t>(rank_), static_cast<std::size_t>(channel.process),
-                     channel.instance);
+        mailboxes_.notify(static_cast<std::size_t>(rank_),
+                          static_cast<std::size_t>(channel.process), channel.instance);
 }
 
 /// Before a message of the context is published through this channel, or known to be blocked there.
 void Backlog::announce_context(instance::Channel& channel, std::uint32_t context) noexcept {
-    const std::uint64_t bit = transport::shm::class_bit(context);
+    const std::uint64_t bit = node::class_bit(context);
     if ((channel.open_for & bit) != 0) return;
-    node_.mailbox(static_cast<std::size_t>(channel.process)).use.add(context, channel.instance);
+    mailboxes_.of(static_cast<std::size_t>(channel.process)).use.add(context, channel.instance);
     if (channel.state == instance::Channel::State::open) channel.open_for |= bit;
 }
 
@@ -125,12 +126,12 @@ bool Backlog::flush_channel(ProgressCall& call, instance::HeldOutbox outbox,
 bool Backlog::flush_one(ProgressCall& call, instance::HeldOutbox outbox,
                         instance::Channel& channel) {
     instance::Pending& pending = channel.backlog.front();
-    if (node_.is_under_pressure(channel.process)) [[unlikely]]
+    if (mailboxes_.is_under_pressure(channel.process)) [[unlikely]]
         if (withhold(pending, true)) outbox->counters.withheld.add();
     const bool in_pieces = is_data(pending);
     const std::uint64_t bytes = in_pieces ? std::min(pending.bytes, fragment_bytes) : pending.bytes;
-    const std::size_t cells = transport::shm::cells_for(pending.prefix_bytes + bytes);
-    transport::shm::Cell* cell = channel.ring.reserve_in_spite(cells);
+    const std::size_t cells = node::cells_for(pending.prefix_bytes + bytes);
+    node::Cell* cell = channel.ring.reserve_in_spite(cells);
     if (cell == nullptr) return false;
     hand_over(
         outbox, channel, *cell, cells,
@@ -138,7 +139,7 @@ bool Backlog::flush_one(ProgressCall& call, instance::HeldOutbox outbox,
         static_cast<MessageKind>(pending.kind), pending.prefix, pending.prefix_bytes,
         pending.stamp);
     if (moves_large_payload(static_cast<MessageKind>(pending.kind)))
-        wake_workers(node_, rank_, channel.process);
+        wake_workers(mailboxes_, rank_, channel.process);
     if (bytes < pending.bytes) {
         pass_piece(pending, bytes);
         return true;
@@ -156,7 +157,7 @@ void Backlog::end(instance::HeldOutbox outbox, const instance::Channel& channel,
     if (!is_control(static_cast<MessageKind>(pending.kind)) &&
         blocked_[static_cast<std::size_t>(channel.process)].remove(
             notice_for(channel.process), pending.stamp, pending.envelope.context))
-        node_.notify_withdrawn(static_cast<std::size_t>(channel.process));
+        mailboxes_.notify_withdrawn(static_cast<std::size_t>(channel.process));
     outbox->counters.backlog.subtract();
     pending_.give(&pending);
 }

@@ -33,15 +33,14 @@ public:
     using Instances = instance::Instances;
 
     /// `keeps_numbers`: a message that is taken back leaves its number to one that says nothing.
-    Backlog(const transport::shm::Node& node, std::int32_t rank, instance::Pool& pool,
-            const MessageOffers& offers, AnnouncedSends& announced, Endings& endings,
-            bool keeps_numbers);
+    Backlog(const node::Rings& rings, const node::Mailboxes& mailboxes, std::int32_t rank,
+            instance::Pool& pool, const MessageOffers& offers, AnnouncedSends& announced,
+            Endings& endings, bool keeps_numbers);
 
     /// Writes the message into its cells, and hands them over.
-    void hand_over(instance::HeldOutbox outbox, instance::Channel& channel,
-                   transport::shm::Cell& cell, std::size_t cells, const Outbound& message,
-                   MessageKind kind, const void* prefix, std::uint32_t prefix_bytes,
-                   std::uint64_t stamp) noexcept;
+    void hand_over(instance::HeldOutbox outbox, instance::Channel& channel, node::Cell& cell,
+                   std::size_t cells, const Outbound& message, MessageKind kind, const void* prefix,
+                   std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept;
     void queue(instance::HeldOutbox outbox, instance::Channel& channel,
                const instance::Pending& what);
     /// Has whoever makes progress look at what waits for room.
@@ -75,12 +74,13 @@ private:
     bool flush_one(ProgressCall& call, instance::HeldOutbox outbox, instance::Channel& channel);
     void end(instance::HeldOutbox outbox, const instance::Channel& channel,
              instance::Pending& pending) noexcept;
-    transport::shm::BlockedNotice& notice_for(std::int32_t process) const noexcept {
-        return node_.blocked_notice(static_cast<std::size_t>(rank_),
-                                    static_cast<std::size_t>(process));
+    node::BlockedNotice& notice_for(std::int32_t process) const noexcept {
+        return rings_.blocked_notice(static_cast<std::size_t>(rank_),
+                                     static_cast<std::size_t>(process));
     }
 
-    const transport::shm::Node& node_;
+    const node::Rings& rings_;
+    const node::Mailboxes& mailboxes_;
     const std::int32_t rank_;
     const bool keeps_numbers_;
     instance::Pool& pool_;

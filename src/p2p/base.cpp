@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/base.hpp"
 
+#include "node/node.hpp"
+
 #include "tool/recipe.hpp"
 #include "transport/guests.hpp"
 
 namespace heddle::p2p {
 
-Base::Base(const transport::shm::Node& node, const launch::Numbering& numbers,
+Base::Base(const node::Node& node, const launch::Numbering& numbers,
            core::Arena<core::Request>& arena, const tool::Settings& settings)
-    : node(node),
+    : board(node.board()),
+      mailboxes(node.mailboxes()),
+      rings(node.rings()),
       rank(numbers.own()),
       here(numbers.here()),
       settings(settings),
-      pool(node, rank, numbers.size(), transport::Guests::most, settings),
+      pool(rings, rank, numbers.size(), transport::Guests::most, settings),
       requests(arena),
       stamps(settings.stamps),
       recording(settings.record.empty() ? nullptr

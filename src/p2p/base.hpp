@@ -10,6 +10,9 @@
 #include "launch/numbering.hpp"
 #include "match/context_classes.hpp"
 #include "match/recording.hpp"
+#include "node/board.hpp"
+#include "node/mailboxes.hpp"
+#include "node/rings.hpp"
 #include "p2p/guest_listener.hpp"
 #include "p2p/laboratory.hpp"
 #include "p2p/requests.hpp"
@@ -17,16 +20,21 @@
 #include "progress/lot.hpp"
 #include "sync/lone_thread.hpp"
 #include "tool/settings.hpp"
-#include "transport/shm/node.hpp"
+
+namespace heddle::node {
+class Node;
+}
 
 namespace heddle::p2p {
 
 struct Base {
     /// `node`: shared with the processes whose numbers are below numbers.here().
-    Base(const transport::shm::Node& node, const launch::Numbering& numbers,
+    Base(const node::Node& node, const launch::Numbering& numbers,
          core::Arena<core::Request>& arena, const tool::Settings& settings);
 
-    const transport::shm::Node& node;
+    const node::Board board;
+    const node::Mailboxes& mailboxes;
+    const node::Rings& rings;
     const std::int32_t rank;  ///< number of this process
     const std::int32_t here;  ///< those of the node's are below
     const tool::Settings settings;
@@ -45,7 +53,7 @@ struct Base {
     bool is_far(std::int32_t process) const noexcept { return process >= here; }
     /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
     bool is_under_pressure(std::int32_t process) const noexcept {
-        return !is_far(process) && node.is_under_pressure(process);
+        return !is_far(process) && mailboxes.is_under_pressure(process);
     }
     bool in_laboratory() const noexcept { return laboratory != nullptr; }
     /// Whether messages have numbers, and are matched in their order (p2p/laboratory.hpp).
@@ -53,17 +61,16 @@ struct Base {
 
     instance::AllInstances lock_all() { return {pool, lone_thread}; }
 
-    transport::shm::Mailbox& mailbox() const noexcept {
-        return node.mailbox(static_cast<std::size_t>(rank));
-    }
+    node::Mailbox& mailbox() const noexcept { return mailboxes.of(static_cast<std::size_t>(rank)); }
     sync::Doorbell& bell() const noexcept { return mailbox().bell; }
     /// What `from` says of messages that are blocked there.
-    transport::shm::BlockedNotice& notice_from(std::int32_t from) const noexcept {
-        return node.blocked_notice(static_cast<std::size_t>(from), static_cast<std::size_t>(rank));
+    node::BlockedNotice& notice_from(std::int32_t from) const noexcept {
+        return rings.blocked_notice(static_cast<std::size_t>(from), static_cast<std::size_t>(rank));
     }
     /// Makes the process look at its ring from this one.
     [[gnu::cold]] void notify(std::int32_t process, std::uint8_t instance) const noexcept {
-        node.notify(static_cast<std::size_t>(rank), static_cast<std::size_t>(process), instance);
+        mailboxes.notify(static_cast<std::size_t>(rank), static_cast<std::size_t>(process),
+                         instance);
     }
 };
 

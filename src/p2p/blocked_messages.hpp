@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// The messages to one process that wait for room in a ring, and what their receiver is told of them
-/// (transport::shm::BlockedNotice), since later messages may overtake them in rings of other instances.
+/// (node::BlockedNotice), since later messages may overtake them in rings of other instances.
 ///
 /// Thread safety  any thread. On no path but that of full rings.
 /// Errors         add() throws std::bad_alloc, and has changed nothing then.
@@ -12,15 +12,15 @@
 #include <mutex>
 #include <set>
 
+#include "node/blocked_notice.hpp"
 #include "sync/mutex.hpp"
-#include "transport/shm/blocked_notice.hpp"
 
 namespace heddle::p2p {
 
 class BlockedMessages {
 public:
     /// Before any message that is sent later can be published.
-    void add(transport::shm::BlockedNotice& notice, std::uint64_t stamp, std::uint32_t context) {
+    void add(node::BlockedNotice& notice, std::uint64_t stamp, std::uint32_t context) {
         std::lock_guard guard(lock_);
         const auto [at, is_new] = contexts_.try_emplace(context);
         try {
@@ -34,7 +34,7 @@ public:
         notice.tell_how_many(++blocked_);
     }
     /// After the message has been published. True: the receiver is to be told in its mailbox.
-    [[nodiscard]] bool remove(transport::shm::BlockedNotice& notice, std::uint64_t stamp,
+    [[nodiscard]] bool remove(node::BlockedNotice& notice, std::uint64_t stamp,
                               std::uint32_t context) noexcept {
         std::lock_guard guard(lock_);
         const auto at = contexts_.find(context);
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t shared_place = transport::shm::BlockedNotice::places;
+    static constexpr std::size_t shared_place = node::BlockedNotice::places;
     struct Context {
         std::multiset<std::uint64_t> stamps;
         std::size_t place = shared_place;
@@ -66,7 +66,7 @@ private:
         free_places_ &= free_places_ - 1;
         return static_cast<std::size_t>(place);
     }
-    void tell(transport::shm::BlockedNotice& notice, std::uint32_t context,
+    void tell(node::BlockedNotice& notice, std::uint32_t context,
               const Context& one) const noexcept {
         notice.tell(one.place, context,
                     one.place == shared_place ? earliest_of_others() : one.earliest());

@@ -7,8 +7,8 @@
 
 namespace {
 
+using heddle::node::BlockedNotice;
 using heddle::p2p::BlockedMessages;
-using heddle::transport::shm::BlockedNotice;
 
 constexpr std::uint32_t places = BlockedNotice::places;
 

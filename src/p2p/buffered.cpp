@@ -14,9 +14,8 @@
 namespace heddle::p2p {
 namespace {
 
-void tell_of_flush(core::Thread& thread, const core::Request&,
-                   launch::AwaitedEvent& event) noexcept {
-    event.kind = launch::AwaitedKind::buffered;
+void tell_of_flush(core::Thread& thread, const core::Request&, node::AwaitedEvent& event) noexcept {
+    event.kind = node::AwaitedKind::buffered;
     tell_everybody(thread, event);
 }
 

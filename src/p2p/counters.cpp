@@ -12,7 +12,7 @@ namespace heddle::p2p {
 
 tool::Values Engine::counted_by(std::size_t instance) {
     tool::Values values;
-    base_.pool[instance].add_counted_to(values, base_.node.processes());
+    base_.pool[instance].add_counted_to(values, base_.rings.processes());
     match::add_shallow_searches(values);
     if (base_.in_laboratory()) values += base_.laboratory->holding(instance);
     return values;
@@ -22,7 +22,7 @@ tool::Values Engine::counted() {
     tool::Values values;
     // All of them: what was never used is zeroes.
     for (std::size_t i = 0; i < base_.pool.size(); ++i)
-        base_.pool[i].add_counted_to(values, base_.node.processes());
+        base_.pool[i].add_counted_to(values, base_.rings.processes());
     any_tag_.add_to(values);
     match::add_shallow_searches(values);
     if (far_.network() != nullptr) far_.network()->add_to(values);

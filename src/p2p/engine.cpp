@@ -10,15 +10,16 @@
 
 namespace heddle::p2p {
 
-Engine::Engine(const transport::shm::Node& node, const launch::Numbering& numbers,
+Engine::Engine(const node::Node& node, const launch::Numbering& numbers,
                core::Arena<core::Request>& requests, const tool::Settings& settings)
     : base_(node, numbers, requests, settings),
       pressure_(settings.unexpected_limit, node.processes(), base_.pool.size(),
                 base_.mailbox().under_pressure),
-      offers_(node, base_.rank, !base_.is_sequenced()),
-      threads_(node, base_.rank, base_.lone_thread),
-      backlog_(node, base_.rank, base_.pool, offers_, announced_, endings_, base_.is_sequenced()),
-      payload_rings_(node, base_.rank, settings),
+      offers_(base_.rings, base_.board, base_.rank, !base_.is_sequenced()),
+      threads_(base_.mailboxes, base_.rank, base_.lone_thread),
+      backlog_(base_.rings, base_.mailboxes, base_.rank, base_.pool, offers_, announced_, endings_,
+               base_.is_sequenced()),
+      payload_rings_(base_.rings, base_.rank, settings),
       copies_(base_, sender_, backlog_, payload_rings_, announced_, threads_.cores()),
       unexpected_(messages_, offers_, copies_, pressure_, base_.recording.get()),
       rings_(base_),
@@ -46,10 +47,9 @@ void finish(ProgressCall& call) { call.thread.engine->polling().finish(call); }
 void Engine::agree_on_fences() {
     const int refusal = sync::HeavyFences::refusal();
     if (refusal == 0) return;
-    const transport::shm::Node& node = base_.node;
-    node.page(static_cast<std::size_t>(base_.rank)).fences_refused.store(refusal, relaxed);
-    for (std::size_t process = 0; process < node.processes(); ++process)
-        node.mailbox(process).bell.expect_missed_rings();
+    base_.board.page(static_cast<std::size_t>(base_.rank)).fences_refused.store(refusal, relaxed);
+    for (std::size_t process = 0; process < base_.mailboxes.processes(); ++process)
+        base_.mailboxes.of(process).bell.expect_missed_rings();
 }
 
 void Engine::use_network(Network& network) noexcept {

@@ -53,7 +53,7 @@ public:
     using Instances = instance::Instances;
 
     /// `node`: shared with the processes whose numbers are below numbers.here().
-    Engine(const transport::shm::Node& node, const launch::Numbering& numbers,
+    Engine(const node::Node& node, const launch::Numbering& numbers,
            core::Arena<core::Request>& requests, const tool::Settings& settings);
     ~Engine();
     Engine(const Engine&) = delete;

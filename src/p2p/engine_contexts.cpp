@@ -15,7 +15,7 @@ namespace heddle::p2p {
 /// else has a message in his hands.
 BusyContexts Engine::busy_contexts(core::Thread& thread) {
     BusyContexts busy;
-    for (std::int32_t from = 0; from < static_cast<std::int32_t>(base_.node.processes()); ++from)
+    for (std::int32_t from = 0; from < static_cast<std::int32_t>(base_.rings.processes()); ++from)
         busy.unknown = !base_.notice_from(from).each(
                            [&](std::uint32_t context) { busy.found.push_back(context); }) ||
             busy.unknown;
@@ -89,7 +89,7 @@ bool Engine::bind_rings_again() {
     bool mapped = true;
     base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
         const instance::InstanceLock held(instance);
-        for (std::size_t from = 0; from < base_.node.processes() && mapped; ++from) {
+        for (std::size_t from = 0; from < base_.rings.processes() && mapped; ++from) {
             instance::Inlet& inlet = held->inlets[from];
             if (!inlet.bound || !inlet.payload) continue;
             inlet.payload =

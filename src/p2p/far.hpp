@@ -97,7 +97,7 @@ public:
     void answer_briefly(ProgressCall& call, std::int32_t process, std::uint64_t receiver,
                         const void* data, std::uint64_t bytes);
     static constexpr std::uint64_t brief =
-        transport::shm::inline_payload - sizeof(DataFields);  ///< bytes, at most
+        node::inline_payload - sizeof(DataFields);  ///< bytes, at most
     void acknowledge(ProgressCall& call, std::int32_t process, std::uint64_t receiver);
     void refuse(ProgressCall& call, std::int32_t process, const RefusedFields& fields);
 

@@ -37,7 +37,7 @@ void Far::answer(ProgressCall& call, std::int32_t process, const DataFields& fie
 
 void Far::answer_briefly(ProgressCall& call, std::int32_t process, std::uint64_t receiver,
                          const void* data, std::uint64_t bytes) {
-    std::array<std::byte, transport::shm::inline_payload> all;
+    std::array<std::byte, node::inline_payload> all;
     const DataFields fields{receiver, 0};
     std::memcpy(all.data(), &fields, sizeof fields);
     std::memcpy(all.data() + sizeof fields, data, bytes);

@@ -138,8 +138,8 @@ int cancel(core::Thread&, core::Request& request) {
 }
 
 /// Any thread of the program completes it.
-void tell(core::Thread& thread, const core::Request&, launch::AwaitedEvent& event) noexcept {
-    event.kind = launch::AwaitedKind::program;
+void tell(core::Thread& thread, const core::Request&, node::AwaitedEvent& event) noexcept {
+    event.kind = node::AwaitedKind::program;
     event.world_peer = thread.process->rank();
 }
 

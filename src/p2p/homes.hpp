@@ -20,8 +20,8 @@
 #include <string>
 #include <utility>
 
+#include "node/context_use.hpp"
 #include "p2p/wildcards.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 
@@ -38,18 +38,18 @@ public:
 
     /// Whether a receive with MPI_ANY_TAG of this class of contexts has ever been posted.
     bool is_wild(std::uint32_t context) const noexcept {
-        return (wild_ & transport::shm::class_bit(context)) != 0;
+        return (wild_ & node::class_bit(context)) != 0;
     }
     void make_wild(const instance::AllInstances&, std::uint32_t context) noexcept {
-        wild_ |= transport::shm::class_bit(context);
+        wild_ |= node::class_bit(context);
     }
 
     std::uint8_t of(std::uint32_t context) const noexcept {
-        return homes_[transport::shm::class_of(context)].load(relaxed);
+        return homes_[node::class_of(context)].load(relaxed);
     }
     void set(const instance::AllInstances&, std::uint32_t context, std::uint8_t instance) noexcept {
-        homes_[transport::shm::class_of(context)].store(instance, relaxed);
-        const std::uint64_t bit = transport::shm::class_bit(context);
+        homes_[node::class_of(context)].store(instance, relaxed);
+        const std::uint64_t bit = node::class_bit(context);
         at_home_ = instance == nowhere ? at_home_ & ~bit : at_home_ | bit;
     }
     /// Classes that have a home, a bit for each.
@@ -76,10 +76,9 @@ private:
     std::string matcher_;
     std::uint64_t wild_ = 0;
     std::uint64_t at_home_ = 0;
-    std::array<std::atomic<std::uint8_t>, transport::shm::context_classes> homes_;
-    std::array<std::unique_ptr<PostedWildcards>, transport::shm::most_instances> lists_;
-    std::array<std::atomic<PostedWildcards*>, transport::shm::most_instances>
-        posted_{};  ///< the same
+    std::array<std::atomic<std::uint8_t>, node::context_classes> homes_;
+    std::array<std::unique_ptr<PostedWildcards>, node::most_instances> lists_;
+    std::array<std::atomic<PostedWildcards*>, node::most_instances> posted_{};  ///< the same
 };
 
 }  // namespace heddle::p2p

@@ -36,9 +36,9 @@ void HotRings::warm(instance::LockedInstance instance, instance::Inlet& inlet) n
 }
 
 void HotRings::list_rung(instance::LockedInstance instance) {
-    for (std::size_t word = 0; word < base_.node.source_words(); ++word) {
-        auto& sources =
-            base_.node.rung_sources(static_cast<std::size_t>(base_.rank), instance.number(), word);
+    for (std::size_t word = 0; word < base_.mailboxes.source_words(); ++word) {
+        auto& sources = base_.mailboxes.rung_sources(static_cast<std::size_t>(base_.rank),
+                                                     instance.number(), word);
         for (std::uint64_t left = sources.exchange(0, seq_cst); left != 0; left &= left - 1) {
             const auto from = static_cast<std::int32_t>(word * 64) + std::countr_zero(left);
             instance->list(base_.pool.inlet(instance, from));
@@ -59,7 +59,7 @@ void HotRings::cool(instance::LockedInstance instance, instance::Inlet& inlet) n
     const bool hot = inlet.ring.hot();
     if (hot) {
         const auto others =
-            std::max<std::uint32_t>(1, static_cast<std::uint32_t>(base_.node.processes()) - 1);
+            std::max<std::uint32_t>(1, static_cast<std::uint32_t>(base_.mailboxes.processes()) - 1);
         const std::uint32_t worth = cells_worth_cooling * others;
         inlet.visits_before_warm = inlet.ring.consumed() - inlet.hot_since >= worth
             ? instance::Inlet::fewest_cold_visits

@@ -48,11 +48,11 @@ bool IdleRings::look(core::Thread& thread, instance::Channel& channel) noexcept 
 bool IdleRings::drop(core::Thread& thread, instance::Channel& channel) noexcept {
     channel.dropped_at = channel.seen_head;
     const instance::OutboxHold held(pool_[channel.instance], thread.token);
-    const transport::shm::RingPages pages = channel.ring.idle_pages();
+    const node::RingPages pages = channel.ring.idle_pages();
     if (pages.none() || !possible_.load(relaxed)) return false;
     channel.ring.note_dropped(pages);
-    if (!node_.drop_pages(static_cast<std::size_t>(rank_),
-                          static_cast<std::size_t>(channel.process), channel.instance, pages)) {
+    if (!rings_.drop_pages(static_cast<std::size_t>(rank_),
+                           static_cast<std::size_t>(channel.process), channel.instance, pages)) {
         possible_.store(false, relaxed);
         return false;
     }

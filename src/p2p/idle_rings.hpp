@@ -5,7 +5,7 @@
 /// A ring comes to hold 32 KiB, and there is one for each pair of processes and each instance: after one exchange of
 /// everybody with everybody a node of many processes holds gigabytes that nothing lies in.
 ///
-/// Who decides    the sender of a ring, whose pages are all but those with messages in them (transport/shm/ring.hpp). A
+/// Who decides    the sender of a ring, whose pages are all but those with messages in them (node/ring.hpp). A
 ///                ring is idle if its receiver has given nothing back between two rounds, `time` apart.
 /// Who looks      the leader of the threads that sleep, which gets up for it. Nobody looks while threads run, and
 ///                nobody gets up in vain twice: when a round has found that nothing moved, there is no
@@ -34,9 +34,9 @@ public:
     static constexpr std::uint32_t worth_a_look = 32;
 
     /// `time`: 0: pages are kept.
-    IdleRings(instance::Pool& pool, const transport::shm::Node& node, std::int32_t rank,
+    IdleRings(instance::Pool& pool, const node::Rings& rings, std::int32_t rank,
               std::chrono::nanoseconds time) noexcept
-        : pool_(pool), node_(node), rank_(rank), time_(time), possible_(time.count() != 0) {}
+        : pool_(pool), rings_(rings), rank_(rank), time_(time), possible_(time.count() != 0) {}
 
     /// A thread that may have sent is going to sleep. True: a leader that sleeps already is to be woken.
     [[nodiscard]] bool stir() noexcept {
@@ -62,7 +62,7 @@ private:
     bool drop(core::Thread& thread, instance::Channel& channel) noexcept;
 
     instance::Pool& pool_;
-    const transport::shm::Node& node_;
+    const node::Rings& rings_;
     const std::int32_t rank_;
     const std::chrono::nanoseconds time_;
     std::atomic<bool> possible_;

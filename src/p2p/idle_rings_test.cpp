@@ -9,18 +9,18 @@
 #include <thread>
 #include <unistd.h>
 
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 #include "sync/parking.hpp"
 #include "testing/watchdog.hpp"
 
 namespace heddle::p2p {
 namespace {
 
+using node::Node;
+using node::page_bytes;
+using node::ring_pages;
+using node::ring_slots;
 using std::chrono::nanoseconds;
-using transport::shm::Node;
-using transport::shm::page_bytes;
-using transport::shm::ring_pages;
-using transport::shm::ring_slots;
 
 /// Two processes, each with the node's memory mapped by itself. The first sends to the second through many instances.
 class IdleRingsTest : public ::testing::Test {
@@ -36,7 +36,7 @@ protected:
         const instance::OutboxHold outbox(pool_[instance], thread_.token);
         instance::Channel& channel = pool_.channel(outbox, 1);
         for (; messages > 0; --messages) {
-            transport::shm::Cell* cell = channel.ring.reserve(1);
+            node::Cell* cell = channel.ring.reserve(1);
             ASSERT_NE(cell, nullptr);
             cell->kind = 1;
             channel.ring.publish(*cell, 1);
@@ -44,9 +44,9 @@ protected:
     }
     void receive(std::size_t instance, std::size_t messages) {
         const instance::InstanceLock inbox(their_pool_[instance]);
-        transport::shm::Consumer& ring = their_pool_.inlet(inbox, 0).ring;
+        node::Consumer& ring = their_pool_.inlet(inbox, 0).ring;
         for (; messages > 0; --messages) {
-            const transport::shm::Cell* cell = ring.front();
+            const node::Cell* cell = ring.front();
             ASSERT_NE(cell, nullptr);
             ring.pop(*cell);
         }
@@ -70,25 +70,25 @@ protected:
         return static_cast<std::size_t>(status.st_blocks) * 512;
     }
 
-    const int descriptor_ =
-        launch::create_node_file(launch::NodeFile::of(2, launch::Token::fresh()));
+    const int descriptor_ = node::create_file(node::File::of(2, node::Token::fresh()));
     std::optional<Node> here_ = Node::map(descriptor_, 2), there_ = Node::map(descriptor_, 2);
     const tool::Settings settings_{};
-    instance::Pool pool_{*here_, 0, 2, 0, settings_}, their_pool_{*there_, 1, 2, 0, settings_};
+    instance::Pool pool_{here_->rings(), 0, 2, 0, settings_},
+        their_pool_{there_->rings(), 1, 2, 0, settings_};
     core::Thread thread_;
 };
 
 constexpr std::size_t many = IdleRings::worth_a_look;
 
 TEST_F(IdleRingsTest, few_are_left_alone) {
-    IdleRings rings(pool_, *here_, 0, nanoseconds{1});
+    IdleRings rings(pool_, here_->rings(), 0, nanoseconds{1});
     for (std::size_t i = 0; i + 1 < many; ++i) ASSERT_NO_FATAL_FAILURE(fill(i));
     EXPECT_FALSE(rings.stir());
     EXPECT_EQ(rings.tend(thread_), sync::no_limit);
 }
 
 TEST_F(IdleRingsTest, those_that_are_read_give_all_their_pages_back) {
-    IdleRings rings(pool_, *here_, 0, nanoseconds{1});
+    IdleRings rings(pool_, here_->rings(), 0, nanoseconds{1});
     for (std::size_t i = 0; i < many + 1; ++i) ASSERT_NO_FATAL_FAILURE(fill(i));
     ASSERT_NO_FATAL_FAILURE(send(0, 1));
     const std::size_t filled = bytes();
@@ -113,7 +113,7 @@ TEST_F(IdleRingsTest, those_that_are_read_give_all_their_pages_back) {
 }
 
 TEST_F(IdleRingsTest, those_in_use_are_kept_until_the_time_is_over) {
-    IdleRings rings(pool_, *here_, 0, std::chrono::hours{1});
+    IdleRings rings(pool_, here_->rings(), 0, std::chrono::hours{1});
     for (std::size_t i = 0; i < many; ++i) ASSERT_NO_FATAL_FAILURE(fill(i));
     EXPECT_TRUE(rings.stir());
     EXPECT_GT(rings.tend(thread_), std::chrono::minutes{59});
@@ -124,7 +124,7 @@ TEST_F(IdleRingsTest, those_in_use_are_kept_until_the_time_is_over) {
 }
 
 TEST_F(IdleRingsTest, a_time_of_nothing_keeps_all) {
-    IdleRings rings(pool_, *here_, 0, nanoseconds{0});
+    IdleRings rings(pool_, here_->rings(), 0, nanoseconds{0});
     for (std::size_t i = 0; i < many; ++i) ASSERT_NO_FATAL_FAILURE(fill(i));
     EXPECT_FALSE(rings.stir());
     rings.drop_all(thread_);
@@ -132,7 +132,7 @@ TEST_F(IdleRingsTest, a_time_of_nothing_keeps_all) {
 }
 
 TEST_F(IdleRingsTest, pages_that_cannot_be_dropped_are_not_tried_again) {
-    IdleRings rings(pool_, *here_, 0, nanoseconds{1});
+    IdleRings rings(pool_, here_->rings(), 0, nanoseconds{1});
     for (std::size_t i = 0; i < many; ++i) ASSERT_NO_FATAL_FAILURE(fill(i));
     const int other = open("/dev/null", O_RDWR);
     ASSERT_EQ(dup2(other, descriptor_), descriptor_);  // another file now

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// One message that comes through a ring of payload, and has been matched (transport/shm/payload_ring.hpp).
+/// One message that comes through a ring of payload, and has been matched (node/payload_ring.hpp).
 ///
 /// Patience       a receiver takes pieces as they come. Where none comes for some microseconds, the sender
 ///                computes, or has lost its core, or the ring is full of what nobody receives: the receiver
@@ -12,15 +12,15 @@
 #include <cstdint>
 
 #include "core/request.hpp"
+#include "node/payload_ring.hpp"
 #include "p2p/payload.hpp"
 #include "platform/cpu.hpp"
-#include "transport/shm/payload_ring.hpp"
 
 namespace heddle::p2p {
 
 /// Puts what lies in the ring to where the message of `length` bytes has come `from` bytes of; `bytes` of the piece are
 /// wanted.
-inline void load(const transport::shm::PayloadConsumer& ring, const transport::shm::Piece& piece,
+inline void load(const node::PayloadConsumer& ring, const node::Piece& piece,
                  core::Request& receive, std::uint64_t length, std::uint64_t from,
                  std::uint64_t bytes) noexcept {
     if (receive.laid_out || bytes != piece.bytes)
@@ -32,8 +32,8 @@ inline void load(const transport::shm::PayloadConsumer& ring, const transport::s
 class IncomingStream {
 public:
     /// `length`: of the message, of which `receive` wants the first `wanted` bytes; nobody, if these are none.
-    IncomingStream(const transport::shm::PayloadConsumer& ring, unsigned manifest,
-                   core::Request* receive, std::uint64_t length, std::uint64_t wanted) noexcept
+    IncomingStream(const node::PayloadConsumer& ring, unsigned manifest, core::Request* receive,
+                   std::uint64_t length, std::uint64_t wanted) noexcept
         : ring_(ring),
           manifest_(manifest),
           receive_(receive),
@@ -56,7 +56,7 @@ public:
     /// Nothing more is to be claimed by the sender; what it claimed is the answer.
     std::uint64_t close() noexcept { return ring_.close(manifest_); }
     /// The next piece, which the sender has claimed and not stored yet: what is wanted of the message there.
-    transport::shm::Piece unstored() noexcept {
+    node::Piece unstored() noexcept {
         step();
         return {taken_, std::min(piece_.bytes, wanted_ - std::min(wanted_, taken_))};
     }
@@ -85,12 +85,12 @@ private:
         stepped_ = false;
     }
 
-    const transport::shm::PayloadConsumer& ring_;
+    const node::PayloadConsumer& ring_;
     const unsigned manifest_;
     core::Request* const receive_;
     const std::uint64_t length_, wanted_;
     std::uint64_t taken_ = 0;
-    transport::shm::Piece piece_{0, 0};
+    node::Piece piece_{0, 0};
     bool stepped_ = false;  ///< piece_ is the one at taken_
 };
 

@@ -19,9 +19,9 @@ namespace heddle::p2p {
 namespace {
 
 /// From here on the sender, if it does nothing better, copies pieces, too.
-constexpr std::uint64_t share_from = 4 * transport::shm::SharedCopy::piece_bytes;
+constexpr std::uint64_t share_from = 4 * node::SharedCopy::piece_bytes;
 constexpr std::uint64_t no_piece = ~std::uint64_t{0};
-constexpr transport::shm::SharedCopy::Piece no_work{0, 0};
+constexpr node::SharedCopy::Piece no_work{0, 0};
 
 /// Longer than a sender at work takes for a piece, even if each line comes from another cache; shorter than
 /// what a copy by the kernel costs.
@@ -56,7 +56,7 @@ LargeCopy::LargeCopy(Base& base, Sender& sender, Backlog& backlog, const Payload
       rings_(rings),
       announced_(announced),
       node_cores_(node_cores),
-      peer_memory_(base.node, base.rank) {}
+      peer_memory_(base.board, base.rings.processes(), base.rank) {}
 
 // --- through a ring of payload ---
 
@@ -107,7 +107,7 @@ std::uint64_t LargeCopy::take_claimed(const Pull& pull, IncomingStream& stream) 
     while (stream.taken() < claimed) {
         if (stream.take()) continue;
         // The sender is just storing it, and may have lost its core. Its buffer is good until it has stored.
-        const transport::shm::Piece piece = stream.unstored();
+        const node::Piece piece = stream.unstored();
         if (piece.bytes == 0 ||
             (may_read(pull) && read(pull, piece.at, piece.bytes) && stream.stored_nothing_more()))
             stream.skip();
@@ -177,7 +177,7 @@ bool LargeCopy::read(const Pull& pull, std::uint64_t from, std::uint64_t bytes) 
 
 /// False if nothing has been copied, and all is still to do.
 bool LargeCopy::read_and_share(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
-    using transport::shm::SharedCopy;
+    using node::SharedCopy;
     std::size_t number = 0;
     SharedCopy* copy = take_shared_copy(number);
     if (copy == nullptr) return false;
@@ -213,24 +213,24 @@ bool LargeCopy::read_and_share(ProgressCall& call, const Pull& pull, std::uint64
 }
 
 /// nullptr: all are in use.
-transport::shm::SharedCopy* LargeCopy::take_shared_copy(std::size_t& number) noexcept {
-    constexpr std::uint32_t all_of_them = (1U << transport::shm::shared_copies) - 1;
+node::SharedCopy* LargeCopy::take_shared_copy(std::size_t& number) noexcept {
+    constexpr std::uint32_t all_of_them = (1U << node::shared_copies_each) - 1;
     std::uint32_t used = sharing_.load(relaxed);
     do {
         if (used == all_of_them) return nullptr;
         number = static_cast<std::size_t>(std::countr_one(used));
         // Pairs with the release where it became free: its last use is over.
     } while (!sharing_.compare_exchange_weak(used, used | 1U << number, acquire, relaxed));
-    return &base_.node.shared_copy(static_cast<std::size_t>(base_.rank), number);
+    return &base_.rings.shared_copy(static_cast<std::size_t>(base_.rank), number);
 }
 
 /// One of the two has done with it.
-void LargeCopy::give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept {
+void LargeCopy::give_shared_copy(node::SharedCopy& copy, std::size_t number) noexcept {
     if (copy.users.fetch_sub(1, acq_rel) == 1) sharing_.fetch_and(~(1U << number), release);
 }
 
 void LargeCopy::help(ProgressCall& call, const Share& share) {
-    auto& copy = base_.node.shared_copy(static_cast<std::size_t>(share.process), share.number);
+    auto& copy = base_.rings.shared_copy(static_cast<std::size_t>(share.process), share.number);
     std::uint64_t copied = 0;
     std::uint64_t undone = no_piece;
     const bool able = peer_memory_.reachable(share.process);
@@ -252,7 +252,7 @@ void LargeCopy::help(ProgressCall& call, const Share& share) {
 
 void LargeCopy::end_sharing(ProgressCall& call, std::uint8_t instance, std::int32_t process,
                             const SharedFields& fields) {
-    auto& copy = base_.node.shared_copy(static_cast<std::size_t>(base_.rank), fields.number);
+    auto& copy = base_.rings.shared_copy(static_cast<std::size_t>(base_.rank), fields.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
     if (fields.undone != no_piece) {
@@ -267,7 +267,7 @@ void LargeCopy::end_sharing(ProgressCall& call, std::uint8_t instance, std::int3
 }
 
 void LargeCopy::finish_sharing(ProgressCall& call, const Undone& undone) {
-    auto& copy = base_.node.shared_copy(static_cast<std::size_t>(base_.rank), undone.number);
+    auto& copy = base_.rings.shared_copy(static_cast<std::size_t>(base_.rank), undone.number);
     auto& receive = *reinterpret_cast<core::Request*>(copy.receive);
     const std::uint64_t bytes = copy.length;
     const auto piece = copy.piece_at(undone.from);

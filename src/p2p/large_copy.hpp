@@ -65,8 +65,8 @@ private:
     bool read_payload(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
     bool read(const Pull& pull, std::uint64_t from, std::uint64_t bytes);
     bool read_and_share(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
-    transport::shm::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
-    void give_shared_copy(transport::shm::SharedCopy& copy, std::size_t number) noexcept;
+    node::SharedCopy* take_shared_copy(std::size_t& number) noexcept;
+    void give_shared_copy(node::SharedCopy& copy, std::size_t number) noexcept;
 
     Base& base_;
     Sender& sender_;

@@ -8,14 +8,14 @@
 #include <atomic>
 
 #include "core/thread.hpp"
+#include "node/context_use.hpp"
 #include "p2p/progress_call.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 
 class LeftToProgram {
 public:
-    explicit LeftToProgram(transport::shm::Mailbox& mailbox) noexcept : mailbox_(mailbox) {}
+    explicit LeftToProgram(node::Mailbox& mailbox) noexcept : mailbox_(mailbox) {}
 
     bool any() const noexcept { return first_.load(relaxed) != nullptr; }
     void leave(core::Work& work) noexcept;
@@ -25,7 +25,7 @@ public:
     void run(core::Thread& thread);
 
 private:
-    transport::shm::Mailbox& mailbox_;
+    node::Mailbox& mailbox_;
     std::atomic<core::Work*> first_{nullptr};  ///< of a list
 };
 

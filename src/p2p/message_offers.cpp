@@ -11,15 +11,15 @@ namespace {
 
 /// The slots of what one instance offers to one process.
 struct OfferBlocks {
-    const transport::shm::Node& node;
+    const node::Rings& rings;
     std::size_t from, to, instance;
 
     template <class Use>
     auto with(std::uint8_t block, Use&& use) const noexcept {
-        return node.with_offers(from, to, instance, block, use);
+        return rings.with_offers(from, to, instance, block, use);
     }
     bool add(std::uint8_t block) const noexcept {
-        return node.add_offers(from, to, instance, block);
+        return rings.add_offers(from, to, instance, block);
     }
 };
 
@@ -32,9 +32,9 @@ MessageOffer offer_of(const match::Message& message) noexcept {
 }  // namespace
 
 void MessageOffers::offer(instance::HeldOutbox outbox, instance::Channel& channel,
-                          transport::shm::Cell& cell) const noexcept {
+                          node::Cell& cell) const noexcept {
     auto fields = fields_of<OfferedFields>(cell);
-    const OfferBlocks blocks{node_, static_cast<std::size_t>(rank_),
+    const OfferBlocks blocks{rings_, static_cast<std::size_t>(rank_),
                              static_cast<std::size_t>(channel.process), outbox.number()};
     const auto [number, block] = channel.next_offer.offer(blocks, uses_again_);
     fields.offer = MessageOffer{number, outbox.number(), block}.word();
@@ -44,10 +44,10 @@ void MessageOffers::offer(instance::HeldOutbox outbox, instance::Channel& channe
 
 bool MessageOffers::take_back(const core::Request& send) const noexcept {
     const MessageOffer offer = MessageOffer::of(send.order);
-    if (offer.number == transport::shm::Offers::none) return false;
+    if (offer.number == node::Offers::none) return false;
     const auto fence = [&] {
         sync::NodeFence::heavy();
-        if (node_.page(static_cast<std::size_t>(send.peer)).fences_refused.load(relaxed) != 0)
+        if (board_.page(static_cast<std::size_t>(send.peer)).fences_refused.load(relaxed) != 0)
             sync::HeavyFences::wait_for_stores();
     };
     // Of any block: the receiver sweeps.
@@ -60,18 +60,18 @@ void MessageOffers::reach(std::int32_t process, const transport::Header& header)
     const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(header).offer);
     if (offer.block == 0) [[likely]]
         return;
-    if (node_.further_offers(static_cast<std::size_t>(process), static_cast<std::size_t>(rank_),
-                             offer.instance, offer.block) == nullptr)
+    if (rings_.further_offers(static_cast<std::size_t>(process), static_cast<std::size_t>(rank_),
+                              offer.instance, offer.block) == nullptr)
         throw std::bad_alloc();
 }
 
 bool MessageOffers::hold(std::int32_t process, MessageOffer offer) const noexcept {
-    return offer.number == transport::shm::Offers::none ||
+    return offer.number == node::Offers::none ||
         with(process, rank_, offer, [&](auto& offers) { return offers.hold(offer.number); });
 }
 
 void MessageOffers::decide(std::int32_t process, MessageOffer offer, bool accepted) const noexcept {
-    if (offer.number == transport::shm::Offers::none) return;
+    if (offer.number == node::Offers::none) return;
     with(process, rank_, offer, [&](auto& offers) {
         accepted ? offers.accept(offer.number) : offers.leave(offer.number);
     });
@@ -93,7 +93,7 @@ bool MessageOffers::accept(const match::Message& message) const noexcept {
 
 bool MessageOffers::is_taken_back(const match::Message& message) const noexcept {
     const MessageOffer offer = offer_of(message);
-    return offer.number != transport::shm::Offers::none &&
+    return offer.number != node::Offers::none &&
         with(message.peer, rank_, offer,
              [&](auto& offers) { return offers.is_taken_back(offer.number); });
 }
@@ -104,7 +104,7 @@ bool MessageOffers::drops(const match::Message& message) const noexcept {
 
 bool MessageOffers::any_taken_back(const match::Message& message) const noexcept {
     const MessageOffer offer = offer_of(message);
-    return offer.number != transport::shm::Offers::none &&
+    return offer.number != node::Offers::none &&
         with(message.peer, rank_, {0, offer.instance, 0},
              [](auto& offers) { return offers.any_taken_back(); });
 }

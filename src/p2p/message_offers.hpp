@@ -10,22 +10,24 @@
 
 #include "instance/instance.hpp"
 #include "match/message.hpp"
+#include "node/board.hpp"
+#include "node/rings.hpp"
 #include "p2p/protocol.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 
 class MessageOffers {
 public:
     /// `uses_again`: the slot of a message that is over may stand for another one.
-    MessageOffers(const transport::shm::Node& node, std::int32_t rank, bool uses_again) noexcept
-        : node_(node), rank_(rank), uses_again_(uses_again) {}
+    MessageOffers(const node::Rings& rings, node::Board board, std::int32_t rank,
+                  bool uses_again) noexcept
+        : rings_(rings), board_(board), rank_(rank), uses_again_(uses_again) {}
 
     // --- the sender ---
 
     /// Numbers a message that is about to be published.
     void offer(instance::HeldOutbox outbox, instance::Channel& channel,
-               transport::shm::Cell& cell) const noexcept;
+               node::Cell& cell) const noexcept;
     /// False: a receive has it, or will have it.
     bool take_back(const core::Request& send) const noexcept;
 
@@ -51,11 +53,12 @@ private:
     /// What `use` answers when it is given the slots of this offer, of `from` to `to`. They are mapped.
     template <class Use>
     auto with(std::int32_t from, std::int32_t to, MessageOffer offer, Use&& use) const {
-        return node_.with_offers(static_cast<std::size_t>(from), static_cast<std::size_t>(to),
-                                 offer.instance, offer.block, use);
+        return rings_.with_offers(static_cast<std::size_t>(from), static_cast<std::size_t>(to),
+                                  offer.instance, offer.block, use);
     }
 
-    const transport::shm::Node& node_;
+    const node::Rings& rings_;
+    const node::Board board_;
     const std::int32_t rank_;
     const bool uses_again_;
 };

@@ -26,8 +26,8 @@ int cancel_send(core::Thread& thread, core::Request& send) {
 }
 
 void tell_of_send(core::Thread& thread, const core::Request& send,
-                  launch::AwaitedEvent& event) noexcept {
-    event.kind = launch::AwaitedKind::send;
+                  node::AwaitedEvent& event) noexcept {
+    event.kind = node::AwaitedKind::send;
     event.to_self = thread.engine->base().is_self(send.peer);
     event.no_room = thread.engine->base().is_under_pressure(send.peer);
     event.tag = send.tag;
@@ -58,8 +58,8 @@ int cancel_receive(core::Thread& thread, core::Request& receive) {
 }
 
 void tell_of_receive(core::Thread& thread, const core::Request& receive,
-                     launch::AwaitedEvent& event) noexcept {
-    event.kind = launch::AwaitedKind::receive;
+                     node::AwaitedEvent& event) noexcept {
+    event.kind = node::AwaitedKind::receive;
     tell_pattern(thread, thread.engine->receiver().pattern_of(receive), event);
 }
 

@@ -78,7 +78,7 @@ private:
 };
 
 Network::Network(const launch::Numbering& numbers, std::unique_ptr<transport::AnyLane> lane,
-                 Addresses addresses, launch::Traffic* traffic)
+                 Addresses addresses, node::Traffic* traffic)
     : numbers_(numbers),
       addresses_(std::move(addresses)),
       traffic_(traffic),

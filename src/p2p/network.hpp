@@ -34,7 +34,7 @@
 #include "core/free_list.hpp"
 #include "instance/pending.hpp"
 #include "launch/numbering.hpp"
-#include "launch/traffic.hpp"
+#include "node/traffic.hpp"
 #include "p2p/progress_call.hpp"
 #include "platform/alarm.hpp"
 #include "sync/mutex.hpp"
@@ -74,7 +74,7 @@ public:
     /// `lane`: nullptr if the job is on one node; then nobody is reached before add_guests(). `numbers` must live as long, and
     /// `traffic`, where what goes to other ranks is counted for the launcher; nullptr: nowhere.
     Network(const launch::Numbering& numbers, std::unique_ptr<transport::AnyLane> lane,
-            Addresses addresses, launch::Traffic* traffic = nullptr);
+            Addresses addresses, node::Traffic* traffic = nullptr);
     ~Network();
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
@@ -210,7 +210,7 @@ private:
 
     const launch::Numbering& numbers_;
     const Addresses addresses_;
-    launch::Traffic* const traffic_;
+    node::Traffic* const traffic_;
     transport::TwoLanes lane_;
     core::Arena<instance::Pending> pending_;
 

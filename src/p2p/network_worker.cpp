@@ -35,7 +35,7 @@ void NetworkWorker::work() {
     const platform::LibraryCode library;
     core::Thread& thread = objects::attach(process_, true);
     if (network_.counts_traffic() && thread.attached != nullptr)
-        thread.attached->of_library.store(launch::of_library_and_counted, relaxed);
+        thread.attached->of_library.store(node::of_library_and_counted, relaxed);
     while (!ends_.load(relaxed)) {
         if (!network_.needs_worker(process_.engine->polling().sleepers()))
             network_.nap(nap);

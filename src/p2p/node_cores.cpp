@@ -5,9 +5,11 @@
 
 namespace heddle::p2p {
 
-NodeCores::NodeCores(const transport::shm::Node& node, std::int32_t rank)
-    : node_(node), rank_(static_cast<std::size_t>(rank)), allowed_(platform::cores().allowed) {
-    node.mailbox(rank_).cores.store(platform::cores().which, relaxed);
+NodeCores::NodeCores(const node::Mailboxes& mailboxes, std::int32_t rank)
+    : mailboxes_(mailboxes),
+      rank_(static_cast<std::size_t>(rank)),
+      allowed_(platform::cores().allowed) {
+    mailboxes.of(rank_).cores.store(platform::cores().which, relaxed);
 }
 
 void NodeCores::find_out(int threads) noexcept {
@@ -18,11 +20,11 @@ void NodeCores::find_out(int threads) noexcept {
 }
 
 void NodeCores::count_sharing() noexcept {
-    const std::uint64_t mine = node_.mailbox(rank_).cores.load(relaxed);
+    const std::uint64_t mine = mailboxes_.of(rank_).cores.load(relaxed);
     int sharing = 0;
     bool all_known = true;
-    for (std::size_t process = 0; process < node_.processes(); ++process) {
-        const std::uint64_t which = node_.mailbox(process).cores.load(relaxed);
+    for (std::size_t process = 0; process < mailboxes_.processes(); ++process) {
+        const std::uint64_t which = mailboxes_.of(process).cores.load(relaxed);
         all_known = all_known && which != 0;
         sharing += which == mine;
     }

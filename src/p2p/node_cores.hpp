@@ -10,15 +10,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include "node/mailboxes.hpp"
 #include "sync/orders.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 
 class NodeCores {
 public:
     /// Tells the others where this process may run.
-    NodeCores(const transport::shm::Node& node, std::int32_t rank);
+    NodeCores(const node::Mailboxes& mailboxes, std::int32_t rank);
 
     /// `threads`: of this process, that want a core.
     void find_out(int threads) noexcept;
@@ -29,7 +29,7 @@ public:
 private:
     void count_sharing() noexcept;
 
-    const transport::shm::Node& node_;
+    const node::Mailboxes& mailboxes_;
     const std::size_t rank_;
     const int allowed_;            ///< that this process may run on
     std::atomic<int> sharing_{1};  ///< processes that may run on the same ones

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/node_worker.hpp"
 
+#include "node/mailboxes.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -34,11 +36,11 @@ std::uint64_t polls_of_others(const objects::Process& process, const core::Threa
 
 }  // namespace
 
-void wake_workers(const transport::shm::Node& node, std::int32_t rank,
+void wake_workers(const node::Mailboxes& mailboxes, std::int32_t rank,
                   std::int32_t process) noexcept {
     std::atomic_thread_fence(seq_cst);  // the message before the look at the bell
-    node.mailbox(static_cast<std::size_t>(process)).worker.ring();
-    node.mailbox(static_cast<std::size_t>(rank)).worker.ring();
+    mailboxes.of(static_cast<std::size_t>(process)).worker.ring();
+    mailboxes.of(static_cast<std::size_t>(rank)).worker.ring();
 }
 
 void say_no_worker(const objects::Process& process, const char* why) noexcept {

@@ -26,14 +26,14 @@ struct Thread;
 namespace heddle::objects {
 class Process;
 }
-namespace heddle::transport::shm {
-class Node;
+namespace heddle::node {
+class Mailboxes;
 }
 
 namespace heddle::p2p {
 
 /// A large message from process `rank` to another of its node has been announced: wakes the workers of both.
-void wake_workers(const transport::shm::Node& node, std::int32_t rank,
+void wake_workers(const node::Mailboxes& mailboxes, std::int32_t rank,
                   std::int32_t process) noexcept;
 
 /// Warns that the process goes on without one.

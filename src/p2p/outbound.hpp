@@ -33,7 +33,7 @@ struct Outbound {
 };
 
 /// Writes the message with its protocol's own fields. The cells are reserved, and not published yet.
-[[gnu::always_inline]] inline void write_cells(transport::shm::Cell& cell, const Outbound& message,
+[[gnu::always_inline]] inline void write_cells(node::Cell& cell, const Outbound& message,
                                                MessageKind kind, const void* prefix,
                                                std::uint32_t prefix_bytes,
                                                std::uint64_t stamp) noexcept {

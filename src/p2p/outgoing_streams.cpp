@@ -5,8 +5,8 @@
 
 namespace heddle::p2p {
 
-using transport::shm::PayloadProducer;
-using transport::shm::Piece;
+using node::PayloadProducer;
+using node::Piece;
 
 instance::Pending* OutgoingStreams::add(instance::HeldOutbox outbox, instance::Channel& channel,
                                         core::Request& send) {
@@ -57,7 +57,7 @@ bool OutgoingStreams::push(ProgressCall& call, instance::Channel& channel) {
 bool OutgoingStreams::push_pieces(ProgressCall& call, instance::Channel& channel,
                                   instance::Pending& stream) {
     PayloadProducer& ring = *channel.payload;
-    const transport::shm::Room room = ring.claim(stream.manifest, stream.offset, stream.bytes);
+    const node::Room room = ring.claim(stream.manifest, stream.offset, stream.bytes);
     if (room.is_closed) {
         give(channel, channel.streams.take_front());
         return true;
@@ -74,7 +74,7 @@ bool OutgoingStreams::push_pieces(ProgressCall& call, instance::Channel& channel
 }
 
 /// Fills the room, and tells of each piece.
-void OutgoingStreams::store(PayloadProducer& ring, const transport::shm::Room& room,
+void OutgoingStreams::store(PayloadProducer& ring, const node::Room& room,
                             instance::Pending& stream) noexcept {
     Piece piece = room.first;
     for (std::uint64_t left = room.bytes;;) {

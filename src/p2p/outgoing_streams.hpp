@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Messages whose payload this process streams through rings of payload (transport/shm/payload_ring.hpp).
+/// Messages whose payload this process streams through rings of payload (node/payload_ring.hpp).
 ///
 /// Those of one channel are streamed one after the other, in the order of their headers. What there is no room
 /// for waits; whoever makes progress stores more. A receiver that does not want to wait closes a message, and
@@ -34,7 +34,7 @@ public:
 
 private:
     bool push_pieces(ProgressCall& call, instance::Channel& channel, instance::Pending& stream);
-    static void store(transport::shm::PayloadProducer& ring, const transport::shm::Room& room,
+    static void store(node::PayloadProducer& ring, const node::Room& room,
                       instance::Pending& stream) noexcept;
     void give(instance::Channel& channel, instance::Pending& stream) noexcept;
 

@@ -23,45 +23,45 @@ std::uint64_t best_extent() noexcept {
     return cache <= 0 ? least : std::clamp(2 * static_cast<std::uint64_t>(cache), least, most);
 }
 
-bool are_used(const transport::shm::Node& node, const tool::Settings& settings) noexcept {
-    return node.payload_rings_each() != 0 && settings.payload_ring != 0 &&
+bool are_used(const node::Rings& rings, const tool::Settings& settings) noexcept {
+    return rings.payload_rings_each() != 0 && settings.payload_ring != 0 &&
         !tool::in_laboratory(settings) && !platform::addresses_are_limited();
 }
 
 /// What each ring uses first: its head, and the first extent.
-void populate(transport::shm::PayloadRing& ring) noexcept {
-    constexpr std::size_t head = offsetof(transport::shm::PayloadRing, data);
-    platform::populate(&ring, head + transport::shm::PayloadSizes::first_bytes);
+void populate(node::PayloadRing& ring) noexcept {
+    constexpr std::size_t head = offsetof(node::PayloadRing, data);
+    platform::populate(&ring, head + node::PayloadSizes::first_bytes);
 }
 
 }  // namespace
 
-PayloadRings::PayloadRings(const transport::shm::Node& node, std::int32_t rank,
+PayloadRings::PayloadRings(const node::Rings& rings, std::int32_t rank,
                            const tool::Settings& settings)
-    : node_(node),
+    : rings_(rings),
       rank_(rank),
       extent_(std::min(settings.payload_ring, best_extent())),
-      from_(are_used(node, settings) ? shortest : never) {}
+      from_(are_used(rings, settings) ? shortest : never) {}
 
 std::int32_t PayloadRings::give(instance::Channel& channel) {
     std::lock_guard guard(lock_);
     channel.sent_without = refused;  // those that are taken are never given back
-    if (taken_.size() == node_.payload_rings_each()) return -1;
+    if (taken_.size() == rings_.payload_rings_each()) return -1;
     const std::size_t number = taken_.size();
-    transport::shm::PayloadRing* ring = node_.payload_ring(static_cast<std::size_t>(rank_), number);
+    node::PayloadRing* ring = rings_.payload_ring(static_cast<std::size_t>(rank_), number);
     if (ring == nullptr) return -1;
     populate(*ring);
-    taken_.push_back(std::make_unique<transport::shm::PayloadProducer>(*ring, extent_));
+    taken_.push_back(std::make_unique<node::PayloadProducer>(*ring, extent_));
     channel.payload = taken_.back().get();
     return static_cast<std::int32_t>(number);
 }
 
-transport::shm::PayloadConsumer PayloadRings::open(std::int32_t from, std::uint32_t number) const {
+node::PayloadConsumer PayloadRings::open(std::int32_t from, std::uint32_t number) const {
     if (platform::addresses_are_limited()) return {};
-    transport::shm::PayloadRing* ring = node_.payload_ring(static_cast<std::size_t>(from), number);
+    node::PayloadRing* ring = rings_.payload_ring(static_cast<std::size_t>(from), number);
     if (ring == nullptr) return {};
     populate(*ring);
-    const transport::shm::PayloadConsumer consumer(*ring);
+    const node::PayloadConsumer consumer(*ring);
     consumer.be_ready();
     return consumer;
 }
@@ -69,8 +69,7 @@ transport::shm::PayloadConsumer PayloadRings::open(std::int32_t from, std::uint3
 bool PayloadRings::bind_again() {
     std::lock_guard guard(lock_);
     for (std::size_t number = 0; number < taken_.size(); ++number) {
-        transport::shm::PayloadRing* ring =
-            node_.payload_ring(static_cast<std::size_t>(rank_), number);
+        node::PayloadRing* ring = rings_.payload_ring(static_cast<std::size_t>(rank_), number);
         if (ring == nullptr) return false;
         taken_[number]->bind(*ring);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The rings of payload of this process (transport/shm/payload_ring.hpp), and which channel sends by which.
+/// The rings of payload of this process (node/payload_ring.hpp), and which channel sends by which.
 ///
 /// A channel gets one when it has sent much, since each ring comes to hold some megabytes. It names the ring
 /// to the receiver by a message (MessageKind::payload_ring), and uses it once the receiver has mapped it. There is a limited
@@ -14,15 +14,14 @@
 #include <vector>
 
 #include "instance/channel.hpp"
+#include "node/rings.hpp"
 #include "tool/settings.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 
 class PayloadRings {
 public:
-    PayloadRings(const transport::shm::Node& node, std::int32_t rank,
-                 const tool::Settings& settings);
+    PayloadRings(const node::Rings& rings, std::int32_t rank, const tool::Settings& settings);
 
     /// Shorter messages do not go by such a ring; ~0 if none does.
     std::uint64_t from() const noexcept { return from_; }
@@ -43,7 +42,7 @@ public:
     std::int32_t give(instance::Channel& channel);
 
     /// On the other side: a ring that process `from` sends by. Empty if it cannot be mapped.
-    transport::shm::PayloadConsumer open(std::int32_t from, std::uint32_t number) const;
+    node::PayloadConsumer open(std::int32_t from, std::uint32_t number) const;
 
     /// After the node's memory was unmapped: false if a ring cannot be mapped (errno).
     bool bind_again();
@@ -53,12 +52,12 @@ private:
     static constexpr std::uint64_t never = ~std::uint64_t{0};
     static constexpr std::uint64_t refused = never;  ///< in place of what a channel has sent
 
-    const transport::shm::Node& node_;
+    const node::Rings& rings_;
     const std::int32_t rank_;
     const std::uint64_t extent_;  ///< most bytes of one ring
     const std::uint64_t from_;
     std::mutex lock_;
-    std::vector<std::unique_ptr<transport::shm::PayloadProducer>> taken_;  ///< by number
+    std::vector<std::unique_ptr<node::PayloadProducer>> taken_;  ///< by number
 };
 
 }  // namespace heddle::p2p

@@ -3,19 +3,19 @@
 
 #include <new>
 
-#include "launch/token.hpp"
+#include "node/token.hpp"
 
 namespace heddle::p2p {
 
-PeerMemory::PeerMemory(const transport::shm::Node& node, std::int32_t rank)
-    : node_(node),
-      token_(platform::reserve(sizeof(launch::Token))),
-      known_(std::make_unique<std::atomic<Known>[]>(node.processes())) {
+PeerMemory::PeerMemory(node::Board board, std::size_t processes, std::int32_t rank)
+    : board_(board),
+      token_(platform::reserve(sizeof(node::Token))),
+      known_(std::make_unique<std::atomic<Known>[]>(processes)) {
     if (!token_) throw std::bad_alloc();
     platform::wipe_on_fork(token_);
-    const launch::Token token = launch::Token::fresh();
-    *static_cast<launch::Token*>(token_.address()) = token;
-    launch::Page& mine = page(rank);
+    const node::Token token = node::Token::fresh();
+    *static_cast<node::Token*>(token_.address()) = token;
+    node::Page& mine = page(rank);
     mine.token = token;
     // R1: pairs with A1; the token is there for who sees the address.
     mine.token_address.store(reinterpret_cast<std::uint64_t>(token_.address()), release);
@@ -29,7 +29,7 @@ bool PeerMemory::find_out(std::int32_t process) noexcept {
 
 bool PeerMemory::has_its_token(std::int32_t process) const noexcept {
     const std::uint64_t address = page(process).token_address.load(acquire);  // A1
-    launch::Token found;
+    node::Token found;
     return address != 0 && read(process, &found, address, sizeof found) &&
         found == page(process).token;
 }

@@ -18,15 +18,15 @@
 #include <memory>
 #include <span>
 
+#include "node/board.hpp"
 #include "platform/memory.hpp"
-#include "transport/shm/node.hpp"
 
 namespace heddle::p2p {
 
 class PeerMemory {
 public:
     /// Publishes the token of process `rank`, this one.
-    PeerMemory(const transport::shm::Node& node, std::int32_t rank);
+    PeerMemory(node::Board board, std::size_t processes, std::int32_t rank);
 
     /// Whether memory of `process` can be copied. The first time that is found out by a system call.
     bool reachable(std::int32_t process) noexcept {
@@ -64,19 +64,19 @@ private:
     bool find_out(std::int32_t process) noexcept;
     bool has_its_token(std::int32_t process) const noexcept;
     bool is_there(std::int32_t process) const noexcept {
-        return page(process).phase.load(relaxed) == launch::Phase::initialized;
+        return page(process).phase.load(relaxed) == node::Phase::initialized;
     }
     void note(std::int32_t process, Known what) noexcept {
         known_[static_cast<std::size_t>(process)].store(what, relaxed);
     }
-    launch::Page& page(std::int32_t process) const noexcept {
-        return node_.page(static_cast<std::size_t>(process));
+    node::Page& page(std::int32_t process) const noexcept {
+        return board_.page(static_cast<std::size_t>(process));
     }
     int pid_of(std::int32_t process) const noexcept {
         return static_cast<int>(page(process).pid.load(relaxed));
     }
 
-    const transport::shm::Node& node_;
+    const node::Board board_;
     const platform::Mapping
         token_;  ///< a page of its own, which children that are forked find empty
     const std::unique_ptr<std::atomic<Known>[]> known_;

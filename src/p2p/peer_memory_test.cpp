@@ -6,19 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 
 namespace heddle::p2p {
 namespace {
 
-using launch::Phase;
+using node::Phase;
 
 /// Three processes, all of them this one, as far as process ids say.
 struct PeerMemoryTest : ::testing::Test {
-    static transport::shm::Node make_node() {
-        const int descriptor =
-            launch::create_node_file(launch::NodeFile::of(3, launch::Token::fresh()));
-        auto node = transport::shm::Node::map(descriptor, 3);
+    static node::Node make_node() {
+        const int descriptor = node::create_file(node::File::of(3, node::Token::fresh()));
+        auto node = node::Node::map(descriptor, 3);
         close(descriptor);
         return node.value();
     }
@@ -29,8 +28,8 @@ struct PeerMemoryTest : ::testing::Test {
         }
     }
 
-    transport::shm::Node node = make_node();
-    PeerMemory memory{node, 0}, second{node, 1}, third{node, 2};
+    node::Node node = make_node();
+    PeerMemory memory{node.board(), 3, 0}, second{node.board(), 3, 1}, third{node.board(), 3, 2};
 };
 
 TEST_F(PeerMemoryTest, a_process_with_its_token_is_reached) {

@@ -24,7 +24,7 @@ constexpr std::atomic<std::uint64_t> always{1};
 Polling::Polling(Base& base, const Others& others)
     : base_(base),
       others_(others),
-      idle_rings_(base.pool, base.node, base.rank,
+      idle_rings_(base.pool, base.rings, base.rank,
                   std::chrono::nanoseconds{base.settings.idle_rings}),
       left_to_program_(base.mailbox()),
       attention_(&base.mailbox().rung) {}
@@ -163,7 +163,7 @@ bool Polling::drain(ProgressCall& call, instance::LockedInstance instance) {
 bool Polling::drain(ProgressCall& call, instance::LockedInstance instance, instance::Inlet& inlet) {
     int delivered = 0;
     for (; delivered < batch; ++delivered) {
-        transport::shm::Cell* cell = inlet.ring.front();
+        node::Cell* cell = inlet.ring.front();
         if (cell == nullptr) break;
         if (platform::has_bit(instance->attention, cell->context) &&
             !is_control(static_cast<MessageKind>(cell->kind)) &&

@@ -67,7 +67,7 @@ public:
     /// A process by its number; nothing is known of negative ones, of this one, and of those of other nodes.
     progress::Peer peer(std::int32_t process, Instances which) const noexcept {
         if (process < 0 || base_.is_far(process) || base_.is_self(process)) return {};
-        return {base_.node.mailbox(static_cast<std::size_t>(process)).waits, which};
+        return {base_.mailboxes.of(static_cast<std::size_t>(process)).waits, which};
     }
     /// A thread of this process waits at these instances, and offers its core or sleeps; or does no longer.
     void tell_waits(Instances which, bool on) noexcept {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "node/ring.hpp"
 #include "platform/limits.hpp"
-#include "transport/shm/ring.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -36,7 +36,7 @@ void Pressure::tell(std::uint64_t& told, std::uint64_t now) {
     told = now;
     // Relaxed: a sender that sees it late sends a few more messages.
     if (held_ > limit_)
-        mark_.store(transport::shm::pressure, relaxed);
+        mark_.store(node::pressure, relaxed);
     else if (held_ <= limit_ / 2)
         mark_.store(0, relaxed);
 }

@@ -18,9 +18,9 @@ class NodeWorker;
 
 class ProgramThreads {
 public:
-    ProgramThreads(const transport::shm::Node& node, std::int32_t rank,
+    ProgramThreads(const node::Mailboxes& mailboxes, std::int32_t rank,
                    sync::LoneThread& lone_thread)
-        : lone_thread_(lone_thread), cores_(node, rank) {}
+        : lone_thread_(lone_thread), cores_(mailboxes, rank) {}
 
     /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
     void count(int change) noexcept;

@@ -3,7 +3,7 @@
 /// What messages between processes say.
 ///
 ///   eager       the payload comes at once
-///   placed      the same by a ring of payload, where the header says (transport/shm/payload_ring.hpp)
+///   placed      the same by a ring of payload, where the header says (node/payload_ring.hpp)
 ///   streamed    the payload follows through a ring of payload, piece by piece, whether it is matched or
 ///               not. A receiver that has waited for long closes the message, and gets the rest in one of
 ///               the ways of a rendezvous.
@@ -29,7 +29,9 @@
 #include <cstring>
 
 #include "instance/pending.hpp"
-#include "transport/shm/node.hpp"
+#include "node/offers.hpp"
+#include "node/ring.hpp"
+#include "node/sizes.hpp"
 
 namespace heddle::p2p {
 
@@ -82,14 +84,13 @@ struct MessageOffer {
     std::uint8_t block;
 
     static MessageOffer of(std::uint64_t word) noexcept {
-        return {(word & numbers) / transport::shm::most_instances,
-                static_cast<std::uint8_t>(word % transport::shm::most_instances),
+        return {(word & numbers) / node::most_instances,
+                static_cast<std::uint8_t>(word % node::most_instances),
                 static_cast<std::uint8_t>(word >> block_shift)};
     }
     std::uint64_t word() const noexcept {
-        if (number == transport::shm::Offers::none) return 0;
-        return std::uint64_t{block} << block_shift | number * transport::shm::most_instances |
-            instance;
+        if (number == node::Offers::none) return 0;
+        return std::uint64_t{block} << block_shift | number * node::most_instances | instance;
     }
 
 private:
@@ -162,7 +163,7 @@ struct AccessFields {
     std::uint8_t operation;
     std::uint16_t element;
 };
-static_assert(sizeof(AccessFields) <= transport::shm::inline_payload);
+static_assert(sizeof(AccessFields) <= node::inline_payload);
 /// The tag of one whose answer somebody waits for; of others it is 0.
 inline constexpr std::int32_t awaited_access = 1;
 /// Of letter: what processes of different jobs say before they have a communicator.

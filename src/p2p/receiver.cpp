@@ -27,8 +27,8 @@ bool is_announced(const match::Message& message) noexcept {
 }
 
 /// Delivers a message that lies in the ring of payload, and frees its place.
-void take_placed(core::Request& receive, const transport::shm::PayloadConsumer& ring,
-                 const transport::shm::Piece& piece) noexcept {
+void take_placed(core::Request& receive, const node::PayloadConsumer& ring,
+                 const node::Piece& piece) noexcept {
     load(ring, piece, receive, piece.bytes, 0, fit(receive, piece.bytes));
     ring.free(piece);
 }
@@ -271,8 +271,7 @@ void Receiver::receive_data(ProgressCall& call, const transport::Header& header)
 }
 
 /// Copies the payload out of its ring, for what comes after it. It stays there if it is long, or memory short.
-void Receiver::keep_placed(core::Thread& thread, match::Message& message,
-                           transport::shm::Piece piece) {
+void Receiver::keep_placed(core::Thread& thread, match::Message& message, node::Piece piece) {
     if (piece.bytes > base_.settings.eager_limit || base_.is_under_pressure(base_.rank)) {
         message.length = piece.bytes;
         message.far = {piece.at, 0, false};

@@ -161,7 +161,7 @@ private:
                            std::int32_t process, const transport::Header& header);
     void deliver_to_self(ProgressCall& call, instance::LockedInstance instance, core::Request& send,
                          const Outbound& message);
-    void keep_placed(core::Thread& thread, match::Message& message, transport::shm::Piece piece);
+    void keep_placed(core::Thread& thread, match::Message& message, node::Piece piece);
     void consume(ProgressCall& call, core::Request& receive, match::Message& message);
     Pull take_announced(core::Thread& thread, core::Request& receive,
                         match::Message& message) noexcept;

@@ -20,7 +20,7 @@
 namespace heddle::p2p {
 namespace {
 
-static_assert(tool::most_eager_bytes + sizeof(OfferedFields) <= transport::shm::most_payload);
+static_assert(tool::most_eager_bytes + sizeof(OfferedFields) <= node::most_payload);
 
 constexpr match::Envelope no_envelope{0, 0, 0};
 
@@ -35,7 +35,7 @@ bool has_short_ways(const Base& base) noexcept {
 Sender::Sender(Base& base, Backlog& backlog, AnnouncedSends& announced, PayloadRings& payload_rings,
                const Others& others)
     : base_(base),
-      inline_below_(has_short_ways(base) ? transport::shm::inline_payload + 1 : 0),
+      inline_below_(has_short_ways(base) ? node::inline_payload + 1 : 0),
       at_once_below_(has_short_ways(base) ? base.settings.eager_limit + 1 : 0),
       backlog_(backlog),
       announced_(announced),
@@ -149,7 +149,7 @@ void Sender::start_protocol(ProgressCall& call, instance::Instance& instance, co
             message.bytes};
         post_or_queue(instance, {message.envelope, message.process, nullptr, 0},
                       MessageKind::rendezvous, &fields, sizeof fields, nullptr, call, number);
-        wake_workers(base_.node, base_.rank, message.process);
+        wake_workers(base_.mailboxes, base_.rank, message.process);
         others_.threads.note_large_message();
     } else if (send.synchronous) {
         const OfferedFields fields{address, 0};
@@ -167,9 +167,9 @@ void Sender::post_or_queue(instance::Instance& instance, const Outbound& message
         const instance::OutboxHold held(instance, call.thread.token);
         const Stamps::Numbered stamp = base_.stamps.numbered(number);
         instance::Channel& channel = base_.pool.channel(held, message.process);
-        const std::size_t cells = transport::shm::cells_for(prefix_bytes + message.bytes);
+        const std::size_t cells = node::cells_for(prefix_bytes + message.bytes);
         const bool open = channel.state == instance::Channel::State::open;
-        if (transport::shm::Cell* cell = open ? channel.ring.reserve(cells) : nullptr) {
+        if (node::Cell* cell = open ? channel.ring.reserve(cells) : nullptr) {
             if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
             backlog_.hand_over(held, channel, *cell, cells, message, kind, prefix, prefix_bytes,
                                stamp());
@@ -200,7 +200,7 @@ void Sender::control(ProgressCall& call, std::uint8_t instance, std::int32_t pro
                                 nullptr);
     post_or_queue(base_.pool[instance], {no_envelope, process, nullptr, 0}, kind, fields, bytes,
                   nullptr, call);
-    if (moves_large_payload(kind)) wake_workers(base_.node, base_.rank, process);
+    if (moves_large_payload(kind)) wake_workers(base_.mailboxes, base_.rank, process);
 }
 
 void Sender::open_channel(core::Thread& thread, instance::Instance& instance,

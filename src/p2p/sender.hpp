@@ -97,16 +97,15 @@ public:
     [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
                                      const Outbound& message, MessageKind kind, const void* prefix,
                                      std::uint32_t prefix_bytes, Stamp stamp = {}) {
-        const std::size_t cells = known_cells != 0
-            ? known_cells
-            : transport::shm::cells_for(prefix_bytes + message.bytes);
+        const std::size_t cells =
+            known_cells != 0 ? known_cells : node::cells_for(prefix_bytes + message.bytes);
         bool cold = false;
         {
             instance::OutboxHold held(instance, thread.token);
             instance::Channel& channel = held->channels[message.process];
             if (!platform::has_bit(channel.open_for, message.envelope.context)) [[unlikely]]
                 return Post::retry;
-            transport::shm::Cell* cell = nullptr;
+            node::Cell* cell = nullptr;
             if constexpr (known_cells == 1) {
                 if (!channel.ring.has_room_for_one()) [[unlikely]]
                     return Post::retry;

@@ -14,7 +14,7 @@ core::Request* Sender::send_payload(core::Thread& thread, const Outbound& messag
     instance::Instance& instance = base_.pool.of(message.envelope.context, message.envelope.tag);
     const bool is_long = message.bytes > base_.settings.eager_limit;
     if (is_long && base_.settings.single_copy == tool::SingleCopy::always) return nullptr;
-    const bool fits = message.bytes <= transport::shm::PayloadSizes::block;
+    const bool fits = message.bytes <= node::PayloadSizes::block;
     if (fits && !synchronous && place(thread, instance, message) == Post::done)
         return &base_.requests.completed_send();
     return is_long ? start_stream(thread, instance, message, synchronous) : nullptr;
@@ -25,7 +25,7 @@ Post Sender::place(core::Thread& thread, instance::Instance& instance, const Out
     const instance::OutboxHold held(instance, thread.token);
     instance::Channel& channel = base_.pool.channel(held, message.process);
     if (!has_payload_ring(held, channel, message.bytes)) return Post::retry;
-    transport::shm::Cell* cell = channel.ring.reserve(1);
+    node::Cell* cell = channel.ring.reserve(1);
     if (cell == nullptr) return Post::retry;
     const auto place = channel.payload->reserve(message.bytes);
     if (!place) return Post::retry;
@@ -62,7 +62,7 @@ core::Request* Sender::start_stream(core::Thread& thread, instance::Instance& in
         const instance::OutboxHold held(instance, thread.token);
         instance::Channel& channel = base_.pool.channel(held, message.process);
         if (!has_payload_ring(held, channel, message.bytes)) return nullptr;
-        transport::shm::Cell* cell = channel.ring.reserve(1);
+        node::Cell* cell = channel.ring.reserve(1);
         if (cell == nullptr) return nullptr;
         send = make(thread, instance, message, synchronous);
         if (send == nullptr) return nullptr;
@@ -80,8 +80,7 @@ core::Request* Sender::start_stream(core::Thread& thread, instance::Instance& in
             stream->manifest,
             synchronous};
         // A short one has come when its header is seen; of a longer one the receiver reads while it comes.
-        if (message.bytes <= transport::shm::PayloadSizes::block)
-            backlog_.streams().push(call, channel);
+        if (message.bytes <= node::PayloadSizes::block) backlog_.streams().push(call, channel);
         count_sent(channel, MessageKind::streamed, message.bytes, nullptr);
         backlog_.hand_over(held, channel, *cell, 1, {message.envelope, message.process, nullptr, 0},
                            MessageKind::streamed, &fields, sizeof fields,
@@ -92,7 +91,7 @@ core::Request* Sender::start_stream(core::Thread& thread, instance::Instance& in
     }
     thread.sent_last = {message.process, instance.number()};
     if (waits) after_queueing();
-    wake_workers(base_.node, base_.rank, message.process);
+    wake_workers(base_.mailboxes, base_.rank, message.process);
     if (waits) others_.threads.note_large_message();
     finish(call);
     return send;
@@ -105,7 +104,7 @@ bool Sender::has_payload_ring(instance::HeldOutbox outbox, instance::Channel& ch
     if (PayloadRings::is_ready(channel)) [[likely]]
         return true;
     if (!PayloadRings::is_wanted(channel, bytes)) return false;
-    transport::shm::Cell* cell = channel.ring.reserve(1);
+    node::Cell* cell = channel.ring.reserve(1);
     if (cell == nullptr) return false;
     const std::int32_t number = payload_rings_.give(channel);
     if (number < 0) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Messages through rings of payload between processes and threads, all in one address space (for
-/// ThreadSanitizer). What a ring itself promises is tested in transport/shm/payload_ring_test.cpp.
+/// ThreadSanitizer). What a ring itself promises is tested in node/payload_ring_test.cpp.
 
 #include <gtest/gtest.h>
 

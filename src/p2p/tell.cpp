@@ -8,8 +8,8 @@
 namespace heddle::p2p {
 namespace {
 
-using launch::AwaitedEvent;
-using launch::AwaitedKind;
+using node::AwaitedEvent;
+using node::AwaitedKind;
 
 /// Contexts of the library itself have all processes in the order of their ranks.
 void tell_library(core::Thread& thread, AwaitedEvent& event, std::int32_t number) noexcept {
@@ -24,7 +24,7 @@ void tell_library(core::Thread& thread, AwaitedEvent& event, std::int32_t number
 void tell_everybody(core::Thread& thread, AwaitedEvent& event) noexcept {
     const std::int32_t size = thread.process->size();
     event.any_peer = true;
-    event.peer = launch::any_peer;
+    event.peer = node::any_peer;
     if (size > AwaitedEvent::most_members || thread.process->has_met_others()) return;
     for (std::int32_t rank = 0; rank < size; ++rank) event.add_member(rank);
 }
@@ -44,8 +44,8 @@ void tell_context(core::Thread& thread, std::uint32_t context, AwaitedEvent& eve
 void tell_pattern(core::Thread& thread, const match::Pattern& pattern,
                   AwaitedEvent& event) noexcept {
     event.any_peer = pattern.source == match::any_source;
-    event.peer = event.any_peer ? launch::any_peer : pattern.source;
-    event.tag = pattern.tag == match::any_tag ? launch::any_tag_awaited : pattern.tag;
+    event.peer = event.any_peer ? node::any_peer : pattern.source;
+    event.tag = pattern.tag == match::any_tag ? node::any_tag_awaited : pattern.tag;
     tell_context(thread, pattern.context, event);
 }
 
@@ -56,7 +56,7 @@ void tell_request(core::Thread& thread, const core::Request& request,
 }
 
 void tell_request(core::Thread& thread, const core::Request& request,
-                  launch::WaitsFor& what) noexcept {
+                  node::WaitsFor& what) noexcept {
     if (AwaitedEvent* event = what.add()) tell_request(thread, request, *event);
 }
 

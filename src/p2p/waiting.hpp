@@ -45,7 +45,7 @@ public:
     }
     /// By its number, once it holds; -1: not known.
     std::int32_t answered_by() const noexcept { return contested ? -1 : request_.peer; }
-    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+    void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
         tell_request(thread, request_, what);
     }
 
@@ -70,7 +70,7 @@ public:
         return all;
     }
 
-    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+    void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
         for (core::Request* request : requests_)
             if (!is_complete(request)) tell_request(thread, *request, what);
     }
@@ -149,9 +149,9 @@ public:
             if (!announcement_.make(*request, slot)) contested = true;
         }
     }
-    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
+    void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
         AwaitedRequests::tell(thread, what);
-        what.need = launch::Need::any;
+        what.need = node::Need::any;
     }
 
 private:
@@ -182,9 +182,9 @@ public:
         engine_.unexpected().watchers().remove(thread_.slot);
         if (slot != nullptr) engine_.unexpected().watchers().add(pattern_, *slot);
     }
-    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
-        launch::AwaitedEvent& event = *what.add();
-        event.kind = launch::AwaitedKind::probe;
+    void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
+        node::AwaitedEvent& event = *what.add();
+        event.kind = node::AwaitedKind::probe;
         tell_pattern(thread, pattern_, event);
     }
 

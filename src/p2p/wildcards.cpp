@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "transport/shm/context_use.hpp"
+#include "node/context_use.hpp"
 
 namespace heddle::p2p {
 
@@ -36,7 +36,7 @@ bool PostedWildcards::cancel(core::Request& receive) noexcept {
 std::vector<core::Request*> PostedWildcards::of_class(std::uint32_t context) {
     std::vector<core::Request*> found;
     posted_.each_posted([&](const core::Request& receive) {
-        if (transport::shm::class_of(receive.context) == transport::shm::class_of(context))
+        if (node::class_of(receive.context) == node::class_of(context))
             found.push_back(const_cast<core::Request*>(&receive));  // the list's to change
     });
     std::sort(found.begin(), found.end(),

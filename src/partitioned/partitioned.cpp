@@ -51,8 +51,8 @@ int look(const core::Request& whole, MPI_Status* status) {
     return whole.error;
 }
 
-void tell(core::Thread& thread, const core::Request& whole, launch::AwaitedEvent& event) noexcept {
-    event.kind = launch::AwaitedKind::partitioned;
+void tell(core::Thread& thread, const core::Request& whole, node::AwaitedEvent& event) noexcept {
+    event.kind = node::AwaitedKind::partitioned;
     event.peer = whole.source;
     event.tag = whole.tag;
     p2p::tell_context(thread, whole.context, event);
@@ -144,7 +144,6 @@ int Sender::ready(core::Thread& thread, std::int64_t partition) {
     core::Request* message =
         p2p::start_send(thread, communicator_, context_of_parts(communicator_), data, shape, peer_,
                         first_tag_ + static_cast<std::int32_t>(partition));
-    p2p::Engine& engine = *thread.engine;
     p2p::ProgressCall call(thread);
     if (message != nullptr && !message->immortal) {
         p2p::listen(call, *message, *this);
@@ -231,7 +230,6 @@ bool Receiver::accept() noexcept {
 
 /// Posts a receive for each part. No lock is held.
 void Receiver::post(core::Thread& thread) noexcept {
-    p2p::Engine& engine = *thread.engine;
     std::uint64_t over_at_once = 1;
     if (!accept()) {
         error_.store(MPI_ERR_TRUNCATE, relaxed);

@@ -8,8 +8,8 @@ namespace heddle::progress {
 namespace {
 
 /// An entry that nobody has; nullptr: there is none.
-launch::Blocked* claim_entry(const core::Thread& thread) noexcept {
-    for (launch::Blocked& entry : thread.page->blocked) {
+node::Blocked* claim_entry(const core::Thread& thread) noexcept {
+    for (node::Blocked& entry : thread.page->blocked) {
         std::uint32_t free = 0;
         if (entry.owner.load(relaxed) == 0 &&
             entry.owner.compare_exchange_strong(free, thread.system_id, acquire, relaxed))
@@ -18,7 +18,7 @@ launch::Blocked* claim_entry(const core::Thread& thread) noexcept {
     return nullptr;
 }
 
-void give_back(launch::Blocked& entry) noexcept {
+void give_back(node::Blocked& entry) noexcept {
     // Odd before the next owner writes, who has acquired the entry.
     entry.version.store(entry.version.load(relaxed) + 1, relaxed);
     entry.owner.store(0, release);
@@ -34,11 +34,11 @@ bool Notice::claim() noexcept {
     return false;
 }
 
-void Notice::publish(launch::WaitsFor& what) noexcept {
+void Notice::publish(node::WaitsFor& what) noexcept {
     what.since_ns = since_.count();
     what.thread = thread_.number;
     what.called_from = platform::call_site();
-    launch::put_text(what.call, thread_.call);
+    node::put_text(what.call, thread_.call);
     entry_->version.fetch_or(1, acq_rel);  // odd, as it is after each use
     entry_->what = what;
     entry_->version.fetch_add(1, release);  // even
@@ -50,19 +50,19 @@ void Notice::take_back() noexcept {
 }
 
 InKernel::InKernel(core::Thread& thread, std::chrono::nanoseconds since,
-                   const launch::AwaitedEvent& event) noexcept {
+                   const node::AwaitedEvent& event) noexcept {
     if (thread.page == nullptr || thread.of_library) return;
     entry_ = claim_entry(thread);
     if (entry_ == nullptr) return;  // one of many threads, of which the others are told
     // Odd, as it is after each use, but for the first one. Nobody else writes to it.
     if (entry_->version.load(relaxed) % 2 == 0) entry_->version.fetch_or(1, acq_rel);
-    launch::WaitsFor& what = entry_->what;
+    node::WaitsFor& what = entry_->what;
     what.since_ns = since.count();
     what.called_from = 0;
     what.events = 1;
     what.thread = thread.number;
-    what.need = launch::Need::all;
-    launch::put_text(what.call, thread.call);
+    what.need = node::Need::all;
+    node::put_text(what.call, thread.call);
     what.listed[0] = event;
     entry_->version.store(entry_->version.load(relaxed) + 1, release);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Lets the launcher know that a thread sleeps, and what it waits for (launch/board.hpp).
+/// Lets the launcher know that a thread sleeps, and what it waits for (node/board.hpp).
 ///
 /// Cost           short sleeps write nothing. A thread gets up once when it has slept for `notice_after`, writes
 ///                what it waits for, and sleeps on. So long a sleep is one that somebody may ask about.
@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "core/thread.hpp"
-#include "launch/board.hpp"
+#include "node/board.hpp"
 
 namespace heddle::progress {
 
@@ -49,19 +49,19 @@ private:
     [[gnu::cold, gnu::noinline]] void write(Condition& condition) noexcept {
         is_due_ = true;
         if (!claim()) return;
-        launch::WaitsFor what{};
+        node::WaitsFor what{};
         condition.tell(thread_, what);
         publish(what);
     }
     bool claim() noexcept;
-    void publish(launch::WaitsFor& what) noexcept;
+    void publish(node::WaitsFor& what) noexcept;
     void take_back() noexcept;
 
     core::Thread& thread_;
     const std::chrono::nanoseconds since_;
     bool is_due_;
     bool counted_ = false;  ///< among those that have no entry
-    launch::Blocked* entry_ = nullptr;
+    node::Blocked* entry_ = nullptr;
 };
 
 /// What a thread of the program that is about to enter the kernel for a while does there: told at once, since it cannot
@@ -69,13 +69,13 @@ private:
 class InKernel {
 public:
     InKernel(core::Thread& thread, std::chrono::nanoseconds since,
-             const launch::AwaitedEvent& event) noexcept;
+             const node::AwaitedEvent& event) noexcept;
     ~InKernel();
     InKernel(const InKernel&) = delete;
     InKernel& operator=(const InKernel&) = delete;
 
 private:
-    launch::Blocked* entry_ = nullptr;
+    node::Blocked* entry_ = nullptr;
 };
 
 }  // namespace heddle::progress

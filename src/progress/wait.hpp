@@ -43,7 +43,7 @@ namespace heddle::progress {
 /// What a thread waits for.
 template <class C>
 concept Condition =
-    requires(C condition, sync::Slot* slot, core::Thread& thread, launch::WaitsFor& what) {
+    requires(C condition, sync::Slot* slot, core::Thread& thread, node::WaitsFor& what) {
         { condition.holds() } -> std::same_as<bool>;
         /// Instances in which it can become true, and those to poll first (after holds() was false).
         { condition.instances() } -> std::convertible_to<std::uint64_t>;

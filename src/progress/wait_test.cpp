@@ -33,7 +33,7 @@ struct Message {
     std::uint64_t instances() const { return ~std::uint64_t{0}; }
     std::uint64_t likely_instances() const { return BusyEngine::likely; }
     void announce(heddle::sync::Slot*) {}
-    void tell(heddle::core::Thread&, heddle::launch::WaitsFor&) noexcept {}
+    void tell(heddle::core::Thread&, heddle::node::WaitsFor&) noexcept {}
 };
 
 TEST(Wait, looks_at_every_instance_although_one_keeps_it_busy) {
@@ -75,7 +75,7 @@ struct Answer {
     std::uint64_t likely_instances() const { return 4; }
     heddle::progress::Peer peer() const { return {engine.peer_waits, 4}; }
     void announce(heddle::sync::Slot*) {}
-    void tell(heddle::core::Thread&, heddle::launch::WaitsFor&) noexcept {}
+    void tell(heddle::core::Thread&, heddle::node::WaitsFor&) noexcept {}
 };
 
 /// How often the core is offered until the answer comes; -1: the thread has given up polling.

@@ -62,7 +62,7 @@ int not_attached(Thread& thread, Window& window, const Remote& there) {
 }
 
 bool has_ended(const Thread& thread, std::int32_t process) noexcept {
-    const launch::Page& page = thread.process->node.page(static_cast<std::size_t>(process));
+    const node::Page& page = thread.process->node.page(static_cast<std::size_t>(process));
     return platform::has_lost_its_memory(static_cast<int>(page.pid));
 }
 

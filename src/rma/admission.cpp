@@ -19,19 +19,18 @@ public:
         : OneRequest(engine, request), window_(window), awaited_(awaited) {}
 
     /// Whoever holds the lock may be any process of the window: several may, and they change.
-    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
-        launch::AwaitedEvent& event = *what.add();
+    void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
+        node::AwaitedEvent& event = *what.add();
         event.kind = AwaitedKind::window_lock;
         event.any_peer = true;
-        tell_window(thread, window_, awaited_.target < 0 ? launch::any_peer : awaited_.target,
-                    event);
+        tell_window(thread, window_, awaited_.target < 0 ? node::any_peer : awaited_.target, event);
         event.holder = holder();
     }
 
 private:
     std::int32_t holder() const noexcept {
-        if (awaited_.target < 0) return launch::holder_unknown;
-        if (awaited_.writer == nullptr) return launch::holder_of_all;
+        if (awaited_.target < 0) return node::holder_unknown;
+        if (awaited_.writer == nullptr) return node::holder_of_all;
         return awaited_.writer->load(relaxed) - 1;
     }
 

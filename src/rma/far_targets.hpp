@@ -112,7 +112,7 @@ private:
     core::Request& insist(core::Thread& thread, std::int32_t rank, const p2p::AccessFields& fields,
                           void* answer, std::uint64_t bytes);
     int hear(core::Thread& thread, core::Request& request, std::int32_t rank,
-             launch::AwaitedKind what);
+             node::AwaitedKind what);
 
     bool start_flush(core::Thread& thread, std::int32_t rank, Flush& flush);
     int finish(core::Thread& thread, const Flush& flush);

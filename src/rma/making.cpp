@@ -33,12 +33,12 @@ struct Part {
     std::int64_t unit;
     std::uint64_t address;
     std::uint64_t alignment;
-    transport::shm::Segment pages;  ///< of the node's file in which memory of MPI_Alloc_mem lies
+    node::Segment pages;  ///< of the node's file in which memory of MPI_Alloc_mem lies
 };
 using Parts = std::vector<Part>;
 
 /// Of a window on all nodes: so all of them find the same.
-constexpr std::uint64_t most_bytes = transport::shm::segments_bytes / 2;
+constexpr std::uint64_t most_bytes = node::segments_bytes / 2;
 
 bool has_memory(int flavor) noexcept {
     return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
@@ -56,8 +56,7 @@ std::vector<std::uint64_t> places_in_segment(int flavor, const Window& window, c
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
         const Part& part = parts[rank];
         // Pages of different processes are kept apart, where there are any.
-        const std::uint64_t unit =
-            part.bytes >= transport::shm::page_bytes ? transport::shm::page_bytes : alignment;
+        const std::uint64_t unit = part.bytes >= node::page_bytes ? node::page_bytes : alignment;
         if (!side_by_side || places.empty()) at = (at + unit - 1) / unit * unit;
         places.push_back(at);
         if (!has_memory(flavor)) continue;
@@ -69,9 +68,9 @@ std::vector<std::uint64_t> places_in_segment(int flavor, const Window& window, c
 }
 
 /// The pages of a piece that `memory` lies in.
-transport::shm::Segment pages_of(const objects::NodeMemory::Piece& piece, const void* memory,
-                                 std::uint64_t bytes) noexcept {
-    using transport::shm::page_bytes;
+node::Segment pages_of(const objects::NodeMemory::Piece& piece, const void* memory,
+                       std::uint64_t bytes) noexcept {
+    using node::page_bytes;
     const auto begin =
         static_cast<std::uint64_t>(static_cast<const std::byte*>(memory) - piece.begin());
     const std::uint64_t first = begin / page_bytes * page_bytes;
@@ -94,7 +93,7 @@ public:
         if (window_->far_service != nullptr)
             process_.engine->far().listeners().remove(context_of(*window_->communicator));
         if (window_->segment && is_first_here(*window_))
-            process_.node.give_segment(window_->segment);
+            process_.node.segments().give(window_->segment);
         objects::close_handle(process_, *window_);
     }
     Draft(const Draft&) = delete;
@@ -159,7 +158,7 @@ bool map_pieces(const objects::Process& process, Window& window, const Parts& pa
     for (const std::int32_t here : window.here) {
         const auto rank = static_cast<std::size_t>(here);
         if (!parts[rank].pages || here == window.communicator->rank) continue;
-        window.other_pieces[rank] = process.node.map_segment(parts[rank].pages);
+        window.other_pieces[rank] = process.node.segments().map(parts[rank].pages);
         if (window.other_pieces[rank] == nullptr) return false;
     }
     return true;
@@ -182,8 +181,8 @@ int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
         objects::Target& target = window.targets[rank];
         target.mapped_by_all = true;
         if (const platform::Mapping* pages = window.other_pieces[rank].get())
-            target.memory = static_cast<std::byte*>(pages->address()) +
-                target.address % transport::shm::page_bytes;
+            target.memory =
+                static_cast<std::byte*>(pages->address()) + target.address % node::page_bytes;
     }
     return MPI_SUCCESS;
 }
@@ -223,11 +222,11 @@ int hear_of_segment(core::Thread& thread, Window& window) {
 
 /// Whether everybody has the segment of its node mapped.
 int share_segment(core::Thread& thread, Window& window, std::uint64_t bytes, bool& mapped) {
-    const transport::shm::Node& node = thread.process->node;
+    const node::Segments& segments = thread.process->node.segments();
     objects::Communicator& communicator = *window.communicator;
-    if (is_first_here(window)) window.segment = node.take_segment(bytes);
+    if (is_first_here(window)) window.segment = segments.take(bytes);
     if (const int error = hear_of_segment(thread, window)) return error;
-    if (window.segment) window.mapping = node.map_segment(window.segment);
+    if (window.segment) window.mapping = segments.map(window.segment);
     mapped = window.mapping != nullptr;
     return all_agree(thread, communicator, mapped);
 }
@@ -302,15 +301,14 @@ int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
     objects::WindowHints hints;
     if (wish.info != nullptr) objects::apply_hints(hints, *wish.info);
     const auto bytes = static_cast<std::uint64_t>(wish.bytes);
-    const Part mine{
-        parent.rank == 0 ? process.contexts.take() : 0,
-        first_beside(*process.engine, parent),
-        hints.noncontiguous,
-        bytes,
-        wish.unit,
-        reinterpret_cast<std::uint64_t>(wish.memory),
-        hints.alignment,
-        piece == nullptr ? transport::shm::Segment{} : pages_of(*piece, wish.memory, bytes)};
+    const Part mine{parent.rank == 0 ? process.contexts.take() : 0,
+                    first_beside(*process.engine, parent),
+                    hints.noncontiguous,
+                    bytes,
+                    wish.unit,
+                    reinterpret_cast<std::uint64_t>(wish.memory),
+                    hints.alignment,
+                    piece == nullptr ? node::Segment{} : pages_of(*piece, wish.memory, bytes)};
     if (const int error = comm::gather_all(thread, comm::Participants(parent),
                                            comm::window_agreement, parts, mine))
         return error;

@@ -11,11 +11,11 @@
 
 namespace heddle::rma {
 
-using launch::AwaitedKind;
+using node::AwaitedKind;
 
 /// Writes down a window, and the process of this rank in it, if that is one.
 void tell_window(core::Thread& thread, const objects::Window& window, std::int32_t rank,
-                 launch::AwaitedEvent& event) noexcept;
+                 node::AwaitedEvent& event) noexcept;
 
 class NamedWait : public p2p::OneRequest {
 public:
@@ -23,8 +23,8 @@ public:
               std::int32_t rank, AwaitedKind awaited) noexcept
         : OneRequest(engine, request), window_(window), rank_(rank), awaited_(awaited) {}
 
-    void tell(core::Thread& thread, launch::WaitsFor& what) const noexcept {
-        launch::AwaitedEvent& event = *what.add();
+    void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
+        node::AwaitedEvent& event = *what.add();
         event.kind = awaited_;
         tell_window(thread, window_, rank_, event);
     }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "coll/shared_scratch.hpp"
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 #include "objects/nodes.hpp"
 
 namespace heddle::scale {
@@ -14,7 +14,7 @@ namespace heddle::scale {
 class Ranks::Alone {
 public:
     Alone()
-        : descriptor_(launch::create_node_file(launch::NodeFile::of(1, launch::Token::fresh()))),
+        : descriptor_(node::create_file(node::File::of(1, node::Token::fresh()))),
           rank_({}, map(), comm::Rank::OpenNetwork{}) {}
     ~Alone() { close(descriptor_); }
     Alone(const Alone&) = delete;
@@ -23,8 +23,8 @@ public:
     comm::Rank& rank() noexcept { return rank_; }
 
 private:
-    transport::shm::Node map() const {
-        auto node = transport::shm::Node::map_all(descriptor_, 1);
+    node::Node map() const {
+        auto node = node::Node::map_all(descriptor_, 1);
         if (!node) throw std::runtime_error("no shared memory");
         return std::move(*node);
     }
@@ -44,7 +44,7 @@ bool share_scratch(const launch::RegularMap& map) noexcept {
 platform::Mapping scratch_of(const launch::RegularMap& map) {
     if (!share_scratch(map)) return {};
     platform::Mapping memory =
-        platform::reserve(static_cast<std::size_t>(map.nodes) * transport::shm::stage_bytes);
+        platform::reserve(static_cast<std::size_t>(map.nodes) * node::stage_bytes);
     if (!memory) throw std::runtime_error("no address space for the scratch memory of all nodes");
     return memory;
 }
@@ -84,7 +84,7 @@ void Ranks::place(std::int32_t rank) {
     communicator.scratch.known = true;
     const std::int32_t node = node_of(rank);
     std::byte* const memory = scratch_ ? static_cast<std::byte*>(scratch_.address()) +
-            static_cast<std::size_t>(node) * transport::shm::stage_bytes
+            static_cast<std::size_t>(node) * node::stage_bytes
                                        : nullptr;
     const auto scratch = [&] {
         return memory == nullptr ? communicator.scratch

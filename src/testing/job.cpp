@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "comm/rank.hpp"
-#include "launch/node_file.hpp"
 #include "mpi.h"
+#include "node/file.hpp"
 #include "objects/process.hpp"
 #include "p2p/network.hpp"
 #include "p2p/network_worker.hpp"
@@ -46,21 +46,21 @@ class Memory {
 public:
     Memory(const launch::NodeMap& nodes, std::int32_t node)
         : ranks_(std::count(nodes.begin(), nodes.end(), node)),
-          descriptor_(launch::create_node_file(
-              launch::NodeFile::of(static_cast<int>(ranks_), launch::Token::fresh()))),
-          node_(transport::shm::Node::map_all(descriptor_, static_cast<std::size_t>(ranks_))) {
+          descriptor_(
+              node::create_file(node::File::of(static_cast<int>(ranks_), node::Token::fresh()))),
+          node_(node::Node::map_all(descriptor_, static_cast<std::size_t>(ranks_))) {
         if (!node_) throw std::runtime_error("no shared memory for the test");
     }
     ~Memory() { close(descriptor_); }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 
-    const transport::shm::Node& node() const { return *node_; }
+    const node::Node& node() const { return *node_; }
 
 private:
     const std::ptrdiff_t ranks_;
     const int descriptor_;
-    const std::optional<transport::shm::Node> node_;
+    const std::optional<node::Node> node_;
 };
 
 /// Of lanes, by rank: all are there before anybody asks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// What a message between two processes says of itself, whichever way it goes: half a cache line. Its payload follows
-/// right behind it, in a ring (transport/shm/ring.hpp) as in what comes from a network (transport/batch.hpp).
+/// right behind it, in a ring (node/ring.hpp) as in what comes from a network (transport/batch.hpp).
 
 #include <cstddef>
 #include <cstdint>

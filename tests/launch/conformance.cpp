@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "launch/board.hpp"
 #include "launch/job.hpp"
 #include "launch/launcher.hpp"
 #include "launch/share_by_launcher.hpp"
+#include "node/board.hpp"
 #include "platform/memory.hpp"
 
 namespace {
@@ -60,12 +60,12 @@ void share_memory(const std::shared_ptr<Launcher>& launcher, std::size_t nodes) 
     const auto numbers = job.numbering();
     const auto ranks_here = static_cast<std::size_t>(numbers.here());
     const auto board =
-        heddle::platform::map_shared(job.node_descriptor, heddle::launch::board_bytes(ranks_here));
+        heddle::platform::map_shared(job.node_descriptor, heddle::node::board_bytes(ranks_here));
     demand(static_cast<bool>(board), "the memory cannot be mapped");
-    const auto page = [&](int number) -> heddle::launch::Page& {
-        return heddle::launch::board_page(board.address(), static_cast<std::size_t>(number));
+    const auto page = [&](int number) -> heddle::node::Page& {
+        return heddle::node::board_page(board.address(), static_cast<std::size_t>(number));
     };
-    page(numbers.own()).token = heddle::launch::Token::fresh();
+    page(numbers.own()).token = heddle::node::Token::fresh();
     launcher->put("mark", page(numbers.own()).token.text());
     launcher->fence();
     for (int number = 0; number < numbers.here(); ++number)

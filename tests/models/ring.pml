@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A ring whose idle pages are dropped: transport/shm/ring.hpp.
+/* A ring whose idle pages are dropped: node/ring.hpp.
 
    Four cells on two pages; sequences count to eight, so that they begin anew every second round.
    The producer sends messages of one or two cells, with fillers, and drops pages between any two of them, a cell

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Sleeping and being woken: progress/wait.hpp, progress/lot.hpp, sync/parking.hpp, Producer::cold()
-   of transport/shm/ring.hpp, Node::notify and what p2p/hot_rings.cpp does to rings.
+   of node/ring.hpp, Node::notify and what p2p/hot_rings.cpp does to rings.
 
    Two senders in other processes, one ring each; in the receiving process a thread that waits for the
    last message of ring 0, one for that of ring 1, and a helper that makes progress now and then and

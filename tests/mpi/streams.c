@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that go through rings of payload (transport/shm/payload_ring.hpp): every size and layout arrives as it
+/* Messages that go through rings of payload (node/payload_ring.hpp): every size and layout arrives as it
  * was sent, whatever the receiver does meanwhile, and whatever lies in the ring that nobody receives. */
 #include "check.h"
 

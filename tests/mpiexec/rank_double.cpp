@@ -24,7 +24,7 @@
 #include <ctime>
 #include <string>
 
-#include "launch/board.hpp"
+#include "node/board.hpp"
 
 namespace {
 
@@ -50,27 +50,27 @@ std::string ask(const std::string& question) {
     return answer;
 }
 
-launch::Page& page() {
+node::Page& page() {
     static void* board =
-        ::mmap(nullptr, launch::board_bytes(static_cast<std::size_t>(number("PMI_SIZE"))),
-               PROT_READ | PROT_WRITE, MAP_SHARED, number(launch::node_descriptor_variable), 0);
+        ::mmap(nullptr, node::board_bytes(static_cast<std::size_t>(number("PMI_SIZE"))),
+               PROT_READ | PROT_WRITE, MAP_SHARED, number(node::node_descriptor_variable), 0);
     if (board == MAP_FAILED) std::abort();
-    return launch::board_page(board, static_cast<std::size_t>(number("PMI_RANK")));
+    return node::board_page(board, static_cast<std::size_t>(number("PMI_RANK")));
 }
 
 void block(const std::string& text) {
     static int used = 0;
-    launch::Blocked& entry = page().blocked[used++];
+    node::Blocked& entry = page().blocked[used++];
     const std::size_t peer = text.find(':') + 1, tag = text.find(':', peer) + 1;
     const bool to_self = text.compare(peer, 4, "self") == 0;
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     entry.version.fetch_or(1);
-    launch::WaitsFor& what = entry.what;
+    node::WaitsFor& what = entry.what;
     what.since_ns = (static_cast<std::int64_t>(now.tv_sec) - 3) * 1'000'000'000 + now.tv_nsec;
-    launch::put_text(what.call, text.substr(0, peer - 1).c_str());
-    launch::AwaitedEvent& event = *what.add();
-    event.kind = to_self ? launch::AwaitedKind::send : launch::AwaitedKind::receive;
+    node::put_text(what.call, text.substr(0, peer - 1).c_str());
+    node::AwaitedEvent& event = *what.add();
+    event.kind = to_self ? node::AwaitedKind::send : node::AwaitedKind::receive;
     event.to_self = to_self;
     event.context = 2;
     event.peer = event.world_peer = to_self ? number("PMI_RANK") : std::atoi(text.c_str() + peer);
@@ -131,17 +131,17 @@ void wait_for_signal(int signal) {
 }
 
 void set_phase(const std::string& name) {
-    page().phase = name == "initialized" ? launch::Phase::initialized
-        : name == "finalized"            ? launch::Phase::finalized
-        : name == "closed"               ? launch::Phase::closed
-                                         : launch::Phase::started;
+    page().phase = name == "initialized" ? node::Phase::initialized
+        : name == "finalized"            ? node::Phase::finalized
+        : name == "closed"               ? node::Phase::closed
+                                         : node::Phase::started;
 }
 
 void board_abort(const std::string& value) {
     const std::size_t colon = value.find(':');
     page().abort_code = std::atoi(value.c_str());
     std::strncpy(page().abort_reason, value.c_str() + colon + 1, sizeof page().abort_reason - 1);
-    page().phase = launch::Phase::aborted;
+    page().phase = node::Phase::aborted;
 }
 
 void put(const std::string& pair) {

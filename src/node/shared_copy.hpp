@@ -14,7 +14,7 @@
 
 #include "sync/orders.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 
 struct alignas(cache_line) SharedCopy {
     static constexpr std::uint64_t piece_bytes = 64 * 1024;
@@ -47,4 +47,4 @@ struct alignas(cache_line) SharedCopy {
     }
 };
 
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node

@@ -16,7 +16,7 @@
 
 #include "sync/orders.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 
 inline constexpr std::uint32_t context_classes = 64;
 constexpr std::uint32_t class_of(std::uint32_t context) noexcept {
@@ -44,4 +44,4 @@ private:
     std::array<std::atomic<std::uint64_t>, context_classes> instances_;
 };
 
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/shm/ring.hpp"
+#include "node/ring.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 
 Cell* Producer::reserve_at_start(std::size_t cells) noexcept {
     const std::size_t place = tail_ & (ring_slots - 1);
@@ -66,4 +66,4 @@ void Producer::note_dropped(RingPages pages) noexcept {
     if (pages.test(ring_pages - 1)) wipe_later(ring_slots - 1);
 }
 
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 
 #include <cstdlib>
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "transport/shm/node.hpp"
+#include "node/node.hpp"
 
-namespace heddle::launch {
+namespace heddle::node {
 namespace {
 
 std::string path_of(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
@@ -26,13 +26,13 @@ off_t bytes_of(int descriptor) {
 struct NodeFileTest : ::testing::Test {
     ~NodeFileTest() override { close(made); }
 
-    const NodeFile file = NodeFile::of(2, Token::fresh());
-    const int made = create_node_file(file);
+    const File file = File::of(2, Token::fresh());
+    const int made = create_file(file);
 };
 
 TEST_F(NodeFileTest, is_found) {
     EXPECT_EQ(what_else(made, file), "");
-    const int opened = open_node_file(path_of(made), file);
+    const int opened = open_file(path_of(made), file);
     EXPECT_EQ(what_else(opened, file), "");
     close(opened);
 }
@@ -43,11 +43,11 @@ TEST_F(NodeFileTest, keeps_its_size) {
 }
 
 TEST_F(NodeFileTest, of_another_job_is_told) {
-    NodeFile other = file;
+    File other = file;
     other.token = Token::fresh();
     EXPECT_NE(what_else(made, other).find("another job"), std::string::npos);
-    EXPECT_THROW(open_node_file(path_of(made), other), std::runtime_error);
-    EXPECT_NE(what_else(made, NodeFile::of(3, file.token)), "");
+    EXPECT_THROW(open_file(path_of(made), other), std::runtime_error);
+    EXPECT_NE(what_else(made, File::of(3, file.token)), "");
 }
 
 /// Even one of the right size, with the right words at its start.
@@ -59,24 +59,24 @@ TEST_F(NodeFileTest, is_no_file_of_somebody) {
     ASSERT_EQ(pread(made, header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
     ASSERT_EQ(pwrite(plain, header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
     // As large as it must be; no file on a disk is as large as memory with segments.
-    const auto least = static_cast<off_t>(transport::shm::Layout::of(2).bytes(0));
+    const auto least = static_cast<off_t>(node::Layout::of(2).bytes(0));
     ASSERT_EQ(ftruncate(plain, least), 0);
     EXPECT_NE(what_else(plain, file), "");
-    EXPECT_THROW(open_node_file(path_of(plain), file), std::runtime_error);
+    EXPECT_THROW(open_file(path_of(plain), file), std::runtime_error);
     close(plain);
     const int unsealed = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     ASSERT_EQ(ftruncate(unsealed, bytes_of(made)), 0);
     EXPECT_NE(what_else(unsealed, file), "");
-    EXPECT_THROW(open_node_file(path_of(unsealed), file), std::runtime_error);
+    EXPECT_THROW(open_file(path_of(unsealed), file), std::runtime_error);
     close(unsealed);
 }
 
 TEST_F(NodeFileTest, opens_nothing_that_is_no_file) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
-    EXPECT_THROW(open_node_file(path_of(ends[0]), file), std::runtime_error);
-    EXPECT_THROW(open_node_file("/dev/null", file), std::runtime_error);
-    EXPECT_THROW(open_node_file("/proc/self/fd/9999", file), std::runtime_error);
+    EXPECT_THROW(open_file(path_of(ends[0]), file), std::runtime_error);
+    EXPECT_THROW(open_file("/dev/null", file), std::runtime_error);
+    EXPECT_THROW(open_file("/proc/self/fd/9999", file), std::runtime_error);
     close(ends[0]);
     close(ends[1]);
 }
@@ -87,9 +87,9 @@ TEST_F(NodeFileTest, a_place_is_taken_once) {
     EXPECT_EQ(claim_rank(made, file, 0), 0U);
 }
 
-TEST(NodeFile, has_room_for_so_many_ranks_and_not_more) {
-    EXPECT_NO_THROW(NodeFile::of(4096, {}));
-    EXPECT_THROW(NodeFile::of(4097, {}), std::runtime_error);
+TEST(File, has_room_for_so_many_ranks_and_not_more) {
+    EXPECT_NO_THROW(File::of(4096, {}));
+    EXPECT_THROW(File::of(4097, {}), std::runtime_error);
 }
 
 TEST(Token, is_read_as_it_is_printed) {
@@ -102,4 +102,4 @@ TEST(Token, is_read_as_it_is_printed) {
 }
 
 }  // namespace
-}  // namespace heddle::launch
+}  // namespace heddle::node

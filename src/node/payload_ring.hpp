@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// A ring of payload in shared memory, from one instance of a sending process to the same instance of a
-/// receiving process. Headers go through the ring of cells (transport/shm/ring.hpp), and say where it lies.
+/// receiving process. Headers go through the ring of cells (node/ring.hpp), and say where it lies.
 ///
 /// Stored in      blocks of 16 KiB that are walked in order, so that a line has left the producer's own
 ///                cache for one that both share before it is written again. A piece lies in one block.
@@ -35,13 +35,13 @@
 #include <cstdint>
 #include <optional>
 
+#include "node/store_trials.hpp"
 #include "platform/cpu.hpp"
 #include "platform/trials_of_two.hpp"
 #include "sync/native.hpp"
 #include "sync/orders.hpp"
-#include "transport/shm/store_trials.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 
 /// Sizes of all payload rings; simulations have smaller ones.
 struct PayloadSizes {
@@ -474,4 +474,4 @@ using PayloadRing = BasicPayloadRing<sync::Native, PayloadSizes>;
 using PayloadProducer = BasicPayloadProducer<sync::Native, PayloadSizes>;
 using PayloadConsumer = BasicPayloadConsumer<sync::Native, PayloadSizes>;
 
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node

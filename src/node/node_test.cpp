@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/shm/node.hpp"
+#include "node/node.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,39 +11,37 @@
 #include <unistd.h>
 #include <vector>
 
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 #include "testing/watchdog.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 namespace {
 
-int make_file(int ranks) {
-    return launch::create_node_file(launch::NodeFile::of(ranks, launch::Token::fresh()));
-}
+int make_file(int ranks) { return node::create_file(node::File::of(ranks, node::Token::fresh())); }
 
 TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
     const int descriptor = make_file(2);
     const auto node = Node::map(descriptor, 2);
     ASSERT_TRUE(node);
-    for (std::size_t i = 0; i < stages; ++i)
-        EXPECT_EQ(node->take_stage(2).number, static_cast<std::int32_t>(i));
+    for (std::size_t i = 0; i < most_stages; ++i)
+        EXPECT_EQ(node->stages().take(2).number, static_cast<std::int32_t>(i));
     std::shared_ptr<const platform::Mapping> none;
     const auto stage = [&](int number) { return Stage{number, {}}; };
-    const auto leave = [&] { node->leave_stage(stage(5), node->map_stage(stage(5), none)); };
+    const auto leave = [&] { node->stages().leave(stage(5), node->stages().map(stage(5), none)); };
     leave();
-    EXPECT_EQ(node->take_stage(1).number, -1);
+    EXPECT_EQ(node->stages().take(1).number, -1);
     leave();
-    EXPECT_EQ(node->take_stage(1).number, 5);
+    EXPECT_EQ(node->stages().take(1).number, 5);
     leave();
-    EXPECT_EQ(node->take_stage(3).number, 5);
+    EXPECT_EQ(node->stages().take(3).number, 5);
     // Two of them, which end where they should, are not one.
-    std::byte* sixth = node->map_stage(stage(5), none);
-    std::byte* seventh = node->map_stage(stage(6), none);
+    std::byte* sixth = node->stages().map(stage(5), none);
+    std::byte* seventh = node->stages().map(stage(6), none);
     ASSERT_NE(sixth, nullptr);
     ASSERT_NE(seventh, nullptr);
     sixth[stage_bytes - 1] = std::byte{1};
     EXPECT_EQ(seventh[0], std::byte{0});
-    EXPECT_EQ(node->map_stage(stage(5), none), sixth);
+    EXPECT_EQ(node->stages().map(stage(5), none), sixth);
     close(descriptor);
 }
 
@@ -51,24 +49,24 @@ TEST(Node, segments_are_stages_when_all_stages_are_in_use) {
     const int descriptor = make_file(2);
     const auto node = Node::map(descriptor, 2), other = Node::map(descriptor, 2);
     ASSERT_TRUE(node && other);
-    for (std::size_t i = 0; i < stages; ++i) EXPECT_TRUE(node->take_stage(2));
-    const Stage first = node->take_stage(2), second = node->take_stage(2);
+    for (std::size_t i = 0; i < most_stages; ++i) EXPECT_TRUE(node->stages().take(2));
+    const Stage first = node->stages().take(2), second = node->stages().take(2);
     ASSERT_TRUE(first.segment && second.segment);
     EXPECT_NE(first.segment.offset, second.segment.offset);
     std::shared_ptr<const platform::Mapping> mine, theirs;
-    std::byte* here = node->map_stage(first, mine);
-    std::byte* there = other->map_stage(first, theirs);
+    std::byte* here = node->stages().map(first, mine);
+    std::byte* there = other->stages().map(first, theirs);
     ASSERT_TRUE(here != nullptr && there != nullptr);
     here[stage_bytes - 1] = std::byte{7};
     EXPECT_EQ(there[stage_bytes - 1], std::byte{7});
     // The last one to leave gives it back: then its pages are zeroes.
-    node->leave_stage(first, here);
+    node->stages().leave(first, here);
     EXPECT_EQ(there[stage_bytes - 1], std::byte{7});
-    other->leave_stage(first, there);
+    other->stages().leave(first, there);
     EXPECT_EQ(there[stage_bytes - 1], std::byte{0});
-    node->give_stage_up(second, true);
-    other->give_stage_up(second, false);
-    EXPECT_EQ(node->take_stage(2).segment.offset, first.segment.offset);  // none was left
+    node->stages().give_up(second, true);
+    other->stages().give_up(second, false);
+    EXPECT_EQ(node->stages().take(2).segment.offset, first.segment.offset);  // none was left
     close(descriptor);
 }
 
@@ -76,13 +74,14 @@ TEST(Node, the_last_segment_gives_its_place_back) {
     const int descriptor = make_file(2);
     const auto node = Node::map(descriptor, 2);
     ASSERT_TRUE(node);
-    ASSERT_TRUE(node->take_segment(page_bytes));
-    const Segment second = node->take_segment(3 * page_bytes);
-    node->give_segment(second);
-    const Segment third = node->take_segment(page_bytes), fourth = node->take_segment(page_bytes);
+    ASSERT_TRUE(node->segments().take(page_bytes));
+    const Segment second = node->segments().take(3 * page_bytes);
+    node->segments().give(second);
+    const Segment third = node->segments().take(page_bytes),
+                  fourth = node->segments().take(page_bytes);
     EXPECT_EQ(third.offset, second.offset);
-    node->give_segment(third);  // not the last
-    EXPECT_NE(node->take_segment(page_bytes).offset, third.offset);
+    node->segments().give(third);  // not the last
+    EXPECT_NE(node->segments().take(page_bytes).offset, third.offset);
     (void)fourth;
     close(descriptor);
 }
@@ -101,10 +100,10 @@ struct RingOfNode {
         : here(one_mapping ? Node::map_all(descriptor, 2) : Node::map(descriptor, 2)),
           there(one_mapping ? here : Node::map(descriptor, 2)) {
         if (!here || !there || !here->map_rings(0, false) || !there->map_rings(1, false) ||
-            !here->reach(0, 1))
+            !here->rings().reach(0, 1))
             throw std::bad_alloc();
-        here->bind(producer, 0, 1, instance);
-        there->bind(consumer, 0, 1, instance);
+        here->rings().bind(producer, 0, 1, instance);
+        there->rings().bind(consumer, 0, 1, instance);
     }
     ~RingOfNode() { close(descriptor); }
 
@@ -126,7 +125,7 @@ struct RingOfNode {
     bool drop() {
         const RingPages pages = producer.idle_pages();
         producer.note_dropped(pages);
-        return here->drop_pages(0, 1, instance, pages);
+        return here->rings().drop_pages(0, 1, instance, pages);
     }
     std::size_t bytes_of_file() const {
         struct stat status{};
@@ -165,8 +164,8 @@ TEST(Node, rings_beside_a_dropped_one_keep_what_is_in_them) {
     Producer beside[2];
     Consumer ends[2];
     for (const std::size_t i : {0U, 1U}) {
-        ring.here->bind(beside[i], 0, 1, RingOfNode::instance - 1 + 2 * i);
-        ring.there->bind(ends[i], 0, 1, RingOfNode::instance - 1 + 2 * i);
+        ring.here->rings().bind(beside[i], 0, 1, RingOfNode::instance - 1 + 2 * i);
+        ring.there->rings().bind(ends[i], 0, 1, RingOfNode::instance - 1 + 2 * i);
         for (std::size_t k = 1; k < ring_slots; ++k) {
             Cell* cell = beside[i].reserve(1);
             ASSERT_NE(cell, nullptr);
@@ -242,11 +241,12 @@ TEST(Node, a_small_file_has_room_for_segments) {
         EXPECT_EQ(division.segments % page_bytes, 0U);
         EXPECT_GE(bytes - division.segments, room / 8);
         if (division.payload_rings_each != 0) {
-            EXPECT_GE(division.segments, layout.bytes(stages, 2 * division.payload_rings_each));
+            EXPECT_GE(division.segments,
+                      layout.bytes(most_stages, 2 * division.payload_rings_each));
         }
     }
     const Layout::Division all = layout.divide(2, Layout::most_bytes(2, ~std::size_t{0} / 2));
-    EXPECT_EQ(all.stages, stages);
+    EXPECT_EQ(all.stages, most_stages);
     EXPECT_EQ(all.payload_rings_each, Layout::payload_rings_each(2));
 }
 
@@ -254,11 +254,11 @@ TEST(Node, a_segment_is_one_piece_for_whoever_maps_it) {
     const int descriptor = make_file(2);
     const auto here = Node::map(descriptor, 2), there = Node::map(descriptor, 2);
     ASSERT_TRUE(here && there);
-    const Segment first = here->take_segment(5000), second = there->take_segment(1);
+    const Segment first = here->segments().take(5000), second = there->segments().take(1);
     EXPECT_EQ(first.bytes, 2 * page_bytes);
     EXPECT_GE(second.offset, first.offset + first.bytes);
-    const auto mine = here->map_segment(first), theirs = there->map_segment(first);
-    const auto other = there->map_segment(second);
+    const auto mine = here->segments().map(first), theirs = there->segments().map(first);
+    const auto other = there->segments().map(second);
     ASSERT_TRUE(mine && theirs && other);
     static_cast<std::byte*>(mine->address())[4999] = std::byte{7};
     EXPECT_EQ(static_cast<std::byte*>(theirs->address())[4999], std::byte{7});
@@ -270,16 +270,17 @@ TEST(Node, segments_are_zeroes_and_begin_anew_when_none_is_left) {
     const int descriptor = make_file(1);
     const auto node = Node::map(descriptor, 1);
     ASSERT_TRUE(node);
-    const Segment first = node->take_segment(page_bytes), second = node->take_segment(page_bytes);
-    static_cast<std::byte*>(node->map_segment(first)->address())[1] = std::byte{7};
-    node->give_segment(first);
-    const Segment third = node->take_segment(page_bytes);
+    const Segment first = node->segments().take(page_bytes),
+                  second = node->segments().take(page_bytes);
+    static_cast<std::byte*>(node->segments().map(first)->address())[1] = std::byte{7};
+    node->segments().give(first);
+    const Segment third = node->segments().take(page_bytes);
     EXPECT_GT(third.offset, second.offset);
-    node->give_segment(second);
-    node->give_segment(third);
-    const Segment again = node->take_segment(page_bytes);
+    node->segments().give(second);
+    node->segments().give(third);
+    const Segment again = node->segments().take(page_bytes);
     EXPECT_EQ(again.offset, first.offset);
-    EXPECT_EQ(static_cast<std::byte*>(node->map_segment(again)->address())[1], std::byte{0});
+    EXPECT_EQ(static_cast<std::byte*>(node->segments().map(again)->address())[1], std::byte{0});
     close(descriptor);
 }
 
@@ -287,11 +288,11 @@ TEST(Node, no_segment_is_larger_than_the_file) {
     const int descriptor = make_file(1);
     const auto node = Node::map(descriptor, 1);
     ASSERT_TRUE(node);
-    EXPECT_FALSE(node->take_segment(0));
-    EXPECT_FALSE(node->take_segment(segments_bytes + 1));
-    EXPECT_FALSE(node->take_segment(~std::uint64_t{0}));
-    EXPECT_TRUE(node->take_segment(segments_bytes / 2));
-    EXPECT_FALSE(node->take_segment(segments_bytes / 2 + 1));
+    EXPECT_FALSE(node->segments().take(0));
+    EXPECT_FALSE(node->segments().take(segments_bytes + 1));
+    EXPECT_FALSE(node->segments().take(~std::uint64_t{0}));
+    EXPECT_TRUE(node->segments().take(segments_bytes / 2));
+    EXPECT_FALSE(node->segments().take(segments_bytes / 2 + 1));
     close(descriptor);
 }
 
@@ -300,9 +301,9 @@ bool carries(const Node& there, const Node& here, std::size_t from, std::size_t 
              std::size_t instance) {
     Producer producer;
     Consumer consumer;
-    if (!there.reach(from, to)) return false;
-    there.bind(producer, from, to, instance);
-    here.bind(consumer, from, to, instance);
+    if (!there.rings().reach(from, to)) return false;
+    there.rings().bind(producer, from, to, instance);
+    here.rings().bind(consumer, from, to, instance);
     Cell* cell = producer.reserve(1);
     if (cell == nullptr) return false;
     cell->kind = 1;
@@ -324,7 +325,7 @@ TEST(Node, both_ends_of_a_ring_are_one_wherever_they_are_mapped) {
     for (std::size_t from = 0; from < processes; ++from)
         for (std::size_t to = 0; to < processes; ++to) {
             if (from == to) continue;
-            for (const std::size_t instance : {std::size_t{0}, nodes[0].instances() - 1})
+            for (const std::size_t instance : {std::size_t{0}, nodes[0].rings().instances() - 1})
                 EXPECT_TRUE(carries(nodes[from], nodes[to], from, to, instance))
                     << from << " to " << to << ", " << instance;
         }
@@ -336,11 +337,11 @@ TEST(Node, rings_are_there_again_after_they_were_unmapped) {
     std::optional<Node> here = Node::map(descriptor, 2);
     std::optional<Node> there = Node::map(descriptor, 2);
     ASSERT_TRUE(here && there && here->map_rings(0, false) && there->map_rings(1, false) &&
-                there->reach(1, 0));
+                there->rings().reach(1, 0));
     Producer producer;
     Consumer consumer;
-    there->bind(producer, 1, 0, 5);
-    here->bind(consumer, 1, 0, 5);
+    there->rings().bind(producer, 1, 0, 5);
+    here->rings().bind(consumer, 1, 0, 5);
     const auto send = [&](std::int32_t tag) {
         Cell* cell = producer.reserve(1);
         ASSERT_NE(cell, nullptr);
@@ -359,9 +360,10 @@ TEST(Node, rings_are_there_again_after_they_were_unmapped) {
     expect(1);
     here->unmap();
     there->unmap();
-    ASSERT_TRUE(here->map_rings(0, false) && there->map_rings(1, false) && there->reach(1, 0));
-    there->bind(producer, 1, 0, 5);
-    here->bind(consumer, 1, 0, 5);
+    ASSERT_TRUE(here->map_rings(0, false) && there->map_rings(1, false) &&
+                there->rings().reach(1, 0));
+    there->rings().bind(producer, 1, 0, 5);
+    here->rings().bind(consumer, 1, 0, 5);
     send(3);
     expect(2);
     expect(3);
@@ -377,7 +379,7 @@ TEST(Node, another_file_behind_the_descriptor_is_not_taken_for_the_memory) {
     ASSERT_EQ(dup2(other, descriptor), descriptor);
     EXPECT_FALSE(node->map_rings(0, false));
     std::shared_ptr<const platform::Mapping> none;
-    EXPECT_EQ(node->map_stage({0, {}}, none), nullptr);
+    EXPECT_EQ(node->stages().map({0, {}}, none), nullptr);
     close(other);
     close(descriptor);
     EXPECT_FALSE(node->map_rings(0, false));
@@ -389,29 +391,31 @@ TEST(Node,
     const int descriptor = make_file(processes);
     auto sender = Node::map(descriptor, processes);
     auto receiver = Node::map(descriptor, processes);
-    ASSERT_TRUE(sender && sender->map_rings(0, false) && sender->reach(0, 1));
+    ASSERT_TRUE(sender && sender->map_rings(0, false) && sender->rings().reach(0, 1));
     ASSERT_TRUE(receiver && receiver->map_rings(1, false));
-    EXPECT_TRUE(receiver->reach_offers(0, 1, instance));  // of none
+    EXPECT_TRUE(receiver->rings().reach_offers(0, 1, instance));  // of none
     std::uint32_t next = 0;
     for (std::size_t block = 1; block <= 2; ++block) {
-        ASSERT_TRUE(sender->add_offers(0, 1, instance, block));
-        auto* offers = sender->further_offers(0, 1, instance, block);
-        auto* there = receiver->further_offers(0, 1, instance, block);
+        ASSERT_TRUE(sender->rings().add_offers(0, 1, instance, block));
+        auto* offers = sender->rings().further_offers(0, 1, instance, block);
+        auto* there = receiver->rings().further_offers(0, 1, instance, block);
         ASSERT_TRUE(offers != nullptr && there != nullptr && offers != there);
         const std::uint64_t number = offers->offer(next, true);
         ASSERT_TRUE(there->hold(number));
         there->accept(number);
         EXPECT_FALSE(offers->take_back(number, [] {}));
     }
-    EXPECT_NE(sender->further_offers(0, 1, instance, 1), sender->further_offers(0, 1, instance, 2));
+    EXPECT_NE(sender->rings().further_offers(0, 1, instance, 1),
+              sender->rings().further_offers(0, 1, instance, 2));
     receiver->unmap();
     ASSERT_TRUE(receiver->map_rings(1, false));
-    ASSERT_TRUE(receiver->reach_offers(0, 1, instance));
-    const std::uint64_t again = sender->further_offers(0, 1, instance, 2)->offer(next, true);
-    EXPECT_TRUE(sender->further_offers(0, 1, instance, 2)->take_back(again, [] {}));
-    EXPECT_FALSE(receiver->further_offers(0, 1, instance, 2)->hold(again));
+    ASSERT_TRUE(receiver->rings().reach_offers(0, 1, instance));
+    const std::uint64_t again =
+        sender->rings().further_offers(0, 1, instance, 2)->offer(next, true);
+    EXPECT_TRUE(sender->rings().further_offers(0, 1, instance, 2)->take_back(again, [] {}));
+    EXPECT_FALSE(receiver->rings().further_offers(0, 1, instance, 2)->hold(again));
     close(descriptor);
 }
 
 }  // namespace
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node

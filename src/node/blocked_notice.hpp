@@ -20,7 +20,7 @@
 
 #include "sync/orders.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 
 /// Zeroes are a valid notice without anything in it.
 class alignas(cache_line) BlockedNotice {
@@ -80,4 +80,4 @@ private:
 };
 static_assert(sizeof(BlockedNotice) == 4 * cache_line);
 
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a rank exchanges with ranks of other hosts, counted on its page (launch/board.hpp): while all threads of all ranks
+/// What a rank exchanges with ranks of other hosts, counted on its page (node/board.hpp): while all threads of all ranks
 /// sleep, equal sums say that nothing is on its way between hosts (docs/adr/0066-verdicts-on-several-hosts.md).
 ///
 /// Counted        each message, each piece of one and each read of remote memory: as sent by the thread that begins it,
@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "launch/board.hpp"
+#include "node/board.hpp"
 
-namespace heddle::launch {
+namespace heddle::node {
 
 struct alignas(64) Traffic {
     std::atomic<std::uint64_t> is_counted;  ///< 0: this rank does not count
@@ -36,4 +36,4 @@ inline const Traffic& traffic_of(const Page& page) noexcept {
     return traffic_of(const_cast<Page&>(page));
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/shm/payload_ring.hpp"
+#include "node/payload_ring.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,21 +17,21 @@ namespace {
 using heddle::acquire;
 using heddle::relaxed;
 using heddle::release;
+using heddle::node::BasicPayloadConsumer;
+using heddle::node::BasicPayloadProducer;
+using heddle::node::BasicPayloadRing;
+using heddle::node::Copy;
+using heddle::node::PayloadConsumer;
+using heddle::node::PayloadProducer;
+using heddle::node::PayloadRing;
+using heddle::node::PayloadSizes;
+using heddle::node::Piece;
+using heddle::node::Room;
 using heddle::testing::SimulatedWorld;
 using heddle::testing::Simulation;
 using heddle::testing::try_seeds;
-using heddle::transport::shm::BasicPayloadConsumer;
-using heddle::transport::shm::BasicPayloadProducer;
-using heddle::transport::shm::BasicPayloadRing;
-using heddle::transport::shm::Copy;
-using heddle::transport::shm::PayloadConsumer;
-using heddle::transport::shm::PayloadProducer;
-using heddle::transport::shm::PayloadRing;
-using heddle::transport::shm::PayloadSizes;
-using heddle::transport::shm::Piece;
-using heddle::transport::shm::Room;
 
-using StoreTrials = heddle::transport::shm::StoreTrials<PayloadSizes::blocks>;
+using StoreTrials = heddle::node::StoreTrials<PayloadSizes::blocks>;
 
 struct FewBlocks {
     static constexpr std::uint64_t block = 128;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/shm/ring.hpp"
+#include "node/ring.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace heddle::transport::shm;
+using namespace heddle::node;
 
 /// A ring in zeroed memory, as shared memory is.
 struct Ring {

@@ -12,7 +12,7 @@
 
 #include "platform/random.hpp"
 
-namespace heddle::launch {
+namespace heddle::node {
 
 struct Token {
     std::array<std::uint64_t, 2> words{};
@@ -46,4 +46,4 @@ struct Token {
     }
 };
 
-}  // namespace heddle::launch
+}  // namespace heddle::node

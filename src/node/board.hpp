@@ -3,7 +3,7 @@
 /// The notice board: what each rank of a node lets its launcher know, without a message.
 ///
 /// It stands at the start of the node's shared memory: a header, by which the memory is known to be that of
-/// the job, and one page for each rank. The launcher makes the memory (launch/node_file.hpp), as large as the
+/// the job, and one page for each rank. The launcher makes the memory (node/file.hpp), as large as the
 /// ranks need it for their rings, which follow the board, and hands it down in HEDDLE_NODE_FD=DESCRIPTOR:TOKEN.
 /// Zeroes are a valid empty page.
 ///
@@ -18,10 +18,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "launch/token.hpp"
-#include "launch/waits_for.hpp"
+#include "node/token.hpp"
+#include "node/waits_for.hpp"
 
-namespace heddle::launch {
+namespace heddle::node {
 
 inline constexpr std::size_t board_page_bytes = 20480;
 inline constexpr std::size_t blocked_entries = 16;
@@ -32,12 +32,12 @@ inline constexpr std::uint64_t board_magic =
     0x3365'6c64'6465'4821;  ///< another layout, another number
 
 /// Written by who makes the memory, before anybody else sees it.
-struct Header {
+struct FileHeader {
     std::uint64_t magic;
     std::uint64_t bytes;  ///< of the memory
     std::uint64_t ranks;
     Token token;  ///< of the job
-    bool operator==(const Header&) const = default;
+    bool operator==(const FileHeader&) const = default;
 };
 
 /// How far a rank has come. A process that ends before `finalized` although it was `initialized`
@@ -97,4 +97,16 @@ inline Page& board_page(void* node, std::size_t rank) noexcept {
     return *reinterpret_cast<Page*>(static_cast<std::byte*>(node) + (1 + rank) * board_page_bytes);
 }
 
-}  // namespace heddle::launch
+/// The board in memory that is mapped at `node`.
+class Board {
+public:
+    explicit Board(void* node) noexcept : node_(node) {}
+    /// Of the memory.
+    const Token& token() const noexcept { return static_cast<const FileHeader*>(node_)->token; }
+    Page& page(std::size_t rank) const noexcept { return board_page(node_, rank); }
+
+private:
+    void* node_;
+};
+
+}  // namespace heddle::node

@@ -3,7 +3,7 @@
 /// WaitsFor: the events that a thread inside an MPI call waits for, as data for a reader in another process.
 ///
 /// Ranks          a peer is named by its rank in the communicator and by its rank in MPI_COMM_WORLD.
-/// Memory         plain values of fixed size: it is copied to shared memory as it is (launch/board.hpp). Zeroes
+/// Memory         plain values of fixed size: it is copied to shared memory as it is (node/board.hpp). Zeroes
 ///                are a valid value, which says nothing.
 /// Meaning        `peer` can make the event happen, or, where any_peer is set, each of `members` can. No other
 ///                process can. Where that is not known, `members` is empty and `world_peer` negative.
@@ -15,7 +15,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace heddle::launch {
+namespace heddle::node {
 
 /// What happens.
 enum class AwaitedKind : std::uint8_t {
@@ -134,4 +134,4 @@ void put_end(char (&to)[bytes], std::string_view text) noexcept {
     put_text(to, text.substr(text.size() - std::min(text.size(), bytes - 1)));
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::node

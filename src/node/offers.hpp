@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "node/ring.hpp"
 #include "sync/native.hpp"
 #include "sync/offer_cursor.hpp"
 #include "sync/offers.hpp"
-#include "transport/shm/ring.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 
 using Offers = sync::BasicOffers<sync::NativeNode, ring_slots>;
 using FurtherOffers = sync::BasicOffers<sync::NativeNode, std::size_t{1} << 16>;
@@ -26,4 +26,4 @@ struct RingOffers {
     alignas(cache_line) std::atomic<std::uint64_t> further[sync::OfferCursor::most_further];
 };
 
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node

@@ -33,18 +33,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "node/sizes.hpp"
 #include "sync/asymmetric_fence.hpp"
 #include "sync/orders.hpp"
 #include "transport/header.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 
 inline constexpr std::size_t ring_slots = 512;
-inline constexpr std::size_t page_bytes = 4096;  ///< what memory is given back in
 
 /// One line: the header of a message and its payload, or their beginning.
-struct alignas(cache_line) Cell : Header {
-    std::byte first[cache_line - sizeof(Header)];  ///< of the payload
+struct alignas(cache_line) Cell : transport::Header {
+    std::byte first[cache_line - sizeof(transport::Header)];  ///< of the payload
 
     /// Of a header: both sides look at it while the other may write.
     std::atomic_ref<std::uint32_t> shared_sequence() noexcept { return std::atomic_ref(sequence); }
@@ -255,4 +255,4 @@ private:
     bool starved_ = false;
 };
 
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node

@@ -1,42 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launch/node_file.hpp"
+#include "node/file.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <unistd.h>
 
-#include "launch/board.hpp"
+#include "node/board.hpp"
+#include "node/layout.hpp"
 #include "platform/limits.hpp"
 #include "platform/memory.hpp"
 #include "platform/shared_memory.hpp"
-#include "transport/shm/node.hpp"
 
-namespace heddle::launch {
+namespace heddle::node {
 namespace {
 
-Header header_of(const NodeFile& file, std::size_t bytes) noexcept {
+FileHeader header_of(const File& file, std::size_t bytes) noexcept {
     return {board_magic, bytes, file.ranks, file.token};
 }
 
-std::size_t least_bytes(const NodeFile& file) noexcept {
-    return transport::shm::Layout::of(file.ranks).bytes(0);
-}
+std::size_t least_bytes(const File& file) noexcept { return node::Layout::of(file.ranks).bytes(0); }
 
 /// Stages, rings of payload and segments are a luxury.
-std::size_t most_bytes(const NodeFile& file) {
+std::size_t most_bytes(const File& file) {
     const std::string why =
-        platform::limit_that_forbids({.file = transport::shm::Layout::of(file.ranks).bytes(0)});
+        platform::limit_that_forbids({.file = node::Layout::of(file.ranks).bytes(0)});
     if (!why.empty())
         throw std::runtime_error("a job of " + std::to_string(file.ranks) +
                                  " ranks does not fit: " + why);
-    return transport::shm::Layout::most_bytes(file.ranks, platform::most_file_bytes());
+    return node::Layout::most_bytes(file.ranks, platform::most_file_bytes());
 }
 
 }  // namespace
 
-NodeFile NodeFile::of(int ranks, const Token& token) {
-    constexpr std::size_t most = transport::shm::most_processes;
+File File::of(int ranks, const Token& token) {
+    constexpr std::size_t most = node::most_processes;
     const auto processes = static_cast<std::size_t>(ranks);
     if (processes > most)
         throw std::runtime_error(std::to_string(ranks) +
@@ -45,12 +43,12 @@ NodeFile NodeFile::of(int ranks, const Token& token) {
     return {processes, token};
 }
 
-int create_node_file(const NodeFile& file) {
+int create_file(const File& file) {
     const char* step = "";
     const std::size_t bytes = most_bytes(file);
     const int descriptor = platform::create_shared_memory("heddle-node", bytes, step);
     if (descriptor < 0) throw std::runtime_error(platform::why_refused(step, errno));
-    const Header header = header_of(file, bytes);
+    const FileHeader header = header_of(file, bytes);
     if (pwrite(descriptor, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header))
         return descriptor;
     const int error = errno;
@@ -58,19 +56,19 @@ int create_node_file(const NodeFile& file) {
     throw std::runtime_error(platform::why_refused("write", error));
 }
 
-std::string what_else(int descriptor, const NodeFile& file) {
+std::string what_else(int descriptor, const File& file) {
     const std::size_t bytes = platform::shared_memory_bytes(descriptor);
     if (bytes < least_bytes(file))
         return errno == EBADF
             ? "it is not open"
             : "it is no memory of " + std::to_string(file.ranks) + " ranks of this version";
-    Header found{};
+    FileHeader found{};
     if (pread(descriptor, &found, sizeof found, 0) != static_cast<ssize_t>(sizeof found))
         return std::string("it cannot be read: ") + std::strerror(errno);
     return found == header_of(file, bytes) ? "" : "it is the memory of another job";
 }
 
-int open_node_file(const std::string& path, const NodeFile& file) {
+int open_file(const std::string& path, const File& file) {
     const int descriptor = platform::open_shared_memory(path, least_bytes(file));
     if (descriptor < 0)
         throw std::runtime_error(
@@ -82,7 +80,7 @@ int open_node_file(const std::string& path, const NodeFile& file) {
     throw std::runtime_error(path + ": " + wrong);
 }
 
-std::uint32_t claim_rank(int descriptor, const NodeFile& file, std::size_t rank) {
+std::uint32_t claim_rank(int descriptor, const File& file, std::size_t rank) {
     const platform::Mapping board = platform::map_shared(descriptor, board_bytes(file.ranks));
     if (!board) throw std::runtime_error(platform::why_refused("mmap", errno));
     std::uint32_t nobody = 0;
@@ -91,4 +89,4 @@ std::uint32_t claim_rank(int descriptor, const NodeFile& file, std::size_t rank)
     return nobody;
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::node

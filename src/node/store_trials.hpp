@@ -17,7 +17,7 @@
 
 #include "platform/copy_choice.hpp"
 
-namespace heddle::transport::shm {
+namespace heddle::node {
 
 using platform::Copy;
 using platform::Halves;
@@ -93,4 +93,4 @@ private:
     std::array<Trial, Blocks> trials_{};
 };
 
-}  // namespace heddle::transport::shm
+}  // namespace heddle::node
