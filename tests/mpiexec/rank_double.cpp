@@ -28,7 +28,7 @@
 
 namespace {
 
-namespace launch = heddle::launch;
+namespace node = heddle::node;
 
 int number(const char* variable) {
     const char* text = std::getenv(variable);
