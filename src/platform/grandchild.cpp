@@ -6,6 +6,7 @@
 #include <climits>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <fcntl.h>
 #include <new>
 #include <sched.h>
@@ -23,6 +24,7 @@ namespace {
 /// Both processes run in the memory of this one, whose calling thread stands still meanwhile, as vfork() has it. So they
 /// allocate nothing, take no lock and call nothing of the program. Sanitizers need memory of their own: ThreadSanitizer
 /// watches what they call, and AddressSanitizer notes of their stacks what nobody takes back, since exec does not return.
+/// A lock of a sanitizer that another thread held stays held in that copy: what sanitizers intercept is asked of the kernel.
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 int standing_still() noexcept {
     const bool is_watched = &__tsan_acquire != nullptr || leaks_are_sought();
@@ -43,16 +45,22 @@ void end(int code) noexcept {
     for (;;) syscall(SYS_exit_group, code);
 }
 
+constexpr std::size_t signal_set_bytes = NSIG / CHAR_BIT;  ///< of the kernel's sigset_t
+
 /// Exec would keep what is ignored, and run what is caught until then. The C library refuses to speak of the signals
 /// that it uses itself, which somebody else may have had ignored: the kernel is asked.
 void forget_handlers() noexcept {
-    constexpr std::array<unsigned long, 8> by_default{};  // the kernel's struct sigaction, or more
-    struct sigaction hangup{};
+    using Action =
+        std::array<unsigned long,
+                   8>;  // the kernel's struct sigaction, or more; the handler comes first
+    constexpr Action by_default{};
+    Action hangup{};
     const bool is_for_all =  // as nohup(1) has it
-        sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+        syscall(SYS_rt_sigaction, SIGHUP, nullptr, hangup.data(), signal_set_bytes) == 0 &&
+        hangup.front() == reinterpret_cast<std::uintptr_t>(SIG_IGN);
     for (int signal = 1; signal < NSIG; ++signal)
         if (signal != SIGHUP || !is_for_all)
-            syscall(SYS_rt_sigaction, signal, by_default.data(), nullptr, NSIG / CHAR_BIT);
+            syscall(SYS_rt_sigaction, signal, by_default.data(), nullptr, signal_set_bytes);
 }
 
 /// Out of each other's way first, then into their places.
@@ -85,9 +93,8 @@ int become(void* argument) noexcept {
         start.refuse("dup");
         end(127);
     }
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    constexpr std::array<unsigned char, signal_set_bytes> none{};
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, none.data(), nullptr, signal_set_bytes);
     execve(start.child.file, start.child.arguments, start.child.environment);
     start.refuse("execve");
     end(127);
@@ -98,7 +105,7 @@ int start_and_end(void* argument) noexcept {
     auto& start = *static_cast<Start*>(argument);
     const pid_t pid = clone(become, start.stack, standing_still() | SIGCHLD, argument);
     if (pid < 0) start.refuse("clone");
-    if (pid > 0 && start.refusal.step != nullptr) waitpid(pid, nullptr, 0);
+    if (pid > 0 && start.refusal.step != nullptr) syscall(SYS_wait4, pid, nullptr, 0, nullptr);
     end(0);
     return 0;
 }
