@@ -77,11 +77,10 @@ void AnyTag::take_out_of_rings(ProgressCall& call, const instance::AllInstances&
         bool moved = false;
         while (node::Cell* cell = inlet.ring.front()) {
             if (is_control(static_cast<MessageKind>(cell->kind))) {
-                others_.receiver.deliver_control(call, instance, inlet.process, *cell);
+                others_.receiver.deliver(call, instance, inlet.process, *cell);
             } else if (cell->stamp <= last_stamp) {
                 deferred_.reserve();
-                deferred_.add(
-                    others_.receiver.copy_of(call.thread, *cell, inlet.process, instance));
+                deferred_.add(others_.receiver.copy_of({call, inlet.process, *cell, &instance}));
             } else {
                 break;
             }
@@ -114,7 +113,7 @@ bool AnyTag::drain_only(ProgressCall& call, const instance::AllInstances& all) {
         another_ready(all, only.inlet).inlet != nullptr)
         return false;
     const instance::LockedInstance instance = all.key(*only.instance);
-    others_.receiver.deliver(call, instance, *only.inlet, *cell);
+    others_.receiver.deliver(call, instance, only.inlet->process, *cell);
     only.inlet->ring.pop(*cell);
     others_.rings.after_draining(instance, *only.inlet);
     return only.inlet->ring.front() == nullptr;

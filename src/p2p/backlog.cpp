@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "p2p/backlog.hpp"
+#include "p2p/protocols/all.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -33,12 +34,11 @@ Backlog::Backlog(const node::Rings& rings, const node::Mailboxes& mailboxes, std
       pending_(most_pending) {}
 
 void Backlog::hand_over(instance::HeldOutbox outbox, instance::Channel& channel, node::Cell& cell,
-                        std::size_t cells, const Outbound& message, MessageKind kind,
-                        const void* prefix, std::uint32_t prefix_bytes,
+                        std::size_t cells, const Outbound& message, const Prefix& prefix,
                         std::uint64_t stamp) noexcept {
-    if (!is_control(kind)) announce_context(channel, message.envelope.context);
-    write_cells(cell, message, kind, prefix, prefix_bytes, stamp);
-    if (is_offered(kind)) offers_.offer(outbox, channel, cell);
+    if (!is_control(prefix.kind)) announce_context(channel, message.envelope.context);
+    write_cells(cell, message, prefix, stamp);
+    if (is_offered(prefix.kind)) offers_.offer(outbox, channel, cell);
     channel.ring.publish(cell, cells);
     // Before the send completes: what its thread sends next must not be seen before this.
     if (channel.ring.cold())
@@ -136,8 +136,7 @@ bool Backlog::flush_one(ProgressCall& call, instance::HeldOutbox outbox,
     hand_over(
         outbox, channel, *cell, cells,
         {pending.envelope, channel.process, pending.data, bytes, pending.layout, pending.offset},
-        static_cast<MessageKind>(pending.kind), pending.prefix, pending.prefix_bytes,
-        pending.stamp);
+        pending, pending.stamp);
     if (moves_large_payload(static_cast<MessageKind>(pending.kind)))
         wake_workers(mailboxes_, rank_, channel.process);
     if (bytes < pending.bytes) {
@@ -165,11 +164,11 @@ void Backlog::end(instance::HeldOutbox outbox, const instance::Channel& channel,
 bool Backlog::withhold(instance::Pending& pending, bool readable) noexcept {
     // What a message without bytes saves by waiting is nothing, and some calls may not wait (MPI_Win_post).
     if (pending.bytes == 0) return false;
-    const bool synchronous = pending.kind == static_cast<std::uint8_t>(MessageKind::eager_sync);
+    const MessageKind kind = Prefix(pending).kind;
+    const bool synchronous = kind == EagerSyncFields::message_kind;
     const bool fits = pending.bytes <= match::Message::small_beside_offer;
-    if (pending.kind != static_cast<std::uint8_t>(MessageKind::eager) && (!synchronous || fits))
-        return false;
-    OfferedFields offer{reinterpret_cast<std::uint64_t>(pending.completes), 0};
+    if (kind != Prefix{}.kind && (!synchronous || fits)) return false;
+    EagerSyncFields offer{{reinterpret_cast<std::uint64_t>(pending.completes), 0}};
     if (synchronous) std::memcpy(&offer, pending.prefix, sizeof offer);
     const RendezvousFields fields{offer,
                                   readable && pending.layout == nullptr
@@ -177,11 +176,7 @@ bool Backlog::withhold(instance::Pending& pending, bool readable) noexcept {
                                       : unreadable,
                                   pending.bytes};
     pending.completes = nullptr;
-    pending.kind =
-        static_cast<std::uint8_t>(fits ? MessageKind::eager_sync : MessageKind::rendezvous);
-    pending.prefix_bytes = fits ? sizeof offer : sizeof fields;
-    std::memcpy(pending.prefix, fits ? static_cast<const void*>(&offer) : &fields,
-                pending.prefix_bytes);
+    set_prefix(pending, fits ? Prefix(offer) : Prefix(fields));
     if (fits) return true;
     announced_.begin(*reinterpret_cast<core::Request*>(offer.sender));
     pending.data = nullptr;
@@ -225,8 +220,7 @@ bool Backlog::take_out(instance::HeldOutbox outbox, instance::Channel& channel,
     }
     instance::Pending* const found = channel.backlog.find_if(is_it);
     if (found == nullptr) return false;
-    found->kind = static_cast<std::uint8_t>(MessageKind::nothing);
-    found->prefix_bytes = 0;
+    set_prefix(*found, {protocols::nothing.kind, nullptr, 0});
     found->data = nullptr;
     found->layout = nullptr;
     found->bytes = 0;

@@ -39,8 +39,8 @@ public:
 
     /// Writes the message into its cells, and hands them over.
     void hand_over(instance::HeldOutbox outbox, instance::Channel& channel, node::Cell& cell,
-                   std::size_t cells, const Outbound& message, MessageKind kind, const void* prefix,
-                   std::uint32_t prefix_bytes, std::uint64_t stamp) noexcept;
+                   std::size_t cells, const Outbound& message, const Prefix& prefix,
+                   std::uint64_t stamp) noexcept;
     void queue(instance::HeldOutbox outbox, instance::Channel& channel,
                const instance::Pending& what);
     /// Has whoever makes progress look at what waits for room.

@@ -39,6 +39,7 @@
 #include "p2p/pressure.hpp"
 #include "p2p/probes.hpp"
 #include "p2p/program_threads.hpp"
+#include "p2p/protocols/protocol.hpp"
 #include "p2p/receiver.hpp"
 #include "p2p/recipes.hpp"
 #include "p2p/sender.hpp"
@@ -157,11 +158,12 @@ private:
     void agree_on_fences();
     void fail_sends_to(ProgressCall& call, std::int32_t process);
     static void fail_request(ProgressCall& call, core::Request& request) noexcept;
-    void free_kept_of_world(core::Thread& thread, instance::LockedInstance instance);
+    void free_kept_of_world(instance::LockedInstance instance);
 
     // Each names the others that it asks; what they are is set before any of them is asked for anything.
     Base base_;
     Messages messages_;
+    const Parts parts_{base_, messages_, sender_, copies_, far_};
     Pressure pressure_;
     AnnouncedSends announced_;
     Endings endings_;

@@ -59,7 +59,7 @@ void Engine::give_memory_back(core::Thread& thread) {
         // Those of the world, once it is over: it does not come again. Others may be of a communicator that this process is
         // going to take part in when it is opened again, and that others have made already.
         if (thread.process->world_life() == objects::Process::Life::finalized)
-            free_kept_of_world(thread, held);
+            free_kept_of_world(held);
         held->each_polled([&](instance::Inlet& inlet) { rings_.give_cells_back(held, inlet); });
     });
     // A process that leaves the world model is about to end, and the file with it.
@@ -70,7 +70,7 @@ void Engine::give_memory_back(core::Thread& thread) {
     backlog_.trim();
 }
 
-void Engine::free_kept_of_world(core::Thread& thread, instance::LockedInstance instance) {
+void Engine::free_kept_of_world(instance::LockedInstance instance) {
     std::vector<match::Message*> left;
     instance->matcher.each_kept([&](match::Message& message) {
         const std::uint32_t context = message.envelope.context & ~objects::partitioned_context;
@@ -79,8 +79,7 @@ void Engine::free_kept_of_world(core::Thread& thread, instance::LockedInstance i
     });
     for (match::Message* message : left) {
         unexpected_.take(instance, *message);
-        copies_.leave(*message);
-        messages_.free(thread, *message);
+        unexpected_.drop(*message);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "p2p/large_copy.hpp"
 #include "p2p/network.hpp"
 #include "p2p/payload.hpp"
+#include "p2p/protocols/protocol.hpp"
 #include "p2p/receiver.hpp"
 #include "p2p/sender.hpp"
 #include "p2p/unexpected.hpp"
@@ -92,19 +93,17 @@ void Far::send(ProgressCall& call, core::Request& send, const Outbound& message)
         others_.announced.begin(send);
         if (announce_readable(call, send, message)) return;
         const RendezvousFields fields{{address, 0}, unreadable, message.bytes};
-        post(call, {message.envelope, message.process, nullptr, 0}, MessageKind::rendezvous,
-             &fields, sizeof fields, nullptr);
+        post(call, {message.envelope, message.process, nullptr, 0}, fields, nullptr);
     } else if (send.synchronous) {
-        const OfferedFields fields{address, 0};
-        post(call, message, MessageKind::eager_sync, &fields, sizeof fields, nullptr);
+        post(call, message, EagerSyncFields{{address, 0}}, nullptr);
     } else {
-        post(call, message, MessageKind::eager, nullptr, 0, &send);
+        post(call, message, {}, &send);
     }
 }
 
-void Far::post(ProgressCall& call, const Outbound& message, MessageKind kind, const void* prefix,
-               std::uint32_t prefix_bytes, core::Request* completes) {
-    hand_over(call, message.process, pending_of(message, kind, prefix, prefix_bytes, completes, 0));
+void Far::post(ProgressCall& call, const Outbound& message, const Prefix& prefix,
+               core::Request* completes) {
+    hand_over(call, message.process, pending_of(message, prefix, completes, 0));
 }
 
 void Far::hand_over(ProgressCall& call, std::int32_t process, const instance::Pending& pending) {
@@ -135,8 +134,7 @@ bool Far::announce_readable(ProgressCall& call, core::Request& send, const Outbo
     const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote.key, remote.address,
                                 message.bytes};
     try {
-        post(call, {message.envelope, message.process, nullptr, 0}, MessageKind::readable, &fields,
-             sizeof fields, nullptr);
+        post(call, {message.envelope, message.process, nullptr, 0}, fields, nullptr);
     } catch (const std::bad_alloc&) {
         network()->withdraw_exposure(send);
         throw;
@@ -158,14 +156,14 @@ void Far::stream(ProgressCall& call, const CtsFields& fields) {
     const DataFields prefix{fields.receiver, fields.from};
     instance::Pending payload =
         pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
-                   MessageKind::data, &prefix, sizeof prefix, &send, 0);
+                   prefix, &send, 0);
     payload.offset = fields.from;
     hand_over(call, send.peer, payload);
 }
 
 void Far::send_letter(ProgressCall& call, std::int32_t process, const LetterFields& letter) {
     if (base_.is_self(process)) return base_.guest_listener->letter(call, process, letter);
-    others_.sender.control(call, 0, process, MessageKind::letter, &letter, sizeof letter);
+    others_.sender.control(call, 0, process, letter);
 }
 
 void Far::send_letter(core::Thread& thread, std::int32_t process, const LetterFields& letter) {
@@ -217,7 +215,8 @@ bool Far::poll_surely(core::Thread& thread) {
 /// Throws std::bad_alloc before anything has changed.
 void Far::deliver(ProgressCall& call, std::int32_t process, transport::Header& header) {
     const auto kind = static_cast<MessageKind>(header.kind);
-    if (is_control(kind)) return deliver_control(call, process, header);
+    if (is_control(kind))
+        return protocol_of(kind).arrived(others_.parts, {call, process, header, nullptr});
     // Clocks of two hosts never meet: messages have the order in which they come here.
     header.stamp = base_.stamps.numbered()();
     instance::Instance& home = base_.pool.home(header.context, header.tag);
@@ -230,42 +229,25 @@ void Far::deliver(ProgressCall& call, std::int32_t process, transport::Header& h
             locked = instance::LockedInstance::lock(home);
         }
         const instance::InstanceLock held(locked);
-        others_.receiver.deliver_unplaced(call, held, process, header);
+        others_.receiver.deliver(call, held, process, header);
     }
     if (base_.is_under_pressure(base_.rank)) [[unlikely]]
         tell_pressure(call, process);
 }
 
-void Far::deliver_control(ProgressCall& call, std::int32_t process,
-                          const transport::Header& header) {
-    const auto send = [&] {
-        return reinterpret_cast<core::Request*>(fields_of<SenderField>(header).sender);
-    };
-    switch (static_cast<MessageKind>(header.kind)) {
-        case MessageKind::ack: call.complete(*send()); break;
-        case MessageKind::fin:
-            network()->end_exposure(*send());
-            others_.sender.complete_announced(call, *send());
-            break;
-        case MessageKind::pressure:
-            network()->withhold(process, fields_of<PressureField>(header).pressure != 0);
-            break;
-        case MessageKind::cts: stream(call, fields_of<CtsFields>(header)); break;
-        case MessageKind::cancel: answer_cancel(call, process, header); break;
-        case MessageKind::cancelled:
-            network()->end_exposure(*send());
-            others_.sender.complete_cancelled(call, *send());
-            break;
-        case MessageKind::access: deliver_access(call, process, header); break;
-        case MessageKind::refused: deliver_refusal(call, header); break;
-        case MessageKind::letter:
-            base_.guest_listener->letter(call, process, fields_of<LetterFields>(header));
-            break;
-        default: others_.receiver.receive_data(call, header); break;
-    }
+void Far::end(ProgressCall& call, core::Request& send) {
+    network()->end_exposure(send);
+    others_.sender.complete_announced(call, send);
+}
+
+void Far::end_cancelled(ProgressCall& call, core::Request& send) {
+    network()->end_exposure(send);
+    others_.sender.complete_cancelled(call, send);
 }
 
 // --- back-pressure ---
+
+void Far::set_pressure(std::int32_t process, bool on) { network()->withhold(process, on); }
 
 /// A message of this process is about to leave, to one that is short of memory. It is withdrawn, or answered, as any
 /// that is synchronous.
@@ -282,8 +264,7 @@ void Far::tell_pressure(ProgressCall& call, std::int32_t process) try {
     if (std::find(told_of_pressure_.begin(), told_of_pressure_.end(), process) !=
         told_of_pressure_.end())
         return;
-    const PressureField on{1};
-    others_.sender.control(call, 0, process, MessageKind::pressure, &on, sizeof on);
+    others_.sender.control(call, 0, process, PressureFields{1});
     told_of_pressure_.push_back(process);
 } catch (const std::bad_alloc&) {
     // The next of its messages tells it.
@@ -292,10 +273,8 @@ void Far::tell_pressure(ProgressCall& call, std::int32_t process) try {
 /// Throws std::bad_alloc; those that have been told are out of the list then.
 void Far::tell_relief(ProgressCall& call) {
     if (base_.is_under_pressure(base_.rank)) return;
-    const PressureField off{0};
     for (; !told_of_pressure_.empty(); told_of_pressure_.pop_back())
-        others_.sender.control(call, 0, told_of_pressure_.back(), MessageKind::pressure, &off,
-                               sizeof off);
+        others_.sender.control(call, 0, told_of_pressure_.back(), PressureFields{0});
 }
 
 // --- cancelling ---
@@ -306,25 +285,22 @@ void Far::cancel(ProgressCall& call, core::Request& send) {
         return others_.sender.complete_cancelled(call, send);
     const bool is_offered = send.synchronous || send.announced;
     if (!is_offered || send.completed()) return;
-    const SenderField field{reinterpret_cast<std::uint64_t>(&send)};
-    post(call, {{send.context, 0, send.tag}, send.peer, nullptr, 0}, MessageKind::cancel, &field,
-         sizeof field, nullptr);
+    post(call, {{send.context, 0, send.tag}, send.peer, nullptr, 0},
+         CancelFields{reinterpret_cast<std::uint64_t>(&send)}, nullptr);
 }
 
-/// Gives the message back if no receive has it yet.
 void Far::answer_cancel(ProgressCall& call, std::int32_t process, const transport::Header& header) {
-    const auto field = fields_of<SenderField>(header);
+    const std::uint64_t sender = fields_of<CancelFields>(header).sender;
     const instance::InstanceLock held(
         base_.pool.lock(base_.pool.home(header.context, header.tag), header.context, header.tag));
     match::Message* found = nullptr;
     held->matcher.each_kept([&](match::Message& message) {
-        const auto kind = static_cast<MessageKind>(message.protocol);
-        const bool offered = is_offered(kind) || kind == MessageKind::readable;
-        if (offered && message.peer == process && message.sender == field.sender) found = &message;
+        if (may_be_taken_back(static_cast<MessageKind>(message.protocol)) &&
+            message.peer == process && message.sender == sender)
+            found = &message;
     });
     if (found == nullptr) return;
-    others_.sender.control(call, found->instance, process, MessageKind::cancelled, &field,
-                           sizeof field);
+    others_.sender.control(call, found->instance, process, CancelledFields{sender});
     others_.unexpected.discard(held, *found);
 }
 

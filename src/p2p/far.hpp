@@ -26,6 +26,7 @@ class AnyTag;
 class Backlog;
 class LargeCopy;
 class Network;
+struct Parts;
 class Receiver;
 class Sender;
 class Unexpected;
@@ -41,6 +42,7 @@ public:
         LargeCopy& copies;
         AnnouncedSends& announced;
         Endings& endings;
+        const Parts& parts;
     };
     Far(Base& base, const Others& others) noexcept : base_(base), others_(others) {}
 
@@ -52,12 +54,21 @@ public:
     // --- messages ---
 
     void send(ProgressCall& call, core::Request& send, const Outbound& message);
-    void post(ProgressCall& call, const Outbound& message, MessageKind kind, const void* prefix,
-              std::uint32_t prefix_bytes, core::Request* completes);
+    void post(ProgressCall& call, const Outbound& message, const Prefix& prefix,
+              core::Request* completes);
     /// Takes the message out of the queue, or asks its receiver for it. The answer, or the message's own, completes the send.
     void cancel(ProgressCall& call, core::Request& send);
     /// Reads the first `bytes` of a message. False: its payload is to be asked for.
     bool read(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
+    /// The receiver has asked for the payload.
+    void stream(ProgressCall& call, const CtsFields& fields);
+    /// The receiver has it.
+    void end(ProgressCall& call, core::Request& send);
+    /// Gives the message of a send back if no receive has it yet.
+    void answer_cancel(ProgressCall& call, std::int32_t process, const transport::Header& header);
+    void end_cancelled(ProgressCall& call, core::Request& send);
+    /// Whether payloads to that process are to stay here until they are matched.
+    void set_pressure(std::int32_t process, bool on);
     /// To processes of other jobs, and to those of this one.
     void send_letter(core::Thread& thread, std::int32_t process, const LetterFields& letter);
     void send_letter(ProgressCall& call, std::int32_t process, const LetterFields& letter);
@@ -82,7 +93,10 @@ public:
     /// Silence of that process, of another node or job, is a fault from now on.
     void watch(std::int32_t process) noexcept;
 
-    // --- accesses to windows ---
+    // --- accesses to windows (far_accesses.cpp) ---
+
+    /// One that another process asks for.
+    void deliver_access(ProgressCall& call, std::int32_t process, const transport::Header& header);
 
     /// Who hears what is asked about the window with this context.
     FarListeners& listeners() noexcept { return listeners_; }
@@ -107,18 +121,11 @@ private:
     void hand_over(ProgressCall& call, std::int32_t process, const instance::Pending& pending);
     void answer_by_data(ProgressCall& call, std::int32_t process, const instance::Pending& data);
     bool announce_readable(ProgressCall& call, core::Request& send, const Outbound& message);
-    void stream(ProgressCall& call, const CtsFields& fields);
     void watch_sender_of(const core::Request& request) noexcept;
     void deliver(ProgressCall& call, std::int32_t process, transport::Header& header);
-    void deliver_control(ProgressCall& call, std::int32_t process, const transport::Header& header);
     bool withhold(instance::Pending& pending) noexcept;
     void tell_pressure(ProgressCall& call, std::int32_t process);
     void tell_relief(ProgressCall& call);
-    void answer_cancel(ProgressCall& call, std::int32_t process, const transport::Header& header);
-
-    // far_accesses.cpp
-    void deliver_access(ProgressCall& call, std::int32_t process, const transport::Header& header);
-    static void deliver_refusal(ProgressCall& call, const transport::Header& header) noexcept;
 
     Base& base_;
     const Others others_;

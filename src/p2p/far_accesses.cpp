@@ -21,16 +21,15 @@ std::uint64_t Far::most_payload() const noexcept {
 void Far::ask(ProgressCall& call, const Outbound& message, const AccessFields& fields,
               core::Request* completes) {
     core::causality::before_other_processes();
-    instance::Pending pending =
-        pending_of(message, MessageKind::access, &fields, sizeof fields, completes, 0);
+    instance::Pending pending = pending_of(message, fields, completes, 0);
     pending.offset = message.offset;
     hand_over(call, message.process, pending);
 }
 
 void Far::answer(ProgressCall& call, std::int32_t process, const DataFields& fields, Shape shape,
                  const std::byte* data, core::Request* completes) {
-    instance::Pending pending = pending_of({{}, process, data, shape.bytes, shape.layout},
-                                           MessageKind::data, &fields, sizeof fields, completes, 0);
+    instance::Pending pending =
+        pending_of({{}, process, data, shape.bytes, shape.layout}, fields, completes, 0);
     pending.offset = fields.offset;
     answer_by_data(call, process, pending);
 }
@@ -42,18 +41,17 @@ void Far::answer_briefly(ProgressCall& call, std::int32_t process, std::uint64_t
     std::memcpy(all.data(), &fields, sizeof fields);
     std::memcpy(all.data() + sizeof fields, data, bytes);
     const auto length = static_cast<std::uint32_t>(sizeof fields + bytes);
-    answer_by_data(
-        call, process,
-        pending_of({{}, process, nullptr, 0}, MessageKind::data, all.data(), length, nullptr, 0));
+    answer_by_data(call, process,
+                   pending_of({{}, process, nullptr, 0},
+                              {DataFields::message_kind, all.data(), length}, nullptr, 0));
 }
 
 void Far::acknowledge(ProgressCall& call, std::int32_t process, std::uint64_t receiver) {
-    const SenderField field{receiver};
-    post(call, {{}, process, nullptr, 0}, MessageKind::ack, &field, sizeof field, nullptr);
+    post(call, {{}, process, nullptr, 0}, AckFields{receiver}, nullptr);
 }
 
 void Far::refuse(ProgressCall& call, std::int32_t process, const RefusedFields& fields) {
-    post(call, {{}, process, nullptr, 0}, MessageKind::refused, &fields, sizeof fields, nullptr);
+    post(call, {{}, process, nullptr, 0}, fields, nullptr);
 }
 
 void Far::deliver_access(ProgressCall& call, std::int32_t process,
@@ -64,14 +62,6 @@ void Far::deliver_access(ProgressCall& call, std::int32_t process,
     objects::end_job(mine, 1,
                      "rank " + std::to_string(mine.numbers.rank_of(process)) +
                          " accesses a window that is not there");
-}
-
-void Far::deliver_refusal(ProgressCall& call, const transport::Header& header) noexcept {
-    const auto fields = fields_of<RefusedFields>(header);
-    auto& request = *reinterpret_cast<core::Request*>(fields.receiver);
-    request.error = MPI_ERR_RMA_RANGE;
-    request.remaining -= fields.bytes;
-    if (request.remaining == 0) call.complete(request);
 }
 
 }  // namespace heddle::p2p

@@ -89,17 +89,6 @@ void LargeCopy::take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes) 
     call.complete(*pull.receive);
 }
 
-void LargeCopy::leave(const match::Message& message) noexcept {
-    const auto kind = static_cast<MessageKind>(message.protocol);
-    if (kind != MessageKind::placed && kind != MessageKind::streamed) return;
-    const auto& ring = base_.pool.payload(message.instance, message.peer);
-    if (kind == MessageKind::placed) return ring.free({message.far.address, message.length});
-    IncomingStream stream(ring, message.far.manifest, nullptr, message.length, 0);
-    for (const std::uint64_t claimed = stream.close(); stream.taken() < claimed; stream.skip())
-        (void)stream.unstored();
-    stream.leave();
-}
-
 /// Closes the message, and takes what the sender has claimed before; the answer is how much that was.
 std::uint64_t LargeCopy::take_claimed(const Pull& pull, IncomingStream& stream) {
     const std::uint64_t claimed = stream.close();
@@ -126,12 +115,11 @@ void LargeCopy::fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes)
     receive.remaining = bytes - pull.from;
     const CtsFields fields{pull.sender, reinterpret_cast<std::uint64_t>(&receive), pull.from,
                            bytes};
-    sender_.control(call, pull.instance, pull.process, MessageKind::cts, &fields, sizeof fields);
+    sender_.control(call, pull.instance, pull.process, fields);
 }
 
 void LargeCopy::settle(ProgressCall& call, const Pull& pull) {
-    const SenderField field{pull.sender};
-    sender_.control(call, pull.instance, pull.process, MessageKind::fin, &field, sizeof field);
+    sender_.control(call, pull.instance, pull.process, FinFields{pull.sender});
     call.complete(*pull.receive);
 }
 
@@ -195,7 +183,7 @@ bool LargeCopy::read_and_share(ProgressCall& call, const Pull& pull, std::uint64
     copy->next.store(SharedCopy::piece_bytes, relaxed);  // published by the message
     copy->left.store(bytes - SharedCopy::piece_bytes, relaxed);
     const ShareFields fields{pull.sender, number};
-    sender_.control(call, pull.instance, pull.process, MessageKind::share, &fields, sizeof fields);
+    sender_.control(call, pull.instance, pull.process, fields);
 
     std::uint64_t copied = 0;
     for (SharedCopy::Piece piece = copy->take(); piece.bytes != 0; piece = copy->take()) {
@@ -244,8 +232,7 @@ void LargeCopy::help(ProgressCall& call, const Share& share) {
     }
     const bool last = copy.done(copied);
     const SharedFields fields{share.sender, share.number, last ? 1U : 0U, undone};
-    sender_.control(call, share.instance, share.process, MessageKind::shared, &fields,
-                    sizeof fields);
+    sender_.control(call, share.instance, share.process, fields);
     if (!last) return;
     sender_.complete_announced(call, *reinterpret_cast<core::Request*>(share.sender));
 }

@@ -53,8 +53,6 @@ public:
     /// The process will send by this ring.
     void open_payload_ring(instance::LockedInstance instance, std::int32_t process,
                            const PayloadRingFields& fields);
-    /// A message that nobody is going to receive gives up its place in the ring.
-    void leave(const match::Message& message) noexcept;
 
     PeerMemory& peer_memory() noexcept { return peer_memory_; }
 

@@ -31,13 +31,14 @@ constexpr std::uint64_t longer_than_nothing = 16384;
 
 /// Its prefix says what was where before it was cut: DataFields, or what begins like them.
 bool may_be_cut(const instance::Pending& pending) noexcept {
-    return is_data(pending) || pending.kind == static_cast<std::uint8_t>(MessageKind::access);
+    return is_data(pending) ||
+        pending.kind == static_cast<std::uint8_t>(AccessFields::message_kind);
 }
 /// Somebody waits for it. Accesses gather, but for those whose answer is waited for.
 bool is_urgent(const instance::Pending& pending) noexcept {
     const auto kind = static_cast<MessageKind>(pending.kind);
     return is_control(kind) &&
-        (kind != MessageKind::access || pending.envelope.tag == awaited_access);
+        (kind != AccessFields::message_kind || pending.envelope.tag == awaited_access);
 }
 
 }  // namespace

@@ -30,43 +30,35 @@ struct Outbound {
     std::uint64_t offset = 0;             ///< packed bytes of the data that come before
     objects::Communicator* communicator = nullptr;
     Sending how = Sending::blocking;
+    std::uint64_t announced = 0;  ///< bytes of payload that stays with the sender
 };
 
 /// Writes the message with its protocol's own fields. The cells are reserved, and not published yet.
 [[gnu::always_inline]] inline void write_cells(node::Cell& cell, const Outbound& message,
-                                               MessageKind kind, const void* prefix,
-                                               std::uint32_t prefix_bytes,
-                                               std::uint64_t stamp) noexcept {
+                                               const Prefix& prefix, std::uint64_t stamp) noexcept {
     cell.context = message.envelope.context;
     cell.tag = message.envelope.tag;
     cell.source = message.envelope.source;
     cell.stamp = stamp;
-    cell.length = static_cast<std::uint32_t>(prefix_bytes + message.bytes);
-    cell.kind = static_cast<std::uint8_t>(kind);
-    if (prefix_bytes != 0) std::memcpy(cell.payload(), prefix, prefix_bytes);
-    gather(cell.payload() + prefix_bytes, message.data, message.layout, message.offset,
+    cell.length = static_cast<std::uint32_t>(prefix.bytes + message.bytes);
+    cell.kind = static_cast<std::uint8_t>(prefix.kind);
+    if (prefix.bytes != 0) std::memcpy(cell.payload(), prefix.fields, prefix.bytes);
+    gather(cell.payload() + prefix.bytes, message.data, message.layout, message.offset,
            message.bytes);
 }
 
-/// How much payload is announced by the fields of a rendezvous.
-inline std::uint64_t announced_bytes(const void* prefix) noexcept {
-    RendezvousFields fields;
-    std::memcpy(&fields, prefix, sizeof fields);
-    return fields.length;
-}
-
-/// A message of the program that is in the ring, or queued for it.
-[[gnu::always_inline]] inline void count_sent(instance::Channel& channel, MessageKind kind,
-                                              std::uint64_t bytes, const void* prefix) noexcept {
+/// A message of the program, with so many bytes, that is in the ring, or queued for it.
+[[gnu::always_inline]] inline void count_sent(instance::Channel& channel,
+                                              std::uint64_t bytes) noexcept {
     channel.sending.sent_messages.add();
-    channel.sending.sent_bytes.add(kind == MessageKind::rendezvous ? announced_bytes(prefix)
-                                                                   : bytes);
+    channel.sending.sent_bytes.add(bytes);
 }
 
 /// The message as one that waits. `completes` is done once it has left.
-instance::Pending pending_of(const Outbound& message, MessageKind kind, const void* prefix,
-                             std::uint32_t prefix_bytes, core::Request* completes,
-                             std::uint64_t stamp) noexcept;
+instance::Pending pending_of(const Outbound& message, const Prefix& prefix,
+                             core::Request* completes, std::uint64_t stamp) noexcept;
+
+void set_prefix(instance::Pending& pending, const Prefix& prefix) noexcept;
 
 /// Whether it is the message of this send, which is not matched yet.
 bool is_of(const instance::Pending& pending, const core::Request& send) noexcept;

@@ -3,7 +3,7 @@
 /// The rings of payload of this process (node/payload_ring.hpp), and which channel sends by which.
 ///
 /// A channel gets one when it has sent much, since each ring comes to hold some megabytes. It names the ring
-/// to the receiver by a message (MessageKind::payload_ring), and uses it once the receiver has mapped it. There is a limited
+/// to the receiver by a message (protocols::payload_ring), and uses it once the receiver has mapped it. There is a limited
 /// number of rings; channels without one send large messages another way.
 ///
 /// Thread safety  any thread. A channel is one of an outbox that is held.

@@ -174,7 +174,7 @@ bool Polling::drain(ProgressCall& call, instance::LockedInstance instance, insta
             inlet.ring.pop(*cell);
             continue;
         }
-        others_.receiver.deliver(call, instance, inlet, *cell);
+        others_.receiver.deliver(call, instance, inlet.process, *cell);
         inlet.ring.pop(*cell);
     }
     if (delivered != 0) others_.rings.after_draining(instance, inlet);

@@ -18,6 +18,8 @@ class Instance;
 
 namespace heddle::p2p {
 
+struct Protocol;
+
 /// A matched message whose payload is still with its sender, or on its way through a ring of payload.
 struct Pull {
     core::Request* receive;
@@ -26,12 +28,11 @@ struct Pull {
     std::uint64_t sender;
     std::uint64_t address;
     std::uint64_t length;
-    bool streamed = false;
-    bool synchronous = false;   ///< streamed: the sender waits for an answer in any case
-    std::uint8_t manifest = 0;  ///< streamed
-    std::uint64_t from = 0;     ///< so many bytes are here already
-    std::uint64_t key = 0;      ///< of another node: the memory may be read with it
-    bool readable = false;      ///< likewise
+    const Protocol* protocol = nullptr;  ///< by which the payload comes (p2p/protocols/)
+    bool synchronous = false;            ///< streamed: the sender waits for an answer in any case
+    std::uint8_t manifest = 0;           ///< streamed
+    std::uint64_t key = 0;               ///< readable: the memory may be read with it
+    std::uint64_t from = 0;              ///< so many bytes are here already
 };
 
 /// A copy that the receiver of a message has offered to share.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What messages between processes say.
+/// What messages between processes say. What is done with them: p2p/protocols/.
 ///
 ///   eager       the payload comes at once
 ///   placed      the same by a ring of payload, where the header says (node/payload_ring.hpp)
@@ -73,10 +73,21 @@ constexpr bool is_offered(MessageKind kind) noexcept {
         kind == MessageKind::streamed;
 }
 
-/// Payload of ack, fin, cancel and cancelled. `cancel` has the envelope of the message, too.
-struct SenderField {
+/// Whether its sender, of another node, may ask for it.
+constexpr bool may_be_taken_back(MessageKind kind) noexcept {
+    return is_offered(kind) || kind == MessageKind::readable;
+}
+
+/// A request of the process that the message goes to. Messages of four kinds say no more than that.
+template <MessageKind kind>
+struct NamesSender {
+    static constexpr MessageKind message_kind = kind;
     std::uint64_t sender;
 };
+using AckFields = NamesSender<MessageKind::ack>;
+using FinFields = NamesSender<MessageKind::fin>;
+using CancelFields = NamesSender<MessageKind::cancel>;  ///< with the envelope of the message
+using CancelledFields = NamesSender<MessageKind::cancelled>;
 /// An offer is known by its number in a block of slots, by that block of its ring, and by the instance of the ring.
 struct MessageOffer {
     std::uint64_t number;  ///< below 2^50
@@ -97,39 +108,49 @@ private:
     static constexpr int block_shift = 56;
     static constexpr std::uint64_t numbers = (std::uint64_t{1} << block_shift) - 1;
 };
-/// What the prefix of an offered message begins with; the prefix of eager_sync.
+/// What the prefix of an offered message begins with.
 struct OfferedFields {
     std::uint64_t sender;
     std::uint64_t offer;  ///< of a MessageOffer; 0: it cannot be taken back
 };
+struct EagerSyncFields : OfferedFields {
+    static constexpr MessageKind message_kind = MessageKind::eager_sync;
+};
 inline constexpr std::uint64_t unreadable = 0;
 struct RendezvousFields : OfferedFields {
+    static constexpr MessageKind message_kind = MessageKind::rendezvous;
     std::uint64_t address;  ///< of dense data; unreadable: the sender must pack
     std::uint64_t length;
 };
 struct ReadableFields {
+    static constexpr MessageKind message_kind = MessageKind::readable;
     std::uint64_t sender;
     std::uint64_t key;
     std::uint64_t address;
     std::uint64_t length;
 };
 struct PlacedFields {
+    static constexpr MessageKind message_kind = MessageKind::placed;
     std::uint64_t place;
     std::uint64_t length;
 };
 struct StreamedFields : OfferedFields {
+    static constexpr MessageKind message_kind = MessageKind::streamed;
     std::uint64_t address;  ///< of dense data; or unreadable
     std::uint64_t length : 48;
     std::uint64_t manifest : 8;
     std::uint64_t synchronous : 8;
 };
-struct PressureField {
+struct PressureFields {
+    static constexpr MessageKind message_kind = MessageKind::pressure;
     std::uint64_t pressure;  ///< 1: payloads are to be kept until they are matched; 0: no longer
 };
 struct PayloadRingFields {
+    static constexpr MessageKind message_kind = MessageKind::payload_ring;
     std::uint64_t number;  ///< of a ring of payload, among those of the sender
 };
 struct CtsFields {
+    static constexpr MessageKind message_kind = MessageKind::cts;
     std::uint64_t sender;
     std::uint64_t receiver;
     std::uint64_t from;    ///< so many bytes are there already
@@ -137,12 +158,13 @@ struct CtsFields {
 };
 /// Prefix of data.
 struct DataFields {
+    static constexpr MessageKind message_kind = MessageKind::data;
     std::uint64_t receiver;
     std::uint64_t offset;
 };
 
 inline bool is_data(const instance::Pending& pending) noexcept {
-    return pending.kind == static_cast<std::uint8_t>(MessageKind::data);
+    return pending.kind == static_cast<std::uint8_t>(DataFields::message_kind);
 }
 /// The first `bytes` of the data have left.
 inline void pass_piece(instance::Pending& data, std::uint64_t bytes) noexcept {
@@ -155,6 +177,7 @@ inline void pass_piece(instance::Pending& data, std::uint64_t bytes) noexcept {
 }
 /// Prefix of access. It begins as that of data: what is cut into pieces has the same address and another offset.
 struct AccessFields {
+    static constexpr MessageKind message_kind = MessageKind::access;
     std::uint64_t address;   ///< in the window, of what has offset 0
     std::uint64_t offset;    ///< packed bytes of the asking process's data that come before
     std::uint64_t receiver;  ///< its request, which the answer completes; 0: none is wanted
@@ -168,12 +191,14 @@ static_assert(sizeof(AccessFields) <= node::inline_payload);
 inline constexpr std::int32_t awaited_access = 1;
 /// Of letter: what processes of different jobs say before they have a communicator.
 struct LetterFields {
+    static constexpr MessageKind message_kind = MessageKind::letter;
     std::uint64_t to;    ///< a key of the receiver's
     std::uint64_t from;  ///< one of the sender's, for an answer
     std::uint64_t says;  ///< belongs to dyn/
 };
 /// Of refused.
 struct RefusedFields {
+    static constexpr MessageKind message_kind = MessageKind::refused;
     std::uint64_t receiver;
     std::uint64_t bytes;  ///< of its data, that do not come
 };
@@ -188,15 +213,37 @@ Fields fields_of(const transport::Header& header) noexcept {
 
 /// Of a SharedCopy of the receiver.
 struct ShareFields {
+    static constexpr MessageKind message_kind = MessageKind::share;
     std::uint64_t sender;
     std::uint64_t number;
 };
 struct SharedFields {
+    static constexpr MessageKind message_kind = MessageKind::shared;
     std::uint64_t sender;
     std::uint64_t number;
     std::uint64_t last;  ///< 1: the sender copied the last piece, and its send is complete
     std::uint64_t
         undone;  ///< where a piece begins that the sender took and could not copy; ~0: none
+};
+
+/// What a message begins with: its kind, and what that kind says before the payload.
+struct Prefix {
+    MessageKind kind = MessageKind::eager;
+    const void* fields = nullptr;
+    std::uint32_t bytes = 0;
+
+    constexpr Prefix() = default;  ///< of an eager message, which says nothing
+    template <class Fields>
+        requires requires { Fields::message_kind; }
+    Prefix(const Fields& all) noexcept  // NOLINT: what is to be said may stand for it
+        : kind(Fields::message_kind), fields(&all), bytes(sizeof all) {}
+    Prefix(const instance::Pending& pending) noexcept  // NOLINT: likewise
+        : kind(static_cast<MessageKind>(pending.kind)),
+          fields(pending.prefix),
+          bytes(pending.prefix_bytes) {}
+    /// Followed by a payload that is written beside the fields.
+    Prefix(MessageKind kind, const void* all, std::uint32_t bytes) noexcept
+        : kind(kind), fields(all), bytes(bytes) {}
 };
 
 /// The data path answers in one word.

@@ -8,29 +8,33 @@
 #include "core/causality.hpp"
 #include "p2p/any_tag.hpp"
 #include "p2p/far.hpp"
-#include "p2p/guest_listener.hpp"
-#include "p2p/incoming_stream.hpp"
 #include "p2p/large_copy.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/program_threads.hpp"
+#include "p2p/protocols/all.hpp"
 #include "p2p/receiver.hpp"
 #include "p2p/sender.hpp"
 
 namespace heddle::p2p {
 namespace {
 
-/// Its payload is still with its sender.
+/// Its payload is still with its sender, or on its way.
 bool is_announced(const match::Message& message) noexcept {
-    const auto kind = static_cast<MessageKind>(message.protocol);
-    return kind == MessageKind::rendezvous || kind == MessageKind::local ||
-        kind == MessageKind::streamed || kind == MessageKind::readable;
+    return protocol_of(message).fetch != nullptr;
 }
 
-/// Delivers a message that lies in the ring of payload, and frees its place.
-void take_placed(core::Request& receive, const node::PayloadConsumer& ring,
-                 const node::Piece& piece) noexcept {
-    load(ring, piece, receive, piece.bytes, 0, fit(receive, piece.bytes));
-    ring.free(piece);
+/// The payload of a message that has come, of which this is said.
+Pull pull_of(core::Request& receive, std::int32_t process, std::uint8_t instance,
+             const Protocol& protocol, const RemotePayload& payload) noexcept {
+    return {&receive,         process,        instance,  payload.sender,
+            payload.address,  payload.length, &protocol, payload.synchronous,
+            payload.manifest, payload.offer};
+}
+
+/// What copy_of() has kept of it.
+RemotePayload announcement_in(match::Message& message) noexcept {
+    return {message.sender, message.offer(),      message.far.address,
+            message.length, message.far.manifest, message.far.synchronous};
 }
 
 }  // namespace
@@ -76,7 +80,7 @@ void Receiver::note_causality(core::Request& receive, const match::Message& mess
     receive.peer = base_.rank;
     // A send that is over may be another by now; it stands for what it was.
     const auto& send = *reinterpret_cast<const core::Request*>(message.sender);
-    const bool waits = message.protocol == static_cast<std::uint8_t>(MessageKind::local);
+    const bool waits = &protocol_of(message) == &protocols::local;
     core::causality::matched(receive, send, waits && send.synchronous);
 }
 
@@ -124,215 +128,86 @@ bool Receiver::cancel(core::Thread& thread, core::Request& receive) {
                                                            const transport::Header& header) {
     core::Request* receive = match(instance, {header.context, header.source, header.tag});
     if (receive == nullptr) [[unlikely]]
-        return others_.unexpected.keep(call, instance,
-                                       copy_of(call.thread, header, process, instance));
+        return others_.unexpected.keep(call, instance, copy_of({call, process, header, &instance}));
     count_received(instance, header.length);
     receive->peer = process;
     fill(*receive, header.payload(), header.length);
     call.complete(*receive);
 }
 
-void Receiver::deliver(ProgressCall& call, instance::LockedInstance instance,
-                       instance::Inlet& inlet, const transport::Header& header) {
+void Receiver::deliver(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
+                       const transport::Header& header) {
     const auto kind = static_cast<MessageKind>(header.kind);
-    if (is_control(kind)) [[unlikely]]
-        return deliver_control(call, instance, inlet.process, header);
-    assert(base_.is_sequenced() ||
-           !others_.any_tag.deferred_precede(inlet.process, header.context, header.stamp));
-    if (kind != MessageKind::eager) [[unlikely]]
-        return kind == MessageKind::placed
-            ? deliver_placed(call, instance, inlet, header)
-            : deliver_announced(call, instance, inlet.process, header);
-    deliver_eager(call, instance, inlet.process, header);
-}
-
-void Receiver::deliver_unplaced(ProgressCall& call, instance::LockedInstance instance,
-                                std::int32_t process, const transport::Header& header) {
-    switch (static_cast<MessageKind>(header.kind)) {
-        case MessageKind::eager: return deliver_eager(call, instance, process, header);
-        case MessageKind::readable: return deliver_readable(call, instance, process, header);
-        default: return deliver_announced(call, instance, process, header);
+    if (kind == protocols::eager_kind) [[likely]] {
+        assert(is_next(process, header));
+        return deliver_eager(call, instance, process, header);
     }
+    const Protocol& protocol = protocol_of(kind);
+    const Arrival arrival{call, process, header, &instance};
+    if (is_control(kind)) return protocol.arrived(others_.parts, arrival);
+    assert(is_next(process, header));
+    deliver_by(protocol, arrival);
 }
 
-/// A message whose payload is to be read by the network.
-void Receiver::deliver_readable(ProgressCall& call, instance::LockedInstance instance,
-                                std::int32_t process, const transport::Header& header) {
+/// Where order is asked for, nothing that was sent before it is still to be matched.
+bool Receiver::is_next(std::int32_t process, const transport::Header& header) const {
+    return base_.is_far(process) || base_.is_sequenced() ||
+        !others_.any_tag.deferred_precede(process, header.context, header.stamp);
+}
+
+/// A message of another kind than an eager one.
+void Receiver::deliver_by(const Protocol& protocol, const Arrival& arrival) {
+    const auto& [call, process, header, key] = arrival;
+    const instance::LockedInstance instance = *key;
     make_room(call.pulls);  // before there is a receive to be lost
-    core::Request* receive = match(instance, {header.context, header.source, header.tag});
-    if (receive == nullptr)
-        return others_.unexpected.keep(call, instance,
-                                       copy_of(call.thread, header, process, instance));
-    const auto fields = fields_of<ReadableFields>(header);
-    count_received(instance, fields.length);
-    Pull pull{receive, process, instance.number(), fields.sender, fields.address, fields.length};
-    pull.key = fields.key;
-    pull.readable = true;
-    call.pulls.push_back(pull);
-}
-
-/// A message whose payload lies in the ring of payload.
-void Receiver::deliver_placed(ProgressCall& call, instance::LockedInstance instance,
-                              instance::Inlet& inlet, const transport::Header& header) {
-    const auto fields = fields_of<PlacedFields>(header);
-    inlet.payload.ask_for({fields.place, fields.length});
-    core::Request* receive = match(instance, {header.context, header.source, header.tag});
-    if (receive == nullptr)
-        return others_.unexpected.keep(call, instance,
-                                       copy_of(call.thread, header, inlet.process, instance));
-    count_received(instance, fields.length);
-    receive->peer = inlet.process;
-    take_placed(*receive, inlet.payload, {fields.place, fields.length});
-    call.complete(*receive);
-}
-
-/// A message whose sender waits for an answer, or streams it.
-void Receiver::deliver_announced(ProgressCall& call, instance::LockedInstance instance,
-                                 std::int32_t process, const transport::Header& header) {
-    make_room(call.pulls);  // before there is a receive to be lost
-    others_.offers.reach(process, header);
-    const MessageOffer offer = MessageOffer::of(fields_of<OfferedFields>(header).offer);
-    if (!others_.offers.hold(process, offer)) {
-        if (static_cast<MessageKind>(header.kind) == MessageKind::streamed)
-            others_.unexpected.drop(copy_of(call.thread, header, process, instance));
-        return;
-    }
-    core::Request* receive = match(instance, {header.context, header.source, header.tag});
-    others_.offers.decide(process, offer, receive != nullptr);
-    if (receive == nullptr)
-        return others_.unexpected.keep_offered(call, instance,
-                                               copy_of(call.thread, header, process, instance));
-    receive->peer = process;
-    if (static_cast<MessageKind>(header.kind) == MessageKind::eager_sync) {
-        const auto fields = fields_of<OfferedFields>(header);
-        count_received(instance, header.length - sizeof fields);
-        fill(*receive, header.payload() + sizeof fields, header.length - sizeof fields);
-        const SenderField field{fields.sender};
-        others_.sender.control(call, instance.number(), process, MessageKind::ack, &field,
-                               sizeof field);
-        return call.complete(*receive);
-    }
-    if (static_cast<MessageKind>(header.kind) == MessageKind::streamed) {
-        const auto fields = fields_of<StreamedFields>(header);
-        count_received(instance, fields.length);
-        call.pulls.push_back({receive, process, instance.number(), fields.sender, fields.address,
-                              fields.length, true, fields.synchronous != 0,
-                              static_cast<std::uint8_t>(fields.manifest)});
-        return;
-    }
-    const auto fields = fields_of<RendezvousFields>(header);
-    count_received(instance, fields.length);
-    call.pulls.push_back(
-        {receive, process, instance.number(), fields.sender, fields.address, fields.length});
-}
-
-void Receiver::deliver_control(ProgressCall& call, instance::LockedInstance instance,
-                               std::int32_t process, const transport::Header& header) {
-    switch (static_cast<MessageKind>(header.kind)) {
-        case MessageKind::fin:
-            others_.sender.end(call, instance.instance(), fields_of<SenderField>(header));
-            break;
-        case MessageKind::ack:
-            call.complete(*reinterpret_cast<core::Request*>(fields_of<SenderField>(header).sender));
-            break;
-        case MessageKind::payload_ring:
-            others_.copies.open_payload_ring(instance, process,
-                                             fields_of<PayloadRingFields>(header));
-            break;
-        case MessageKind::cts:
-            others_.sender.stream(call, instance.instance(), fields_of<CtsFields>(header));
-            break;
-        case MessageKind::share: {
-            const auto fields = fields_of<ShareFields>(header);
-            make_room(call.shares);
-            call.shares.push_back({process, instance.number(), fields.sender, fields.number});
-            break;
+    if (protocol.ahead != nullptr) protocol.ahead(others_.parts, arrival);
+    const bool offered = is_offered(protocol.kind);
+    MessageOffer offer{};
+    if (offered) {
+        others_.offers.reach(process, header);
+        offer = MessageOffer::of(fields_of<OfferedFields>(header).offer);
+        if (!others_.offers.hold(process, offer)) {  // it has been taken back
+            if (protocol.leave != nullptr) others_.unexpected.drop(copy_of(arrival));
+            return;
         }
-        case MessageKind::shared:
-            others_.copies.end_sharing(call, instance.number(), process,
-                                       fields_of<SharedFields>(header));
-            break;
-        case MessageKind::letter:
-            base_.guest_listener->letter(call, process, fields_of<LetterFields>(header));
-            break;
-        default: receive_data(call, header); break;
     }
-}
-
-void Receiver::receive_data(ProgressCall& call, const transport::Header& header) {
-    const auto fields = fields_of<DataFields>(header);
-    auto& receive = *reinterpret_cast<core::Request*>(fields.receiver);
-    const std::uint64_t bytes = header.length - sizeof fields;
-    scatter(receive, fields.offset, header.payload() + sizeof fields, bytes);
-    receive.remaining -= bytes;
-    if (receive.remaining != 0) return;
-    call.thread.copying.pipelined_bytes.add(receive.bytes);
-    call.complete(receive);
-}
-
-/// Copies the payload out of its ring, for what comes after it. It stays there if it is long, or memory short.
-void Receiver::keep_placed(core::Thread& thread, match::Message& message, node::Piece piece) {
-    if (piece.bytes > base_.settings.eager_limit || base_.is_under_pressure(base_.rank)) {
-        message.length = piece.bytes;
-        message.far = {piece.at, 0, false};
-        return;
+    core::Request* receive = match(instance, {header.context, header.source, header.tag});
+    if (offered) others_.offers.decide(process, offer, receive != nullptr);
+    if (receive == nullptr)
+        return offered ? others_.unexpected.keep_offered(call, instance, copy_of(arrival))
+                       : others_.unexpected.keep(call, instance, copy_of(arrival));
+    receive->peer = process;
+    if (protocol.fetch != nullptr) {
+        const RemotePayload payload = protocol.announced_by(header);
+        count_received(instance, payload.length);
+        return call.pulls.push_back(
+            pull_of(*receive, process, instance.number(), protocol, payload));
     }
-    const auto& ring = base_.pool.payload(message.instance, message.peer);
-    others_.messages.copy_payload(thread, message, ring.at(piece.at), {piece.bytes});
-    ring.free(piece);
-    message.protocol = static_cast<std::uint8_t>(MessageKind::eager);
+    count_received(instance, protocol.length(header));
+    protocol.take(others_.parts, arrival, *receive);
 }
 
-match::Message& Receiver::copy_of(core::Thread& thread, const transport::Header& header,
-                                  std::int32_t process, instance::LockedInstance instance) {
-    if (is_offered(static_cast<MessageKind>(header.kind))) others_.offers.reach(process, header);
-    match::Message& message = others_.messages.make(thread, instance.number(), process,
-                                                    {header.context, header.source, header.tag});
+match::Message& Receiver::copy_of(const Arrival& arrival) {
+    const transport::Header& header = arrival.header;
+    const instance::LockedInstance instance = *arrival.instance;
+    const Protocol& protocol = protocol_of(header);
+    if (is_offered(protocol.kind)) others_.offers.reach(arrival.process, header);
+    match::Message& message =
+        others_.messages.make(arrival.call.thread, instance.number(), arrival.process,
+                              {header.context, header.source, header.tag});
     message.stamp = header.stamp;
     message.protocol = header.kind;
-    switch (static_cast<MessageKind>(header.kind)) {
-        case MessageKind::eager:
-            others_.messages.copy_payload(thread, message, header.payload(), {header.length});
-            break;
-        case MessageKind::eager_sync: {
-            const auto fields = fields_of<OfferedFields>(header);
-            message.sender = fields.sender;
-            message.offer() = fields.offer;
-            others_.messages.copy_payload(thread, message, header.payload() + sizeof fields,
-                                          {header.length - sizeof fields},
-                                          match::Message::small_beside_offer);
-            break;
-        }
-        case MessageKind::placed: {
-            const auto fields = fields_of<PlacedFields>(header);
-            keep_placed(thread, message, {fields.place, fields.length});
-            break;
-        }
-        case MessageKind::streamed: {
-            const auto fields = fields_of<StreamedFields>(header);
-            message.sender = fields.sender;
-            message.offer() = fields.offer;
-            message.length = fields.length;
-            message.far = {fields.address, static_cast<std::uint8_t>(fields.manifest),
-                           fields.synchronous != 0};
-            break;
-        }
-        case MessageKind::readable: {
-            const auto fields = fields_of<ReadableFields>(header);
-            message.sender = fields.sender;
-            message.offer() = fields.key;
-            message.length = fields.length;
-            message.far = {fields.address, 0, false};
-            break;
-        }
-        case MessageKind::nothing: message.length = 0; return message;
-        default: {
-            const auto fields = fields_of<RendezvousFields>(header);
-            message.sender = fields.sender;
-            message.offer() = fields.offer;
-            message.length = fields.length;
-            message.far = {fields.address, 0, false};
-        }
+    if (protocol.keep != nullptr) {
+        protocol.keep(others_.parts, arrival, message);
+    } else if (protocol.announced_by != nullptr) {
+        const RemotePayload payload = protocol.announced_by(header);
+        message.sender = payload.sender;
+        message.offer() = payload.offer;
+        message.length = payload.length;
+        message.far = {payload.address, payload.manifest, payload.synchronous};
+    } else {
+        message.length = 0;
+        return message;
     }
     count_received(instance, message.length);
     return message;
@@ -345,17 +220,7 @@ void Receiver::consume(ProgressCall& call, core::Request& receive, match::Messag
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
     receive.peer = message.peer;
-    if (static_cast<MessageKind>(message.protocol) == MessageKind::eager_sync) {
-        const SenderField field{message.sender};
-        others_.sender.control(call, message.instance, message.peer, MessageKind::ack, &field,
-                               sizeof field);
-    }
-    if (static_cast<MessageKind>(message.protocol) == MessageKind::placed) {
-        const auto& ring = base_.pool.payload(message.instance, message.peer);
-        take_placed(receive, ring, {message.far.address, message.length});
-    } else {
-        fill(receive, message.payload, message.length);
-    }
+    protocol_of(message).give(others_.parts, call, receive, message);
     call.complete(receive);
     others_.messages.free(call.thread, message);
 }
@@ -366,35 +231,15 @@ Pull Receiver::take_announced(core::Thread& thread, core::Request& receive,
     receive.source = message.envelope.source;
     receive.tag = message.envelope.tag;
     receive.peer = message.peer;
-    const bool streamed = static_cast<MessageKind>(message.protocol) == MessageKind::streamed;
-    Pull pull{&receive,
-              message.peer,
-              message.instance,
-              message.sender,
-              message.far.address,
-              message.length,
-              streamed,
-              message.far.synchronous,
-              message.far.manifest};
-    pull.readable = static_cast<MessageKind>(message.protocol) == MessageKind::readable;
-    if (pull.readable) pull.key = message.offer();
+    const Pull pull = pull_of(receive, message.peer, message.instance, protocol_of(message),
+                              announcement_in(message));
     others_.messages.free(thread, message);
     return pull;
 }
 
 void Receiver::pull(ProgressCall& call, const Pull& pull) {
-    core::Request& receive = *pull.receive;
-    const std::uint64_t bytes = fit(receive, pull.length);
-    if (pull.process == base_.rank) {
-        auto& send = *reinterpret_cast<core::Request*>(pull.sender);
-        transfer(send, receive, bytes);
-        call.complete(send);
-        return call.complete(receive);
-    }
-    others_.threads.note_large_message();
-    if (pull.streamed) return others_.copies.take_stream(call, pull, bytes);
-    if (pull.readable && others_.far.read(call, pull, bytes)) return;
-    others_.copies.fetch(call, pull, bytes);
+    if (pull.process != base_.rank) others_.threads.note_large_message();
+    pull.protocol->fetch(others_.parts, call, pull, fit(*pull.receive, pull.length));
 }
 
 void Receiver::match_taken_out(ProgressCall& call, instance::LockedInstance instance,

@@ -24,8 +24,11 @@
 namespace heddle::p2p {
 
 class AnyTag;
+struct Arrival;
 class Far;
+struct Parts;
 class ProgramThreads;
+struct Protocol;
 class Sender;
 
 /// A receive to be posted.
@@ -51,6 +54,7 @@ public:
         Sender& sender;
         Far& far;
         ProgramThreads& threads;
+        const Parts& parts;
     };
     Receiver(Base& base, const Others& others) noexcept : base_(base), others_(others) {}
 
@@ -83,16 +87,9 @@ public:
 
     // --- messages that come ---
 
-    /// Out of a ring, whose cells stay.
-    void deliver(ProgressCall& call, instance::LockedInstance instance, instance::Inlet& inlet,
+    /// Out of a ring, or by the network; its cells, or its batch, stay. By the network control messages do not come here.
+    void deliver(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
                  const transport::Header& header);
-    /// One that is no control message, and has no payload in a ring of payload.
-    void deliver_unplaced(ProgressCall& call, instance::LockedInstance instance,
-                          std::int32_t process, const transport::Header& header);
-    void deliver_control(ProgressCall& call, instance::LockedInstance instance,
-                         std::int32_t process, const transport::Header& header);
-    /// A fragment of a pipelined message.
-    static void receive_data(ProgressCall& call, const transport::Header& header);
     /// The receive that gets a message with this envelope, taken out of where it was posted.
     [[gnu::always_inline]] core::Request* match(instance::LockedInstance instance,
                                                 match::Envelope envelope) noexcept {
@@ -106,9 +103,8 @@ public:
     /// A message that was taken out of its ring in turn.
     void match_taken_out(ProgressCall& call, instance::LockedInstance instance,
                          match::Message& message);
-    /// What is to be kept of a message in a ring. Throws std::bad_alloc.
-    match::Message& copy_of(core::Thread& thread, const transport::Header& header,
-                            std::int32_t process, instance::LockedInstance instance);
+    /// What is to be kept of a message that has come. Throws std::bad_alloc.
+    match::Message& copy_of(const Arrival& arrival);
 
     // --- messages that a receive has got ---
 
@@ -153,15 +149,10 @@ private:
                                  core::Request& receive, match::Message& message);
     void deliver_eager(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
                        const transport::Header& header);
-    void deliver_placed(ProgressCall& call, instance::LockedInstance instance,
-                        instance::Inlet& inlet, const transport::Header& header);
-    void deliver_readable(ProgressCall& call, instance::LockedInstance instance,
-                          std::int32_t process, const transport::Header& header);
-    void deliver_announced(ProgressCall& call, instance::LockedInstance instance,
-                           std::int32_t process, const transport::Header& header);
+    void deliver_by(const Protocol& protocol, const Arrival& arrival);
+    bool is_next(std::int32_t process, const transport::Header& header) const;
     void deliver_to_self(ProgressCall& call, instance::LockedInstance instance, core::Request& send,
                          const Outbound& message);
-    void keep_placed(core::Thread& thread, match::Message& message, node::Piece piece);
     void consume(ProgressCall& call, core::Request& receive, match::Message& message);
     Pull take_announced(core::Thread& thread, core::Request& receive,
                         match::Message& message) noexcept;

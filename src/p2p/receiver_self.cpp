@@ -3,6 +3,7 @@
 
 #include "core/causality.hpp"
 #include "p2p/any_tag.hpp"
+#include "p2p/protocols/all.hpp"
 #include "p2p/receiver.hpp"
 
 namespace heddle::p2p {
@@ -32,7 +33,7 @@ void Receiver::deliver_to_self(ProgressCall& call, instance::LockedInstance inst
     match::Message& local =
         others_.messages.make(call.thread, instance.number(), base_.rank, message.envelope);
     local.stamp = base_.stamps.numbered()();
-    local.protocol = static_cast<std::uint8_t>(MessageKind::local);
+    local.protocol = static_cast<std::uint8_t>(protocols::local.kind);
     local.length = message.bytes;
     local.far = {reinterpret_cast<std::uint64_t>(message.data), 0, false};
     local.sender = reinterpret_cast<std::uint64_t>(&send);
@@ -47,7 +48,7 @@ void Receiver::deliver_to_self(ProgressCall& call, instance::LockedInstance inst
     const bool stays =
         message.bytes != 0 && base_.is_under_pressure(base_.rank);  // as in Backlog::withhold()
     if (!send.synchronous && message.bytes <= base_.settings.eager_limit && !stays) {
-        local.protocol = static_cast<std::uint8_t>(MessageKind::eager);
+        local.protocol = static_cast<std::uint8_t>(protocols::eager.kind);
         others_.messages.copy_payload(call.thread, local, message.data,
                                       {message.bytes, message.layout});
         call.complete(send);
@@ -61,8 +62,7 @@ bool Receiver::take_from_self(const core::Request& send) {
         base_.pool.lock(base_.pool.home(where.context, where.tag), where.context, where.tag));
     match::Message* found = nullptr;
     held->matcher.each_kept([&](match::Message& message) {
-        if (message.peer == base_.rank &&
-            message.protocol == static_cast<std::uint8_t>(MessageKind::local) &&
+        if (message.peer == base_.rank && &protocol_of(message) == &protocols::local &&
             message.sender == reinterpret_cast<std::uint64_t>(&send))
             found = &message;
     });

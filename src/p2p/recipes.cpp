@@ -9,6 +9,8 @@
 #include "p2p/polling.hpp"
 #include "p2p/receiver.hpp"
 #include "p2p/recipes.hpp"
+
+#include "p2p/protocols/all.hpp"
 #include "p2p/sender.hpp"
 #include "platform/tick_rate.hpp"
 #include "sync/locks/sections.hpp"
@@ -52,8 +54,7 @@ Post Recipes::post_in_section(core::Thread& thread, instance::Instance& way,
                               const Outbound& message, std::uint64_t number) {
     const InSection section(thread.visitor, Section::outbox, way.number());
     others_.sender.open_channel(thread, way, message.process);
-    return others_.sender.post(thread, way, message, MessageKind::eager, nullptr, 0,
-                               base_.stamps.numbered(number));
+    return others_.sender.post(thread, way, message, {}, base_.stamps.numbered(number));
 }
 
 /// In the section of the outbox.
@@ -135,7 +136,7 @@ bool Recipes::set_aside(ProgressCall& call, instance::LockedInstance instance, s
                         const transport::Header& header) {
     if (!base_.is_sequenced()) return false;
     core::Thread& thread = call.thread;
-    match::Message& message = others_.receiver.copy_of(call.thread, header, process, instance);
+    match::Message& message = others_.receiver.copy_of({call, process, header, &instance});
     message.next = nullptr;
     (thread.set_aside == nullptr ? thread.set_aside : thread.last_set_aside->next) = &message;
     thread.last_set_aside = &message;
@@ -178,7 +179,7 @@ void Recipes::match_in_sequence(ProgressCall& call, instance::LockedInstance hom
 
 void Recipes::match_at_home(ProgressCall& call, instance::LockedInstance home,
                             match::Message& message) {
-    if (message.protocol == static_cast<std::uint8_t>(MessageKind::nothing))
+    if (&protocol_of(message) == &protocols::nothing)
         return others_.messages.free(call.thread, message);
     message.instance = home.number();
     match::note_posted(home->matcher.counters());

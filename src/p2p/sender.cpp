@@ -64,8 +64,7 @@ core::Request* Sender::start_slowly(core::Thread& thread, std::uint32_t context,
     if (shape.bytes >= payload_rings_.from() && process != base_.rank)
         if (core::Request* send = send_payload(thread, message, synchronous)) return send;
     if (!synchronous && shape.bytes < at_once_below_ && process != base_.rank &&
-        post(thread, base_.pool.of(context, tag), message, MessageKind::eager, nullptr, 0) ==
-            Post::done)
+        post(thread, base_.pool.of(context, tag), message) == Post::done)
         return &base_.requests.completed_send();
     if (process != base_.rank) core::causality::before_other_processes();
     if (base_.in_laboratory()) return others_.recipes.send(thread, message, how);
@@ -147,39 +146,37 @@ void Sender::start_protocol(ProgressCall& call, instance::Instance& instance, co
             {address, 0},
             send.laid_out ? unreadable : reinterpret_cast<std::uint64_t>(message.data),
             message.bytes};
-        post_or_queue(instance, {message.envelope, message.process, nullptr, 0},
-                      MessageKind::rendezvous, &fields, sizeof fields, nullptr, call, number);
+        Outbound announcement{message.envelope, message.process, nullptr, 0};
+        announcement.announced = message.bytes;
+        post_or_queue(instance, announcement, fields, nullptr, call, number);
         wake_workers(base_.mailboxes, base_.rank, message.process);
         others_.threads.note_large_message();
     } else if (send.synchronous) {
-        const OfferedFields fields{address, 0};
-        post_or_queue(instance, message, MessageKind::eager_sync, &fields, sizeof fields, nullptr,
-                      call, number);
+        const EagerSyncFields fields{{address, 0}};
+        post_or_queue(instance, message, fields, nullptr, call, number);
     } else {
-        post_or_queue(instance, message, MessageKind::eager, nullptr, 0, &send, call, number);
+        post_or_queue(instance, message, {}, &send, call, number);
     }
 }
 
-void Sender::post_or_queue(instance::Instance& instance, const Outbound& message, MessageKind kind,
-                           const void* prefix, std::uint32_t prefix_bytes, core::Request* completes,
-                           ProgressCall& call, std::uint64_t number) {
+void Sender::post_or_queue(instance::Instance& instance, const Outbound& message,
+                           const Prefix& prefix, core::Request* completes, ProgressCall& call,
+                           std::uint64_t number) {
     {
         const instance::OutboxHold held(instance, call.thread.token);
         const Stamps::Numbered stamp = base_.stamps.numbered(number);
         instance::Channel& channel = base_.pool.channel(held, message.process);
-        const std::size_t cells = node::cells_for(prefix_bytes + message.bytes);
+        const std::size_t cells = node::cells_for(prefix.bytes + message.bytes);
         const bool open = channel.state == instance::Channel::State::open;
         if (node::Cell* cell = open ? channel.ring.reserve(cells) : nullptr) {
-            if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
-            backlog_.hand_over(held, channel, *cell, cells, message, kind, prefix, prefix_bytes,
-                               stamp());
+            if (!is_control(prefix.kind)) count_sent(channel, message.bytes + message.announced);
+            backlog_.hand_over(held, channel, *cell, cells, message, prefix, stamp());
             if (completes != nullptr) call.complete(*completes);
             return;
         }
-        backlog_.queue(held, channel,
-                       pending_of(message, kind, prefix, prefix_bytes, completes, stamp()));
+        backlog_.queue(held, channel, pending_of(message, prefix, completes, stamp()));
         held->counters.ring_full.add();
-        if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
+        if (!is_control(prefix.kind)) count_sent(channel, message.bytes + message.announced);
         backlog_.flush_held(call, held);  // room may have come meanwhile
     }
     after_queueing();
@@ -194,13 +191,12 @@ void Sender::after_queueing() {
 }
 
 void Sender::control(ProgressCall& call, std::uint8_t instance, std::int32_t process,
-                     MessageKind kind, const void* fields, std::uint32_t bytes) {
+                     const Prefix& says) {
+    const Outbound message{no_envelope, process, nullptr, 0};
     if (base_.is_far(process)) [[unlikely]]
-        return others_.far.post(call, {no_envelope, process, nullptr, 0}, kind, fields, bytes,
-                                nullptr);
-    post_or_queue(base_.pool[instance], {no_envelope, process, nullptr, 0}, kind, fields, bytes,
-                  nullptr, call);
-    if (moves_large_payload(kind)) wake_workers(base_.mailboxes, base_.rank, process);
+        return others_.far.post(call, message, says, nullptr);
+    post_or_queue(base_.pool[instance], message, says, nullptr, call);
+    if (moves_large_payload(says.kind)) wake_workers(base_.mailboxes, base_.rank, process);
 }
 
 void Sender::open_channel(core::Thread& thread, instance::Instance& instance,
@@ -214,7 +210,7 @@ void Sender::stream(ProgressCall& call, instance::Instance& instance, const CtsF
     const DataFields prefix{fields.receiver, fields.from};
     instance::Pending pending =
         pending_of({{}, send.peer, send.buffer, fields.length - fields.from, layout_of(send)},
-                   MessageKind::data, &prefix, sizeof prefix, &send, 0);
+                   prefix, &send, 0);
     pending.offset = fields.from;
     {
         const instance::OutboxHold held(instance, call.thread.token);
@@ -225,8 +221,7 @@ void Sender::stream(ProgressCall& call, instance::Instance& instance, const CtsF
     after_queueing();
 }
 
-void Sender::end(ProgressCall& call, instance::Instance& instance, const SenderField& field) {
-    auto& send = *reinterpret_cast<core::Request*>(field.sender);
+void Sender::end(ProgressCall& call, instance::Instance& instance, core::Request& send) {
     if (send.streamed) {
         const instance::OutboxHold held(instance, call.thread.token);
         backlog_.streams().drop(base_.pool.channel(held, send.peer), send);

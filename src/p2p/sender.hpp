@@ -54,8 +54,7 @@ public:
             message.layout == nullptr) [[likely]] {
             instance::Instance& instance =
                 base.pool.of(message.envelope.context, message.envelope.tag);
-            if (post<1>(thread, instance, message, MessageKind::eager, nullptr, 0) == Post::done)
-                [[likely]]
+            if (post<1>(thread, instance, message) == Post::done) [[likely]]
                 return &base.requests.completed_send();
         }
         return start_slowly(thread, message.envelope.context, message.envelope.source,
@@ -79,12 +78,12 @@ public:
     // --- between processes ---
 
     /// Tells the process at the other end of a message. Throws std::bad_alloc, and has sent nothing then.
-    void control(ProgressCall& call, std::uint8_t instance, std::int32_t process, MessageKind kind,
-                 const void* fields, std::uint32_t bytes);
+    void control(ProgressCall& call, std::uint8_t instance, std::int32_t process,
+                 const Prefix& says);
     /// The receiver asks for the payload.
     void stream(ProgressCall& call, instance::Instance& instance, const CtsFields& fields);
     /// The receiver has the payload.
-    void end(ProgressCall& call, instance::Instance& instance, const SenderField& field);
+    void end(ProgressCall& call, instance::Instance& instance, core::Request& send);
     /// A send whose payload was still to be taken: it was not wanted, or is there.
     void complete_announced(ProgressCall& call, core::Request& send) noexcept;
     void complete_cancelled(ProgressCall& call, core::Request& send) noexcept;
@@ -95,10 +94,10 @@ public:
     /// that is known beforehand. `stamp`: asked once there is room.
     template <std::size_t known_cells = 0, class Stamp = Stamps::Clock>
     [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
-                                     const Outbound& message, MessageKind kind, const void* prefix,
-                                     std::uint32_t prefix_bytes, Stamp stamp = {}) {
+                                     const Outbound& message, const Prefix& prefix = {},
+                                     Stamp stamp = {}) {
         const std::size_t cells =
-            known_cells != 0 ? known_cells : node::cells_for(prefix_bytes + message.bytes);
+            known_cells != 0 ? known_cells : node::cells_for(prefix.bytes + message.bytes);
         bool cold = false;
         {
             instance::OutboxHold held(instance, thread.token);
@@ -115,8 +114,8 @@ public:
                 if (cell == nullptr) [[unlikely]]
                     return Post::retry;
             }
-            write_cells(*cell, message, kind, prefix, prefix_bytes, stamp());
-            if (!is_control(kind)) count_sent(channel, kind, message.bytes, prefix);
+            write_cells(*cell, message, prefix, stamp());
+            count_sent(channel, message.bytes);
             channel.ring.publish(*cell, cells);
             cold = channel.ring.cold();
             held.note(message.envelope.context, message.envelope.tag);
@@ -145,9 +144,8 @@ private:
     void start_protocol(ProgressCall& call, instance::Instance& instance, core::Request& send,
                         const Outbound& message, std::uint64_t number);
     /// Sends or queues; `completes` is done once the message is in the ring. `number`: in a sequence.
-    void post_or_queue(instance::Instance& instance, const Outbound& message, MessageKind kind,
-                       const void* prefix, std::uint32_t prefix_bytes, core::Request* completes,
-                       ProgressCall& call, std::uint64_t number = 0);
+    void post_or_queue(instance::Instance& instance, const Outbound& message, const Prefix& prefix,
+                       core::Request* completes, ProgressCall& call, std::uint64_t number = 0);
     void after_queueing();
 
     // sender_streams.cpp

@@ -35,9 +35,9 @@ Post Sender::place(core::Thread& thread, instance::Instance& instance, const Out
         gather(channel.payload->at(*place), message.data, message.layout, message.offset,
                message.bytes);
     const PlacedFields fields{*place, message.bytes};
-    count_sent(channel, MessageKind::placed, message.bytes, nullptr);
+    count_sent(channel, message.bytes);
     backlog_.hand_over(held, channel, *cell, 1, {message.envelope, message.process, nullptr, 0},
-                       MessageKind::placed, &fields, sizeof fields, base_.stamps.numbered()());
+                       fields, base_.stamps.numbered()());
     thread.sent_last = {message.process, instance.number()};
     return Post::done;
 }
@@ -81,10 +81,9 @@ core::Request* Sender::start_stream(core::Thread& thread, instance::Instance& in
             synchronous};
         // A short one has come when its header is seen; of a longer one the receiver reads while it comes.
         if (message.bytes <= node::PayloadSizes::block) backlog_.streams().push(call, channel);
-        count_sent(channel, MessageKind::streamed, message.bytes, nullptr);
+        count_sent(channel, message.bytes);
         backlog_.hand_over(held, channel, *cell, 1, {message.envelope, message.process, nullptr, 0},
-                           MessageKind::streamed, &fields, sizeof fields,
-                           base_.stamps.numbered()());
+                           fields, base_.stamps.numbered()());
         backlog_.streams().push(call, held);
         waits = held->streaming != nullptr;
         if (waits) backlog_.note(held);
@@ -109,8 +108,8 @@ bool Sender::has_payload_ring(instance::HeldOutbox outbox, instance::Channel& ch
     const std::int32_t number = payload_rings_.give(channel);
     if (number < 0) return false;
     const PayloadRingFields fields{static_cast<std::uint64_t>(number)};
-    backlog_.hand_over(outbox, channel, *cell, 1, {{0, 0, 0}, channel.process, nullptr, 0},
-                       MessageKind::payload_ring, &fields, sizeof fields, 0);
+    backlog_.hand_over(outbox, channel, *cell, 1, {{0, 0, 0}, channel.process, nullptr, 0}, fields,
+                       0);
     return false;
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "p2p/large_copy.hpp"
+#include "p2p/protocols/protocol.hpp"
 #include "tool/events.hpp"
 
 namespace heddle::p2p {
@@ -83,7 +83,8 @@ void Unexpected::discard(instance::LockedInstance instance, match::Message& mess
 }
 
 void Unexpected::drop(match::Message& message) noexcept {
-    copies_.leave(message);
+    const Protocol& protocol = protocol_of(message);
+    if (protocol.leave != nullptr) protocol.leave(base_, message);
     messages_.free(message);
 }
 

@@ -18,16 +18,16 @@
 
 namespace heddle::p2p {
 
-class LargeCopy;
+struct Base;
 
 class Unexpected {
 public:
     /// `recording`: nullptr if nothing is recorded.
-    Unexpected(Messages& messages, const MessageOffers& offers, LargeCopy& copies,
+    Unexpected(const Base& base, Messages& messages, const MessageOffers& offers,
                Pressure& pressure, match::Recording* recording) noexcept
-        : messages_(messages),
+        : base_(base),
+          messages_(messages),
           offers_(offers),
-          copies_(copies),
           pressure_(pressure),
           recording_(recording) {}
 
@@ -59,9 +59,9 @@ public:
 private:
     void note_taken(instance::LockedInstance instance, const match::Message& message);
 
+    const Base& base_;
     Messages& messages_;
     const MessageOffers& offers_;
-    LargeCopy& copies_;
     Pressure& pressure_;
     match::Recording* const recording_;
     Watchers watchers_;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What processes of different jobs say to each other before they have a communicator (p2p/guest_listener.hpp).
+
+#include "p2p/base.hpp"
+#include "p2p/guest_listener.hpp"
+#include "p2p/protocols/all.hpp"
+
+namespace heddle::p2p::protocols {
+
+namespace {
+
+void read(const Parts& parts, const Arrival& arrival) {
+    parts.base.guest_listener->letter(arrival.call, arrival.process,
+                                      fields_of<LetterFields>(arrival.header));
+}
+
+}  // namespace
+
+const Protocol letter{.kind = LetterFields::message_kind, .arrived = read};
+
+}  // namespace heddle::p2p::protocols
