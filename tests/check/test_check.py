@@ -29,6 +29,20 @@ FINDINGS = {
         ("ibcast_root", "collective-root", r"has root [01], but root [01] on rank"),
         ("nonblocking_with_blocking", "collective-call", r"is MPI_I?[bB]arrier on rank"),
     ],
+    "between_groups": [
+        ("between_type", "message-type", r"receives 2 MPI_INT, but rank 0 has sent 1 MPI_DOUBLE \(MPI_Send at " + AT + ", tag 5"),
+        ("between_type_of_duplicate", "message-type", r"receives 2 MPI_INT, but rank 0 has sent 1 MPI_DOUBLE"),
+        ("between_unreceived", "unreceived", r"the message to rank 1 with tag 7 \(1 MPI_INT\) is never received"),
+        ("between_bcast_type", "collective-data", r"has 2 MPI_(INT|FLOAT), but 2 MPI_(INT|FLOAT) on rank"),
+        ("between_reduce_operation", "collective-operation", r"has MPI_(SUM|MAX), but MPI_(SUM|MAX) on rank"),
+        ("between_other_collective", "collective-call", r"is MPI_(Barrier|Allreduce) on rank [01] at " + AT),
+    ],
+    "partitioned": [
+        ("partitioned_type", "message-type", r"receives 8 MPI_FLOAT, but rank 0 has sent 8 MPI_INT \(MPI_Psend_init at " + AT + ", tag 5"),
+        ("partitioned_changed", "buffer-changed", r"partition 1 was changed after MPI_Pready, before MPI_Wait at " + AT),
+        ("partitioned_missing_wait", "missing-wait", r"not complete at MPI_Finalize"),
+        ("partitioned_unreceived", "unreceived", r"the message to rank 1 with tag 5 \(8 MPI_INT\) is never received"),
+    ],
     "messages": [
         ("double_as_int", "message-type", r"receives 2 MPI_INT, but rank 0 has sent 1 MPI_DOUBLE \(MPI_Send at " + AT + ", tag 5"),
         ("double_as_int_any", "message-type", r"receives 2 MPI_INT, but rank 0 has sent 1 MPI_DOUBLE"),
@@ -84,7 +98,8 @@ FINDINGS = {
     ],
 }
 RIGHT = ["right_messages", "right_collectives", "right_windows", "right_threads", "right_orders_of_requests",
-         "right_order_of_messages", "right_duplicates", "right_after_errors", "right_with_tool", "right_accesses"]
+         "right_order_of_messages", "right_between_groups", "right_partitioned", "right_duplicates", "right_after_errors",
+         "right_with_tool", "right_accesses"]
 
 
 def run(name, ranks, *options):
