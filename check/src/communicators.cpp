@@ -70,11 +70,16 @@ int number_here(const std::vector<int>& ranks) {
                                           [](int rank) { return Node::get()->is_here(rank); }));
 }
 
+bool have_joined(const std::vector<int>& ranks) {
+    return std::all_of(ranks.begin(), ranks.end(), Node::has_joined);
+}
+
 /// Who is in it, as far as all are ranks of MPI_COMM_WORLD; else false.
 bool find_members(Comm& comm) {
     const std::vector<int> own = members(comm.handle, library().Comm_group);
     comm.world = comm.inter ? members(comm.handle, library().Comm_remote_group) : own;
-    if (own.empty() || comm.world.empty()) {
+    if (own.empty() || comm.world.empty() ||
+        (comm.inter && !(have_joined(own) && have_joined(comm.world)))) {
         comm.world.clear();
         return false;
     }

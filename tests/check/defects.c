@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 static MPI_Comm world = MPI_COMM_WORLD;
@@ -811,6 +812,26 @@ static void right_partitioned(void) {
     MPI_Psend_init(values, parts, 2, MPI_INT, next, 6, world, MPI_INFO_NULL, &sends[0]);
     MPI_Request_free(&sends[0]); /* never started, and never received */
 }
+/* Rank 1 waits for rank 0 to have initialized MPI, and sent something, before it does so itself: a file says it. */
+static const char* file;
+static void wait_before_init(void) {
+    const char* own = getenv("PMI_RANK");
+    while (own != NULL && strcmp(own, "1") == 0 && access(file, F_OK) != 0) usleep(1000);
+}
+static void right_late_rank(void) {
+    int value = 1;
+    if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 1, world);
+    if (rank == 0) fclose(fopen(file, "w"));
+    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 1, world, MPI_STATUS_IGNORE);
+    MPI_Barrier(world);
+}
+static void late_rank_type(void) {
+    float value = 1;
+    int taken;
+    if (rank == 0) MPI_Send(&value, 1, MPI_FLOAT, 1, 1, world);
+    if (rank == 0) fclose(fopen(file, "w"));
+    if (rank == 1) MPI_Recv(&taken, 1, MPI_INT, 0, 1, world, MPI_STATUS_IGNORE);
+}
 /* A call whose arguments the library refuses takes part in nothing. */
 static void right_after_errors(void) {
     int value = rank, taken = -1;
@@ -942,6 +963,8 @@ static const struct {
     DEFECT(right_duplicates),
     DEFECT(right_between_groups),
     DEFECT(right_partitioned),
+    DEFECT(right_late_rank),
+    DEFECT(late_rank_type),
     DEFECT(right_after_errors),
     DEFECT(right_with_tool),
     DEFECT(right_accesses),
@@ -953,6 +976,8 @@ int main(int argc, char** argv) {
     for (size_t i = 0; i < sizeof defects / sizeof *defects; ++i) {
         if (strcmp(defects[i].name, name) != 0) continue;
         int provided;
+        file = argc > 2 ? argv[2] : NULL;
+        if (file != NULL) wait_before_init();
         MPI_Init_thread(&argc, &argv, defects[i].level, &provided);
         MPI_Comm_rank(world, &rank);
         MPI_Comm_size(world, &size);

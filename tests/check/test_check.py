@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 MPIEXEC, DEFECTS = (os.environ[name] for name in ("MPIEXEC", "DEFECTS"))
@@ -102,8 +103,8 @@ RIGHT = ["right_messages", "right_collectives", "right_windows", "right_threads"
          "right_with_tool", "right_accesses"]
 
 
-def run(name, ranks, *options):
-    job = subprocess.run([MPIEXEC, *options, "-n", str(ranks), DEFECTS, name], stdout=subprocess.PIPE,
+def run(name, ranks, *options, arguments=()):
+    job = subprocess.run([MPIEXEC, *options, "-n", str(ranks), DEFECTS, name, *arguments], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, timeout=WATCHDOG,
                          env={**os.environ, "HEDDLE_DEADLOCK": "abort"})
     return job.stdout
@@ -142,6 +143,21 @@ class Right(unittest.TestCase):
                     if name in ("right_threads",) and ranks == 1:
                         continue
                     self.assertEqual(run(name, ranks, "--check"), "")
+
+
+    def test_a_rank_may_wait_for_another_one_before_it_initializes_mpi(self):
+        for name, kinds in (("right_late_rank", []), ("late_rank_type", ["message-type"])):
+            with self.subTest(program=name), tempfile.TemporaryDirectory() as place:
+                output = run(name, 2, "--check", "--json", arguments=(f"{place}/sent",))
+                self.assertEqual([one["check"] for one in findings(output)], kinds, output)
+
+    def test_a_job_within_a_rank_is_one_of_its_own(self):
+        """A job that a shell of a rank starts, which is checked or not, and which has as many ranks."""
+        for options in ([], ["--check"]):
+            script = f'"$0" {" ".join(options)} -n 2 "$1" right_messages && "$1" right_messages'
+            job = subprocess.run([MPIEXEC, "--check", "-n", "2", "sh", "-c", script, MPIEXEC, DEFECTS], capture_output=True,
+                                 text=True, timeout=WATCHDOG)
+            self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "", ""), options)
 
 
 class Output(unittest.TestCase):
