@@ -775,8 +775,8 @@ static void right_between_groups(void) {
     MPI_Comm_free(&again);
     MPI_Comm_free(&merged);
 }
-/* Pairs of partitioned messages with one envelope, of which the second is complete first; partitions are written and read
-   one by one, and the buffer is used again. */
+/* Pairs of partitioned messages with one envelope, of which the second is complete first, as bytes; partitions are
+   written and read one by one, and the buffer is used again. */
 static void right_partitioned(void) {
     static int values[2 * parts], taken[2 * parts];
     static float others[parts], taken_others[parts];
@@ -786,7 +786,7 @@ static void right_partitioned(void) {
     MPI_Psend_init(values, parts, 2, MPI_INT, next, 5, world, MPI_INFO_NULL, &sends[0]);
     MPI_Psend_init(others, parts, 1, MPI_FLOAT, next, 5, world, MPI_INFO_NULL, &sends[1]);
     MPI_Precv_init(taken, 2, parts, MPI_INT, before, 5, world, MPI_INFO_NULL, &receives[0]);
-    MPI_Precv_init(taken_others, 1, parts, MPI_FLOAT, before, 5, world, MPI_INFO_NULL,
+    MPI_Precv_init(taken_others, 1, sizeof taken_others, MPI_BYTE, before, 5, world, MPI_INFO_NULL,
                    &receives[1]);
     for (int turn = 0; turn < 3; ++turn) {
         MPI_Startall(2, receives);
