@@ -164,6 +164,11 @@ def rma(f, before, after):
         after.append(f"if (error == MPI_SUCCESS) check::new_window(call, *win, comm, {size}, {unit}, info);")
 
 
+# Partitions that are said to be ready.
+READY = {"Pready": "partition, partition", "Pready_range": "partition_low, partition_high",
+         "Pready_list": "length, array_of_partitions"}
+
+
 def requests(f, before, after):
     if f.base == "Cancel" or not any(name == "request" and c_type.endswith("*") for c_type, name in f.params):
         return
@@ -198,6 +203,9 @@ def requests(f, before, after):
         before.append("check::sending(*tracked, comm, dest, tag, datatype, count);")
     elif f.base in ("Irecv", "Recv_init"):
         before.append("check::receiving(call, *tracked, comm, source, tag);")
+    elif f.base in ("Psend_init", "Precv_init"):
+        verb = "sending" if f.base == "Psend_init" else "receiving"
+        before.append(f"check::{verb}_partitions(*tracked, buf, partitions, count, datatype, dest, tag, comm);")
     elif f.base == "Imrecv":
         before.append("check::receiving_matched(*tracked, check::value_of(message));")
     elif f.base == "Isendrecv":
@@ -222,6 +230,9 @@ def lines(f):
         before.append("const check::Sent sent = check::send(call, buf, count, datatype, dest, tag, comm);")
         after.append("if (error != MPI_SUCCESS) check::unsend(sent);")
     requests(f, before, after)
+    if f.base in READY:
+        before.append(f"check::set_ready(request, {READY[f.base]}, true);")
+        after.append(f"if (error != MPI_SUCCESS) check::set_ready(request, {READY[f.base]}, false);")
     if f.chapter == "rma":
         rma(f, before, after)
     for kind, name in made_objects(f):
@@ -230,8 +241,13 @@ def lines(f):
             after.append(f"if (error == MPI_SUCCESS) check::know_type(*{name});")
         if kind == "MPI_Comm":
             parent = "comm" if f.has("comm") else "comm_old" if f.has("comm_old") else "MPI_COMM_NULL"
-            if f.chapter == "dynamic" or f.base.startswith("Intercomm"):
+            if f.chapter == "dynamic":
                 parent = "MPI_COMM_NULL"
+            if f.base == "Intercomm_create":
+                after.append(f"if (error == MPI_SUCCESS) check::new_intercommunicator(local_comm, *{name});")
+                continue
+            if f.base == "Intercomm_merge":
+                parent = "intercomm"
             tag = "tag" if f.base == "Comm_create_group" else "check::in_order"
             after.append(f"if (error == MPI_SUCCESS) check::new_communicator({parent}, {tag}, *{name});")
     if f.base.startswith("Type_create_f90_"):

@@ -51,9 +51,12 @@ Agreement::Agreement(const Call& call, MPI_Comm comm, int root, MPI_Op op)
     : call_(call), root_(root) {
     if (op != MPI_OP_NULL) operation_ = number_of(op);
     comm_ = comm_of(comm);
-    if (comm_ != nullptr && (comm_->id == 0 || Node::get() == nullptr || comm_->size == 1))
+    if (comm_ != nullptr &&
+        (comm_->id == 0 || Node::get() == nullptr || (comm_->size == 1 && !comm_->inter)))
         comm_ = nullptr;
-    rank_ = comm_ == nullptr ? none - 1 : comm_->rank;
+    rank_ = comm_ == nullptr ? none - 1 : comm_->inter ? MPI_ROOT : comm_->rank;
+    // What other ranks of the root's group give is not looked at, and each direction may have an operation of its own.
+    if (comm_ != nullptr && comm_->inter && (root == none || root == MPI_PROC_NULL)) operation_ = 0;
     if (comm_ != nullptr) {
         number_ = ++comm_->collectives;
         counted_ = comm_;
@@ -63,15 +66,34 @@ Agreement::Agreement(const Call& call, MPI_Comm comm, int root, MPI_Op op)
         if (const auto found = comm_of(comm)) rank_ = found->inter ? MPI_ROOT : found->rank;
     }
     if (comm_ != nullptr && (comm_->here < 2 || comm_->out_of_step)) comm_ = nullptr;
-    refused_ = comm_ != nullptr && root != none && (root < 0 || root >= comm_->size);
+    if (comm_ == nullptr || root == none ||
+        (comm_->inter && (root == MPI_ROOT || root == MPI_PROC_NULL)))
+        return;
+    refused_ = root < 0 || root >= static_cast<int>(comm_->world.size());
 }
 
 Agreement::~Agreement() = default;
 
 bool Agreement::is_root() const noexcept { return rank_ == root_; }
 
+/// Between groups, only where all data are the root's, or all are for the root.
+bool Agreement::compares_data() const noexcept {
+    if (!comm_->inter) return true;
+    if (root_ == MPI_PROC_NULL) return false;
+    for (const Function one : {Function::Bcast, Function::Ibcast, Function::Bcast_init,
+                               Function::Reduce, Function::Ireduce, Function::Reduce_init})
+        if (call_.function() == one) return true;
+    return false;
+}
+
+/// As all ranks know it: of an intercommunicator, in MPI_COMM_WORLD. MPI_PROC_NULL: this one does not know it.
+int Agreement::root_in_world() const noexcept {
+    if (!comm_->inter || root_ == none || root_ == MPI_PROC_NULL) return root_;
+    return root_ == MPI_ROOT ? own_rank() : comm_->world_rank(root_);
+}
+
 void Agreement::data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-    if (comm_ == nullptr || buffer == MPI_IN_PLACE) return;
+    if (comm_ == nullptr || buffer == MPI_IN_PLACE || !compares_data()) return;
     refused_ = refused_ || count < 0 || datatype == MPI_DATATYPE_NULL;
     const Signature signature = signature_of(datatype, count);
     if (has_signature_) return local(signature_, signature);
@@ -91,12 +113,12 @@ void Agreement::contradict(const char* kind, const std::string& text, const char
 }
 
 void Agreement::to_root(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-    if (comm_ == nullptr || is_root() || buffer == MPI_IN_PLACE || comm_->size > most_pairs) return;
+    if (comm_ == nullptr || is_root() || buffer == MPI_IN_PLACE || !compares_pairs()) return;
     pair(comm_->rank, root_, signature_of(datatype, count), true);
 }
 
 void Agreement::from_root(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-    if (comm_ == nullptr || is_root() || buffer == MPI_IN_PLACE || comm_->size > most_pairs) return;
+    if (comm_ == nullptr || is_root() || buffer == MPI_IN_PLACE || !compares_pairs()) return;
     pair(root_, comm_->rank, signature_of(datatype, count), false);
 }
 
@@ -145,6 +167,7 @@ void Agreement::meet() {
     if (refused_) comm_ = nullptr;
     if (comm_ == nullptr) return;
     Node* const node = Node::get();
+    const int root = root_in_world();
     Record first{};
     {
         Bucket bucket(*node, key());
@@ -155,7 +178,7 @@ void Agreement::meet() {
             record->signature = signature_;
             record->has_signature = has_signature_;
             record->function = static_cast<std::int32_t>(call_.function());
-            record->root = root_;
+            record->root = root;
             record->operation = operation_;
             record->number = static_cast<std::int64_t>(shares_);
             record->place = call_.place();
@@ -163,8 +186,10 @@ void Agreement::meet() {
             record->arrived = 1;
             return;
         }
-        // The first one may have had nothing to say of the data.
+        // The first one may have had nothing to say of the data, or of the root.
         first = *record;
+        if (record->root == MPI_PROC_NULL) record->root = root;
+        if (record->operation == 0) record->operation = operation_;
         if (!record->has_signature && has_signature_ &&
             first.function == static_cast<std::int32_t>(call_.function())) {
             record->signature = signature_;
@@ -181,12 +206,13 @@ void Agreement::meet() {
                               " on " + other_side(first),
                           "Call the same collectives in the same order on all ranks.");
     }
-    if (first.root != root_)
+    const std::string of = comm_->inter ? " of MPI_COMM_WORLD" : "";
+    if (first.root != root && root != MPI_PROC_NULL && first.root != MPI_PROC_NULL)
         return contradict("collective-root",
-                          number + " has root " + std::to_string(root_) + ", but root " +
-                              std::to_string(first.root) + " on " + other_side(first),
+                          number + " has root " + std::to_string(root) + of + ", but root " +
+                              std::to_string(first.root) + of + " on " + other_side(first),
                           "Name the same root on all ranks.");
-    if (first.operation != operation_)
+    if (first.operation != operation_ && operation_ != 0 && first.operation != 0)
         return contradict("collective-operation",
                           number + " has " + name_of_operation(operation_) + ", but " +
                               name_of_operation(first.operation) + " on " + other_side(first),

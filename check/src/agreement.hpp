@@ -10,6 +10,10 @@ namespace heddle::check {
 /// Above this many ranks, those who exchange data of their own lengths are not compared one by one.
 inline constexpr int most_pairs = 64;
 
+inline bool Agreement::compares_pairs() const noexcept {
+    return !comm_->inter && comm_->size <= most_pairs;
+}
+
 inline MPI_Datatype nth(MPI_Datatype type, int) { return type; }
 inline MPI_Datatype nth(const MPI_Datatype* types, int i) {
     return is_memory(types) ? types[i] : MPI_DATATYPE_NULL;
@@ -17,7 +21,8 @@ inline MPI_Datatype nth(const MPI_Datatype* types, int i) {
 
 template <class Counts>
 void Agreement::vector(const Counts* counts, MPI_Datatype datatype) {
-    if (comm_ == nullptr || !is_memory(counts) || type_of(datatype) == nullptr) return;
+    if (comm_ == nullptr || comm_->inter || !is_memory(counts) || type_of(datatype) == nullptr)
+        return;
     for (int i = 0; i < comm_->size; ++i) {
         const Signature part = signature_of(datatype, counts[i]);
         signature_.append(part);
@@ -30,20 +35,20 @@ void Agreement::vector(const Counts* counts, MPI_Datatype datatype) {
 template <class Counts>
 void Agreement::own(const void* buffer, MPI_Count count, MPI_Datatype datatype,
                     const Counts* counts, MPI_Datatype of_counts) {
-    if (comm_ == nullptr || buffer == MPI_IN_PLACE || !is_memory(counts)) return;
+    if (comm_ == nullptr || comm_->inter || buffer == MPI_IN_PLACE || !is_memory(counts)) return;
     local(signature_of(datatype, count), signature_of(of_counts, counts[comm_->rank]));
 }
 
 template <class Counts>
 void Agreement::from_all(const Counts* counts, MPI_Datatype datatype) {
-    if (comm_ == nullptr || !is_root() || comm_->size > most_pairs || !is_memory(counts)) return;
+    if (comm_ == nullptr || !compares_pairs() || !is_root() || !is_memory(counts)) return;
     for (int i = 0; i < comm_->size; ++i)
         if (i != root_) pair(i, root_, signature_of(datatype, counts[i]), false);
 }
 
 template <class Counts>
 void Agreement::to_all(const Counts* counts, MPI_Datatype datatype) {
-    if (comm_ == nullptr || !is_root() || comm_->size > most_pairs || !is_memory(counts)) return;
+    if (comm_ == nullptr || !compares_pairs() || !is_root() || !is_memory(counts)) return;
     for (int i = 0; i < comm_->size; ++i)
         if (i != root_) pair(root_, i, signature_of(datatype, counts[i]), true);
 }
@@ -51,7 +56,7 @@ void Agreement::to_all(const Counts* counts, MPI_Datatype datatype) {
 template <class Counts, class Types>
 void Agreement::pairs(const void* buffer, const Counts* send_counts, Types send_types,
                       const Counts* receive_counts, Types receive_types) {
-    if (comm_ == nullptr || comm_->size > most_pairs || !is_memory(receive_counts)) return;
+    if (comm_ == nullptr || !compares_pairs() || !is_memory(receive_counts)) return;
     if (buffer != MPI_IN_PLACE && !is_memory(send_counts)) return;
     for (int i = 0; i < comm_->size; ++i) {
         const Signature taken = signature_of(nth(receive_types, i), receive_counts[i]);

@@ -118,6 +118,14 @@ void sending(Tracked& tracked, MPI_Comm comm, int dest, int tag, MPI_Datatype da
              MPI_Count count);
 void receiving(const Call& call, Tracked& tracked, MPI_Comm comm, int source, int tag);
 void receiving_matched(Tracked& tracked, MPI_Message message);
+/// Of a partitioned message, in `number` parts of `count` elements.
+void sending_partitions(Tracked& tracked, const void* buffer, int number, MPI_Count count,
+                        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+void receiving_partitions(Tracked& tracked, const void* buffer, int number, MPI_Count count,
+                          MPI_Datatype datatype, int source, int tag, MPI_Comm comm);
+/// These partitions are about to be ready, or the library has refused that.
+void set_ready(MPI_Request request, int first, int last, bool ready);
+void set_ready(MPI_Request request, int length, const int* numbers, bool ready);
 /// The call has answered `error` and, if that is none, a request.
 void begun(Tracked* tracked, MPI_Request* request, int error);
 /// Some of these requests are complete, and none has been freed.
@@ -172,6 +180,11 @@ private:
     void pair(int from, int to, const Signature& signature, bool sends);
     void local(const Signature& one, const Signature& other);
 
+    /// What each rank exchanges with each other one is compared.
+    bool compares_pairs() const noexcept;
+    bool compares_data() const noexcept;
+    int root_in_world() const noexcept;
+
     Key key() const noexcept;
 
     const Call& call_;
@@ -207,6 +220,8 @@ void tell_leaks();
 
 inline constexpr int in_order = -1;
 void new_communicator(MPI_Comm parent, int tag, MPI_Comm comm);
+/// By MPI_Intercomm_create: all members call it.
+void new_intercommunicator(MPI_Comm local, MPI_Comm comm);
 void forget_communicator(MPI_Comm comm);
 void promised(MPI_Comm comm, MPI_Info info);
 void know_type(MPI_Datatype datatype);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicators.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <shared_mutex>
@@ -30,19 +31,67 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
     return hash ^ (hash >> 29);
 }
 
-std::vector<int> world_ranks(MPI_Comm comm, int size) {
-    MPI_Group all = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+/// Frees the group. Empty if any of its processes is of another job.
+std::vector<int> world_ranks(MPI_Group group) {
+    MPI_Group all = MPI_GROUP_NULL;
+    int size = 0;
     library().Comm_group(MPI_COMM_WORLD, &all);
-    library().Comm_group(comm, &group);
+    library().Group_size(group, &size);
     std::vector<int> own(static_cast<std::size_t>(size)), found(own.size(), -1);
     for (int i = 0; i < size; ++i) own[static_cast<std::size_t>(i)] = i;
     library().Group_translate_ranks(group, size, own.data(), all, found.data());
     library().Group_free(&group);
     library().Group_free(&all);
+    for (const int rank : found)
+        if (rank < 0) return {};
     return found;
 }
 
-std::shared_ptr<Comm> make(MPI_Comm handle, bool known) {
+std::uint64_t hash_of(const std::vector<int>& ranks) {
+    std::uint64_t hash = ranks.size();
+    for (const int rank : ranks) hash = mix(hash, static_cast<std::uint64_t>(rank));
+    return hash;
+}
+
+/// The same in both orders.
+std::uint64_t mix_both(std::uint64_t one, std::uint64_t other) noexcept {
+    return mix(std::min(one, other), std::max(one, other));
+}
+
+using Inquiry = int (*)(MPI_Comm, MPI_Group*);
+std::vector<int> members(MPI_Comm comm, Inquiry inquiry) {
+    MPI_Group group = MPI_GROUP_NULL;
+    inquiry(comm, &group);
+    return world_ranks(group);
+}
+
+int number_here(const std::vector<int>& ranks) {
+    return static_cast<int>(std::count_if(ranks.begin(), ranks.end(),
+                                          [](int rank) { return Node::get()->is_here(rank); }));
+}
+
+bool have_joined(const std::vector<int>& ranks) {
+    return std::all_of(ranks.begin(), ranks.end(), Node::has_joined);
+}
+
+/// Who is in it, as far as all are ranks of MPI_COMM_WORLD; else false.
+bool find_members(Comm& comm) {
+    const std::vector<int> own = members(comm.handle, library().Comm_group);
+    comm.world = comm.inter ? members(comm.handle, library().Comm_remote_group) : own;
+    if (own.empty() || comm.world.empty() ||
+        (comm.inter && !(have_joined(own) && have_joined(comm.world)))) {
+        comm.world.clear();
+        return false;
+    }
+    comm.members = comm.inter ? mix_both(hash_of(own), hash_of(comm.world)) : hash_of(own);
+    if (Node::get() == nullptr) return true;
+    for (const int rank : comm.world) comm.places.push_back(Node::get()->place_of(rank));
+    comm.here = number_here(own) + (comm.inter ? number_here(comm.world) : 0);
+    comm.id = 1;
+    return true;
+}
+
+std::shared_ptr<Comm> make(MPI_Comm handle) {
     auto made = std::make_shared<Comm>();
     made->handle = handle;
     int inter = 0;
@@ -50,25 +99,7 @@ std::shared_ptr<Comm> make(MPI_Comm handle, bool known) {
     made->inter = inter != 0;
     library().Comm_rank(handle, &made->rank);
     library().Comm_size(handle, &made->size);
-    if (!known || inter != 0 || Node::get() == nullptr) return made;
-    made->world = world_ranks(handle, made->size);
-    for (const int rank : made->world) {
-        if (rank < 0) {  // of another job
-            made->world.clear();
-            made->places.clear();
-            return made;
-        }
-        made->places.push_back(Node::get()->place_of(rank));
-        if (made->places.back() >= 0) ++made->here;
-    }
-    made->id = 1;
     return made;
-}
-
-std::uint64_t hash_of(const std::vector<int>& ranks) {
-    std::uint64_t hash = ranks.size();
-    for (const int rank : ranks) hash = mix(hash, static_cast<std::uint64_t>(rank));
-    return hash;
 }
 
 void keep(const std::shared_ptr<Comm>& comm) {
@@ -104,7 +135,9 @@ const std::shared_ptr<Comm>& comm_of(MPI_Comm comm) {
 }
 
 void first_communicators() {
-    const auto world = make(MPI_COMM_WORLD, true), self = make(MPI_COMM_SELF, true);
+    const auto world = make(MPI_COMM_WORLD), self = make(MPI_COMM_SELF);
+    for (const auto& comm : {world, self})
+        if (Node::get() != nullptr) find_members(*comm);
     if (self->id != 0) self->id = mix(2, static_cast<std::uint64_t>(world->rank));
     keep_for_ever(world);
     keep_for_ever(self);
@@ -117,17 +150,35 @@ void new_communicator(MPI_Comm of, int tag, MPI_Comm comm) {
         return;
     }
     const auto parent = comm_of(of);
-    const auto made = make(comm, parent != nullptr && parent->id != 0);
+    const auto made = make(comm);
+    if (parent != nullptr && parent->id != 0) find_members(*made);
     std::uint64_t before = 0;
     if (parent != nullptr && tag == in_order) before = parent->children++;
     if (made->id != 0) {
-        const std::uint64_t members = hash_of(made->world);
         if (tag != in_order) {
             const std::lock_guard<std::mutex> held(parent->guard);
-            before = parent->groups[{members, tag}]++;
+            before = parent->groups[{made->members, tag}]++;
         }
-        made->id = mix(mix(mix(parent->id, members), before), static_cast<std::uint64_t>(tag)) | 4;
+        made->id =
+            mix(mix(mix(parent->id, made->members), before), static_cast<std::uint64_t>(tag)) | 4;
     }
+    keep(made);
+}
+
+/// Both sides tell each other how the other one numbers it. Where processes are in it that have another MPI_COMM_WORLD, or
+/// none, each of its members sees that, and nothing is sent.
+void new_intercommunicator(MPI_Comm local, MPI_Comm comm) {
+    const auto& side = comm_of(local);
+    std::uint64_t own = 0, other = 0;
+    if (side != nullptr) own = mix(side->id, side->children++);
+    if (comm == MPI_COMM_NULL || comm_of(MPI_COMM_WORLD) == nullptr) return;
+    const auto made = make(comm);
+    if (find_members(*made)) {
+        if (side == nullptr || side->id == 0) own = 0;
+        library().Allreduce(&own, &other, 1, MPI_UINT64_T, MPI_MAX, comm);
+    }
+    made->id =
+        made->id == 0 || own == 0 || other == 0 ? 0 : mix(mix_both(own, other), made->members) | 4;
     keep(made);
 }
 

@@ -3,7 +3,8 @@
 /// Communicators as the checker knows them: a number that is the same on all members, and who they are.
 ///
 /// The number comes from that of the parent, from how many communicators were made of it before, and from the members, so
-/// that nothing has to be sent. 0: not known (intercommunicators, and what is made without MPI_COMM_WORLD).
+/// that nothing has to be sent; of an intercommunicator from those of both sides. 0: not known (what is made without
+/// MPI_COMM_WORLD, and ranks of other jobs).
 
 #include <atomic>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,11 +24,13 @@ class Comm {
 public:
     std::uint64_t id = 0;
     MPI_Comm handle = MPI_COMM_NULL;
-    int rank = 0, size = 0;
+    int rank = 0, size = 0;  ///< in the own group
     bool inter = false;
-    int here = 0;             ///< members on this node
-    std::vector<int> world;   ///< the rank in MPI_COMM_WORLD of each member; empty where id is 0
-    std::vector<int> places;  ///< the place on the node of each member; -1: on another one
+    std::uint64_t members = 0;  ///< the same on all of them, of both groups
+    int here = 0;               ///< members on this node
+    std::vector<int>
+        world;  ///< the rank in MPI_COMM_WORLD of each one whom messages are sent to; empty where id is 0
+    std::vector<int> places;  ///< the place on the node of each of these; -1: on another one
     std::atomic<std::uint64_t> collectives{0}, children{0};
     std::atomic<bool> out_of_step{false};  ///< collectives have been found in different order
     std::atomic<bool> no_any_source{false}, no_any_tag{false},
@@ -34,6 +38,8 @@ public:
     std::mutex guard;
     std::map<std::pair<std::uint64_t, int>, std::uint64_t>
         groups;  ///< made of by MPI_Comm_create_group: how often
+    std::map<std::tuple<bool, int, int>, std::uint64_t>
+        partitioned;  ///< inits of partitioned sends, or receives, by peer and tag
 
     /// In MPI_COMM_WORLD; -1 where not known.
     int world_rank(int member) const noexcept { return of(world, member); }

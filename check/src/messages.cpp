@@ -17,20 +17,25 @@ namespace heddle::check {
 
 namespace {
 
+/// What stands for the communicator in records. Those of a pair of partitioned messages meet no others.
+std::uint64_t channel_of(const Comm& comm, std::uint64_t pair) noexcept {
+    return pair == 0 ? comm.id : (comm.id ^ pair * 0x9e3779b97f4a7c15) | 1;
+}
+
 /// A record for a message, if its receiver is on this node.
 Sent add_record(const Comm& comm, int dest, int tag, const Signature& signature, Function function,
-                Place place) {
+                Place place, std::uint64_t pair = 0) {
     Node* const node = Node::get();
     if (node == nullptr || comm.id == 0) return {};
     const int to = comm.place(dest);
     if (to < 0) return {};
     Message message{};
-    message.communicator = comm.id;
+    message.communicator = channel_of(comm, pair);
     message.place = place;
     message.set(signature);
     message.tag = tag;
     message.function = static_cast<std::uint16_t>(function);
-    message.from = static_cast<std::uint16_t>(comm.place(comm.rank));
+    message.from = static_cast<std::uint16_t>(node->place_of(own_rank()));
     const Sent sent = node->messages().add(to, message);
     if (sent.number == 0) node->lose_records_of(comm.world_rank(dest));
     return sent;
@@ -106,7 +111,7 @@ void unsend(const Sent& sent) {
 void put_on_its_way(Tracked& tracked) {
     if (tracked.comm == nullptr || tracked.dest == MPI_PROC_NULL) return;
     tracked.sent = add_record(*tracked.comm, tracked.dest, tracked.send_tag, tracked.signature,
-                              tracked.function, tracked.place);
+                              tracked.function, tracked.place, pair_of(tracked));
 }
 
 void receiving(const Call& call, Tracked& tracked, MPI_Comm comm, int source, int tag) {
@@ -162,14 +167,15 @@ void lost() {
 }
 
 void compare_received(const char* call, Place place, const Comm& comm, const Buffer& buffer,
-                      int source, int tag) {
+                      int source, int tag, std::uint64_t pair) {
     Node* const node = Node::get();
     if (node == nullptr || comm.id == 0) return;
     const int from = comm.place(source);
     if (from < 0) return;
     Message sent;
     const auto found = node->messages().take(
-        from, {comm.id, tag}, [&](const Message& one) { return may_receive(one, buffer); }, sent);
+        from, {channel_of(comm, pair), tag},
+        [&](const Message& one) { return may_receive(one, buffer); }, sent);
     if (found == SentMessages::Found::none || !node->has_all_records(own_rank())) return;
     if (found == SentMessages::Found::differs) tell_types(call, place, sent, buffer);
     if (!comm.exact_length || buffer.is_empty() || sent.bytes < 0) return;

@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <vector>
 
 #include "checks.hpp"
@@ -24,14 +28,15 @@ constexpr std::uint32_t buckets = 1 << 14, records = 1 << 16, modules = 256, fin
 constexpr std::uint32_t piece = 64;  ///< records that a rank takes at once
 
 struct Memory {
-    std::uint64_t token;
+    std::uint64_t token;  ///< first, where mpiexec puts it
     std::atomic<std::uint32_t> left,
         unused;  ///< ranks that have left; records that nobody has taken yet
     SpinLock modules_guard;
     std::atomic<std::uint32_t> number_of_modules;
     std::array<std::array<char, 512>, modules> paths;
     std::array<std::atomic<std::uint64_t>, findings> told;
-    std::array<std::atomic<bool>, most_ranks> lost, without_records;  ///< by rank in MPI_COMM_WORLD
+    /// By rank in MPI_COMM_WORLD. Only the first process of a rank is it.
+    std::array<std::atomic<bool>, most_ranks> lost, without_records, taken;
     std::array<std::atomic<std::uint32_t>, most_ranks>
         returned;  ///< lists of records, by place on the node
     struct alignas(64) Head {
@@ -43,6 +48,7 @@ struct Memory {
 };
 
 Memory* memory = nullptr;
+bool is_given = false;  ///< mpiexec has made it
 Node node;
 std::vector<int> places;  ///< by rank in MPI_COMM_WORLD
 std::vector<int> ranks;   ///< in MPI_COMM_WORLD, by place
@@ -66,15 +72,50 @@ Memory* map(int file, std::size_t length) {
     return address == MAP_FAILED ? nullptr : static_cast<Memory*>(address);
 }
 
-/// Where the others find the file of the first rank.
+/// Where a file of memory is found: in another process.
 struct Address {
     long long pid, file;
     std::uint64_t token;
 };
 
-}  // namespace
+/// Maps it, or answers nullptr.
+Memory* open_at(const Address& address, std::size_t length) {
+    const std::string path =
+        "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.file);
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    // All that find it grow it alike.
+    Memory* found = file >= 0 && ::lseek(file, 0, SEEK_END) <= static_cast<off_t>(length) &&
+            ::ftruncate(file, static_cast<off_t>(length)) == 0
+        ? map(file, length)
+        : nullptr;
+    if (file >= 0) ::close(file);
+    // The process of this number may be another one.
+    if (found != nullptr && found->token != address.token) {
+        ::munmap(found, length);
+        found = nullptr;
+    }
+    return found;
+}
 
-namespace {
+/// What mpiexec has made for the ranks that it starts, all of which are on this machine (cmd/mpiexec/checker.hpp).
+struct Given {
+    Address address;
+    int ranks;
+};
+/// What this process starts inherits nothing.
+std::optional<Given> take_given() {
+    constexpr const char* variable = "HEDDLE_CHECK_MEMORY";
+    const char* text = std::getenv(variable);
+    Given given{};
+    unsigned long long token = 0;
+    const int read = text == nullptr ? 0
+                                     : std::sscanf(text, "%lld:%lld:%d:%llx", &given.address.pid,
+                                                   &given.address.file, &given.ranks, &token);
+    ::unsetenv(variable);
+    if (read != 4) return {};
+    given.address.token = token;
+    return given;
+}
 
 /// The first rank makes the memory, the others open it by its number in /proc. nullptr: that is not possible.
 Memory* share(MPI_Comm comm, int ranks_here) {
@@ -90,18 +131,7 @@ Memory* share(MPI_Comm comm, int ranks_here) {
         address.file = file;
     }
     library().Bcast(&address, sizeof address, MPI_BYTE, 0, comm);
-    if (own_place != 0 && address.file >= 0) {
-        const std::string path =
-            "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.file);
-        file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-        if (file >= 0 && ::lseek(file, 0, SEEK_END) == static_cast<off_t>(length))
-            found = map(file, length);
-        // The process of this number may be another one.
-        if (found != nullptr && found->token != address.token) {
-            ::munmap(found, length);
-            found = nullptr;
-        }
-    }
+    if (own_place != 0 && address.file >= 0) found = open_at(address, length);
     int all = found != nullptr ? 1 : 0;
     library().Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
     if (file >= 0) ::close(file);
@@ -123,17 +153,42 @@ void find_places(MPI_Comm comm, int ranks_here, int size) {
     library().Group_free(&world);
 }
 
+/// All ranks have their places by themselves, and none waits for another one. A rank that does not get at the memory is
+/// checked by itself; to the others it is one that says nothing.
+Memory* use(const Given& given, int rank) {
+    own_place = rank;
+    places.resize(static_cast<std::size_t>(given.ranks));
+    std::iota(places.begin(), places.end(), 0);
+    ranks = places;
+    if (given.ranks > static_cast<int>(most_ranks)) return nullptr;
+    Memory* const found = open_at(given.address, bytes(given.ranks));
+    return found != nullptr && !found->taken[static_cast<std::size_t>(rank)].exchange(true)
+        ? found
+        : nullptr;
+}
+
 }  // namespace
 
 void Node::join() {
+    int rank = 0, size = 0;
+    library().Comm_rank(MPI_COMM_WORLD, &rank);
+    library().Comm_size(MPI_COMM_WORLD, &size);
+    const std::optional<Given> given = take_given();
+    if (!given || given->ranks != size) return meet(size);
+    is_given = true;
+    memory = use(*given, rank);
+    if (memory != nullptr) return sent_messages.attach(memory + 1, size, rank);
+    note("this rank cannot reach the memory of the others: it is checked by itself");
+}
+
+void Node::meet(int size) {
     MPI_Comm comm = MPI_COMM_NULL;
     if (library().Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm) !=
         MPI_SUCCESS)
         return;
-    int ranks_here = 0, size = 0;
+    int ranks_here = 0;
     library().Comm_rank(comm, &own_place);
     library().Comm_size(comm, &ranks_here);
-    library().Comm_size(MPI_COMM_WORLD, &size);
     find_places(comm, ranks_here, size);
     Memory* const shared = size <= static_cast<int>(most_ranks) ? share(comm, ranks_here) : nullptr;
     library().Comm_free(&comm);
@@ -141,6 +196,11 @@ void Node::join() {
     memory = shared;
     if (shared == nullptr && own_place == 0)
         note("ranks of this machine cannot share memory: each one is checked by itself");
+}
+
+bool Node::has_joined(int world_rank) noexcept {
+    return !is_given ||
+        (memory != nullptr && memory->taken[static_cast<std::size_t>(world_rank)].load());
 }
 
 Node* Node::get() noexcept { return memory == nullptr ? nullptr : &node; }

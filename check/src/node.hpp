@@ -46,10 +46,14 @@ struct Record {
 
 class Node {
 public:
-    /// Joins the ranks of this node, by calls of the library on MPI_COMM_WORLD: all of them call it.
+    /// Joins the ranks of this node: in memory that mpiexec has made for them, or else by calls of the library on
+    /// MPI_COMM_WORLD, which wait for all ranks.
     static void join();
     /// nullptr: there is no such memory (sessions only, or the ranks cannot map it).
     static Node* get() noexcept;
+
+    /// Whether the rank has begun to be checked, as far as all its job is on this machine; else it has in any case.
+    static bool has_joined(int world_rank) noexcept;
 
     bool is_here(int world_rank) const noexcept { return place_of(world_rank) >= 0; }
     /// Ranks of the node have places from 0 on; -1: it is on another one.
@@ -76,6 +80,7 @@ public:
 
 private:
     friend class Bucket;
+    static void meet(int size);
     std::uint32_t take() noexcept;
     void give(std::uint32_t index) noexcept;
 };

@@ -154,6 +154,7 @@ void begun(Tracked* tracked, MPI_Request* request, int error) {
         return put(tracked);
     }
     tracked->handle = *request;
+    if (tracked->partitions != nullptr) number_pair(*tracked);
     if (tracked->active) take_hash(*tracked);
     Shard& shard = shard_of(*request);
     const std::lock_guard held(shard.guard);
@@ -175,6 +176,7 @@ void said_complete(int count, const MPI_Request* requests) {
         if (!tracked.active) continue;
         vacate(tracked);
         tracked.hashed = false;
+        if (tracked.partitions != nullptr) tracked.partitions->forget();
     }
 }
 
@@ -262,12 +264,15 @@ void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status
     if (was_active && tracked->cancelled && error == MPI_SUCCESS)
         library().Test_cancelled(&status, &cancelled);
     if (was_active && is_changed(*tracked)) tell_changed(call, tracked->function, tracked->place);
+    if (was_active && tracked->partitions != nullptr) look_at_partitions(call, *tracked);
     deactivate(*tracked);
     if (cancelled != 0) unsend(tracked->sent);
     if (was_active && tracked->receives && tracked->comm != nullptr && error == MPI_SUCCESS &&
         cancelled == 0)
-        compare_received(name_of(tracked->function), tracked->place, *tracked->comm,
-                         tracked->uses.writes, status.MPI_SOURCE, status.MPI_TAG);
+        compare_received(
+            name_of(tracked->function), tracked->place, *tracked->comm,
+            tracked->partitions == nullptr ? tracked->uses.writes : tracked->partitions->whole,
+            status.MPI_SOURCE, status.MPI_TAG, pair_of(*tracked));
     if (was_active && tracked->receives && error != MPI_SUCCESS) lost();
     tracked->sent = {};
     tracked->cancelled = false;
@@ -280,6 +285,14 @@ void end_completion(const Call& call, Tracked* tracked, const MPI_Status& status
     tracked->completed_at = call.place();
     tracked->uses = {};
     tracked->comm = nullptr;
+}
+
+Tracked* partitioned_request(MPI_Request request) {
+    Shard& shard = shard_of(request);
+    const std::lock_guard held(shard.guard);
+    const auto entry = shard.known.find(request);
+    if (entry == shard.known.end() || entry->second->partitions == nullptr) return nullptr;
+    return entry->second->active ? entry->second : nullptr;
 }
 
 Tracked* begin_start(const Call& call, MPI_Request request) {
@@ -300,6 +313,7 @@ Tracked* begin_start(const Call& call, MPI_Request request) {
              "Complete it by MPI_Wait before MPI_Start.");
         return nullptr;
     }
+    if (tracked->partitions != nullptr) tracked->partitions->forget();
     activate(call, *tracked);
     take_hash(*tracked);
     put_on_its_way(*tracked);

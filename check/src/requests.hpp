@@ -3,11 +3,23 @@
 /// Requests that the program holds, by their handle.
 
 #include <memory>
+#include <vector>
 
 #include "checks.hpp"
 #include "communicators.hpp"
 
 namespace heddle::check {
+
+struct Partitions {
+    Buffer whole;         ///< empty: it is not looked at
+    MPI_Count count = 0;  ///< elements of each
+    std::uint64_t pair = 0;
+    std::vector<std::uint64_t> hashes;  ///< of those that are ready; each is its thread's
+    std::vector<std::uint8_t> ready;    ///< likewise
+
+    Buffer part(std::size_t number) const;
+    void forget() noexcept;
+};
 
 struct Tracked {
     enum class State : std::uint8_t { held, completing, over };
@@ -28,6 +40,7 @@ struct Tracked {
     int dest = MPI_PROC_NULL, send_tag = 0;  ///< what it sends
     Signature signature;
     Sent sent;
+    std::unique_ptr<Partitions> partitions;       ///< of a partitioned message
     int source = MPI_PROC_NULL, receive_tag = 0;  ///< what it receives
     Tracked* next = nullptr;                      ///< another operation of the same handle
 
@@ -35,6 +48,17 @@ struct Tracked {
     int thread = 0;          ///< that completes it
     MPI_Request handle = MPI_REQUEST_NULL;
 };
+
+/// The pair that a record belongs to; 0: it is no partitioned message.
+inline std::uint64_t pair_of(const Tracked& tracked) noexcept {
+    return tracked.partitions == nullptr ? 0 : tracked.partitions->pair;
+}
+/// Which pair of MPI_Psend_init and MPI_Precv_init it belongs to, now that the library has accepted it.
+void number_pair(Tracked& tracked);
+/// nullptr if it is none that is active.
+Tracked* partitioned_request(MPI_Request request);
+/// A send has been completed by this call: tells of partitions that were changed too early.
+void look_at_partitions(const Call& call, const Tracked& tracked);
 
 /// The one that a call is about to complete; nullptr if it is none that is looked at. Tells if it is in use or over.
 Tracked* begin_completion(const Call& call, MPI_Request request);
@@ -63,6 +87,6 @@ void lost();
 void put_on_its_way(Tracked& tracked);
 /// Compares what a receive has taken with what was sent.
 void compare_received(const char* call, Place place, const Comm& comm, const Buffer& buffer,
-                      int source, int tag);
+                      int source, int tag, std::uint64_t pair = 0);
 
 }  // namespace heddle::check

@@ -15,6 +15,8 @@
 #include <set>
 #include <sstream>
 
+#include "report_variable.hpp"
+
 namespace heddle::hangs {
 namespace {
 
@@ -40,15 +42,21 @@ pid_t parent_of(pid_t pid) {
     return parent;
 }
 
-/// A number in the environment of a process; -1: it has none.
-int variable(pid_t pid, const std::vector<std::string>& names) {
+/// The value of the first of the variables that is in the environment of a process; empty: none is.
+std::string variable(pid_t pid, const std::vector<std::string>& names) {
     const std::string environment = contents(folder_of(pid) / "environ");
     for (const std::string& name : names)
         for (std::size_t at = 0; at < environment.size();
              at += std::strlen(environment.c_str() + at) + 1)
             if (environment.compare(at, name.size() + 1, name + '=') == 0)
-                return std::atoi(environment.c_str() + at + name.size() + 1);
-    return -1;
+                return environment.c_str() + at + name.size() + 1;
+    return "";
+}
+
+/// Likewise, a number; -1: there is none.
+int number_in(pid_t pid, const std::vector<std::string>& names) {
+    const std::string value = variable(pid, names);
+    return value.empty() ? -1 : std::atoi(value.c_str());
 }
 
 bool is_alive(pid_t pid) {
@@ -64,12 +72,11 @@ bool is_launcher(pid_t pid) {
         name.starts_with("heddle-") || name.starts_with("hydra") || name.starts_with("prte");
 }
 
-/// The outermost of the launchers that it stems from; 0: none.
-pid_t launcher_of(pid_t pid) {
-    pid_t found = 0;
-    for (pid_t one = parent_of(pid); one > 1; one = parent_of(one))
-        if (is_launcher(one)) found = one;
-    return found;
+/// What the keeper of a rank has been told; empty: nothing.
+std::string reports_of_keeper(pid_t rank) {
+    pid_t keeper = parent_of(rank);
+    while (keeper > 1 && !is_launcher(keeper)) keeper = parent_of(keeper);
+    return keeper > 1 ? variable(keeper, {report_variable}) : "";
 }
 
 std::string text_of(const node::Token& token) {
@@ -77,6 +84,13 @@ std::string text_of(const node::Token& token) {
 }
 
 }  // namespace
+
+pid_t launcher_of(pid_t pid) {
+    pid_t found = 0;
+    for (pid_t one = parent_of(pid); one > 1; one = parent_of(one))
+        if (is_launcher(one)) found = one;
+    return found;
+}
 
 bool stems_from(pid_t process, pid_t ancestor) {
     while (process > 1 && process != ancestor) process = parent_of(process);
@@ -87,6 +101,15 @@ bool concerns(const FoundJob& job, std::optional<std::int64_t> process) {
     return !process || std::any_of(job.processes().begin(), job.processes().end(), [&](pid_t one) {
         return stems_from(one, static_cast<pid_t>(*process));
     });
+}
+
+bool Finder::concerns(const FarJob& job, std::optional<std::int64_t> process) const {
+    return !process ||
+        std::any_of(job.processes.begin(), job.processes.end(),
+                    [&](pid_t one) { return stems_from(one, static_cast<pid_t>(*process)); }) ||
+        std::any_of(jobs_.begin(), jobs_.end(), [&](const FoundJob& part) {
+            return part.reports_to() == job.reports_to && hangs::concerns(part, process);
+        });
 }
 
 Snapshot FoundJob::look() const {
@@ -126,7 +149,18 @@ Finder::~Finder() {
     for (const auto& [token, board] : boards_) ::munmap(board.memory, board.bytes);
 }
 
+void Finder::note_reports(pid_t pid) {
+    const std::string reports_to = variable(pid, {report_variable});
+    if (reports_to.empty()) return;
+    const auto known = std::find_if(far_jobs_.begin(), far_jobs_.end(), [&](const FarJob& job) {
+        return job.reports_to == reports_to;
+    });
+    FarJob& job = known != far_jobs_.end() ? *known : far_jobs_.emplace_back(FarJob{reports_to});
+    job.processes.push_back(pid);
+}
+
 void Finder::look_at_process(pid_t pid) {
+    note_reports(pid);
     std::error_code error;
     for (fs::directory_iterator file(folder_of(pid) / "fd", error), end; !error && file != end;
          file.increment(error)) {
@@ -169,10 +203,11 @@ FoundJob Finder::job_of(const Board& board) const {
         const node::Page& page = node::board_page(board.memory, i);
         const auto pid = static_cast<pid_t>(page.pid.load());
         FoundJob::Place place{static_cast<int>(i), pid, {&page}};
-        const int rank = pid == 0 ? -1 : variable(pid, {"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"});
+        const int rank = pid == 0 ? -1 : number_in(pid, {"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"});
         if (rank >= 0) place.rank = rank;
-        if (size < 0 && pid != 0) size = variable(pid, {"PMI_SIZE", "SLURM_NTASKS"});
+        if (size < 0 && pid != 0) size = number_in(pid, {"PMI_SIZE", "SLURM_NTASKS"});
         if (job.launcher_ == 0 && pid != 0) job.launcher_ = launcher_of(pid);
+        if (job.reports_to_.empty() && pid != 0) job.reports_to_ = reports_of_keeper(pid);
         // A keeper has a board of its own for a rank that another launcher connects.
         for (const auto& [token, other] : boards_) {
             const node::Page& first = node::board_page(other.memory, 0);

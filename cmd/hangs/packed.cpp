@@ -1,69 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "packed.hpp"
 
-#include <cstring>
 #include <type_traits>
 
+#include "packer.hpp"
+
 namespace heddle::hangs {
-namespace {
 
-constexpr std::uint32_t most_entries = 1 << 20;
-
-class Packer {
-public:
-    template <class T>
-    void operator()(const T& value) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-    void operator()(const std::string& text) {
-        (*this)(static_cast<std::uint32_t>(text.size()));
-        bytes.append(text);
-    }
-    template <class T>
-    void operator()(const std::vector<T>& list) {
-        (*this)(static_cast<std::uint32_t>(list.size()));
-        for (const T& one : list) each(*this, one);
-    }
-    std::string bytes;
-};
-
-class Unpacker {
-public:
-    explicit Unpacker(std::string_view bytes) : left_(bytes) {}
-
-    template <class T>
-    void operator()(T& value) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        const std::string_view taken = take(sizeof value);
-        if (!failed_) std::memcpy(&value, taken.data(), sizeof value);
-    }
-    void operator()(std::string& text) { text = take(length()); }
-    template <class T>
-    void operator()(std::vector<T>& list) {
-        const std::uint32_t count = length();
-        for (std::uint32_t i = 0; i < count && !failed_; ++i) each(*this, list.emplace_back());
-    }
-    bool succeeded() const { return !failed_ && left_.empty(); }
-
-private:
-    std::uint32_t length() {
-        std::uint32_t count = 0;
-        (*this)(count);
-        if (count > most_entries) failed_ = true;
-        return failed_ ? 0 : count;
-    }
-    std::string_view take(std::size_t bytes) {
-        if (bytes > left_.size()) failed_ = true;
-        if (failed_) return {};
-        const std::string_view taken = left_.substr(0, bytes);
-        left_.remove_prefix(bytes);
-        return taken;
-    }
-    std::string_view left_;
-    bool failed_ = false;
-};
-
+/// Found by argument: Packer and Unpacker call it for each entry of a list.
 template <class Pack, class W>
     requires std::is_same_v<std::remove_const_t<W>, Waiting>
 void each(Pack& pack, W& waiting) {
@@ -90,12 +34,15 @@ void each(Pack& pack, T& thread) {
     pack(thread.tests);
 }
 
+namespace {
+
 /// All but `end`, which may be missing.
 template <class Pack, class R>
 void each_of_rank(Pack& pack, R& rank) {
     pack(rank.rank);
     pack(rank.pid);
     pack(rank.host);
+    pack(rank.is_heard_of);
     pack(rank.knows_phase);
     pack(rank.phase);
     pack(rank.in_barrier);

@@ -256,7 +256,7 @@ std::string event_in_json(const node::AwaitedEvent& event) {
 std::string wait_in_json(const Waiting& waiting) {
     std::string events;
     for (std::uint32_t i = 0; i < waiting.what.number_listed(); ++i)
-        events += (i == 0 ? "" : ",") + event_in_json(waiting.what.listed[i]);
+        events.append(i == 0 ? "" : ",").append(event_in_json(waiting.what.listed[i]));
     return fmt::format(
         "{{\"thread\":{},\"number\":{},\"name\":{},\"call\":{},\"text\":{},\"at\":{},"
         "\"seconds\":{:.3f},\"need\":\"{}\",\"events\":{},\"listed\":[{}]}}",
@@ -277,9 +277,10 @@ std::string rank_in_json(const Rank& rank) {
     std::vector<std::string> waits, threads;
     for (const Waiting& waiting : rank.waiting) waits.push_back(wait_in_json(waiting));
     for (const Thread& thread : rank.threads) threads.push_back(thread_in_json(thread));
-    return fmt::format("{{\"rank\":{},\"pid\":{},\"end\":{},\"blocked\":[{}],\"threads\":[{}]}}",
-                       rank.rank, rank.pid, rank.end ? json_string(*rank.end) : "null",
-                       fmt::join(waits, ","), fmt::join(threads, ","));
+    return fmt::format(
+        "{{\"rank\":{},\"pid\":{},\"host\":{},\"end\":{},\"blocked\":[{}],\"threads\":[{}]}}",
+        rank.rank, rank.pid, json_string(rank.host), rank.end ? json_string(*rank.end) : "null",
+        fmt::join(waits, ","), fmt::join(threads, ","));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// `heddle top`: what the threads of the jobs on this machine do, again and again.
+/// `heddle top`: what the threads of the jobs on this machine do, again and again. Of a job on several hosts, those of
+/// all ranks.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,178 +9,136 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <list>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "activity/row.hpp"
+#include "activity/watch.hpp"
+#include "far_jobs.hpp"
 #include "hangs/jobs.hpp"
-#include "hangs/snapshot.hpp"
 #include "json.hpp"
 #include "subcommands.hpp"
-#include "timeline/timeline.hpp"
-#include "top_samples.hpp"
 
 namespace heddle::cmd {
 namespace {
 
+using activity::Row;
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds between_samples{20};
-constexpr std::chrono::microseconds between_looks{100};
-
-/// Of a thread, or of a rank that has none.
-struct Row {
-    int rank = 0;
-    pid_t pid = 0;
-    std::uint32_t thread = 0;
-    char state = '?';
-    std::optional<double> processor, in_mpi;
-    std::optional<Traffic> traffic;
-    std::uint64_t memory = 0;
-    std::string call, end;
-    std::optional<int> waits_for;  ///< rank in MPI_COMM_WORLD
-    double seconds = 0;            ///< for which it has waited
-};
+using std::chrono::milliseconds;
+constexpr milliseconds for_answer{3000};  ///< after the end of what was watched
 
 struct Table {
-    pid_t launcher = 0;
+    std::string title;
+    std::int64_t launcher = 0;
+    std::string host;  ///< of the launcher; empty: this one
     bool whole = true;
     std::vector<Row> rows;
 };
 
-const hangs::Thread* thread_of(const hangs::Rank& rank, std::uint32_t number) {
-    for (const hangs::Thread& thread : rank.threads)
-        if (thread.thread == number) return &thread;
-    return nullptr;
+std::size_t number_of_ranks(const std::vector<Row>& rows) {
+    std::set<int> ranks;
+    for (const Row& row : rows) ranks.insert(row.rank);
+    return ranks.size();
 }
 
-bool is_alive(const hangs::Snapshot& job) {
-    return std::any_of(job.ranks.begin(), job.ranks.end(),
-                       [](const hangs::Rank& rank) { return rank.pid != 0 && !rank.end; });
+std::vector<std::string> hosts_of(const std::vector<Row>& rows) {
+    std::vector<std::string> hosts;
+    for (const Row& row : rows)
+        if (!row.host.empty()) hosts.push_back(row.host);
+    return hosts;
+}
+
+Table table_of(const hangs::FoundJob& job, activity::Watch& watch) {
+    Table table{"", job.launcher(), "", job.is_whole(), watch.rows()};
+    const std::size_t ranks = number_of_ranks(table.rows);
+    table.title =
+        fmt::format("{} rank{}{}{}", ranks, ranks == 1 ? "" : "s",
+                    table.whole ? "" : " of a job, those on this machine",
+                    table.launcher == 0 ? "" : fmt::format(", mpiexec {}", table.launcher));
+    return table;
+}
+
+Table table_of(FarAnswer answer) {
+    const std::size_t hosts = number_of_hosts(hosts_of(answer.rows));
+    return {title_of(answer, number_of_ranks(answer.rows), hosts), answer.launcher, answer.host,
+            true, std::move(answer.rows)};
 }
 
 /// The jobs as they are at the end of a while in which they are watched.
-class Watch {
+class Tables {
 public:
-    explicit Watch(const TopOptions& options) : options_(options) {}
+    explicit Tables(const TopOptions& options) : options_(options) {}
 
-    std::vector<Table> tables() {
+    std::vector<Table> next() {
         const hangs::Finder finder;
-        std::vector<const hangs::FoundJob*> jobs;
-        std::vector<hangs::Snapshot> before;
-        for (const hangs::FoundJob& job : finder.jobs()) {
-            if (!hangs::concerns(job, options_.process)) continue;
-            hangs::Snapshot snapshot = job.look();
-            if (!is_alive(snapshot)) continue;
-            jobs.push_back(&job);
-            before.push_back(std::move(snapshot));
-        }
-        const auto begin = Clock::now();
-        for (const hangs::Snapshot& snapshot : before) note_traffic(snapshot);
-        watch(before,
-              jobs.empty() ? begin
-                           : begin +
-                      std::chrono::duration_cast<Clock::duration>(
-                                 std::chrono::duration<double>(options_.seconds)));
-        const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        std::vector<Table> tables;
-        for (std::size_t i = 0; i < jobs.size(); ++i)
-            tables.push_back(table(*jobs[i], before[i], seconds));
-        return tables;
+        watched_.clear();
+        asked_.clear();
+        for (const hangs::FarJob& job : finder.far_jobs())
+            if (finder.concerns(job, options_.process)) ask(job);
+        for (const hangs::FoundJob& job : finder.jobs())
+            if (hangs::concerns(job, options_.process)) begin(job);
+        const auto end = Clock::now() +
+            std::chrono::duration_cast<Clock::duration>(
+                             std::chrono::duration<double>(options_.seconds));
+        while (!(watched_.empty() && asked_.empty()) && Clock::now() < end) sample();
+        return gather();
     }
 
 private:
-    void watch(const std::vector<hangs::Snapshot>& jobs, Clock::time_point end) {
-        samplers_.clear();
-        do {
-            for_threads(jobs, [&](pid_t pid, const hangs::Thread& thread) {
-                samplers_[{pid, thread.thread}].look(pid, thread);
-            });
-            std::this_thread::sleep_for(between_looks);
-            for_threads(jobs, [&](pid_t pid, const hangs::Thread& thread) {
-                samplers_[{pid, thread.thread}].look_again(pid, thread);
-            });
-            std::this_thread::sleep_for(between_samples);
-        } while (Clock::now() < end);
-    }
-    template <class What>
-    static void for_threads(const std::vector<hangs::Snapshot>& jobs, What what) {
-        for (const hangs::Snapshot& job : jobs)
-            for (const hangs::Rank& rank : job.ranks)
-                for (const hangs::Thread& thread : rank.threads)
-                    if (thread.attached) what(rank.pid, thread);
-    }
+    struct Watched {
+        const hangs::FoundJob* job;
+        activity::Watch watch;
+    };
+    struct Asked {
+        std::string reports_to;
+        std::unique_ptr<FarQuestion> question;
+    };
 
-    Traced* traced(pid_t pid) {
-        const auto known = traced_.find(pid);
-        if (known != traced_.end()) return known->second.get();
-        return (traced_[pid] = Traced::open(pid)).get();
+    /// One that has not answered once is asked no more: it would take time for each table.
+    void ask(const hangs::FarJob& job) {
+        if (silent_.contains(job.reports_to)) return;
+        const auto watch_ms = static_cast<std::uint32_t>(std::max(1.0, 1000 * options_.seconds));
+        asked_.push_back({job.reports_to, std::make_unique<FarQuestion>(job.reports_to, watch_ms)});
     }
-    void note_traffic(const hangs::Snapshot& snapshot) {
-        for (const hangs::Rank& rank : snapshot.ranks)
-            if (Traced* const events = rank.pid == 0 ? nullptr : traced(rank.pid))
-                for (const hangs::Thread& thread : rank.threads)
-                    (void)events->traffic(thread.thread);
+    void begin(const hangs::FoundJob& job) {
+        Watched watched{&job, activity::Watch([&job] { return job.look(); })};
+        if (watched.watch.of_living()) watched_.push_back(std::move(watched));
     }
-
-    Table table(const hangs::FoundJob& job, const hangs::Snapshot& before, double seconds) {
-        const hangs::Snapshot now = job.look();
-        Table table{job.launcher(), now.whole, {}};
-        for (std::size_t i = 0; i < now.ranks.size(); ++i) {
-            const hangs::Rank& rank = now.ranks[i];
-            const std::size_t rows = table.rows.size();
-            for (const hangs::Thread& thread : rank.threads) {
-                if (!thread.attached || thread.of_library) continue;
-                table.rows.push_back(
-                    row(rank, thread, thread_of(before.ranks[i], thread.thread), seconds));
+    void sample() {
+        for (Watched& one : watched_) one.watch.look();
+        std::this_thread::sleep_for(activity::between_looks);
+        for (Watched& one : watched_) one.watch.look_again();
+        std::this_thread::sleep_for(activity::between_samples);
+    }
+    std::vector<Table> gather() {
+        std::vector<Table> tables;
+        std::set<std::string> answered;
+        for (const Asked& one : asked_) {
+            std::optional<FarAnswer> answer = one.question->answer(for_answer);
+            if (!answer) {
+                if (silent_.insert(one.reports_to).second) warn_of_silence("top");
+                continue;
             }
-            if (table.rows.size() != rows) continue;
-            Row alone;
-            alone.rank = rank.rank;
-            alone.pid = rank.pid;
-            alone.memory = rank.pid == 0 || rank.end ? 0 : resident_bytes(rank.pid);
-            alone.end = rank.end ? *rank.end : rank.pid == 0 ? "not started" : "not in MPI yet";
-            table.rows.push_back(std::move(alone));
+            answered.insert(one.reports_to);
+            tables.push_back(table_of(std::move(*answer)));
         }
-        return table;
-    }
-
-    Row row(const hangs::Rank& rank, const hangs::Thread& thread, const hangs::Thread* before,
-            double seconds) {
-        Row row;
-        row.rank = rank.rank;
-        row.pid = rank.pid;
-        row.thread = thread.thread;
-        row.state = thread.state;
-        row.memory = resident_bytes(rank.pid);
-        row.call = thread.call;
-        if (before != nullptr)
-            row.processor = static_cast<double>(thread.ticks - before->ticks) /
-                static_cast<double>(::sysconf(_SC_CLK_TCK)) / seconds;
-        const auto sampler = samplers_.find({rank.pid, thread.thread});
-        if (sampler != samplers_.end()) row.in_mpi = sampler->second.share();
-        if (Traced* const events = traced(rank.pid)) row.traffic = events->traffic(thread.thread);
-        if (row.traffic) {
-            row.in_mpi = row.traffic->in_mpi;
-            row.waits_for = row.traffic->waits_for;
-        }
-        for (const hangs::Waiting& waiting : rank.waiting) {
-            if (waiting.thread != thread.thread) continue;
-            row.call = waiting.what.call;
-            row.seconds = waiting.seconds;
-            if (!row.traffic && waiting.seconds >= seconds) row.in_mpi = 1;
-            if (waiting.what.number_listed() > 0 && waiting.what.listed[0].world_peer >= 0)
-                row.waits_for = waiting.what.listed[0].world_peer;
-        }
-        return row;
+        for (Watched& one : watched_)
+            if (!answered.contains(one.job->reports_to()))
+                tables.push_back(table_of(*one.job, one.watch));
+        return tables;
     }
 
     const TopOptions& options_;
-    std::map<std::pair<pid_t, std::uint32_t>, WaitSampler> samplers_;
-    std::map<pid_t, std::unique_ptr<Traced>> traced_;
+    std::list<Watched> watched_;
+    std::vector<Asked> asked_;
+    std::set<std::string> silent_;
 };
 
 std::string percent(const std::optional<double>& share) {
@@ -194,17 +153,19 @@ std::string doing(const Row& row) {
     return text;
 }
 
+/// A column of the hosts where there are several.
 void print(const Table& table) {
-    int ranks = 0, last = -1;
-    for (const Row& row : table.rows) ranks += std::exchange(last, row.rank) != row.rank ? 1 : 0;
-    fmt::print("{} rank{}{}{}\n", ranks, ranks == 1 ? "" : "s",
-               table.whole ? "" : " of a job, those on this machine",
-               table.launcher == 0 ? "" : fmt::format(", mpiexec {}", table.launcher));
-    fmt::print("{:>5} {:>8} {:>8} S {:>5} {:>7} {:>10} {:>9}  {}\n", "RANK", "PID", "THREAD",
-               "CPU %", "IN MPI %", "MESSAGES/S", "MEMORY", "LAST CALL, WAIT");
+    std::size_t width = 0;
+    for (const std::string& host : hosts_of(table.rows)) width = std::max(width, host.size() + 1);
+    const auto host = [&](const std::string& name) { return fmt::format("{:<{}}", name, width); };
+    fmt::print("{}\n", table.title);
+    fmt::print("{:>5} {}{:>8} {:>8} S {:>5} {:>7} {:>10} {:>9}  {}\n", "RANK",
+               width == 0 ? "" : host("HOST"), "PID", "THREAD", "CPU %", "IN MPI %", "MESSAGES/S",
+               "MEMORY", "LAST CALL, WAIT");
     for (const Row& row : table.rows)
-        fmt::print("{:>5} {:>8} {:>8} {} {:>5} {:>7} {:>10} {:>5} MiB  {}\n", row.rank, row.pid,
-                   row.thread, row.state, percent(row.processor), percent(row.in_mpi),
+        fmt::print("{:>5} {}{:>8} {:>8} {} {:>5} {:>7} {:>10} {:>5} MiB  {}\n", row.rank,
+                   width == 0 ? "" : host(row.host), row.pid, row.thread, row.state,
+                   percent(row.processor), percent(row.in_mpi),
                    row.traffic ? fmt::format("{:.0f}", row.traffic->messages) : "-",
                    row.memory >> 20, doing(row));
 }
@@ -217,16 +178,16 @@ std::string in_json(const Table& table) {
     std::vector<std::string> rows;
     for (const Row& row : table.rows)
         rows.push_back(fmt::format(
-            R"({{"rank":{},"pid":{},"thread":{},"state":{},"cpu":{},"in_mpi":{},"messages_per_second":{},"calls_per_second":{},"memory":{},"call":{},"waits_for":{},"waits_seconds":{:.3f},"end":{}}})",
-            row.rank, row.pid, row.thread, json_string(std::string(1, row.state)),
-            number(row.processor), number(row.in_mpi),
+            R"({{"rank":{},"pid":{},"host":{},"thread":{},"state":{},"cpu":{},"in_mpi":{},"messages_per_second":{},"calls_per_second":{},"memory":{},"call":{},"waits_for":{},"waits_seconds":{:.3f},"end":{}}})",
+            row.rank, row.pid, json_string(row.host), row.thread,
+            json_string(std::string(1, row.state)), number(row.processor), number(row.in_mpi),
             row.traffic ? fmt::format("{:.1f}", row.traffic->messages) : "null",
             row.traffic ? fmt::format("{:.1f}", row.traffic->calls) : "null", row.memory,
             json_string(row.call),
             row.waits_for ? std::to_string(*row.waits_for) : std::string("null"), row.seconds,
             row.end.empty() ? std::string("null") : json_string(row.end)));
-    return fmt::format(R"({{"mpiexec":{},"whole":{},"threads":[{}]}})", table.launcher, table.whole,
-                       fmt::join(rows, ","));
+    return fmt::format(R"({{"mpiexec":{},"host":{},"whole":{},"threads":[{}]}})", table.launcher,
+                       json_string(table.host), table.whole, fmt::join(rows, ","));
 }
 
 bool draws() {
@@ -251,9 +212,9 @@ void show(const std::vector<Table>& tables, const TopOptions& options) {
 }  // namespace
 
 void top(const TopOptions& options) {
-    Watch watch(options);
+    Tables running(options);
     for (bool first = true; first || !options.once; first = false) {
-        const std::vector<Table> tables = watch.tables();
+        const std::vector<Table> tables = running.next();
         if (!tables.empty()) {
             show(tables, options);
             continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// `heddle where`: where the ranks of the jobs on this machine are, and whether they wait for ever.
+/// `heddle where`: where the ranks of the jobs on this machine are, and whether they wait for ever. Of a job on several
+/// hosts, all ranks.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,9 +9,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 #include <thread>
 
+#include "far_jobs.hpp"
 #include "hangs/call_sites.hpp"
 #include "hangs/jobs.hpp"
 #include "hangs/report.hpp"
@@ -21,7 +24,7 @@ namespace heddle::cmd {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds between_looks{50}, for_lines{5000};
+constexpr milliseconds between_looks{50}, for_lines{5000}, for_answer{15'000};
 
 bool shows_bold() {
     const char* terminal = std::getenv("TERM");
@@ -50,18 +53,59 @@ Looked look_at(const hangs::FoundJob& job) {
     return looked;
 }
 
-void print_report(const hangs::FoundJob& job, const Looked& looked) {
+/// Nothing if mpiexec does not answer. `title`: its job.
+std::optional<Looked> ask(const hangs::FarJob& job, std::string& title) {
+    std::optional<FarAnswer> answer = FarQuestion(job.reports_to, 0).answer(for_answer);
+    if (!answer) return {};
+    std::vector<std::string> hosts;
+    for (const hangs::Rank& rank : answer->now.ranks)
+        if (!rank.host.empty()) hosts.push_back(rank.host);
+    title = title_of(*answer, answer->now.ranks.size(), number_of_hosts(hosts));
+    Looked looked{std::move(answer->before), std::move(answer->now), {}};
+    looked.verdict = hangs::judge(looked.before, looked.now);
+    return looked;
+}
+
+std::string title_of(const hangs::FoundJob& job, const Looked& looked) {
     const std::size_t ranks = looked.now.ranks.size();
-    print(fmt::format("{} rank{}{}{}:", ranks, ranks == 1 ? "" : "s",
-                      looked.now.whole ? "" : " of a job, those on this machine",
-                      job.launcher() == 0 ? "" : fmt::format(", mpiexec {}", job.launcher())),
-          false);
+    return fmt::format("{} rank{}{}{}", ranks, ranks == 1 ? "" : "s",
+                       looked.now.whole ? "" : " of a job, those on this machine",
+                       job.launcher() == 0 ? "" : fmt::format(", mpiexec {}", job.launcher()));
+}
+
+void print_report(const std::string& title, const Looked& looked) {
+    print(title + ":", false);
     for (const hangs::Line& line : hangs::report(looked.now, &looked.before))
         print("  " + line.text, line.odd);
     for (const std::string& sentence : looked.verdict.sentences)
         print((&sentence == &looked.verdict.sentences.front() ? "  " : "    ") + sentence,
               &sentence == &looked.verdict.sentences.front() && looked.verdict.is_proven_stuck());
 }
+
+/// What is told of one job after the other.
+class Telling {
+public:
+    explicit Telling(bool json) : json_(json) {}
+
+    void tell(const std::string& title, const Looked& looked) {
+        any_ = true;
+        if (json_)
+            objects_.push_back(
+                hangs::report_in_json(looked.now, hangs::verdict_in_json(looked.verdict)));
+        else
+            print_report(title, looked);
+    }
+    /// Whether anything was told.
+    bool end() const {
+        if (json_) print(fmt::format("[{}]", fmt::join(objects_, ",")), false);
+        return any_;
+    }
+
+private:
+    const bool json_;
+    bool any_ = false;
+    std::vector<std::string> objects_;
+};
 
 }  // namespace
 
@@ -78,21 +122,25 @@ void fail_without_job(const char* command, std::optional<std::int64_t> process) 
 
 void where(const WhereOptions& options) {
     const hangs::Finder finder;
-    std::vector<std::string> objects;
-    int told = 0;
-    for (const hangs::FoundJob& job : finder.jobs()) {
-        if (!hangs::concerns(job, options.process)) continue;
-        const Looked looked = look_at(job);
-        ++told;
-        if (options.json)
-            objects.push_back(
-                hangs::report_in_json(looked.now, hangs::verdict_in_json(looked.verdict)));
-        else
-            print_report(job, looked);
+    Telling telling(options.json);
+    std::set<std::string> told;  ///< whose mpiexec has answered
+    for (const hangs::FarJob& job : finder.far_jobs()) {
+        if (!finder.concerns(job, options.process)) continue;
+        std::string title;
+        const std::optional<Looked> looked = ask(job, title);
+        if (!looked) {
+            warn_of_silence("where");
+            continue;
+        }
+        told.insert(job.reports_to);
+        telling.tell(title, *looked);
     }
-    if (options.json) print(fmt::format("[{}]", fmt::join(objects, ",")), false);
-    if (told != 0) return;
-    fail_without_job("where", options.process);
+    for (const hangs::FoundJob& job : finder.jobs())
+        if (hangs::concerns(job, options.process) && !told.contains(job.reports_to())) {
+            const Looked looked = look_at(job);
+            telling.tell(title_of(job, looked), looked);
+        }
+    if (!telling.end()) fail_without_job("where", options.process);
 }
 
 }  // namespace heddle::cmd

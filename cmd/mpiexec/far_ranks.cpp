@@ -4,26 +4,15 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "hangs/packed.hpp"
 #include "report.hpp"
-#include "root_link.hpp"
 #include "say.hpp"
 
 namespace heddle::mpiexec {
 
 namespace {
-
-/// The number that the bytes begin with.
-template <class T>
-std::optional<T> value_in(std::string_view bytes) {
-    T value{};
-    if (bytes.size() < sizeof value) return {};
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-}
 
 /// Fills in the lines of the program for waits that are still the same.
 void add_lines(hangs::Rank& rank, const hangs::Rank& later) {
@@ -53,41 +42,49 @@ void FarRanks::accept() {
     if (!socket) return;
     const int on = 1;
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    Keeper& keeper = keepers_.emplace_back();
-    keeper.link = std::make_unique<Framed>(
+    Connection& connection = connections_.emplace_back();
+    connection.link = std::make_unique<Framed>(
         loop_, std::move(socket),
-        [this, &keeper](char kind, std::string_view bytes) { hear(keeper, kind, bytes); },
-        [this, &keeper] { lose(keeper); });
+        [this, &connection](char kind, std::string_view bytes) { hear(connection, kind, bytes); },
+        [this, &connection] { lose(connection); });
 }
 
-void FarRanks::lose(Keeper& keeper) {
-    keeper.gone = true;
-    if (keeper.rank >= 0) ranks_[static_cast<std::size_t>(keeper.rank)].link = nullptr;
+void FarRanks::lose(Connection& connection) {
+    connection.gone = true;
+    if (connection.rank >= 0) ranks_[static_cast<std::size_t>(connection.rank)].link = nullptr;
 }
 
-void FarRanks::hear(Keeper& keeper, char kind, std::string_view bytes) {
-    if (keeper.rank < 0) return kind == frame::hello ? introduce(keeper, bytes) : void();
-    Rank& rank = ranks_[static_cast<std::size_t>(keeper.rank)];
+void FarRanks::hear(Connection& connection, char kind, std::string_view bytes) {
+    if (connection.rank < 0) {
+        if (kind == frame::hello) introduce(connection, bytes);
+        if (kind == frame::ask) take_question(connection, bytes);
+        return;
+    }
+    Rank& rank = ranks_[static_cast<std::size_t>(connection.rank)];
     switch (kind) {
         case frame::waits: rank.waits = value_in<std::uint64_t>(bytes).value_or(0); return;
         case frame::answer: return take_answer(rank, bytes);
+        case frame::activity: return take_activity(connection.rank, bytes);
         case frame::ended: rank.end = hangs::unpacked(bytes); return;
         default: return;
     }
 }
 
+bool FarRanks::knows_secret(const transport::JobToken& secret, std::uint64_t layout) const {
+    return address_ && secret == address_->secret && layout == hangs::packed_layout;
+}
+
 /// One that does not know the secret goes.
-void FarRanks::introduce(Keeper& keeper, std::string_view bytes) {
+void FarRanks::introduce(Connection& connection, std::string_view bytes) {
     const auto hello = value_in<frame::Hello>(bytes);
-    if (!hello || !address_ || hello->secret != address_->secret ||
-        hello->layout != hangs::packed_layout || hello->rank < 0 ||
+    if (!hello || !knows_secret(hello->secret, hello->layout) || hello->rank < 0 ||
         static_cast<std::size_t>(hello->rank) >= ranks_.size() ||
         ranks_[static_cast<std::size_t>(hello->rank)].link != nullptr) {
-        keeper.gone = true;
+        connection.gone = true;
         return;
     }
-    keeper.rank = hello->rank;
-    ranks_[static_cast<std::size_t>(keeper.rank)].link = keeper.link.get();
+    connection.rank = hello->rank;
+    ranks_[static_cast<std::size_t>(connection.rank)].link = connection.link.get();
 }
 
 void FarRanks::take_answer(Rank& rank, std::string_view bytes) {
@@ -131,17 +128,25 @@ void FarRanks::watch(long long now) {
     Question question;
     question.patience = for_answers;
     question.lines = for_lines;
+    question.watches = true;
     begin(std::move(question));
 }
 
 long long FarRanks::due() const {
-    if (!question_) return judge_at_;
-    if (question_->stage != Stage::between && answered()) return 0;
-    return question_->until;
+    long long least = !question_                           ? judge_at_
+        : question_->stage != Stage::between && answered() ? 0
+                                                           : question_->until;
+    for (const Watched& one : watched_) {
+        const long long next = answered(one) ? 0 : one.until;
+        least = least < 0 ? next : std::min(least, next);
+    }
+    return least;
 }
 
 void FarRanks::look(long long now) {
-    keepers_.remove_if([](const Keeper& keeper) { return keeper.gone; });
+    watched_.remove_if([](const Watched& one) { return one.asker->gone; });
+    connections_.remove_if([](const Connection& connection) { return connection.gone; });
+    look_at_watched(now);
     if (!question_) return watch(now);
     const bool over = question_->stage == Stage::between ? now >= question_->until
                                                          : answered() || now >= question_->until;
@@ -216,25 +221,43 @@ void FarRanks::go_on(long long now) {
     }
 }
 
+/// To the user of mpiexec.
+bool FarRanks::is_to_be_said(const hangs::Verdict& verdict) const {
+    if (question_->asked)
+        return any_connected() && hangs::longest_wait(question_->now) >= question_->least_wait;
+    return question_->watches && verdict.is_proven_stuck();
+}
+
+/// Something has moved between the looks, at which every rank has been heard of: it may rest at the next one.
+bool FarRanks::is_worth_another_look(const hangs::Verdict& verdict) {
+    if (verdict.kind != hangs::Verdict::Kind::none || !(question_->asked || is_asked_by_heddle()))
+        return false;
+    const auto& ranks = question_->now.ranks;
+    return std::all_of(ranks.begin(), ranks.end(),
+                       [](const hangs::Rank& rank) { return rank.is_heard_of; }) &&
+        question_->more_looks-- > 0;
+}
+
 void FarRanks::judge() {
     const hangs::Verdict verdict = hangs::judge(question_->before, question_->now);
-    if (verdict.kind == hangs::Verdict::Kind::none && question_->asked && all_connected() &&
-        question_->more_looks-- > 0) {
+    if (is_worth_another_look(verdict)) {
         question_->before = std::move(question_->now);
         question_->stage = Stage::between;
         question_->until = now_ms() + soon_ms;
         return;
     }
-    const bool tells = question_->asked
-        ? any_connected() && hangs::longest_wait(question_->now) >= question_->least_wait
-        : verdict.is_proven_stuck();
-    tells ? ask(Stage::lines) : end_question();
+    is_to_be_said(verdict) || is_asked_by_heddle() ? ask(Stage::lines) : end_question();
 }
 
 void FarRanks::tell_all() {
     for (std::size_t i = 0; i < ranks_.size(); ++i)
         if (ranks_[i].answer) add_lines(question_->now.ranks[i], *ranks_[i].answer);
+    send_where();
     const hangs::Verdict verdict = hangs::judge(question_->before, question_->now);
+    is_to_be_said(verdict) ? say_all(verdict) : end_question();
+}
+
+void FarRanks::say_all(const hangs::Verdict& verdict) {
     say_report(question_->now, &question_->before);
     if (hangs::longest_wait(question_->now) > 0) say_verdict(verdict);
     const bool is_first = !told_ && verdict.is_proven_stuck() && fingerprint() != 0 &&

@@ -6,9 +6,11 @@
 ///                slept from one look to the other has slept at the moment between, whatever the clocks of the hosts say.
 ///                hangs::judge() does the rest, by what ranks have counted (docs/adr/0066-verdicts-on-several-hosts.md).
 /// Watch          keepers tell when their rank begins to wait, and when it goes on. Only while all wait they are asked.
+/// heddle         where and top connect like keepers, and ask (far_askers.cpp). Nothing is written here for them.
 /// Rank missing   whose keeper has not connected, or does not answer in time: the report says so, and there is no verdict.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -20,6 +22,7 @@
 #include "deadlock_watch.hpp"
 #include "event_loop.hpp"
 #include "framed.hpp"
+#include "frames.hpp"
 #include "hangs/snapshot.hpp"
 #include "hangs/verdict.hpp"
 #include "job.hpp"
@@ -47,17 +50,26 @@ public:
 private:
     static constexpr long long usual_ms = 400, soon_ms = 100, most_ms = 60'000;
     static constexpr std::chrono::milliseconds for_answers{2000}, for_lines{2000};
+    static constexpr std::uint32_t longest_watch_ms = 3'600'000;
 
     struct Rank {
         Framed* link = nullptr;   ///< nullptr: not connected
         std::uint64_t waits = 0;  ///< changes with each wait; 0: it does not
         std::optional<hangs::Rank> end, answer;
     };
-    /// A connection. `rank`: -1 before it has said who it is.
-    struct Keeper {
+    /// With a keeper, or with heddle.
+    struct Connection {
         std::unique_ptr<Framed> link;
-        int rank = -1;
+        int rank = -1;            ///< of the keeper; -1: it is none, or has not said so yet
+        bool asks_where = false;  ///< the question is also for this one
         bool gone = false;
+    };
+    /// What threads do is gathered for a connection.
+    struct Watched {
+        Connection* asker;
+        std::uint32_t round;
+        long long until;
+        std::vector<std::string> rows;  ///< of each rank, packed; empty: not heard of yet
     };
     enum class Stage { first, between, second, lines };
     struct Question {
@@ -65,17 +77,30 @@ private:
         long long until = 0;                            ///< of the stage
         std::chrono::milliseconds patience{}, lines{};  ///< for answers; for lines of the program
         hangs::Snapshot before, now;
-        bool asked = false;  ///< by the user, and not by the watch
-        int more_looks = 4;  ///< while something moves between two of them
+        bool asked = false;    ///< by the user of mpiexec
+        bool watches = false;  ///< nobody has asked
+        int more_looks = 4;    ///< while something moves between two of them
         double least_wait = 0;
         std::vector<std::function<void()>> then;
     };
 
     void accept();
-    void hear(Keeper& keeper, char kind, std::string_view bytes);
-    void introduce(Keeper& keeper, std::string_view bytes);
+    void hear(Connection& connection, char kind, std::string_view bytes);
+    void introduce(Connection& connection, std::string_view bytes);
+    [[nodiscard]] bool knows_secret(const transport::JobToken& secret, std::uint64_t layout) const;
     void take_answer(Rank& rank, std::string_view bytes);
-    void lose(Keeper& keeper);
+    void lose(Connection& connection);
+
+    void take_question(Connection& connection, std::string_view bytes);
+    void ask_where(Connection& connection);
+    void ask_activity(Connection& connection, std::uint32_t for_ms);
+    void take_activity(int rank, std::string_view bytes);
+    void look_at_watched(long long now);
+    [[nodiscard]] bool answered(const Watched& watched) const;
+    [[nodiscard]] std::string rows_of_silent(std::size_t rank) const;
+    void send_activity(const Watched& watched) const;
+    [[nodiscard]] bool is_asked_by_heddle() const;
+    void send_where();
 
     [[nodiscard]] bool answered() const;
     [[nodiscard]] std::uint64_t fingerprint() const;
@@ -84,8 +109,11 @@ private:
     void begin(Question question);
     void ask(Stage stage);
     void go_on(long long now);
+    [[nodiscard]] bool is_to_be_said(const hangs::Verdict& verdict) const;
+    bool is_worth_another_look(const hangs::Verdict& verdict);
     void judge();
     void tell_all();
+    void say_all(const hangs::Verdict& verdict);
     void end_question();
 
     EventLoop& loop_;
@@ -94,9 +122,10 @@ private:
     const DeadlockWatch::Reaction reaction_;
     const std::function<void(bool)> on_verdict_;
     std::vector<Rank> ranks_;
-    std::list<Keeper> keepers_;
+    std::list<Connection> connections_;
+    std::list<Watched> watched_;
     std::optional<Question> question_;
-    std::uint32_t round_ = 0;
+    std::uint32_t round_ = 0, watch_round_ = 0;
     std::uint64_t last_ = 0;      ///< fingerprint
     long long judge_at_ = -1;     ///< when the watch asks; -1: some rank does not wait
     long long pause_ = usual_ms;  ///< until what was no verdict is asked for again

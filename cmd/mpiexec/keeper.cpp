@@ -57,6 +57,8 @@ Keeper::Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, In
       pmi_(loop_, job.size(), universe_size(job),
            {[this](int rank, int code) { pmi_abort(rank, code); }, [this] { check_waiting(); }}),
       output_(loop_, job),
+      checker_memory_(job.check && job.children == Children::ranks ? checker_memory(job.size())
+                                                                   : CheckerMemory{}),
       ranks_(static_cast<std::size_t>(job.size())),
       kept_{job_, ranks_, memory_, pmi_},
       deadlocks_(kept_, DeadlockWatch::wanted()),
@@ -143,6 +145,7 @@ RankStart Keeper::prepare(int rank, int pmi, const Output::Ends& output) {
     find_faces_first(environment);
     if (!starts_launcher()) trace(environment, job_);
     if (job_.check) load_checker(environment, job_.json);
+    name_checker_memory(environment, checker_memory_);
     if (job_.children == Children::rank)
         environment.set(node::keeper_descriptor_variable, memory_.name_for_ranks());
     if (output.pipe)

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "checker.hpp"
 #include "deadlock_watch.hpp"
 #include "event_loop.hpp"
 #include "far_ranks.hpp"
@@ -111,6 +112,7 @@ private:
     NodeMemory memory_;
     PmiServer pmi_;
     Output output_;
+    const CheckerMemory checker_memory_;
     Spawner spawner_;
     std::vector<Rank> ranks_;
     const Kept kept_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "hangs/report_variable.hpp"
 #include "transport/sockets/address.hpp"
 #include "unique_fd.hpp"
 
@@ -14,7 +15,7 @@ namespace heddle::mpiexec {
 
 using ReportAddress = transport::sockets::Address;
 
-inline constexpr const char* report_variable = "HEDDLE_REPORT_TO";
+using hangs::report_variable;
 
 /// A socket that listens on all addresses of this host, and its address. Empty if there can be none.
 UniqueFd listen_for_reports(ReportAddress& address);

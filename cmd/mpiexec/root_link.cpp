@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "root_link.hpp"
 
-#include <sys/socket.h>
-
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "deadlock_watch.hpp"
@@ -20,11 +19,6 @@ namespace {
 
 constexpr long long between_looks_ms = 200;
 
-template <class T>
-std::string_view bytes_of(const T& value) {
-    return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
 }  // namespace
 
 std::unique_ptr<RootLink> RootLink::of_environment(EventLoop& loop, const Kept& kept) {
@@ -36,35 +30,14 @@ std::unique_ptr<RootLink> RootLink::of_environment(EventLoop& loop, const Kept& 
 }
 
 RootLink::RootLink(EventLoop& loop, const Kept& kept, ReportAddress address)
-    : loop_(loop), kept_(kept), address_(std::move(address)) {
-    for (const transport::sockets::Endpoint& endpoint : address_.internet) {
-        UniqueFd socket = begin_to_connect(endpoint);
-        if (!socket) continue;
-        const std::size_t index = trying_.size();
-        loop_.watch(socket.get(), POLLOUT, [this, index] { connected(index); });
-        trying_.push_back(std::move(socket));
-    }
-}
+    : loop_(loop),
+      kept_(kept),
+      address_(std::move(address)),
+      connecting_(loop, address_, [this](UniqueFd socket) { connected(std::move(socket)); }) {}
 
-/// Or has failed to.
-void RootLink::connected(std::size_t index) {
-    UniqueFd socket = std::move(trying_[index]);
-    loop_.unwatch(socket.get());
-    int error = 0;
-    socklen_t bytes = sizeof error;
-    if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) return;
-    for (UniqueFd& other : trying_) {
-        if (other) loop_.unwatch(other.get());
-        other.reset();
-    }
+void RootLink::connected(UniqueFd socket) {
     link_ = std::make_unique<Framed>(
-        loop_, std::move(socket),
-        [this](char kind, std::string_view asked) {
-            frame::Look look{};
-            if (kind != frame::look || asked.size() != sizeof look) return;
-            std::memcpy(&look, asked.data(), sizeof look);
-            answer(look);
-        },
+        loop_, std::move(socket), [this](char kind, std::string_view bytes) { hear(kind, bytes); },
         [] {});
     frame::Hello hello{};
     hello.secret = address_.secret;
@@ -74,30 +47,79 @@ void RootLink::connected(std::size_t index) {
     due_ = now_ms();
 }
 
+void RootLink::hear(char kind, std::string_view bytes) {
+    if (kind == frame::look)
+        if (const auto look = value_in<frame::Look>(bytes)) return answer(*look);
+    if (kind == frame::watch)
+        if (const auto asked = value_in<frame::Watch>(bytes)) begin_to_watch(*asked);
+}
+
+long long RootLink::due() const {
+    if (!is_up()) return -1;
+    long long least = due_;
+    for (const Watched& one : watched_) least = std::min(least, one.next);
+    return least;
+}
+
 void RootLink::look(long long now) {
-    if (!is_up() || now < due_) return;
+    if (!is_up()) return;
+    sample(now);
+    if (now < due_) return;
     due_ = now + between_looks_ms;
+    tell_waits();
+}
+
+void RootLink::tell_waits() {
     const std::uint64_t waits = fingerprint_of_waits(kept_);
     if (waits == told_) return;
     told_ = waits;
     link_->send(frame::waits, bytes_of(waits));
 }
 
-void RootLink::answer(const frame::Look& look) {
+hangs::Snapshot RootLink::look_at_rank() const {
     hangs::Snapshot snapshot = look_at_ranks(kept_);
+    snapshot.ranks.front().host = snapshot.host;
+    return snapshot;
+}
+
+void RootLink::answer(const frame::Look& look) {
+    hangs::Snapshot snapshot = look_at_rank();
     if (look.for_lines_ms != 0)
         hangs::CallSites(snapshot).resolve(snapshot, std::chrono::milliseconds(look.for_lines_ms));
-    hangs::Rank& rank = snapshot.ranks.front();
-    rank.host = snapshot.host;
-    link_->send(frame::answer, std::string(bytes_of(look.round)) + hangs::packed(rank));
+    link_->send(frame::answer,
+                std::string(bytes_of(look.round)) + hangs::packed(snapshot.ranks.front()));
 }
 
 void RootLink::rank_ended() {
-    if (!is_up()) return;
-    hangs::Snapshot snapshot = look_at_ranks(kept_);
-    hangs::Rank& rank = snapshot.ranks.front();
-    rank.host = snapshot.host;
-    link_->send(frame::ended, hangs::packed(rank));
+    if (is_up()) link_->send(frame::ended, hangs::packed(look_at_rank().ranks.front()));
+}
+
+// ---- what threads do ----
+
+void RootLink::begin_to_watch(const frame::Watch& asked) {
+    const long long now = now_ms();
+    watched_.push_back(
+        {asked.round, now + asked.for_ms, now, activity::Watch([this] { return look_at_rank(); })});
+}
+
+void RootLink::sample(long long now) {
+    for (auto one = watched_.begin(); one != watched_.end();) {
+        if (now < one->next) {
+            ++one;
+            continue;
+        }
+        one->watch.look();
+        std::this_thread::sleep_for(activity::between_looks);
+        one->watch.look_again();
+        one->next = std::min(now + activity::between_samples.count(), one->until);
+        if (now < one->until) {
+            ++one;
+            continue;
+        }
+        link_->send(frame::activity,
+                    std::string(bytes_of(one->round)) + activity::packed(one->watch.rows()));
+        one = watched_.erase(one);
+    }
 }
 
 }  // namespace heddle::mpiexec

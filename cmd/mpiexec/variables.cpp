@@ -26,9 +26,19 @@ constexpr std::array knobs{
 };
 
 /// What others than the library read: launcher, wrappers, tests.
-constexpr std::array<std::string_view, 12> others{
-    "check", "node_fd", "deadlock", "parent",    "spawn_options",  "print_fd",
-    "cc",    "cxx",     "fc",       "test_mark", "stress_seconds", "stress_without_probes"};
+constexpr std::array<std::string_view, 13> others{"check",
+                                                  "check_memory",
+                                                  "node_fd",
+                                                  "deadlock",
+                                                  "parent",
+                                                  "spawn_options",
+                                                  "print_fd",
+                                                  "cc",
+                                                  "cxx",
+                                                  "fc",
+                                                  "test_mark",
+                                                  "stress_seconds",
+                                                  "stress_without_probes"};
 
 bool is_known(const std::string& name) {
     return std::find(knobs.begin(), knobs.end(), name) != knobs.end() ||

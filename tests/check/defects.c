@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 static MPI_Comm world = MPI_COMM_WORLD;
@@ -71,7 +72,120 @@ static void nonblocking_with_blocking(void) {
     }
 }
 
+/* Two groups, ranks 0 and 2 and so on, and the others. The other group's rank with the own number is the peer. */
+static MPI_Comm between_groups(void) {
+    MPI_Comm half, between;
+    MPI_Comm_split(world, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, world, 1 - rank % 2, 9, &between);
+    MPI_Comm_free(&half);
+    return between;
+}
+static void between_bcast_type(void) {
+    MPI_Comm between = between_groups();
+    int values[2] = {1, 2};
+    float other[2];
+    if (rank % 2 == 0)
+        MPI_Bcast(values, 2, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
+    else
+        MPI_Bcast(other, 2, MPI_FLOAT, 0, between);
+    MPI_Comm_free(&between);
+}
+static void between_reduce_operation(void) {
+    MPI_Comm between = between_groups();
+    int mine = 1, all;
+    if (rank % 2 == 0)
+        MPI_Reduce(NULL, &all, 1, MPI_INT, MPI_SUM, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
+    else
+        MPI_Reduce(&mine, NULL, 1, MPI_INT, MPI_MAX, 0, between);
+    MPI_Comm_free(&between);
+}
+static void between_other_collective(void) {
+    MPI_Comm between = between_groups();
+    int mine = 1, all;
+    if (rank % 2 == 0)
+        MPI_Barrier(between);
+    else
+        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, between);
+    MPI_Comm_free(&between);
+}
+
 /* --- messages --- */
+
+static void between_type(void) {
+    MPI_Comm between = between_groups();
+    double value = 1;
+    int two[2];
+    if (rank == 0) MPI_Send(&value, 1, MPI_DOUBLE, 0, 5, between);
+    if (rank == 1) MPI_Recv(two, 2, MPI_INT, 0, 5, between, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&between);
+}
+static void between_type_of_duplicate(void) {
+    MPI_Comm between = between_groups(), duplicate, merged;
+    double value = 1;
+    int two[2];
+    MPI_Comm_dup(between, &duplicate);
+    MPI_Intercomm_merge(duplicate, rank % 2, &merged);
+    MPI_Comm_free(&between);
+    if (rank == 0) MPI_Send(&value, 1, MPI_DOUBLE, size / 2, 5, merged);
+    if (rank == 1) MPI_Recv(two, 2, MPI_INT, 0, 5, merged, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&duplicate);
+    MPI_Comm_free(&merged);
+}
+static void between_unreceived(void) {
+    MPI_Comm between = between_groups();
+    if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 0, 7, between);
+    MPI_Comm_free(&between);
+}
+
+enum { parts = 4 };
+static MPI_Request partitioned(int* values, MPI_Datatype type) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0) MPI_Psend_init(values, parts, 2, MPI_INT, 1, 5, world, MPI_INFO_NULL, &request);
+    if (rank == 1) MPI_Precv_init(values, parts / 2, 4, type, 0, 5, world, MPI_INFO_NULL, &request);
+    return request;
+}
+static void partitioned_type(void) {
+    int values[2 * parts] = {0};
+    MPI_Request request = partitioned(values, MPI_FLOAT);
+    if (rank > 1) return;
+    MPI_Start(&request);
+    if (rank == 0) MPI_Pready_range(0, parts - 1, request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+}
+static void partitioned_changed(void) {
+    static int values[2 * parts];
+    MPI_Request request = partitioned(values, MPI_INT);
+    if (rank > 1) return;
+    MPI_Start(&request);
+    if (rank == 0) {
+        for (int i = 0; i < 2 * parts; ++i) values[i] = i;
+        MPI_Pready_range(0, parts - 1, request);
+        values[2] = 77;
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+}
+static void partitioned_missing_wait(void) {
+    static int values[2 * parts];
+    MPI_Request request = partitioned(values, MPI_INT);
+    if (rank > 1) return;
+    MPI_Start(&request);
+    if (rank == 0) MPI_Pready_range(0, parts - 1, request);
+    if (rank == 1) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Request_free(&request);
+}
+static void partitioned_unreceived(void) {
+    int values[2 * parts] = {0};
+    MPI_Request request = partitioned(values, MPI_INT);
+    if (rank > 1) return;
+    for (int i = 0; i < 2 - rank; ++i) {
+        MPI_Start(&request);
+        if (rank == 0) MPI_Pready_range(0, parts - 1, request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+}
 
 static void double_as_int(void) {
     double value = 1;
@@ -619,6 +733,105 @@ static void right_duplicates(void) {
     }
     for (int i = 0; i < 4; ++i) MPI_Comm_free(&made[i]);
 }
+static void right_between_groups(void) {
+    if (size < 2) return;
+    MPI_Comm between = between_groups(), duplicate, again, merged;
+    MPI_Request requests[2];
+    int value = rank, taken = -1, peers, own;
+    long sum = 0, mine = rank;
+    MPI_Comm_remote_size(between, &peers);
+    MPI_Comm_rank(between, &own);
+    MPI_Comm_dup(between, &duplicate);
+    MPI_Comm_split(between, 0, rank, &again);
+    MPI_Intercomm_merge(between, rank % 2, &merged);
+    const MPI_Comm all[] = {between, duplicate, again};
+    for (int i = 0; i < 3; ++i) { /* the two groups have types of their own */
+        if (own < peers) {
+            MPI_Irecv(&taken, 1, MPI_INT, own, 3, all[i], &requests[0]);
+            MPI_Isend(&value, 1, MPI_INT, own, 3, all[i], &requests[1]);
+            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        }
+        MPI_Barrier(all[i]);
+        if (rank % 2 == 0) {
+            MPI_Bcast(&value, 1, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, all[i]);
+            MPI_Reduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, rank == 0 ? MPI_ROOT : MPI_PROC_NULL,
+                       all[i]);
+        } else {
+            MPI_Bcast(&taken, 1, MPI_INT, 0, all[i]);
+            MPI_Reduce(&mine, NULL, 1, MPI_LONG, MPI_SUM, 0, all[i]);
+        }
+        int gathered[16];
+        float other[16], given = 1;
+        if (rank % 2 == 0)
+            MPI_Allgather(&value, 1, MPI_INT, other, 1, MPI_FLOAT, all[i]);
+        else
+            MPI_Allgather(&given, 1, MPI_FLOAT, gathered, 1, MPI_INT, all[i]);
+        MPI_Ibarrier(all[i], &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+    MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, merged);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&duplicate);
+    MPI_Comm_free(&again);
+    MPI_Comm_free(&merged);
+}
+/* Pairs of partitioned messages with one envelope, of which the second is complete first, as bytes; partitions are
+   written and read one by one, and the buffer is used again. */
+static void right_partitioned(void) {
+    static int values[2 * parts], taken[2 * parts];
+    static float others[parts], taken_others[parts];
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    MPI_Request sends[2], receives[2];
+    int flag = 0;
+    MPI_Psend_init(values, parts, 2, MPI_INT, next, 5, world, MPI_INFO_NULL, &sends[0]);
+    MPI_Psend_init(others, parts, 1, MPI_FLOAT, next, 5, world, MPI_INFO_NULL, &sends[1]);
+    MPI_Precv_init(taken, 2, parts, MPI_INT, before, 5, world, MPI_INFO_NULL, &receives[0]);
+    MPI_Precv_init(taken_others, 1, sizeof taken_others, MPI_BYTE, before, 5, world, MPI_INFO_NULL,
+                   &receives[1]);
+    for (int turn = 0; turn < 3; ++turn) {
+        MPI_Startall(2, receives);
+        MPI_Startall(2, sends);
+        for (int i = parts - 1; i >= 0; --i) {
+            values[2 * i] = values[2 * i + 1] = turn + i;
+            others[i] = (float)turn;
+            MPI_Pready(i, sends[0]);
+            MPI_Pready_list(1, &i, sends[1]);
+        }
+        while (!flag) MPI_Parrived(receives[0], 1, &flag);
+        if (taken[2 * parts - 1] != turn + parts - 1) MPI_Abort(world, 1);
+        MPI_Wait(&receives[1], MPI_STATUS_IGNORE);
+        MPI_Wait(&receives[0], MPI_STATUS_IGNORE);
+        MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
+        values[0] = -1;
+        flag = 0;
+    }
+    for (int i = 0; i < 2; ++i) {
+        MPI_Request_free(&sends[i]);
+        MPI_Request_free(&receives[i]);
+    }
+    MPI_Psend_init(values, parts, 2, MPI_INT, next, 6, world, MPI_INFO_NULL, &sends[0]);
+    MPI_Request_free(&sends[0]); /* never started, and never received */
+}
+/* Rank 1 waits for rank 0 to have initialized MPI, and sent something, before it does so itself: a file says it. */
+static const char* file;
+static void wait_before_init(void) {
+    const char* own = getenv("PMI_RANK");
+    while (own != NULL && strcmp(own, "1") == 0 && access(file, F_OK) != 0) usleep(1000);
+}
+static void right_late_rank(void) {
+    int value = 1;
+    if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 1, world);
+    if (rank == 0) fclose(fopen(file, "w"));
+    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 1, world, MPI_STATUS_IGNORE);
+    MPI_Barrier(world);
+}
+static void late_rank_type(void) {
+    float value = 1;
+    int taken;
+    if (rank == 0) MPI_Send(&value, 1, MPI_FLOAT, 1, 1, world);
+    if (rank == 0) fclose(fopen(file, "w"));
+    if (rank == 1) MPI_Recv(&taken, 1, MPI_INT, 0, 1, world, MPI_STATUS_IGNORE);
+}
 /* A call whose arguments the library refuses takes part in nothing. */
 static void right_after_errors(void) {
     int value = rank, taken = -1;
@@ -691,6 +904,16 @@ static const struct {
     DEFECT(allgatherv_counts),
     DEFECT(ibcast_root),
     DEFECT(nonblocking_with_blocking),
+    DEFECT(between_bcast_type),
+    DEFECT(between_reduce_operation),
+    DEFECT(between_other_collective),
+    DEFECT(between_type),
+    DEFECT(between_type_of_duplicate),
+    DEFECT(between_unreceived),
+    DEFECT(partitioned_type),
+    DEFECT(partitioned_changed),
+    DEFECT(partitioned_missing_wait),
+    DEFECT(partitioned_unreceived),
     DEFECT(double_as_int),
     DEFECT(double_as_int_any),
     DEFECT(matched_type),
@@ -738,6 +961,10 @@ static const struct {
     DEFECT(right_orders_of_requests),
     DEFECT(right_order_of_messages),
     DEFECT(right_duplicates),
+    DEFECT(right_between_groups),
+    DEFECT(right_partitioned),
+    DEFECT(right_late_rank),
+    DEFECT(late_rank_type),
     DEFECT(right_after_errors),
     DEFECT(right_with_tool),
     DEFECT(right_accesses),
@@ -749,6 +976,8 @@ int main(int argc, char** argv) {
     for (size_t i = 0; i < sizeof defects / sizeof *defects; ++i) {
         if (strcmp(defects[i].name, name) != 0) continue;
         int provided;
+        file = argc > 2 ? argv[2] : NULL;
+        if (file != NULL) wait_before_init();
         MPI_Init_thread(&argc, &argv, defects[i].level, &provided);
         MPI_Comm_rank(world, &rank);
         MPI_Comm_size(world, &size);

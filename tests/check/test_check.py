@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 MPIEXEC, DEFECTS = (os.environ[name] for name in ("MPIEXEC", "DEFECTS"))
@@ -28,6 +29,20 @@ FINDINGS = {
         ("allgatherv_counts", "collective-data", r"has [34] MPI_INT, but [34] MPI_INT on rank|receives 2 MPI_INT"),
         ("ibcast_root", "collective-root", r"has root [01], but root [01] on rank"),
         ("nonblocking_with_blocking", "collective-call", r"is MPI_I?[bB]arrier on rank"),
+    ],
+    "between_groups": [
+        ("between_type", "message-type", r"receives 2 MPI_INT, but rank 0 has sent 1 MPI_DOUBLE \(MPI_Send at " + AT + ", tag 5"),
+        ("between_type_of_duplicate", "message-type", r"receives 2 MPI_INT, but rank 0 has sent 1 MPI_DOUBLE"),
+        ("between_unreceived", "unreceived", r"the message to rank 1 with tag 7 \(1 MPI_INT\) is never received"),
+        ("between_bcast_type", "collective-data", r"has 2 MPI_(INT|FLOAT), but 2 MPI_(INT|FLOAT) on rank"),
+        ("between_reduce_operation", "collective-operation", r"has MPI_(SUM|MAX), but MPI_(SUM|MAX) on rank"),
+        ("between_other_collective", "collective-call", r"is MPI_(Barrier|Allreduce) on rank [01] at " + AT),
+    ],
+    "partitioned": [
+        ("partitioned_type", "message-type", r"receives 8 MPI_FLOAT, but rank 0 has sent 8 MPI_INT \(MPI_Psend_init at " + AT + ", tag 5"),
+        ("partitioned_changed", "buffer-changed", r"partition 1 was changed after MPI_Pready, before MPI_Wait at " + AT),
+        ("partitioned_missing_wait", "missing-wait", r"not complete at MPI_Finalize"),
+        ("partitioned_unreceived", "unreceived", r"the message to rank 1 with tag 5 \(8 MPI_INT\) is never received"),
     ],
     "messages": [
         ("double_as_int", "message-type", r"receives 2 MPI_INT, but rank 0 has sent 1 MPI_DOUBLE \(MPI_Send at " + AT + ", tag 5"),
@@ -84,11 +99,12 @@ FINDINGS = {
     ],
 }
 RIGHT = ["right_messages", "right_collectives", "right_windows", "right_threads", "right_orders_of_requests",
-         "right_order_of_messages", "right_duplicates", "right_after_errors", "right_with_tool", "right_accesses"]
+         "right_order_of_messages", "right_between_groups", "right_partitioned", "right_duplicates", "right_after_errors",
+         "right_with_tool", "right_accesses"]
 
 
-def run(name, ranks, *options):
-    job = subprocess.run([MPIEXEC, *options, "-n", str(ranks), DEFECTS, name], stdout=subprocess.PIPE,
+def run(name, ranks, *options, arguments=()):
+    job = subprocess.run([MPIEXEC, *options, "-n", str(ranks), DEFECTS, name, *arguments], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, timeout=WATCHDOG,
                          env={**os.environ, "HEDDLE_DEADLOCK": "abort"})
     return job.stdout
@@ -127,6 +143,21 @@ class Right(unittest.TestCase):
                     if name in ("right_threads",) and ranks == 1:
                         continue
                     self.assertEqual(run(name, ranks, "--check"), "")
+
+
+    def test_a_rank_may_wait_for_another_one_before_it_initializes_mpi(self):
+        for name, kinds in (("right_late_rank", []), ("late_rank_type", ["message-type"])):
+            with self.subTest(program=name), tempfile.TemporaryDirectory() as place:
+                output = run(name, 2, "--check", "--json", arguments=(f"{place}/sent",))
+                self.assertEqual([one["check"] for one in findings(output)], kinds, output)
+
+    def test_a_job_within_a_rank_is_one_of_its_own(self):
+        """A job that a shell of a rank starts, which is checked or not, and which has as many ranks."""
+        for options in ([], ["--check"]):
+            script = f'"$0" {" ".join(options)} -n 2 "$1" right_messages && "$1" right_messages'
+            job = subprocess.run([MPIEXEC, "--check", "-n", "2", "sh", "-c", script, MPIEXEC, DEFECTS], capture_output=True,
+                                 text=True, timeout=WATCHDOG)
+            self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "", ""), options)
 
 
 class Output(unittest.TestCase):

@@ -18,7 +18,7 @@ struct File;
 struct Record;
 }  // namespace heddle::trace
 
-namespace heddle::cmd {
+namespace heddle::activity {
 
 /// How often it has looked for messages, slept and been woken: they change while a thread waits in MPI, and at no
 /// other time for long.
@@ -78,4 +78,4 @@ private:
 /// Of a process, in bytes: memory that it has to itself or shares.
 std::uint64_t resident_bytes(pid_t pid);
 
-}  // namespace heddle::cmd
+}  // namespace heddle::activity

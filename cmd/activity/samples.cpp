@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "top_samples.hpp"
+#include "samples.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 #include "layout.hpp"
 #include "platform/cpu.hpp"
 
-namespace heddle::cmd {
+namespace heddle::activity {
 namespace {
 
 // The object is another process's, of which only bytes are read.
@@ -216,4 +216,4 @@ std::uint64_t resident_bytes(pid_t pid) {
     return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-}  // namespace heddle::cmd
+}  // namespace heddle::activity
