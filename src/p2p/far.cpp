@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -58,8 +59,13 @@ public:
         }
     }
     void streamed() noexcept override { far_.others_.announced.end(); }
-    void has_read(ProgressCall& call, const Pull& pull) noexcept override {
+    void has_read(ProgressCall& call, const Pull& pull, std::uint64_t bytes) noexcept override {
+        call.thread.copying.single_copy_bytes.add(bytes);
         far_.others_.copies.settle(call, pull);
+    }
+    void has_not_read(ProgressCall& call, const Pull& pull,
+                      std::uint64_t bytes) noexcept override {
+        far_.others_.copies.fetch(call, pull, bytes);
     }
 
 private:
@@ -125,15 +131,17 @@ void Far::answer_by_data(ProgressCall& call, std::int32_t process, const instanc
 
 /// False: the payload has gaps, or the network does not read.
 bool Far::announce_readable(ProgressCall& call, core::Request& send, const Outbound& message) {
-    if (send.laid_out || !network()->can_read()) return false;
-    transport::RemoteMemory remote{};
+    if (send.laid_out) return false;
+    FromNetwork receiver(*this);
+    std::optional<transport::RemoteMemory> remote;
     try {
-        remote = network()->expose(send, {message.data, message.bytes});
+        remote = network()->expose(receiver, send, {message.data, message.bytes});
     } catch (const std::runtime_error&) {
-        return false;  // a network that has no room for more memory to be read
+        // a network that has no room for more memory to be read
     }
-    const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote.key, remote.address,
-                                message.bytes};
+    if (!remote) return false;
+    const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote->key,
+                                remote->address, message.bytes};
     try {
         post(call, {message.envelope, message.process, nullptr, 0}, MessageKind::readable, &fields,
              sizeof fields, nullptr);
@@ -147,8 +155,7 @@ bool Far::announce_readable(ProgressCall& call, core::Request& send, const Outbo
 bool Far::read(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     if (pull.receive->laid_out || bytes == 0) return false;
     FromNetwork receiver(*this);
-    network()->read(call, receiver, pull, bytes);
-    return true;
+    return network()->read(call, receiver, pull, bytes);
 }
 
 /// The receiver asks for the payload.

@@ -163,6 +163,7 @@ void Receiver::deliver_readable(ProgressCall& call, instance::LockedInstance ins
     if (receive == nullptr)
         return others_.unexpected.keep(call, instance,
                                        copy_of(call.thread, header, process, instance));
+    receive->peer = process;
     const auto fields = fields_of<ReadableFields>(header);
     count_received(instance, fields.length);
     Pull pull{receive, process, instance.number(), fields.sender, fields.address, fields.length};

@@ -83,6 +83,10 @@ public:
     std::chrono::milliseconds nap() const noexcept;
 
     bool can_read() const noexcept { return wire_.can_read(); }
+    /// Whether messages of that length from this peer, or to it, are to be read: both sides find the same.
+    bool can_read(Peer peer, std::size_t length) const noexcept {
+        return wire_.can_read(find_state(peer)->destination, length);
+    }
     Exposed expose(Bytes memory) { return wire_.expose(memory); }
     Post read(Peer peer, RemoteMemory from, std::span<std::byte> to, std::uint64_t token) noexcept;
 

@@ -59,7 +59,7 @@ template <Consumer C>
 void Lane<W, M>::handle_read(C& consumer, Read& read, int error) noexcept {
     --reading_;
     read.next = std::exchange(free_reads_, &read);
-    if (error != 0) fail(*find_state(read.peer), std::strerror(error));
+    if (error != 0 && error != not_readable) fail(*find_state(read.peer), std::strerror(error));
     consumer.read_over(read.token, error == 0);
 }
 
