@@ -25,7 +25,7 @@ constexpr std::size_t most_payload_to_guests = std::size_t{32} << 10;
 
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 
-/// A lane does not tell of parts of a payload: a poll that takes so many ticks (4 to 8 us, where they are of some
+/// The network of a job does not tell of parts of a payload: a poll that takes so many ticks (4 to 8 us, where they are of some
 /// gigahertz) has moved some, and who waits goes on spinning.
 constexpr std::uint64_t longer_than_nothing = 16384;
 
@@ -60,9 +60,11 @@ struct Network::Adapter final : transport::Arrivals {
         network.end_piece(call, receiver, *reinterpret_cast<Reading*>(token), fine);
     }
     void lost(transport::Peer peer, std::string_view why) noexcept override {
+        network.end_exposures(process(peer));
         if (!network.is_closing()) receiver.lost(process(peer), why);
     }
     void left(transport::Peer peer) noexcept override {
+        network.end_exposures(process(peer));
         if (!network.is_closing()) receiver.left(process(peer));
     }
     void stranger() noexcept override { network.counters_.network_strangers.add(); }
@@ -313,11 +315,15 @@ std::optional<transport::RemoteMemory> Network::expose(Receiver& receiver,
                                                        transport::Bytes payload) {
     const std::lock_guard lane(lane_lock_);
     if (!can_read(receiver, send.peer, payload.size())) return std::nullopt;
-    auto exposed =
-        lane_.expose(static_cast<transport::Peer>(numbers_.rank_of(send.peer)), payload);
+    auto exposed = lane_.expose(static_cast<transport::Peer>(numbers_.rank_of(send.peer)), payload);
     const transport::RemoteMemory remote = exposed->remote();
-    exposed_[&send] = std::move(exposed);
+    exposed_[&send] = {send.peer, std::move(exposed)};
     return remote;
+}
+
+/// That process is gone, and asks for nothing any more. Lane held.
+void Network::end_exposures(std::int32_t process) noexcept {
+    std::erase_if(exposed_, [&](const auto& exposed) { return exposed.second.to == process; });
 }
 
 /// Lane held.
@@ -336,6 +342,7 @@ bool Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std
         *last = reading.release();
         if (traffic_ != nullptr) count(traffic_->sent, pull.process);
         (void)ask_for_pieces(call, receiver);
+        tell_worker_what_is_owed();
     }
     hand_over(call, receiver);
     return true;
@@ -344,7 +351,7 @@ bool Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std
 /// True if any was. Lane held.
 bool Network::ask_for_pieces(ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
-    while (to_read_ != nullptr && pieces_ < most_pieces && ask_for_piece(receiver, *to_read_)) {
+    while (to_read_ != nullptr && pieces_ < most_pieces && ask_for_piece(*to_read_)) {
         Reading& reading = *to_read_;
         if (reading.asked == reading.bytes) {
             to_read_ = reading.next;
@@ -356,7 +363,7 @@ bool Network::ask_for_pieces(ProgressCall& call, Receiver& receiver) noexcept {
 }
 
 /// False: there is no room for it. After a piece that could not be read no other is asked for. Lane held.
-bool Network::ask_for_piece(Receiver& receiver, Reading& reading) noexcept {
+bool Network::ask_for_piece(Reading& reading) noexcept {
     const Pull& pull = reading.pull;
     const std::uint64_t bytes = std::min(piece, reading.bytes - reading.asked);
     if (reading.failed) {
@@ -423,14 +430,18 @@ bool Network::poll(ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
     {
         const std::lock_guard lane(lane_lock_, std::adopt_lock);
-        const std::uint64_t begin = platform::ticks();
-        moved = poll_held(call, receiver);
-        if (platform::ticks() - begin > longer_than_nothing) moved = true;
+        moved = lane_.has_job() ? poll_held_and_see(call, receiver) : poll_held(call, receiver);
         polls_.store(polls_.load(relaxed) + 1, relaxed);
         tell_worker_what_is_owed();
     }
     hand_over(call, receiver);
     return moved;
+}
+
+/// As poll_held(), where a part of a payload may come of which nothing is told. Lane held.
+bool Network::poll_held_and_see(ProgressCall& call, Receiver& receiver) noexcept {
+    const std::uint64_t begin = platform::ticks();
+    return poll_held(call, receiver) || platform::ticks() - begin > longer_than_nothing;
 }
 
 bool Network::poll_surely(ProgressCall& call, Receiver& receiver) noexcept {

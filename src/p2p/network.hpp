@@ -203,13 +203,15 @@ private:
                          std::uint64_t bytes) noexcept;
     bool connect(Receiver& receiver, std::int32_t process) noexcept;
     std::string address_of(std::int32_t rank) const;
+    void end_exposures(std::int32_t process) noexcept;
     bool can_read(Receiver& receiver, std::int32_t process, std::uint64_t bytes) noexcept;
     bool ask_for_pieces(ProgressCall& call, Receiver& receiver) noexcept;
-    bool ask_for_piece(Receiver& receiver, Reading& reading) noexcept;
+    bool ask_for_piece(Reading& reading) noexcept;
     void end_piece(ProgressCall& call, Receiver& receiver, Reading& reading, bool fine) noexcept;
     void end_reading(ProgressCall& call, Receiver& receiver, Reading& reading) noexcept;
     void complete_gathered(ProgressCall& call, Receiver& receiver) noexcept;
     bool poll_held(ProgressCall& call, Receiver& receiver) noexcept;
+    bool poll_held_and_see(ProgressCall& call, Receiver& receiver) noexcept;
     void free(instance::Pending& pending) noexcept;
     void count(std::atomic<std::uint64_t>& what, std::int32_t process) const noexcept;
     bool is_owed() const noexcept {
@@ -229,7 +231,11 @@ private:
     core::FreeList<instance::Pending> free_;
     std::vector<std::byte> packed_;  ///< one payload, out of data with gaps; its size never changes
     instance::PendingList gathered_;  ///< handed over, and perhaps not gone
-    std::unordered_map<const core::Request*, std::unique_ptr<transport::AnyExposed>> exposed_;
+    struct Exposure {
+        std::int32_t to;
+        std::unique_ptr<transport::AnyExposed> memory;
+    };
+    std::unordered_map<const core::Request*, Exposure> exposed_;
     Reading* to_read_ = nullptr;  ///< of which pieces are still to be asked for
     std::uint32_t pieces_ = 0;    ///< of payloads, that are being read
     bool urgent_ = false;         ///< somebody waits for what has gathered

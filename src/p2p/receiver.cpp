@@ -7,6 +7,7 @@
 
 #include "core/causality.hpp"
 #include "p2p/any_tag.hpp"
+#include "p2p/awaited_peer.hpp"
 #include "p2p/far.hpp"
 #include "p2p/guest_listener.hpp"
 #include "p2p/incoming_stream.hpp"
@@ -268,6 +269,7 @@ void Receiver::receive_data(ProgressCall& call, const transport::Header& header)
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
     call.thread.copying.pipelined_bytes.add(receive.bytes);
+    set_awaits_payload(receive, false);
     call.complete(receive);
 }
 
@@ -394,6 +396,7 @@ void Receiver::pull(ProgressCall& call, const Pull& pull) {
         return call.complete(receive);
     }
     others_.threads.note_large_message();
+    if (base_.is_far(pull.process)) set_awaits_payload(receive, true);
     if (pull.streamed) return others_.copies.take_stream(call, pull, bytes);
     if (pull.readable && others_.far.read(call, pull, bytes)) return;
     others_.copies.fetch(call, pull, bytes);

@@ -111,6 +111,9 @@ public:
         return judge(*from, from->read(remote, to, operation));
     }
 
+    /// A read is over, of which no descriptor tells.
+    bool owes() const noexcept { return has_read_; }
+
     /// How many were hung up on.
     std::uint64_t strangers() const noexcept { return acceptor_.strangers(); }
     /// How many are connected to this wire, known or not.
