@@ -85,10 +85,10 @@ struct alignas(cache_line) Request {
     // Eight bytes that one store sets (clear_outcome()).
     std::int32_t error = 0;
     bool cancelled = false;
-    bool synchronous = false;                       ///< send: completes when it is matched
-    bool immortal = false;                          ///< shared, never freed: the completed send
-    bool streamed = false;                          ///< send: through a ring of payload
-    std::int32_t peer = 0;                          ///< the other process, by its number
+    bool synchronous = false;  ///< send: completes when it is matched
+    bool immortal = false;     ///< shared, never freed: the completed send
+    bool streamed = false;  ///< send: through a ring of payload; receive: see p2p/awaited_peer.hpp
+    std::int32_t peer = 0;  ///< the other process, by its number
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
     objects::Datatype* layout = nullptr;            ///< counted; good while laid_out
     union {

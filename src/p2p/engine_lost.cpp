@@ -6,7 +6,9 @@
 
 #include "mpi.h"
 #include "objects/communicator.hpp"
+#include "p2p/awaited_peer.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/listener.hpp"
 
 namespace heddle::p2p {
 namespace {
@@ -28,6 +30,27 @@ bool waits_for(const core::Request& receive, std::int32_t process,
     return is_member && (all_gone || !listener.has_left(process));
 }
 
+/// Those that are not complete, and that only that process completes.
+template <class Visit>
+void each_awaiting(Requests& requests, core::Operation operation, std::int32_t process,
+                   Visit&& visit) {
+    for (std::size_t i = 0; core::Request* request = requests.at_place(i); ++i)
+        if (request->operation == operation && !request->completed() &&
+            awaits_peer(*request, process))
+            visit(*request);
+}
+
+bool is_named(const core::Request& request) noexcept {
+    return request.kind.load(relaxed) == core::Kind::request;
+}
+
+/// A request that no handle names belongs to the thread that waits for it, which looks for itself
+/// (Far::watch_sender()).
+void wake_waiter(core::Request& request) noexcept {
+    sync::Slot* const waiter = request.waiter.load(relaxed);
+    if (waiter != nullptr && !Listener::is(waiter)) waiter->signal();
+}
+
 }  // namespace
 
 void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
@@ -47,23 +70,28 @@ void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
         };
         all.each([&](instance::LockedInstance instance) { fail(instance->matcher); });
         any_tag_.each_list(all, fail);
+        // With all instances locked no other thread is about it.
+        fail_sends_to(call, process);
+        each_awaiting(base_.requests, core::Operation::receive, process,
+                      [&](core::Request& receive) {
+                          if (is_named(receive) || Listener::is(receive.waiter.load(relaxed)))
+                              fail_request(call, receive);
+                          else
+                              wake_waiter(receive);
+                      });
     });
-    fail_sends_to(call, process);
-    finish(call);
 }
 
 /// Those that its answers would complete.
 void Engine::fail_sends_to(ProgressCall& call, std::int32_t process) {
-    for (std::size_t i = 0; core::Request* request = base_.requests.at_place(i); ++i) {
-        const bool awaits_answer = request->synchronous || request->announced;
-        if (request->kind.load(relaxed) == core::Kind::request && request->peer == process &&
-            request->operation == core::Operation::send && awaits_answer && !request->completed())
-            fail_request(call, *request);
-    }
+    each_awaiting(base_.requests, core::Operation::send, process, [&](core::Request& send) {
+        is_named(send) ? fail_request(call, send) : wake_waiter(send);
+    });
 }
 
 void Engine::fail_request(ProgressCall& call, core::Request& request) noexcept {
     request.error = MPI_ERR_PROC_ABORTED;
+    set_awaits_payload(request, false);
     call.complete(request);
 }
 

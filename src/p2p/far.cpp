@@ -2,14 +2,17 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "core/causality.hpp"
+#include "mpi.h"
 #include "objects/communicator.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
 #include "p2p/any_tag.hpp"
+#include "p2p/awaited_peer.hpp"
 #include "p2p/backlog.hpp"
 #include "p2p/far.hpp"
 #include "p2p/guest_listener.hpp"
@@ -59,8 +62,12 @@ public:
         }
     }
     void streamed() noexcept override { far_.others_.announced.end(); }
-    void has_read(ProgressCall& call, const Pull& pull) noexcept override {
+    void has_read(ProgressCall& call, const Pull& pull, std::uint64_t bytes) noexcept override {
+        call.thread.copying.single_copy_bytes.add(bytes);
         far_.others_.copies.settle(call, pull);
+    }
+    void has_not_read(ProgressCall& call, const Pull& pull, std::uint64_t bytes) noexcept override {
+        far_.others_.copies.fetch(call, pull, bytes);
     }
 
 private:
@@ -124,15 +131,17 @@ void Far::answer_by_data(ProgressCall& call, std::int32_t process, const instanc
 
 /// False: the payload has gaps, or the network does not read.
 bool Far::announce_readable(ProgressCall& call, core::Request& send, const Outbound& message) {
-    if (send.laid_out || !network()->can_read()) return false;
-    transport::RemoteMemory remote{};
+    if (send.laid_out) return false;
+    FromNetwork receiver(*this);
+    std::optional<transport::RemoteMemory> remote;
     try {
-        remote = network()->expose(send, {message.data, message.bytes});
+        remote = network()->expose(receiver, send, {message.data, message.bytes});
     } catch (const std::runtime_error&) {
-        return false;  // a network that has no room for more memory to be read
+        // a network that has no room for more memory to be read
     }
-    const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote.key, remote.address,
-                                message.bytes};
+    if (!remote) return false;
+    const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote->key,
+                                remote->address, message.bytes};
     try {
         post(call, {message.envelope, message.process, nullptr, 0}, fields, nullptr);
     } catch (const std::bad_alloc&) {
@@ -145,8 +154,7 @@ bool Far::announce_readable(ProgressCall& call, core::Request& send, const Outbo
 bool Far::read(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     if (pull.receive->laid_out || bytes == 0) return false;
     FromNetwork receiver(*this);
-    network()->read(call, receiver, pull, bytes);
-    return true;
+    return network()->read(call, receiver, pull, bytes);
 }
 
 /// The receiver asks for the payload.
@@ -173,7 +181,29 @@ void Far::send_letter(core::Thread& thread, std::int32_t process, const LetterFi
 
 // --- receiving ---
 
-void Far::watch_sender_of(const core::Request& request) noexcept {
+namespace {
+
+/// By the thread that waits for the request, which is complete now if that process, of another job, is gone and no other
+/// completes it. What a handle names the listener completes.
+void look_after(core::Request& request, std::int32_t process, GuestListener& listener) noexcept {
+    core::Thread& thread = *objects::attached_thread();
+    listener.awaited(thread, process);
+    if (!listener.is_gone(process) || request.kind.load(relaxed) == core::Kind::request ||
+        request.completed() || !awaits_peer(request, process))
+        return;
+    ProgressCall call(thread);
+    request.error = MPI_ERR_PROC_ABORTED;
+    set_awaits_payload(request, false);
+    call.complete(request);
+}
+
+}  // namespace
+
+void Far::watch_sender_of(const core::Request& awaited) noexcept {
+    auto& request = const_cast<core::Request&>(awaited);
+    const bool is_send = request.operation == core::Operation::send;
+    if (is_send && objects::attached_thread()->process->numbers.is_guest(request.peer))
+        return look_after(request, request.peer, *base_.guest_listener);
     const objects::Communicator* communicator = request.communicator;
     if (request.operation != core::Operation::receive || communicator == nullptr) return;
     // A place of the library's own is no rank there: then another one is watched than is meant, if any.
@@ -181,7 +211,7 @@ void Far::watch_sender_of(const core::Request& request) noexcept {
         const std::int32_t process = objects::process_named_by(*communicator, rank);
         if (process < 0 || !base_.is_far(process)) return;
         watch(process);
-        base_.guest_listener->awaited(*objects::attached_thread(), process);
+        look_after(request, process, *base_.guest_listener);
     };
     const std::int32_t source = others_.receiver.pattern_of(request).source;
     if (source != match::any_source) return watch_rank(source);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <chrono>
 
+#include "p2p/awaited_peer.hpp"
 #include "p2p/backlog.hpp"
 #include "p2p/incoming_stream.hpp"
 #include "p2p/node_cores.hpp"
@@ -120,6 +121,7 @@ void LargeCopy::fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes)
 
 void LargeCopy::settle(ProgressCall& call, const Pull& pull) {
     sender_.control(call, pull.instance, pull.process, FinFields{pull.sender});
+    set_awaits_payload(*pull.receive, false);
     call.complete(*pull.receive);
 }
 

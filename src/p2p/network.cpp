@@ -25,7 +25,7 @@ constexpr std::size_t most_payload_to_guests = std::size_t{32} << 10;
 
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 
-/// A lane does not tell of parts of a payload: a poll that takes so many ticks (4 to 8 us, where they are of some
+/// The network of a job does not tell of parts of a payload: a poll that takes so many ticks (4 to 8 us, where they are of some
 /// gigahertz) has moved some, and who waits goes on spinning.
 constexpr std::uint64_t longer_than_nothing = 16384;
 
@@ -61,9 +61,11 @@ struct Network::Adapter final : transport::Arrivals {
         network.end_piece(call, receiver, *reinterpret_cast<Reading*>(token), fine);
     }
     void lost(transport::Peer peer, std::string_view why) noexcept override {
+        network.end_exposures(process(peer));
         if (!network.is_closing()) receiver.lost(process(peer), why);
     }
     void left(transport::Peer peer) noexcept override {
+        network.end_exposures(process(peer));
         if (!network.is_closing()) receiver.left(process(peer));
     }
     void stranger() noexcept override { network.counters_.network_strangers.add(); }
@@ -217,7 +219,7 @@ bool Network::hand_over_held(ProgressCall& call, Receiver& receiver) noexcept {
             at = &queue.next_active;
         }
     }
-    if (ask_for_pieces(receiver)) moved = true;
+    if (ask_for_pieces(call, receiver)) moved = true;
     if (std::exchange(urgent_, false)) lane_.flush();
     if (!lane_.owes()) complete_gathered(call, receiver);
     return moved;
@@ -309,47 +311,77 @@ void Network::watch(Receiver& receiver, std::int32_t process) noexcept {
 
 // --- reading ---
 
-transport::RemoteMemory Network::expose(const core::Request& send, transport::Bytes payload) {
+std::optional<transport::RemoteMemory> Network::expose(Receiver& receiver,
+                                                       const core::Request& send,
+                                                       transport::Bytes payload) {
     const std::lock_guard lane(lane_lock_);
-    auto exposed = lane_.expose(payload);
+    if (!can_read(receiver, send.peer, payload.size())) return std::nullopt;
+    auto exposed = lane_.expose(static_cast<transport::Peer>(numbers_.rank_of(send.peer)), payload);
     const transport::RemoteMemory remote = exposed->remote();
-    exposed_[&send] = std::move(exposed);
+    exposed_[&send] = {send.peer, std::move(exposed)};
     return remote;
 }
 
-void Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes) {
+/// That process is gone, and asks for nothing any more. Lane held.
+void Network::end_exposures(std::int32_t process) noexcept {
+    std::erase_if(exposed_, [&](const auto& exposed) { return exposed.second.to == process; });
+}
+
+/// Lane held.
+bool Network::can_read(Receiver& receiver, std::int32_t process, std::uint64_t bytes) noexcept {
+    return connect(receiver, process) &&
+        lane_.can_read(static_cast<transport::Peer>(numbers_.rank_of(process)), bytes);
+}
+
+bool Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes) {
     auto reading = std::make_unique<Reading>(Reading{pull, bytes});
     {
         const std::lock_guard lane(lane_lock_);
+        if (!can_read(receiver, pull.process, bytes)) return false;
         Reading** last = &to_read_;
         while (*last != nullptr) last = &(*last)->next;
         *last = reading.release();
         if (traffic_ != nullptr) count(traffic_->sent, pull.process);
-        (void)ask_for_pieces(receiver);
+        (void)ask_for_pieces(call, receiver);
+        tell_worker_what_is_owed();
     }
     hand_over(call, receiver);
+    return true;
 }
 
 /// True if any was. Lane held.
-bool Network::ask_for_pieces(Receiver& receiver) noexcept {
+bool Network::ask_for_pieces(ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
-    while (to_read_ != nullptr && pieces_ < most_pieces && ask_for_piece(receiver, *to_read_)) {
-        if (to_read_->asked == to_read_->bytes) to_read_ = to_read_->next;
+    while (to_read_ != nullptr && pieces_ < most_pieces && ask_for_piece(*to_read_)) {
+        Reading& reading = *to_read_;
+        if (reading.asked == reading.bytes) {
+            to_read_ = reading.next;
+            if (reading.pieces == 0) end_reading(call, receiver, reading);
+        }
         moved = true;
     }
     return moved;
 }
 
-/// False: there is no room for it. Lane held.
-bool Network::ask_for_piece(Receiver& receiver, Reading& reading) noexcept {
+/// False: there is no room for it. After a piece that could not be read no other is asked for. Lane held.
+bool Network::ask_for_piece(Reading& reading) noexcept {
     const Pull& pull = reading.pull;
     const std::uint64_t bytes = std::min(piece, reading.bytes - reading.asked);
-    if (!connect(receiver, pull.process)) return false;
-    if (lane_.read(static_cast<transport::Peer>(numbers_.rank_of(pull.process)),
-                   {pull.address + reading.asked, pull.key},
-                   {pull.receive->buffer + reading.asked, bytes},
-                   reinterpret_cast<std::uint64_t>(&reading)) != transport::Post::done)
-        return false;
+    if (reading.failed) {
+        reading.asked = reading.bytes;
+        return true;
+    }
+    const auto peer = static_cast<transport::Peer>(numbers_.rank_of(pull.process));
+    switch (lane_.read(peer, {pull.address + reading.asked, pull.key},
+                       {pull.receive->buffer + reading.asked, bytes},
+                       reinterpret_cast<std::uint64_t>(&reading))) {
+        case transport::Post::retry: return false;
+        case transport::Post::faulty:  // the lane tells of it
+            reading.failed = true;
+            reading.asked = reading.bytes;
+            return true;
+        case transport::Post::done: break;
+    }
     reading.asked += bytes;
     ++reading.pieces;
     ++pieces_;
@@ -361,13 +393,17 @@ void Network::end_piece(ProgressCall& call, Receiver& receiver, Reading& reading
                         bool fine) noexcept {
     --pieces_;
     --reading.pieces;
-    reading.failed = reading.failed || !fine;  // the lane tells that the peer is lost
-    if (reading.pieces != 0 || reading.asked != reading.bytes) return;
+    reading.failed = reading.failed || !fine;
+    if (reading.pieces == 0 && reading.asked == reading.bytes) end_reading(call, receiver, reading);
+}
+
+/// Lane held.
+void Network::end_reading(ProgressCall& call, Receiver& receiver, Reading& reading) noexcept {
     const std::unique_ptr<Reading> over(&reading);
-    if (over->failed) return;
-    counters_.network_received_bytes.add(over->bytes);
-    receiver.has_read(call, over->pull);
     if (traffic_ != nullptr) count(traffic_->taken, over->pull.process);
+    if (over->failed) return receiver.has_not_read(call, over->pull, over->bytes);
+    counters_.network_received_bytes.add(over->bytes);
+    receiver.has_read(call, over->pull, over->bytes);
 }
 
 // --- completing ---
@@ -395,14 +431,18 @@ bool Network::poll(ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
     {
         const std::lock_guard lane(lane_lock_, std::adopt_lock);
-        const std::uint64_t begin = platform::ticks();
-        moved = poll_held(call, receiver);
-        if (platform::ticks() - begin > longer_than_nothing) moved = true;
+        moved = lane_.has_job() ? poll_held_and_see(call, receiver) : poll_held(call, receiver);
         polls_.store(polls_.load(relaxed) + 1, relaxed);
         tell_worker_what_is_owed();
     }
     hand_over(call, receiver);
     return moved;
+}
+
+/// As poll_held(), where a part of a payload may come of which nothing is told. Lane held.
+bool Network::poll_held_and_see(ProgressCall& call, Receiver& receiver) noexcept {
+    const std::uint64_t begin = platform::ticks();
+    return poll_held(call, receiver) || platform::ticks() - begin > longer_than_nothing;
 }
 
 bool Network::poll_surely(ProgressCall& call, Receiver& receiver) noexcept {

@@ -25,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -62,8 +63,12 @@ public:
         virtual void polled(ProgressCall& call) noexcept = 0;
         /// The last piece of a payload has left.
         virtual void streamed() noexcept = 0;
-        /// A payload has been read.
-        virtual void has_read(ProgressCall& call, const Pull& pull) noexcept = 0;
+        /// The first `bytes` of a payload have been read.
+        virtual void has_read(ProgressCall& call, const Pull& pull,
+                              std::uint64_t bytes) noexcept = 0;
+        /// They are not, or not all: they are to be asked for.
+        virtual void has_not_read(ProgressCall& call, const Pull& pull,
+                                  std::uint64_t bytes) noexcept = 0;
 
     protected:
         ~Receiver() = default;
@@ -100,9 +105,10 @@ public:
 
     // Payloads that receivers read out of the memory of their senders, where the network does that.
 
-    bool can_read() const noexcept { return lane_.can_read(); }
-    /// Of a send, until end_exposure(). Throws std::bad_alloc, or std::runtime_error with what the network says.
-    transport::RemoteMemory expose(const core::Request& send, transport::Bytes payload);
+    /// Of a send, until end_exposure(). Returns nothing where that process does not read so much. Throws std::bad_alloc,
+    /// or std::runtime_error with what the network says.
+    std::optional<transport::RemoteMemory> expose(Receiver& receiver, const core::Request& send,
+                                                  transport::Bytes payload);
     /// In a call of the receiver.
     void end_exposure(const core::Request& send) noexcept { exposed_.erase(&send); }
     /// Outside of one: nobody has been told of it.
@@ -110,8 +116,9 @@ public:
         const std::lock_guard lane(lane_lock_);
         exposed_.erase(&send);
     }
-    /// Reads the first `bytes` of a message; has_read() tells. Throws std::bad_alloc, and has done nothing then.
-    void read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes);
+    /// Reads the first `bytes` of a message; has_read() or has_not_read() tells. Returns false where the network does not
+    /// do that. Throws std::bad_alloc, and has done nothing then.
+    bool read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes);
 
     /// Progress, unless another thread makes it; true if there was any.
     bool poll(ProgressCall& call, Receiver& receiver) noexcept;
@@ -196,11 +203,15 @@ private:
                          std::uint64_t bytes) noexcept;
     bool connect(Receiver& receiver, std::int32_t process) noexcept;
     std::string address_of(std::int32_t rank) const;
-    bool ask_for_pieces(Receiver& receiver) noexcept;
-    bool ask_for_piece(Receiver& receiver, Reading& reading) noexcept;
+    void end_exposures(std::int32_t process) noexcept;
+    bool can_read(Receiver& receiver, std::int32_t process, std::uint64_t bytes) noexcept;
+    bool ask_for_pieces(ProgressCall& call, Receiver& receiver) noexcept;
+    bool ask_for_piece(Reading& reading) noexcept;
     void end_piece(ProgressCall& call, Receiver& receiver, Reading& reading, bool fine) noexcept;
+    void end_reading(ProgressCall& call, Receiver& receiver, Reading& reading) noexcept;
     void complete_gathered(ProgressCall& call, Receiver& receiver) noexcept;
     bool poll_held(ProgressCall& call, Receiver& receiver) noexcept;
+    bool poll_held_and_see(ProgressCall& call, Receiver& receiver) noexcept;
     void free(instance::Pending& pending) noexcept;
     void count(std::atomic<std::uint64_t>& what, std::int32_t process) const noexcept;
     bool is_owed() const noexcept {
@@ -220,7 +231,11 @@ private:
     core::FreeList<instance::Pending> free_;
     std::vector<std::byte> packed_;  ///< one payload, out of data with gaps; its size never changes
     instance::PendingList gathered_;  ///< handed over, and perhaps not gone
-    std::unordered_map<const core::Request*, std::unique_ptr<transport::AnyExposed>> exposed_;
+    struct Exposure {
+        std::int32_t to;
+        std::unique_ptr<transport::AnyExposed> memory;
+    };
+    std::unordered_map<const core::Request*, Exposure> exposed_;
     Reading* to_read_ = nullptr;  ///< of which pieces are still to be asked for
     std::uint32_t pieces_ = 0;    ///< of payloads, that are being read
     bool urgent_ = false;         ///< somebody waits for what has gathered

@@ -22,7 +22,7 @@
 /// another node is asked with `cancel`; it answers `cancelled` if it finds the message, and else nothing: then
 /// the message is being received.
 ///
-/// Messages to other nodes are eager, eager_sync, readable, or rendezvous, whose payload is pipelined then. What is done
+/// Messages to other nodes and jobs are eager, eager_sync, readable, or rendezvous, whose payload is pipelined then. What is done
 /// to a window's memory there is asked with `access` (p2p/far_access.hpp). Answers are `data`, `ack`, or `refused`.
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 #include "core/causality.hpp"
 #include "p2p/any_tag.hpp"
+#include "p2p/awaited_peer.hpp"
 #include "p2p/far.hpp"
 #include "p2p/large_copy.hpp"
 #include "p2p/payload.hpp"
@@ -239,6 +240,7 @@ Pull Receiver::take_announced(core::Thread& thread, core::Request& receive,
 
 void Receiver::pull(ProgressCall& call, const Pull& pull) {
     if (pull.process != base_.rank) others_.threads.note_large_message();
+    if (base_.is_far(pull.process)) set_awaits_payload(*pull.receive, true);
     pull.protocol->fetch(others_.parts, call, pull, fit(*pull.receive, pull.length));
 }
 

@@ -40,8 +40,8 @@ public:
     Instances likely_instances() const noexcept { return engine_.likely_instances_of(request_); }
     Instances instances() const noexcept { return engine_.instance_of(request_); }
     void announce(sync::Slot* slot) noexcept {
-        if (slot != nullptr) engine_.far().watch_sender(request_);
         contested = !announcement_.make(request_, slot);
+        if (slot != nullptr) engine_.far().watch_sender(request_);
     }
     /// By its number, once it holds; -1: not known.
     std::int32_t answered_by() const noexcept { return contested ? -1 : request_.peer; }
@@ -114,8 +114,8 @@ public:
         for (std::size_t i = requests_.size(); i-- > first_;) {
             if (is_complete(requests_[i])) continue;
             announced_ = requests_[i];
-            engine_.far().watch_sender(*announced_);
             contested = !announcement_.make(*announced_, slot);
+            engine_.far().watch_sender(*announced_);
             return;
         }
     }
@@ -145,8 +145,8 @@ public:
     void announce(sync::Slot* slot) noexcept {
         for (core::Request* request : requests_) {
             if (request == nullptr) continue;
-            if (slot != nullptr) engine_.far().watch_sender(*request);
             if (!announcement_.make(*request, slot)) contested = true;
+            if (slot != nullptr) engine_.far().watch_sender(*request);
         }
     }
     void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {

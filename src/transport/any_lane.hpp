@@ -52,8 +52,9 @@ public:
     virtual void disarm() noexcept = 0;
     virtual std::chrono::milliseconds nap() const noexcept = 0;
 
-    virtual bool can_read() const noexcept = 0;
-    virtual std::unique_ptr<AnyExposed> expose(Bytes memory) = 0;
+    /// Of a peer that it knows: see Lane.
+    virtual bool can_read(Peer peer, std::size_t length) const noexcept = 0;
+    virtual std::unique_ptr<AnyExposed> expose(Peer to, Bytes memory) = 0;
     virtual Post read(Peer peer, RemoteMemory remote, std::span<std::byte> local,
                       std::uint64_t token) noexcept = 0;
 
@@ -88,8 +89,10 @@ public:
     bool arm() noexcept override { return lane_.arm(); }
     void disarm() noexcept override { lane_.disarm(); }
     std::chrono::milliseconds nap() const noexcept override { return lane_.nap(); }
-    bool can_read() const noexcept override { return lane_.can_read(); }
-    std::unique_ptr<AnyExposed> expose(Bytes memory) override {
+    bool can_read(Peer peer, std::size_t length) const noexcept override {
+        return lane_.can_read(peer, length);
+    }
+    std::unique_ptr<AnyExposed> expose(Peer, Bytes memory) override {
         return std::make_unique<Exposed>(lane_.expose(memory));
     }
     Post read(Peer peer, RemoteMemory remote, std::span<std::byte> local,

@@ -70,7 +70,11 @@ public:
         return post;
     }
     void flush() noexcept;
-    bool owes() const noexcept { return !listed_.empty(); }
+    bool owes() const noexcept {
+        if constexpr (requires { wire_.owes(); })
+            if (wire_.owes()) return true;
+        return !listed_.empty();
+    }
     template <Consumer C>
     std::size_t poll(C& consumer) noexcept;
     std::size_t most_payload() const noexcept {
@@ -83,6 +87,11 @@ public:
     std::chrono::milliseconds nap() const noexcept;
 
     bool can_read() const noexcept { return wire_.can_read(); }
+    /// Whether messages of that length from this peer, or to it, are to be read: both sides find the same.
+    bool can_read(Peer peer, std::size_t length) const noexcept {
+        const State& state = *find_state(peer);
+        return state.usable() && wire_.can_read(state.destination, length);
+    }
     Exposed expose(Bytes memory) { return wire_.expose(memory); }
     Post read(Peer peer, RemoteMemory from, std::span<std::byte> to, std::uint64_t token) noexcept;
 
@@ -129,6 +138,7 @@ private:
     State& state_of(Peer peer);
     Post append(State& state, const Header& header, Bytes prefix, Bytes payload) noexcept;
     bool open_batch(State& state) noexcept;
+    const BatchHeader& header_of(State& state) const;
     bool send_batch(State& state) noexcept;
     Sent hand_to_wire(State& state, std::size_t bytes) noexcept;
     void list(State& state) noexcept {
@@ -180,10 +190,11 @@ private:
     M members_;
     const Patience patience_;
     PagedTable<std::unique_ptr<State>> peers_{members_.limit()};
-    std::vector<State*> in_use_;  ///< those that are there
-    std::vector<State*> listed_;  ///< those for which something waits
-    std::vector<State*> untold_;  ///< that have ended, of which the consumer is to hear
-    std::vector<State*> owing_;   ///< to which an answer is due
+    std::vector<State*> in_use_;        ///< those that are there
+    std::vector<State*> listed_;        ///< those for which something waits
+    std::vector<State*> untold_;        ///< that have ended, of which the consumer is to hear
+    std::vector<State*> owing_;         ///< to which an answer is due
+    std::array<WireEvent, 16> events_;  ///< of the poll that is under way
     std::deque<Arrival> held_;
     std::vector<std::unique_ptr<SendBuffer>> buffers_;
     SendBuffer* free_ = nullptr;

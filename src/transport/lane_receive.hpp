@@ -12,9 +12,8 @@ std::size_t Lane<W, M>::poll(C& consumer) noexcept {
     ++turn_;
     flush();
     std::size_t happened = take_in_held(consumer);
-    std::array<WireEvent, 16> events;
     // Also while something is held: sends end, and the wire has only so many buffers for what comes.
-    for (const WireEvent& event : std::span(events).first(wire_.events(events)))
+    for (const WireEvent& event : std::span(events_).first(wire_.events(events_)))
         happened += handle(consumer, event);
     if (!owing_.empty()) answer_calls();
     if (watches_clock()) look_at_clock();
@@ -59,7 +58,7 @@ template <Consumer C>
 void Lane<W, M>::handle_read(C& consumer, Read& read, int error) noexcept {
     --reading_;
     read.next = std::exchange(free_reads_, &read);
-    if (error != 0) fail(*find_state(read.peer), std::strerror(error));
+    if (error != 0 && error != not_readable) fail(*find_state(read.peer), std::strerror(error));
     consumer.read_over(read.token, error == 0);
 }
 

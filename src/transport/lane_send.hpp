@@ -62,11 +62,19 @@ bool Lane<W, M>::open_batch(State& state) noexcept {
     return true;
 }
 
+/// Of the next batch. Only that of the first batch, and the number, are another one's.
+template <Wire W, class M>
+const BatchHeader& Lane<W, M>::header_of(State& state) const {
+    if (state.next_out <= 1) state.header = members_.header(state.number, state.next_out);
+    state.header.sequence = state.next_out;
+    return state.header;
+}
+
 /// True: the batch has left, or there was none.
 template <Wire W, class M>
 bool Lane<W, M>::send_batch(State& state) noexcept {
     if (!state.batch.is_open()) return true;
-    const std::size_t bytes = state.batch.seal(members_.header(state.number, state.next_out));
+    const std::size_t bytes = state.batch.seal(header_of(state));
     switch (hand_to_wire(state, bytes)) {
         case Sent::again:
             if (!std::exchange(state.stuck, true)) state.stuck_since = Clock::now();

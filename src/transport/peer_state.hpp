@@ -40,6 +40,7 @@ struct PeerState {
     std::uint64_t left_in_turn = 0;  ///< in which turn of the lane something was sent
     SendBuffer* buffer = nullptr;    ///< that of the batch
     BatchWriter batch;
+    BatchHeader header{};  ///< of the batch that has left last
 
     std::uint32_t called = 0;    ///< calls sent
     std::uint32_t answered = 0;  ///< the latest call that was answered

@@ -90,7 +90,7 @@ concept Consumer =
     requires(C consumer, Peer peer, Header& header, std::uint64_t token, std::string_view why) {
         /// False: not now. The header is in its place, the payload behind it, both the consumer's during the call.
         { consumer.arrived(peer, header) } noexcept -> std::same_as<bool>;
-        /// A read() with this token is over; false: the peer is faulty.
+        /// A read() with this token is over; false: the peer is faulty, or its memory cannot be read.
         { consumer.read_over(token, bool{}) } noexcept -> std::same_as<void>;
         { consumer.lost(peer, why) } noexcept -> std::same_as<void>;
         { consumer.left(peer) } noexcept -> std::same_as<void>;

@@ -3,8 +3,6 @@
 /// Two lanes as one: that to other nodes of the job, if it is on several, and that to guests, once there may be any. Peers
 /// below the size of the job are the first one's, others the second's, where they are numbered from 0.
 ///
-/// Reading        large payloads are read by the network only while there is no lane to guests: who exposes memory does not
-///                say to whom.
 /// Thread safety  as a lane.
 
 #include <cassert>
@@ -50,8 +48,12 @@ public:
     }
     std::chrono::milliseconds nap() const noexcept override;
 
-    bool can_read() const noexcept override { return guests_ == nullptr && job_->can_read(); }
-    std::unique_ptr<AnyExposed> expose(Bytes memory) override { return first().expose(memory); }
+    bool can_read(Peer peer, std::size_t length) const noexcept override {
+        return lane_of(peer).can_read(place(peer), length);
+    }
+    std::unique_ptr<AnyExposed> expose(Peer to, Bytes memory) override {
+        return lane_of(to).expose(place(to), memory);
+    }
     Post read(Peer peer, RemoteMemory remote, std::span<std::byte> local,
               std::uint64_t token) noexcept override {
         return lane_of(peer).read(place(peer), remote, local, token);

@@ -11,6 +11,7 @@
 ///                has room for a limited number of them; senders get `again` then.
 /// Thread safety  one thread at a time.
 
+#include <cerrno>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -38,6 +39,9 @@ struct WireEvent {
     int error = 0;                  ///< of errno; 0: it went well
 };
 
+/// The error of a read that the kernel or the memory does not allow. It says nothing against the peer.
+inline constexpr int not_readable = EPERM;
+
 struct SendBuffer : Operation {
     Peer peer = 0;
     SendBuffer* next = nullptr;  ///< among the free ones
@@ -48,8 +52,8 @@ template <class W>
 concept Wire =
     requires(W wire, const W& asked, typename W::Destination to, const std::string& address,
              SendBuffer& buffer, Operation& operation, Bytes bytes, std::span<WireEvent> events,
-             RemoteMemory remote, std::span<std::byte> local, std::string& why,
-             std::chrono::milliseconds within) {
+             RemoteMemory remote, std::span<std::byte> local, std::size_t length,
+             std::string& why, std::chrono::milliseconds within) {
         { W::name } -> std::convertible_to<std::string_view>;
         { asked.address() } -> std::same_as<std::string>;
         /// Throws std::runtime_error if that is no address.
@@ -79,7 +83,9 @@ concept Wire =
         { asked.descriptor() } noexcept -> std::same_as<int>;
         { wire.may_sleep() } noexcept -> std::same_as<bool>;
 
+        /// Of any peer; and whether a message of that length from this one is worth it.
         { asked.can_read() } noexcept -> std::same_as<bool>;
+        { asked.can_read(to, length) } noexcept -> std::same_as<bool>;
         { wire.expose(bytes) } -> std::same_as<typename W::Exposed>;
         { wire.read(to, remote, local, operation) } noexcept -> std::same_as<Sent>;
     };

@@ -3,6 +3,7 @@
 /// the sender helps with a long one (`share`, `shared`); or asks for it (`cts`), and `data` come. `fin` ends both, but
 /// those that ended by `data`.
 
+#include "p2p/awaited_peer.hpp"
 #include "p2p/far.hpp"
 #include "p2p/large_copy.hpp"
 #include "p2p/payload.hpp"
@@ -47,6 +48,7 @@ void receive_fragment(const Parts&, const Arrival& arrival) {
     receive.remaining -= bytes;
     if (receive.remaining != 0) return;
     arrival.call.thread.copying.pipelined_bytes.add(receive.bytes);
+    set_awaits_payload(receive, false);
     arrival.call.complete(receive);
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace heddle::transport::sockets {
 namespace {
@@ -23,10 +24,13 @@ bool is_shortage(int error) noexcept {
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-bool listens_as_this_user(int socket) noexcept {
+/// Returns the id of the process that listens, 0 if it is none here; nothing if it is of another user.
+std::optional<int> listener_of_this_user(int socket) noexcept {
     ucred peer{};
     socklen_t bytes = sizeof peer;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.uid != geteuid())
+        return std::nullopt;
+    return peer.pid;
 }
 
 int error_of(int socket) noexcept {
@@ -62,6 +66,12 @@ Sent Outgoing::inject(Bytes batch) noexcept {
     std::memcpy(copy_.get(), batch.data(), batch.size());
     rest_.batch = {copy_.get(), batch.size()};
     return sent;
+}
+
+Sent Outgoing::read(RemoteMemory from, std::span<std::byte> to, Operation& operation) noexcept {
+    if (state_ != State::ready && !open()) return is_told() ? Sent::failed : Sent::again;
+    completions_.push(operation, reader_.read(from, secret_, to) ? 0 : not_readable);
+    return Sent::accepted;
 }
 
 Sent Outgoing::begin(Bytes batch) noexcept {
@@ -199,10 +209,12 @@ bool Outgoing::open_beside() noexcept {
         if (!is_short_ && error_ != EAGAIN) fail(error_);
         return false;
     }
-    if (!listens_as_this_user(socket_.number())) {
+    const std::optional<int> listener = listener_of_this_user(socket_.number());
+    if (!listener) {
         fail(EACCES);
         return false;
     }
+    reader_.set_process(*listener);
     if (say_hello()) return true;
     fail(ECONNRESET);
     return false;
@@ -366,7 +378,7 @@ Probe& Outgoing::probe() {
 
 /// On one machine a socket knows at once that its peer has gone.
 bool Outgoing::is_acknowledged(std::chrono::milliseconds within) noexcept {
-    if (!endpoints_.front().is_internet()) return !is_told();
+    if (is_beside()) return !is_told();
     if (!is_connected()) return false;
     if (probe_ != nullptr && probe_->is_acknowledged(within)) return true;
     return acknowledgement_age(socket_.number()) <= within;

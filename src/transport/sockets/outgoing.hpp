@@ -27,6 +27,7 @@
 #include "transport/sockets/descriptor.hpp"
 #include "transport/sockets/hello.hpp"
 #include "transport/sockets/loop.hpp"
+#include "transport/sockets/peer_reader.hpp"
 #include "transport/sockets/ring_memory.hpp"
 
 namespace heddle::transport::sockets {
@@ -48,13 +49,16 @@ public:
           completions_(completions),
           secret_(secret),
           endpoints_(std::move(endpoints)),
-          rings_(rings && !endpoints_.front().is_internet()) {}
+          rings_(rings && is_beside()) {}
     ~Outgoing();
     Outgoing(const Outgoing&) = delete;
     Outgoing& operator=(const Outgoing&) = delete;
 
     Sent send(SendBuffer& buffer, std::size_t bytes) noexcept;
     Sent inject(Bytes batch) noexcept;
+    /// Is over at once, and only told later. Without a connection it makes one.
+    Sent read(RemoteMemory from, std::span<std::byte> to, Operation& operation) noexcept;
+    bool is_beside() const noexcept { return !endpoints_.front().is_internet(); }
     void tick() noexcept;
     /// errno; 0: it has not failed, or that is not to be told yet.
     int error() const noexcept { return is_told() ? error_ : 0; }
@@ -136,6 +140,7 @@ private:
     std::unique_ptr<Probe> probe_;
     unsigned batches_ = 0;  ///< by the socket, as far as they are counted
     std::unique_ptr<SendingRing> ring_;
+    PeerReader reader_;
     enum class RingState : std::uint8_t {
         none,
         offered,

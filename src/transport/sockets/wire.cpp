@@ -7,7 +7,8 @@
 
 namespace heddle::transport::sockets {
 
-Wire::Wire(const Options& options) : acceptor_(loop_, options.rings), rings_(options.rings) {
+Wire::Wire(const Options& options)
+    : read_from_(options.read_from), acceptor_(loop_, options.rings), rings_(options.rings) {
     if (options.same_machine) acceptor_.listen_here(own_);
     if (options.other_hosts) acceptor_.listen_to_others(own_, options.interface);
 }
@@ -40,6 +41,7 @@ Outgoing* Wire::known(const std::string& address) const noexcept {
 }
 
 std::size_t Wire::events(std::span<WireEvent> events) noexcept {
+    has_read_ = false;
     acceptor_.look_at_rings();
     // Also where there is no end to what comes by rings.
     if (!acceptor_.has_batches() || ++without_look_ == most_without_look) {

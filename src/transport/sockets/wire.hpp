@@ -9,6 +9,7 @@
 ///                system. Processes of other users are refused, by both sides.
 /// Rings          in memory that the two processes share carry what is sent between them on one machine, once they have
 ///                exchanged some batches. The sockets stay for bells and for the end.
+/// Reading        large messages are read out of the memory of processes on this machine (peer_reader.hpp), where Options say so.
 /// Elsewhere      TCP, over IPv4 and IPv6, to whichever of the receiver's addresses leads there.
 /// Secret         128 random bits in address(). A sender says them first; whoever does not is hung up on. Where an address is
 ///                published, who can read it may send.
@@ -33,12 +34,16 @@
 
 namespace heddle::transport::sockets {
 
+inline constexpr std::size_t never_read = ~std::size_t{0};
+
 struct Options {
     bool same_machine = true;  ///< listens in the abstract namespace; false: only over TCP
     bool other_hosts = true;   ///< listens over TCP, at all interfaces
     /// Whose addresses others are told; empty: those of all, if possible without the loopback.
     std::string interface = std::string();
     bool rings = true;  ///< offers and accepts rings in shared memory
+    /// On one machine, messages from so many bytes on are read out of the memory of their senders.
+    std::size_t read_from = never_read;
 };
 
 class Wire {
@@ -46,10 +51,14 @@ public:
     static constexpr std::string_view name = "sockets";
     using Destination = Outgoing*;
 
-    /// Of memory that others may read there is none.
+    /// Peers on this machine read by themselves what the kernel lets them.
     class Exposed {
     public:
-        RemoteMemory remote() const noexcept { return {0, 0}; }
+        explicit Exposed(RemoteMemory remote) noexcept : remote_(remote) {}
+        RemoteMemory remote() const noexcept { return remote_; }
+
+    private:
+        RemoteMemory remote_;
     };
 
     /// Throws std::runtime_error with what the kernel says.
@@ -88,12 +97,22 @@ public:
             acceptor_.make_cold();
     }
 
-    bool can_read() const noexcept { return false; }
-    Exposed expose(Bytes) { return {}; }
-    Sent read(Outgoing*, RemoteMemory, std::span<std::byte>, Operation&) noexcept {
-        failure_ = ENOTSUP;
-        return Sent::failed;
+    bool can_read() const noexcept { return read_from_ != never_read && own_.name != 0; }
+    bool can_read(const Outgoing* from, std::size_t length) const noexcept {
+        return can_read() && length >= read_from_ && from->is_beside();
     }
+    Exposed expose(Bytes memory) {
+        return Exposed({reinterpret_cast<std::uint64_t>(memory.data()), secret_page_.key()});
+    }
+    /// One between two calls of events(): what else has come is not held up for long.
+    Sent read(Outgoing* from, RemoteMemory remote, std::span<std::byte> to,
+              Operation& operation) noexcept {
+        if (std::exchange(has_read_, true)) return Sent::again;
+        return judge(*from, from->read(remote, to, operation));
+    }
+
+    /// A read is over, of which no descriptor tells.
+    bool owes() const noexcept { return has_read_; }
 
     /// How many were hung up on.
     std::uint64_t strangers() const noexcept { return acceptor_.strangers(); }
@@ -119,6 +138,9 @@ private:
     static constexpr unsigned most_looks_before_failure = 64;
 
     Address own_ = Address::of_this_process();
+    const SecretPage secret_page_{own_.secret};
+    const std::size_t read_from_;
+    bool has_read_ = false;  ///< since events() was called
     Loop loop_;
     Completions completions_;
     Acceptor acceptor_;
