@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #include "instance/pending.hpp"
+#include "node/offers.hpp"
+#include "node/payload_ring.hpp"
 #include "node/ring.hpp"
 #include "tool/counters.hpp"
 

@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "node/segments.hpp"
+#include "node/sizes.hpp"
 #include "platform/memory.hpp"
 
 namespace heddle::objects {

@@ -26,10 +26,10 @@ class AnyTag;
 class Backlog;
 class LargeCopy;
 class Network;
-struct Parts;
 class Receiver;
 class Sender;
 class Unexpected;
+struct Parts;
 
 class Far {
 public:

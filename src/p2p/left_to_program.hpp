@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "core/thread.hpp"
-#include "node/context_use.hpp"
+#include "node/mailboxes.hpp"
 #include "p2p/progress_call.hpp"
 
 namespace heddle::p2p {

@@ -20,6 +20,7 @@
 
 #include "node/board.hpp"
 #include "platform/memory.hpp"
+#include "sync/orders.hpp"
 
 namespace heddle::p2p {
 

@@ -24,10 +24,11 @@
 namespace heddle::p2p {
 
 class AnyTag;
-struct Arrival;
 class Far;
-struct Parts;
+class LargeCopy;
 class ProgramThreads;
+struct Arrival;
+struct Parts;
 struct Protocol;
 class Sender;
 

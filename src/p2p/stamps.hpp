@@ -8,6 +8,7 @@
 
 #include "platform/cpu.hpp"
 #include "platform/tick_rate.hpp"
+#include "sync/orders.hpp"
 #include "tool/settings.hpp"
 
 namespace heddle::p2p {

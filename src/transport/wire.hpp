@@ -52,8 +52,8 @@ template <class W>
 concept Wire =
     requires(W wire, const W& asked, typename W::Destination to, const std::string& address,
              SendBuffer& buffer, Operation& operation, Bytes bytes, std::span<WireEvent> events,
-             RemoteMemory remote, std::span<std::byte> local, std::size_t length,
-             std::string& why, std::chrono::milliseconds within) {
+             RemoteMemory remote, std::span<std::byte> local, std::size_t length, std::string& why,
+             std::chrono::milliseconds within) {
         { W::name } -> std::convertible_to<std::string_view>;
         { asked.address() } -> std::same_as<std::string>;
         /// Throws std::runtime_error if that is no address.
