@@ -6,6 +6,7 @@ went. Nothing here sleeps for a fixed time to be right; every wait is for a cond
 """
 
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -64,7 +65,7 @@ def need_users(test, *programs):
     """Skips the test where no other user can be had, or may run the programs."""
     if os.geteuid() != 0:
         test.skipTest("only root becomes a user without other processes")
-    if not all(os.stat(os.path.dirname(path)).st_mode & 0o001 for path in programs):
+    if not all(os.stat(folder).st_mode & 0o001 for path in programs for folder in pathlib.Path(path).parents):
         test.skipTest("another user may not run the programs")
 
 
