@@ -28,6 +28,7 @@ Node::Parts::Parts(const platform::SharedObject& file, platform::Mapping mapped_
                    const Layout::Division& division)
     : object(file),
       head(std::move(mapped_head)),
+      mapped(what),
       mailboxes(begin_of(head) + layout.mailboxes, layout.mailbox_bytes, layout.source_words,
                 processes),
       segments(object, part_at<SegmentBoard>(head, layout.segment_board), division.segments,

@@ -40,8 +40,9 @@ public:
 
     /// Maps the rings to process `me`; `outgoing`: its rings to the others, too.
     bool map_rings(std::size_t me, bool outgoing) { return parts_->rings.map(me, outgoing); }
-    /// Unmaps everything but the head and segments.
+    /// Unmaps everything but the head and segments; nothing that processes of one address space share.
     void unmap() noexcept {
+        if (parts_->mapped == Mapped::all) return;
         parts_->rings.unmap();
         parts_->stages.unmap();
     }
@@ -58,6 +59,7 @@ private:
 
         const platform::SharedObject object;
         const platform::Mapping head;
+        const Mapped mapped;
         const Mailboxes mailboxes;
         const Segments segments;
         Stages stages;

@@ -40,7 +40,6 @@ bool Rings::reach(std::size_t from, std::size_t to) const {
 }
 
 void Rings::unmap() noexcept {
-    if (all_) return;
     incoming_ = {};
     for (platform::Mapping& one : outgoing_) one = {};
     for (platform::Mapping& one : payload_rings_) one = {};

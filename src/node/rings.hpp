@@ -39,6 +39,7 @@ public:
     bool map(std::size_t me, bool outgoing);
     /// Maps those from one process to another unless they are.
     bool reach(std::size_t from, std::size_t to) const;
+    /// Those to one process, and from it.
     void unmap() noexcept;
 
     /// Both ends of a ring that is mapped.
