@@ -36,7 +36,6 @@ void each(Pack& pack, T& thread) {
 
 namespace {
 
-/// All but `end`, which may be missing.
 template <class Pack, class R>
 void each_of_rank(Pack& pack, R& rank) {
     pack(rank.rank);
@@ -51,28 +50,22 @@ void each_of_rank(Pack& pack, R& rank) {
     pack(rank.traffic);
     pack(rank.waiting);
     pack(rank.threads);
+    pack(rank.end);
 }
 
 }  // namespace
 
 std::string packed(const Rank& rank) {
     Packer pack;
-    pack(rank.end.has_value());
-    pack(rank.end.value_or(""));
     each_of_rank(pack, rank);
     return std::move(pack.bytes);
 }
 
 std::optional<Rank> unpacked(std::string_view bytes) {
     Unpacker unpack(bytes);
-    bool has_ended = false;
-    std::string end;
     Rank rank;
-    unpack(has_ended);
-    unpack(end);
     each_of_rank(unpack, rank);
     if (!unpack.succeeded()) return {};
-    if (has_ended) rank.end = std::move(end);
     for (Waiting& waiting : rank.waiting) make_fit(waiting.what);
     return rank;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Values as bytes for another host, and back. Numbers are as the processor has them, texts and lists have their length
-/// before them. An entry of a list that is no number is packed by the function each(pack, entry) of its namespace.
+/// before them, and what may be missing says whether it is there. Anything else is packed by the function each(pack, value) of
+/// its namespace.
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,6 +14,10 @@
 #include <vector>
 
 namespace heddle::hangs {
+
+/// What needs no function of its own.
+template <class T>
+concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
 class Packer {
 public:
@@ -27,9 +33,23 @@ public:
     template <class T>
     void operator()(const std::vector<T>& list) {
         (*this)(static_cast<std::uint32_t>(list.size()));
-        for (const T& one : list) each(*this, one);
+        for (const T& one : list) pack(one);
+    }
+    template <class T>
+    void operator()(const std::optional<T>& value) {
+        (*this)(value.has_value());
+        if (value) pack(*value);
     }
     std::string bytes;
+
+private:
+    template <class T>
+    void pack(const T& value) {
+        if constexpr (Plain<T>)
+            (*this)(value);
+        else
+            each(*this, value);
+    }
 };
 
 class Unpacker {
@@ -46,12 +66,26 @@ public:
     template <class T>
     void operator()(std::vector<T>& list) {
         const std::uint32_t count = length();
-        for (std::uint32_t i = 0; i < count && !failed_; ++i) each(*this, list.emplace_back());
+        for (std::uint32_t i = 0; i < count && !failed_; ++i) unpack(list.emplace_back());
+    }
+    template <class T>
+    void operator()(std::optional<T>& value) {
+        bool has_value = false;
+        (*this)(has_value);
+        if (has_value && !failed_) unpack(value.emplace());
     }
     bool succeeded() const { return !failed_ && left_.empty(); }
 
 private:
     static constexpr std::uint32_t most_entries = 1 << 20;
+
+    template <class T>
+    void unpack(T& value) {
+        if constexpr (Plain<T>)
+            (*this)(value);
+        else
+            each(*this, value);
+    }
 
     std::uint32_t length() {
         std::uint32_t count = 0;

@@ -10,38 +10,16 @@ import time
 import unittest
 import uuid
 
-MARK = "HEDDLE_TEST_MARK"
+from harness import MARK, MPIEXEC, marked, our_files
+
 WATCHDOG = 100
 RANKS = 4
-
-
-def processes_with(mark):
-    """All living processes with this mark in their environment."""
-    found = []
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/environ", "rb") as file:
-                if f"{MARK}={mark}".encode() not in file.read().split(b"\0"):
-                    continue
-            with open(f"/proc/{name}/stat") as file:
-                if file.read().rpartition(")")[2].split()[0] != "Z":
-                    found.append(int(name))
-        except OSError:
-            pass
-    return found
-
-
-def shared_files():
-    """Files of shared memory, as far as their names are the library's own."""
-    return {name for name in os.listdir("/dev/shm") if "heddle" in name.lower()}
 
 
 class Kills(unittest.TestCase):
     def kill_once(self, seed, killed, after, folder):
         mark = uuid.uuid4().hex
-        job = subprocess.run([os.environ["MPIEXEC"], "-n", str(RANKS), os.environ["PROGRAM"], "--seed", str(seed),
+        job = subprocess.run([MPIEXEC, "-n", str(RANKS), os.environ["PROGRAM"], "--seed", str(seed),
                               "--killed", str(killed), str(after)],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WATCHDOG,
                              env={**os.environ, MARK: mark, "HEDDLE_STRESS_SECONDS": "3600", "TMPDIR": folder})
@@ -49,16 +27,16 @@ class Kills(unittest.TestCase):
         self.assertRegex(job.stdout, rf"rank {killed}\b.*SIGKILL")
         self.assertNotIn("not true", job.stdout)
         end = time.monotonic() + WATCHDOG
-        while processes_with(mark) and time.monotonic() < end:
+        while marked(mark) and time.monotonic() < end:
             time.sleep(0.01)
-        self.assertEqual(processes_with(mark), [])
+        self.assertEqual(marked(mark), [])
         # The program's own file may be left there, if the rank that takes its name away was killed.
         self.assertEqual([name for name in os.listdir(folder) if "heddle" in name.lower()], [])
 
     def test_a_rank_that_is_killed_at_any_moment_ends_the_job(self):
         seconds = float(os.environ.get("HEDDLE_STRESS_SECONDS") or 30)
         first = int(os.environ.get("HEDDLE_STRESS_SEED") or random.SystemRandom().randrange(1, 100000))
-        files = shared_files()
+        files = our_files()
         end = time.monotonic() + seconds
         seed = first
         while time.monotonic() < end:
@@ -69,7 +47,7 @@ class Kills(unittest.TestCase):
                 self.kill_once(seed, draw.randrange(RANKS), after, folder)
             seed += 1
         self.assertGreater(seed - first, 0)
-        self.assertEqual(shared_files() - files, set())
+        self.assertEqual(our_files() - files, set())
 
 
 if __name__ == "__main__":
