@@ -50,6 +50,7 @@ void each_of_rank(Pack& pack, R& rank) {
     pack(rank.traffic);
     pack(rank.waiting);
     pack(rank.threads);
+    pack(rank.unexpected);
     pack(rank.end);
 }
 
@@ -67,6 +68,7 @@ std::optional<Rank> unpacked(std::string_view bytes) {
     each_of_rank(unpack, rank);
     if (!unpack.succeeded()) return {};
     for (Waiting& waiting : rank.waiting) make_fit(waiting.what);
+    make_fit(rank.unexpected);
     return rank;
 }
 

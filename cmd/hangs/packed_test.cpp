@@ -25,6 +25,7 @@ Rank example() {
     thread.state = 'S';
     thread.switches = 9;
     thread.call = "MPI_Recv";
+    rank.unexpected.add(2, 1, 14);
     return rank;
 }
 
@@ -46,6 +47,8 @@ TEST(PackedRank, unpacked_says_the_same) {
     ASSERT_EQ(rank->threads.size(), 1U);
     EXPECT_EQ(rank->threads[0].state, 'S');
     EXPECT_EQ(rank->threads[0].switches, 9U);
+    EXPECT_EQ(rank->unexpected.listed[0].messages, 1U);
+    EXPECT_EQ(rank->unexpected.listed[0].tag, 14);
 }
 
 TEST(PackedRank, that_has_ended_says_how) {
@@ -65,8 +68,10 @@ TEST(PackedRank, with_other_numbers_than_can_be_is_shown_all_the_same) {
     Rank rank = example();
     rank.waiting[0].what.listed[0].kind = static_cast<node::AwaitedKind>(200);
     std::fill_n(rank.waiting[0].what.call, sizeof rank.waiting[0].what.call, '\x01');
+    std::fill_n(rank.unexpected.listed[0].communicator, 32, 'x');
     const auto got = unpacked(packed(rank));
     ASSERT_TRUE(got);
+    EXPECT_EQ(std::string(got->unexpected.listed[0].communicator), std::string(31, 'x'));
     EXPECT_EQ(got->waiting[0].what.listed[0].kind, node::AwaitedKind::unknown);
     EXPECT_EQ(std::string(got->waiting[0].what.call), std::string(36, '?'));
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "json.hpp"
+#include "near_by.hpp"
 #include "words.hpp"
 
 namespace heddle::hangs {
@@ -116,6 +117,32 @@ std::string wait_in_program(const Rank& rank, const Thread& thread) {
         : fmt::format("a thread waits for a mutex that {} holds", other);
 }
 
+/// What several ranks say, each with as many peers: "7" where it is the same for all, else "1, 2, 3 ... 0" in the order of the
+/// ranks.
+std::string peers_at(const std::vector<std::vector<int>>& peers_of_each, std::size_t place) {
+    std::vector<std::string> all;
+    std::set<int> different;
+    for (const std::vector<int>& peers : peers_of_each) {
+        different.insert(peers[place]);
+        all.push_back(std::to_string(peers[place]));
+    }
+    if (different.size() == 1) return all.front();
+    constexpr std::size_t most = 6;
+    if (all.size() > most) {
+        all[most - 2] = "...";
+        all[most - 1] = all.back();
+        all.resize(most);
+    }
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+std::string with_peers_of_each(const std::string& text,
+                               const std::vector<std::vector<int>>& peers_of_each) {
+    std::vector<std::string> peers;
+    for (std::size_t i = 0; i < peers_of_each.front().size(); ++i)
+        peers.push_back(peers_at(peers_of_each, i));
+    return with_peers(text, peers);
+}
+
 class Groups {
 public:
     Groups(const Snapshot& now, const Snapshot* before) : now_(now), before_(before) {
@@ -167,23 +194,6 @@ private:
         return group;
     }
 
-    /// "7" where it is the same for all, else "1, 2, 3 ... 0" in the order of the ranks.
-    static std::string peers_at(const Group& group, std::size_t place) {
-        std::vector<std::string> all;
-        std::set<int> different;
-        for (const std::vector<int>& peers : group.peers) {
-            different.insert(peers[place]);
-            all.push_back(std::to_string(peers[place]));
-        }
-        if (different.size() == 1) return all.front();
-        constexpr std::size_t most = 6;
-        if (all.size() > most) {
-            all[most - 2] = "...";
-            all[most - 1] = all.back();
-            all.resize(most);
-        }
-        return fmt::format("{}", fmt::join(all, ", "));
-    }
     static std::vector<int> each_once(std::vector<int> numbers) {
         std::sort(numbers.begin(), numbers.end());
         numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
@@ -193,9 +203,6 @@ private:
         const std::vector<int> ranks = each_once(group.ranks);
         const std::vector<int> threads = each_once(group.threads);
         const bool one = ranks.size() == 1;
-        std::vector<std::string> peers;
-        for (std::size_t i = 0; i < group.peers.front().size(); ++i)
-            peers.push_back(peers_at(group, i));
         std::string text = rank_list(ranks);
         if (one && !group.who.front().empty()) text += fmt::format(" ({})", group.who.front());
         if (!threads.empty())
@@ -204,9 +211,10 @@ private:
         if (group.most == 0) return fmt::format("{}: {}", text, key.text);
         const std::string least = fmt::format("{:.1f}", group.least);
         const std::string most = fmt::format("{:.1f}", group.most);
-        return fmt::format(
-            "{}: blocked for {} s in {}{}", text, least == most ? most : least + " to " + most,
-            with_peers(key.text, peers), key.location.empty() ? "" : " at " + key.location);
+        return fmt::format("{}: blocked for {} s in {}{}", text,
+                           least == most ? most : least + " to " + most,
+                           with_peers_of_each(key.text, group.peers),
+                           key.location.empty() ? "" : " at " + key.location);
     }
 
     const Snapshot& now_;
@@ -214,7 +222,35 @@ private:
     std::map<Key, Group> groups_;
 };
 
-void add_hints(const Snapshot& snapshot, std::vector<Line>& lines) {
+void add_near_by(const Snapshot& snapshot, std::vector<Line>& lines) {
+    struct Ranks {
+        std::vector<int> ranks;
+        std::vector<std::vector<int>> peers;
+    };
+    std::map<std::string, Ranks> found;  // by what they say
+    for (const Rank& rank : snapshot.ranks)
+        for (const Waiting& waiting : rank.waiting)
+            for (Words& words : near_by(rank, waiting.what)) {
+                Ranks& same = found[words.text];
+                // Once for each rank, whoever else of its threads or sources it is true of.
+                if (!same.ranks.empty() && same.ranks.back() == rank.rank) continue;
+                same.ranks.push_back(rank.rank);
+                same.peers.push_back(std::move(words.peers));
+            }
+    constexpr std::size_t most = 8;
+    std::size_t told = 0;
+    for (const auto& [text, same] : found) {
+        if (++told > most) break;
+        lines.push_back({fmt::format("hint: {}: {}", rank_list(same.ranks),
+                                     with_peers_of_each(text, same.peers)),
+                         false});
+    }
+    if (found.size() > most)
+        lines.push_back(
+            {fmt::format("hint: and {} more of this kind", found.size() - most), false});
+}
+
+void add_to_itself(const Snapshot& snapshot, std::vector<Line>& lines) {
     std::vector<int> to_itself;
     for (const Rank& rank : snapshot.ranks)
         for (const Waiting& waiting : rank.waiting)
@@ -235,7 +271,8 @@ void add_hints(const Snapshot& snapshot, std::vector<Line>& lines) {
 
 std::vector<Line> report(const Snapshot& now, const Snapshot* before) {
     std::vector<Line> lines = Groups(now, before).lines();
-    add_hints(now, lines);
+    add_near_by(now, lines);
+    add_to_itself(now, lines);
     return lines;
 }
 
@@ -251,6 +288,14 @@ std::string event_in_json(const node::AwaitedEvent& event) {
         "\"number\":{},\"any_of\":[{}]}}",
         json_string(communicator_name(event)), event.context, event.peer, event.world_peer,
         event.tag, event.number, members);
+}
+
+std::string unexpected_in_json(const node::UnexpectedMessage& message) {
+    return fmt::format(
+        "{{\"communicator\":{},\"context\":{},\"source\":{},\"world_source\":{},\"tag\":{},"
+        "\"messages\":{}}}",
+        json_string(communicator_name(message.context, message.communicator)), message.context,
+        message.source, message.world_source, message.tag, message.messages);
 }
 
 std::string wait_in_json(const Waiting& waiting) {
@@ -274,13 +319,16 @@ std::string thread_in_json(const Thread& thread) {
 }
 
 std::string rank_in_json(const Rank& rank) {
-    std::vector<std::string> waits, threads;
+    std::vector<std::string> waits, threads, unexpected;
     for (const Waiting& waiting : rank.waiting) waits.push_back(wait_in_json(waiting));
     for (const Thread& thread : rank.threads) threads.push_back(thread_in_json(thread));
+    for (const node::UnexpectedMessage& message : rank.unexpected.listed)
+        if (message.messages != 0) unexpected.push_back(unexpected_in_json(message));
     return fmt::format(
-        "{{\"rank\":{},\"pid\":{},\"host\":{},\"end\":{},\"blocked\":[{}],\"threads\":[{}]}}",
+        "{{\"rank\":{},\"pid\":{},\"host\":{},\"end\":{},\"blocked\":[{}],\"threads\":[{}],"
+        "\"unexpected\":[{}]}}",
         rank.rank, rank.pid, json_string(rank.host), rank.end ? json_string(*rank.end) : "null",
-        fmt::join(waits, ","), fmt::join(threads, ","));
+        fmt::join(waits, ","), fmt::join(threads, ","), fmt::join(unexpected, ","));
 }
 
 }  // namespace

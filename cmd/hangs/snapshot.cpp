@@ -39,6 +39,9 @@ void make_text_fit(char (&text)[bytes]) {
     }
 }
 
+/// A rank that was killed while it wrote leaves an odd version for ever.
+constexpr int most_attempts = 100;
+
 /// One reading of an entry; nothing when it is free, not written yet or was written meanwhile.
 std::optional<Waiting> read_once(const node::Blocked& entry) {
     const std::uint32_t version = entry.version.load(memory_order_acquire);
@@ -166,6 +169,10 @@ void make_fit(node::WaitsFor& what) {
     }
 }
 
+void make_fit(node::UnexpectedMessages& messages) {
+    for (node::UnexpectedMessage& message : messages.listed) make_text_fit(message.communicator);
+}
+
 Traffic traffic_on(const node::Page& page) {
     const node::Traffic& counters = node::traffic_of(page);
     return {counters.is_counted.load(memory_order_relaxed) != 0,
@@ -175,10 +182,9 @@ Traffic traffic_on(const node::Page& page) {
 }
 
 std::vector<Waiting> waiting_on(const node::Page& page) {
-    constexpr int attempts = 100;  // a rank killed while writing leaves an odd version for ever
     std::vector<Waiting> result;
     for (const node::Blocked& entry : page.blocked) {
-        for (int i = 0; i < attempts && entry.owner.load(memory_order_relaxed) != 0; ++i) {
+        for (int i = 0; i < most_attempts && entry.owner.load(memory_order_relaxed) != 0; ++i) {
             if (std::optional<Waiting> found = read_once(entry)) {
                 result.push_back(std::move(*found));
                 break;
@@ -188,11 +194,27 @@ std::vector<Waiting> waiting_on(const node::Page& page) {
     return result;
 }
 
+node::UnexpectedMessages unexpected_on(const node::Page& page) {
+    for (int i = 0; i < most_attempts; ++i) {
+        const std::uint32_t version = page.unexpected_version.load(memory_order_acquire);
+        node::UnexpectedMessages found{};
+        std::memcpy(&found, &page.unexpected, sizeof found);
+        // As in read_once().
+        std::atomic_thread_fence(memory_order_acquire);
+        if (version % 2 != 0 || page.unexpected_version.load(memory_order_relaxed) != version)
+            continue;
+        make_fit(found);
+        return found;
+    }
+    return {};
+}
+
 void look_at(Rank& rank, const node::Page& page) {
     rank.phase = page.phase.load(memory_order_acquire);
     rank.thread_level = page.thread_level.load(memory_order_relaxed);
     rank.more_waiting = page.not_listed.load(memory_order_relaxed);
     rank.waiting = waiting_on(page);
+    rank.unexpected = unexpected_on(page);
     rank.traffic = traffic_on(page);
     rank.threads = threads_of(rank.pid, page);
     look_at_program_waits(rank);

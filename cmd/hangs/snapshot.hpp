@@ -77,6 +77,7 @@ struct Rank {
     Traffic traffic;
     std::vector<Waiting> waiting;
     std::vector<Thread> threads;
+    node::UnexpectedMessages unexpected{};
 };
 
 struct Snapshot {
@@ -89,8 +90,12 @@ struct Snapshot {
 /// The threads that wait, by their page: those that can be read.
 std::vector<Waiting> waiting_on(const node::Page& page);
 
-/// Ends the texts, and makes them and the numbers fit to be shown.
+/// What lies there that no receive awaits.
+node::UnexpectedMessages unexpected_on(const node::Page& page);
+
+/// These end the texts, and make them and the numbers fit to be shown.
 void make_fit(node::WaitsFor& what);
+void make_fit(node::UnexpectedMessages& messages);
 
 Traffic traffic_on(const node::Page& page);
 

@@ -126,13 +126,13 @@ bool is_blocking_collective(const WaitsFor& what) {
 
 }  // namespace
 
-std::string communicator_name(const AwaitedEvent& event) {
-    if (event.context == world_context) return "MPI_COMM_WORLD";
-    if (event.context == self_context) return "MPI_COMM_SELF";
-    if (event.context == 0) return "a communicator that is being made";
-    const std::uint32_t number = (event.context & ~local_group) / 2;
-    if (event.communicator[0] == '\0') return fmt::format("communicator {}", number);
-    return fmt::format("'{}' (communicator {})", event.communicator, number);
+std::string communicator_name(std::uint32_t context, std::string_view name) {
+    if (context == world_context) return "MPI_COMM_WORLD";
+    if (context == self_context) return "MPI_COMM_SELF";
+    if (context == 0) return "a communicator that is being made";
+    const std::uint32_t number = (context & ~local_group) / 2;
+    if (name.empty()) return fmt::format("communicator {}", number);
+    return fmt::format("'{}' (communicator {})", name, number);
 }
 
 Words words_of(const WaitsFor& what) {

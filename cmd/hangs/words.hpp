@@ -2,7 +2,9 @@
 #pragma once
 /// Waits in words: "MPI_Recv(source 0, tag 7, MPI_COMM_WORLD)".
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/waits_for.hpp"
@@ -25,7 +27,10 @@ std::string with_peers(const std::string& text, const std::vector<std::string>& 
 std::string sentence_of(const node::WaitsFor& what);
 
 /// "'halo' (communicator 5)", or "MPI_COMM_WORLD".
-std::string communicator_name(const node::AwaitedEvent& event);
+std::string communicator_name(std::uint32_t context, std::string_view name);
+inline std::string communicator_name(const node::AwaitedEvent& event) {
+    return communicator_name(event.context, event.communicator);
+}
 
 /// "0-6, 8" of numbers in order.
 std::string ranges(const std::vector<int>& numbers);

@@ -143,6 +143,8 @@ public:
     bool is_biased_to(const sync::BiasedLock::Token& me) const noexcept {
         return outbox_.lock_.is_biased_to(me);
     }
+    /// By any thread.
+    const tool::counters::Matching& matching() noexcept { return inbox_.matcher.counters(); }
     /// Counts by any thread; of channels to the first `processes`.
     void add_counted_to(tool::Values& values, std::size_t processes);
     /// What threads have waited for each other about: as a hint.

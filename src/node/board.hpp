@@ -10,7 +10,7 @@
 /// Writers        a page has one writing process, its rank: the one that has put its process id there first.
 ///                Within the rank a Blocked or Attached entry belongs to the thread that claimed it (owner != 0).
 /// Keeper         the parent of a rank that another launcher has started has such memory for this one rank, which
-///                is named in HEDDLE_KEEPER_FD. Only who is blocked stands there.
+///                is named in HEDDLE_KEEPER_FD. Only who is blocked, and what nobody awaits, stands there.
 /// Readers        the launcher, at any time, also after the rank has died. What it reads is advice
 ///                for a report; an entry may be torn, so a reader bounds its texts and checks version.
 
@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "node/token.hpp"
+#include "node/unexpected_messages.hpp"
 #include "node/waits_for.hpp"
 
 namespace heddle::node {
@@ -29,7 +30,7 @@ inline constexpr std::size_t attached_entries = 64;
 inline constexpr const char* node_descriptor_variable = "HEDDLE_NODE_FD";
 inline constexpr const char* keeper_descriptor_variable = "HEDDLE_KEEPER_FD";
 inline constexpr std::uint64_t board_magic =
-    0x3365'6c64'6465'4821;  ///< another layout, another number
+    0x3465'6c64'6465'4821;  ///< another layout, another number
 
 /// Written by who makes the memory, before anybody else sees it.
 struct FileHeader {
@@ -85,6 +86,8 @@ struct alignas(64) Page {
     char abort_reason[240];  ///< why the rank aborted, ends in NUL; empty: not known
     Attached attached[attached_entries];
     Blocked blocked[blocked_entries];
+    std::atomic<std::uint32_t> unexpected_version;  ///< odd while the next is being written
+    UnexpectedMessages unexpected;
 };
 static_assert(sizeof(Page) <= board_page_bytes);
 

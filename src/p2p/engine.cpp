@@ -22,6 +22,7 @@ Engine::Engine(const node::Node& node, const launch::Numbering& numbers,
       payload_rings_(base_.rings, base_.rank, settings),
       copies_(base_, sender_, backlog_, payload_rings_, announced_, threads_.cores()),
       unexpected_(base_, messages_, offers_, pressure_, base_.recording.get()),
+      unexpected_notice_(base_, offers_),
       rings_(base_),
       sender_(base_, backlog_, announced_, payload_rings_,
               {far_, receiver_, recipes_, polling_, offers_, threads_}),
@@ -35,7 +36,7 @@ Engine::Engine(const node::Node& node, const launch::Numbering& numbers,
       recipes_(base_, {sender_, receiver_, polling_, backlog_, messages_}),
       polling_(base_,
                {sender_, receiver_, any_tag_, far_, recipes_, copies_, backlog_, endings_, threads_,
-                rings_}),
+                rings_, unexpected_notice_}),
       probes_(base_, {any_tag_, unexpected_, polling_, far_}) {
     agree_on_fences();
 }

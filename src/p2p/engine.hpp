@@ -44,6 +44,7 @@
 #include "p2p/recipes.hpp"
 #include "p2p/sender.hpp"
 #include "p2p/unexpected.hpp"
+#include "p2p/unexpected_notice.hpp"
 #include "tool/events.hpp"
 #include "tool/settings.hpp"
 
@@ -173,6 +174,7 @@ private:
     PayloadRings payload_rings_;
     LargeCopy copies_;
     Unexpected unexpected_;
+    UnexpectedNotice unexpected_notice_;
     HotRings rings_;
     Sender sender_;
     Receiver receiver_;

@@ -45,8 +45,8 @@ bool is_urgent(const instance::Pending& pending) noexcept {
 
 /// What a lane tells, to the receiver.
 struct Network::Adapter final : transport::Arrivals {
-    Adapter(Network& network, ProgressCall& call, Receiver& receiver) noexcept
-        : network(network), call(call), receiver(receiver) {}
+    Adapter(Network& network, HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept
+        : network(network), lane(lane), call(call), receiver(receiver) {}
 
     bool arrived(transport::Peer peer, transport::Header& header) noexcept override {
         const bool taken = receiver.arrived(call, process(peer), header);
@@ -58,14 +58,14 @@ struct Network::Adapter final : transport::Arrivals {
         return taken;
     }
     void read_over(std::uint64_t token, bool fine) noexcept override {
-        network.end_piece(call, receiver, *reinterpret_cast<Reading*>(token), fine);
+        network.end_piece(lane, call, receiver, *reinterpret_cast<Reading*>(token), fine);
     }
     void lost(transport::Peer peer, std::string_view why) noexcept override {
-        network.end_exposures(process(peer));
+        end_exposures(lane, process(peer));
         if (!network.is_closing()) receiver.lost(process(peer), why);
     }
     void left(transport::Peer peer) noexcept override {
-        network.end_exposures(process(peer));
+        end_exposures(lane, process(peer));
         if (!network.is_closing()) receiver.left(process(peer));
     }
     void stranger() noexcept override { network.counters_.network_strangers.add(); }
@@ -76,6 +76,7 @@ private:
     }
 
     Network& network;
+    const HeldLane lane;
     ProgressCall& call;
     Receiver& receiver;
 };
@@ -85,26 +86,28 @@ Network::Network(const launch::Numbering& numbers, std::unique_ptr<transport::An
     : numbers_(numbers),
       addresses_(std::move(addresses)),
       traffic_(traffic),
-      lane_(static_cast<transport::Peer>(numbers.size()), std::move(lane)),
+      most_payload_(lane != nullptr ? std::min(lane->most_payload(), most_payload_to_guests)
+                                    : most_payload_to_guests),
       pending_(most_pending),
-      packed_(lane_.has_job() ? std::min(lane_.most_payload(), most_payload_to_guests)
-                              : most_payload_to_guests),
+      guarded_{.lanes{static_cast<transport::Peer>(numbers.size()), std::move(lane)},
+               .packed = std::vector<std::byte>(most_payload_)},
       queue_of_(static_cast<std::size_t>(numbers.size() - numbers.here()) +
                 transport::Guests::most) {
     if (traffic_ != nullptr) traffic_->is_counted.store(1, relaxed);
 }
 
 Network::~Network() {
-    while (to_read_ != nullptr)
-        delete std::exchange(to_read_, to_read_->next);  // of a job that comes to nothing
+    while (guarded_.to_read != nullptr)
+        delete std::exchange(guarded_.to_read,
+                             guarded_.to_read->next);  // of a job that comes to nothing
 }
 
 void Network::add_guests(std::unique_ptr<transport::AnyLane> lane,
                          const transport::Guests& guests) {
-    assert(lane->most_payload() >= packed_.size());
+    assert(lane->most_payload() >= most_payload_);
     {
-        const std::lock_guard guard(lane_lock_);
-        lane_.add_guests(std::move(lane));
+        const LaneLock held(*this);
+        held->lanes.add_guests(std::move(lane));
         guests_.store(&guests, release);  // R4: pairs with A4
     }
     alarm_.ring();  // a worker that sleeps does not look there
@@ -112,13 +115,14 @@ void Network::add_guests(std::unique_ptr<transport::AnyLane> lane,
 
 void Network::forget_guests(transport::Guests& guests,
                             const std::function<bool(std::int32_t process)>& may_go) {
-    const std::lock_guard lane(lane_lock_);
-    gather_sent();
+    const LaneLock lane(*this);
+    gather_sent(lane);
     guests.forget([&](transport::Peer guest) {
         const std::int32_t process = numbers_.size() + static_cast<std::int32_t>(guest);
         Queue* const queue = find_queue(process);
         if (queue != nullptr && !queue->waiting.empty()) return false;
-        if (!may_go(process) || !lane_.forget(static_cast<transport::Peer>(process))) return false;
+        if (!may_go(process) || !lane->lanes.forget(static_cast<transport::Peer>(process)))
+            return false;
         if (queue != nullptr) queue->withholds = false;
         return true;
     });
@@ -149,27 +153,27 @@ Network::Queue& Network::make_queue(std::int32_t process) {
 void Network::send(ProgressCall& call, Receiver& receiver, std::int32_t process,
                    const instance::Pending& message) {
     Queue& queue = queue_of(process);
-    if (lane_lock_.try_lock()) {
-        const std::lock_guard lane(lane_lock_, std::adopt_lock);
-        gather_sent();  // this thread may have sent something before while the lane was locked
-        append(queue, message);
-        (void)hand_over_held(call, receiver);
-        tell_worker_what_is_owed();
+    if (const std::optional<HeldLane> free_lane = try_lock()) {
+        const LaneLock lane(*free_lane);
+        gather_sent(lane);  // this thread may have sent something before while the lane was locked
+        append(lane, queue, message);
+        (void)hand_over(lane, call, receiver);
+        tell_worker_what_is_owed(lane);
     } else {
         leave_in_queue(queue, message);
     }
     hand_over(call, receiver);
 }
 
-/// Lane held. Throws std::bad_alloc, and has done nothing then.
-void Network::append(Queue& queue, const instance::Pending& message) {
-    instance::Pending* const pending = free_.take(pending_);
+/// Throws std::bad_alloc, and has done nothing then.
+void Network::append(HeldLane lane, Queue& queue, const instance::Pending& message) {
+    instance::Pending* const pending = lane->free.take(pending_);
     if (pending == nullptr) throw std::bad_alloc();
     *pending = message;
     if (traffic_ != nullptr) count(traffic_->sent, queue.process);
     waiting_.store(waiting_.load(relaxed) + 1, relaxed);
     queue.waiting.append(*pending);
-    activate(queue);
+    activate(lane, queue);
 }
 
 /// Likewise, for whoever has the lane.
@@ -185,9 +189,8 @@ void Network::leave_in_queue(Queue& queue, const instance::Pending& message) {
     any_fresh_.store(true, relaxed);
 }
 
-/// Lane held.
-void Network::activate(Queue& queue) noexcept {
-    if (!std::exchange(queue.active, true)) queue.next_active = std::exchange(active_, &queue);
+void Network::activate(HeldLane lane, Queue& queue) noexcept {
+    if (!std::exchange(queue.active, true)) queue.next_active = std::exchange(lane->active, &queue);
 }
 
 /// Unless somebody else does. Whoever has the lane comes here after letting it go: either his look below finds
@@ -196,22 +199,24 @@ void Network::hand_over(ProgressCall& call, Receiver& receiver) noexcept {
     for (;;) {
         std::atomic_thread_fence(
             seq_cst);  // between what was sent, or the unlocking, and the looks
-        if (!any_fresh_.load(relaxed) || !lane_lock_.try_lock()) return;
+        if (!any_fresh_.load(relaxed)) return;
+        const std::optional<HeldLane> free_lane = try_lock();
+        if (!free_lane) return;
         {
-            const std::lock_guard lane(lane_lock_, std::adopt_lock);
-            (void)hand_over_held(call, receiver);
-            tell_worker_what_is_owed();
+            const LaneLock lane(*free_lane);
+            (void)hand_over(lane, call, receiver);
+            tell_worker_what_is_owed(lane);
         }
     }
 }
 
-/// True if anything was handed over. Lane held.
-bool Network::hand_over_held(ProgressCall& call, Receiver& receiver) noexcept {
+/// True if anything was handed over.
+bool Network::hand_over(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
-    gather_sent();
-    for (Queue** at = &active_; *at != nullptr;) {
+    gather_sent(lane);
+    for (Queue** at = &lane->active; *at != nullptr;) {
         Queue& queue = **at;
-        while (!queue.waiting.empty() && post_front(receiver, queue)) moved = true;
+        while (!queue.waiting.empty() && post_front(lane, receiver, queue)) moved = true;
         if (queue.waiting.empty()) {
             queue.active = false;
             *at = queue.next_active;
@@ -219,14 +224,13 @@ bool Network::hand_over_held(ProgressCall& call, Receiver& receiver) noexcept {
             at = &queue.next_active;
         }
     }
-    if (ask_for_pieces(call, receiver)) moved = true;
-    if (std::exchange(urgent_, false)) lane_.flush();
-    if (!lane_.owes()) complete_gathered(call, receiver);
+    if (ask_for_pieces(lane, call, receiver)) moved = true;
+    if (std::exchange(lane->urgent, false)) lane->lanes.flush();
+    if (!lane->lanes.owes()) complete_gathered(lane, call, receiver);
     return moved;
 }
 
-/// Lane held.
-void Network::gather_sent() noexcept {
+void Network::gather_sent(HeldLane lane) noexcept {
     if (!any_fresh_.load(relaxed)) return;
     const std::lock_guard guard(queues_lock_);
     waiting_.store(waiting_.load(relaxed) + std::exchange(fresh_count_, 0), relaxed);
@@ -234,20 +238,20 @@ void Network::gather_sent() noexcept {
     while (fresh_ != nullptr) {
         Queue& queue = *std::exchange(fresh_, fresh_->next_fresh);
         queue.waiting.append(std::exchange(queue.sent, {}));
-        activate(queue);
+        activate(lane, queue);
     }
 }
 
-/// The first message that waits, or a piece of it; false: there is no room. Lane held.
-bool Network::post_front(Receiver& receiver, Queue& queue) noexcept {
+/// The first message that waits, or a piece of it; false: there is no room.
+bool Network::post_front(HeldLane lane, Receiver& receiver, Queue& queue) noexcept {
     instance::Pending& pending = queue.waiting.front();
     if (queue.withholds && receiver.withhold(pending)) [[unlikely]]
         counters_.network_withheld.add();
     const std::uint64_t bytes = may_be_cut(pending)
-        ? std::min<std::uint64_t>(pending.bytes, packed_.size() - pending.prefix_bytes)
+        ? std::min<std::uint64_t>(pending.bytes, lane->packed.size() - pending.prefix_bytes)
         : pending.bytes;
-    if (!connect(receiver, queue.process)) return false;
-    switch (post(queue, pending, bytes)) {
+    if (!connect(lane, receiver, queue.process)) return false;
+    switch (post(lane, queue, pending, bytes)) {
         case transport::Post::retry: return false;
         case transport::Post::faulty: break;  // the lane tells of it
         case transport::Post::done:
@@ -255,9 +259,9 @@ bool Network::post_front(Receiver& receiver, Queue& queue) noexcept {
             counters_.network_sent_bytes.add(bytes);
             break;
     }
-    if (is_urgent(pending)) urgent_ = true;
+    if (is_urgent(pending)) lane->urgent = true;
     if (bytes == pending.bytes) {
-        gathered_.append(queue.waiting.take_front());
+        lane->gathered.append(queue.waiting.take_front());
         return true;
     }
     if (traffic_ != nullptr) count(traffic_->sent, queue.process);
@@ -265,7 +269,7 @@ bool Network::post_front(Receiver& receiver, Queue& queue) noexcept {
     return true;
 }
 
-transport::Post Network::post(Queue& queue, const instance::Pending& pending,
+transport::Post Network::post(HeldLane lane, Queue& queue, const instance::Pending& pending,
                               std::uint64_t bytes) noexcept {
     transport::Header header{};
     header.context = pending.envelope.context;
@@ -274,22 +278,23 @@ transport::Post Network::post(Queue& queue, const instance::Pending& pending,
     header.kind = pending.kind;
     const std::byte* data = pending.data + pending.offset;
     if (pending.layout != nullptr) {
-        gather(packed_.data(), pending.data, pending.layout, pending.offset, bytes);
-        data = packed_.data();
+        gather(lane->packed.data(), pending.data, pending.layout, pending.offset, bytes);
+        data = lane->packed.data();
     }
-    return lane_.post(queue.peer, header, {pending.prefix, pending.prefix_bytes}, {data, bytes});
+    return lane->lanes.post(queue.peer, header, {pending.prefix, pending.prefix_bytes},
+                            {data, bytes});
 }
 
 void Network::withhold(std::int32_t process, bool on) { queue_of(process).withholds = on; }
 
 /// False: it cannot be reached.
-bool Network::connect(Receiver& receiver, std::int32_t process) noexcept try {
+bool Network::connect(HeldLane lane, Receiver& receiver, std::int32_t process) noexcept try {
     const std::int32_t rank = numbers_.rank_of(process);
     const auto peer = static_cast<transport::Peer>(rank);
-    if (lane_.knows(peer)) [[likely]]
+    if (lane->lanes.knows(peer)) [[likely]]
         return true;
-    lane_.connect(peer, address_of(rank));
-    lane_.watch(peer, true);
+    lane->lanes.connect(peer, address_of(rank));
+    lane->lanes.watch(peer, true);
     return true;
 } catch (const std::exception& problem) {
     receiver.lost(process, problem.what());
@@ -305,8 +310,8 @@ std::string Network::address_of(std::int32_t rank) const {
 }
 
 void Network::watch(Receiver& receiver, std::int32_t process) noexcept {
-    const std::lock_guard lane(lane_lock_);
-    (void)connect(receiver, process);
+    const LaneLock lane(*this);
+    (void)connect(lane, receiver, process);
 }
 
 // --- reading ---
@@ -314,57 +319,59 @@ void Network::watch(Receiver& receiver, std::int32_t process) noexcept {
 std::optional<transport::RemoteMemory> Network::expose(Receiver& receiver,
                                                        const core::Request& send,
                                                        transport::Bytes payload) {
-    const std::lock_guard lane(lane_lock_);
-    if (!can_read(receiver, send.peer, payload.size())) return std::nullopt;
-    auto exposed = lane_.expose(static_cast<transport::Peer>(numbers_.rank_of(send.peer)), payload);
+    const LaneLock lane(*this);
+    if (!can_read(lane, receiver, send.peer, payload.size())) return std::nullopt;
+    auto exposed =
+        lane->lanes.expose(static_cast<transport::Peer>(numbers_.rank_of(send.peer)), payload);
     const transport::RemoteMemory remote = exposed->remote();
-    exposed_[&send] = {send.peer, std::move(exposed)};
+    lane->exposed[&send] = {send.peer, std::move(exposed)};
     return remote;
 }
 
-/// That process is gone, and asks for nothing any more. Lane held.
-void Network::end_exposures(std::int32_t process) noexcept {
-    std::erase_if(exposed_, [&](const auto& exposed) { return exposed.second.to == process; });
+/// That process is gone, and asks for nothing any more.
+void Network::end_exposures(HeldLane lane, std::int32_t process) noexcept {
+    std::erase_if(lane->exposed, [&](const auto& exposed) { return exposed.second.to == process; });
 }
 
-/// Lane held.
-bool Network::can_read(Receiver& receiver, std::int32_t process, std::uint64_t bytes) noexcept {
-    return connect(receiver, process) &&
-        lane_.can_read(static_cast<transport::Peer>(numbers_.rank_of(process)), bytes);
+bool Network::can_read(HeldLane lane, Receiver& receiver, std::int32_t process,
+                       std::uint64_t bytes) noexcept {
+    return connect(lane, receiver, process) &&
+        lane->lanes.can_read(static_cast<transport::Peer>(numbers_.rank_of(process)), bytes);
 }
 
 bool Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes) {
     auto reading = std::make_unique<Reading>(Reading{pull, bytes});
     {
-        const std::lock_guard lane(lane_lock_);
-        if (!can_read(receiver, pull.process, bytes)) return false;
-        Reading** last = &to_read_;
+        const LaneLock lane(*this);
+        if (!can_read(lane, receiver, pull.process, bytes)) return false;
+        Reading** last = &lane->to_read;
         while (*last != nullptr) last = &(*last)->next;
         *last = reading.release();
         if (traffic_ != nullptr) count(traffic_->sent, pull.process);
-        (void)ask_for_pieces(call, receiver);
-        tell_worker_what_is_owed();
+        (void)ask_for_pieces(lane, call, receiver);
+        tell_worker_what_is_owed(lane);
     }
     hand_over(call, receiver);
     return true;
 }
 
-/// True if any was. Lane held.
-bool Network::ask_for_pieces(ProgressCall& call, Receiver& receiver) noexcept {
+/// True if any was.
+bool Network::ask_for_pieces(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
-    while (to_read_ != nullptr && pieces_ < most_pieces && ask_for_piece(*to_read_)) {
-        Reading& reading = *to_read_;
+    while (lane->to_read != nullptr && lane->pieces < most_pieces &&
+           ask_for_piece(lane, *lane->to_read)) {
+        Reading& reading = *lane->to_read;
         if (reading.asked == reading.bytes) {
-            to_read_ = reading.next;
-            if (reading.pieces == 0) end_reading(call, receiver, reading);
+            lane->to_read = reading.next;
+            if (reading.pieces == 0) end_reading(lane, call, receiver, reading);
         }
         moved = true;
     }
     return moved;
 }
 
-/// False: there is no room for it. After a piece that could not be read no other is asked for. Lane held.
-bool Network::ask_for_piece(Reading& reading) noexcept {
+/// False: there is no room for it. After a piece that could not be read no other is asked for.
+bool Network::ask_for_piece(HeldLane lane, Reading& reading) noexcept {
     const Pull& pull = reading.pull;
     const std::uint64_t bytes = std::min(piece, reading.bytes - reading.asked);
     if (reading.failed) {
@@ -372,9 +379,9 @@ bool Network::ask_for_piece(Reading& reading) noexcept {
         return true;
     }
     const auto peer = static_cast<transport::Peer>(numbers_.rank_of(pull.process));
-    switch (lane_.read(peer, {pull.address + reading.asked, pull.key},
-                       {pull.receive->buffer + reading.asked, bytes},
-                       reinterpret_cast<std::uint64_t>(&reading))) {
+    switch (lane->lanes.read(peer, {pull.address + reading.asked, pull.key},
+                             {pull.receive->buffer + reading.asked, bytes},
+                             reinterpret_cast<std::uint64_t>(&reading))) {
         case transport::Post::retry: return false;
         case transport::Post::faulty:  // the lane tells of it
             reading.failed = true;
@@ -384,21 +391,22 @@ bool Network::ask_for_piece(Reading& reading) noexcept {
     }
     reading.asked += bytes;
     ++reading.pieces;
-    ++pieces_;
+    ++lane->pieces;
     return true;
 }
 
 /// In a call of the lane.
-void Network::end_piece(ProgressCall& call, Receiver& receiver, Reading& reading,
+void Network::end_piece(HeldLane lane, ProgressCall& call, Receiver& receiver, Reading& reading,
                         bool fine) noexcept {
-    --pieces_;
+    --lane->pieces;
     --reading.pieces;
     reading.failed = reading.failed || !fine;
-    if (reading.pieces == 0 && reading.asked == reading.bytes) end_reading(call, receiver, reading);
+    if (reading.pieces == 0 && reading.asked == reading.bytes)
+        end_reading(lane, call, receiver, reading);
 }
 
-/// Lane held.
-void Network::end_reading(ProgressCall& call, Receiver& receiver, Reading& reading) noexcept {
+void Network::end_reading(HeldLane, ProgressCall& call, Receiver& receiver,
+                          Reading& reading) noexcept {
     const std::unique_ptr<Reading> over(&reading);
     if (traffic_ != nullptr) count(traffic_->taken, over->pull.process);
     if (over->failed) return receiver.has_not_read(call, over->pull, over->bytes);
@@ -408,80 +416,79 @@ void Network::end_reading(ProgressCall& call, Receiver& receiver, Reading& readi
 
 // --- completing ---
 
-/// Lane held.
-void Network::complete_gathered(ProgressCall& call, Receiver& receiver) noexcept {
-    while (!gathered_.empty()) {
-        instance::Pending& pending = gathered_.take_front();
+void Network::complete_gathered(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept {
+    while (!lane->gathered.empty()) {
+        instance::Pending& pending = lane->gathered.take_front();
         if (is_data(pending)) receiver.streamed();
         if (pending.completes != nullptr) call.complete(*pending.completes);
-        free(pending);
+        free(lane, pending);
     }
 }
 
-/// Lane held.
-void Network::free(instance::Pending& pending) noexcept {
+void Network::free(HeldLane lane, instance::Pending& pending) noexcept {
     waiting_.store(waiting_.load(relaxed) - 1, release);  // R2: pairs with A2
-    free_.give(pending, pending_);
+    lane->free.give(pending, pending_);
 }
 
 // --- progress ---
 
 bool Network::poll(ProgressCall& call, Receiver& receiver) noexcept {
-    if (!lane_lock_.try_lock()) return false;
+    const std::optional<HeldLane> free_lane = try_lock();
+    if (!free_lane) return false;
     bool moved = false;
     {
-        const std::lock_guard lane(lane_lock_, std::adopt_lock);
-        moved = lane_.has_job() ? poll_held_and_see(call, receiver) : poll_held(call, receiver);
+        const LaneLock lane(*free_lane);
+        moved =
+            lane->lanes.has_job() ? poll_and_see(lane, call, receiver) : poll(lane, call, receiver);
         polls_.store(polls_.load(relaxed) + 1, relaxed);
-        tell_worker_what_is_owed();
+        tell_worker_what_is_owed(lane);
     }
     hand_over(call, receiver);
     return moved;
 }
 
-/// As poll_held(), where a part of a payload may come of which nothing is told. Lane held.
-bool Network::poll_held_and_see(ProgressCall& call, Receiver& receiver) noexcept {
+/// As poll(), where a part of a payload may come of which nothing is told.
+bool Network::poll_and_see(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept {
     const std::uint64_t begin = platform::ticks();
-    return poll_held(call, receiver) || platform::ticks() - begin > longer_than_nothing;
+    return poll(lane, call, receiver) || platform::ticks() - begin > longer_than_nothing;
 }
 
 bool Network::poll_surely(ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
     {
-        const std::lock_guard lane(lane_lock_);
-        moved = poll_held(call, receiver);
+        const LaneLock lane(*this);
+        moved = poll(lane, call, receiver);
     }
     hand_over(call, receiver);
     return moved;
 }
 
-/// Lane held.
-bool Network::poll_held(ProgressCall& call, Receiver& receiver) noexcept {
-    Adapter adapter(*this, call, receiver);
-    const bool came = lane_.poll(adapter) != 0;
-    const bool moved = hand_over_held(call, receiver) || came;
+bool Network::poll(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept {
+    Adapter adapter(*this, lane, call, receiver);
+    const bool came = lane->lanes.poll(adapter) != 0;
+    const bool moved = hand_over(lane, call, receiver) || came;
     // The lane has tried to let all of them leave. What the network does not take now is copied, and leaves later.
-    lane_.flush();
-    complete_gathered(call, receiver);
+    lane->lanes.flush();
+    complete_gathered(lane, call, receiver);
     receiver.polled(call);
     return moved;
 }
 
 bool Network::is_drained() noexcept {
-    const std::lock_guard lane(lane_lock_);
-    return all_handed_over() && lane_.drain();
+    const LaneLock lane(*this);
+    return all_handed_over() && lane->lanes.drain();
 }
 
 void Network::mark() noexcept {
-    const std::lock_guard lane(lane_lock_);
-    lane_.mark();
+    const LaneLock lane(*this);
+    lane->lanes.mark();
 }
 
 bool Network::is_past_mark() noexcept {
     bool past = false;
     {
-        const std::lock_guard lane(lane_lock_);
-        past = lane_.is_past_mark();
+        const LaneLock lane(*this);
+        past = lane->lanes.is_past_mark();
     }
     // Whoever found the lane locked just now has left a message, and does not come again.
     std::atomic_thread_fence(seq_cst);  // as in hand_over()
@@ -493,7 +500,7 @@ bool Network::is_past_mark() noexcept {
 
 /// Also those hear of it that have only sent: they would call, and take silence for a fault.
 void Network::rest() noexcept {
-    const std::lock_guard lane(lane_lock_);
+    const LaneLock lane(*this);
     const transport::Guests* const guests = guests_.load(acquire);  // A4
     const auto end =
         numbers_.size() + static_cast<std::int32_t>(guests != nullptr ? guests->places() : 0);
@@ -501,13 +508,14 @@ void Network::rest() noexcept {
         const std::int32_t rank = numbers_.rank_of(process);
         const auto peer = static_cast<transport::Peer>(rank);
         try {
-            if (lane_.has_met(peer) && !lane_.knows(peer)) lane_.connect(peer, address_of(rank));
+            if (lane->lanes.has_met(peer) && !lane->lanes.knows(peer))
+                lane->lanes.connect(peer, address_of(rank));
         } catch (const std::exception&) {
             // It is not told, then.
         }
     }
-    lane_.rest();
-    free_.drain(pending_);
+    lane->lanes.rest();
+    lane->free.drain(pending_);
     {
         const std::lock_guard queues(queues_lock_);
         free_for_fresh_.drain(pending_);
@@ -517,16 +525,16 @@ void Network::rest() noexcept {
 
 void Network::resume() noexcept {
     stay_open();
-    const std::lock_guard lane(lane_lock_);
-    lane_.resume();
+    const LaneLock lane(*this);
+    lane->lanes.resume();
 }
 
 // --- sleeping ---
 
-/// No thread may come back for it. A worker that naps comes by itself if none does. Lane held, in which a worker that
-/// finds nothing owed falls asleep.
-void Network::tell_worker_what_is_owed() noexcept {
-    if (asleep_.load(relaxed) && is_owed()) {
+/// No thread may come back for it. A worker that naps comes by itself if none does. With the lane held a worker that finds
+/// nothing owed falls asleep.
+void Network::tell_worker_what_is_owed(HeldLane lane) noexcept {
+    if (asleep_.load(relaxed) && is_owed(lane)) {
         asleep_.store(false, relaxed);
         alarm_.ring();
     }
@@ -539,18 +547,20 @@ bool Network::needs_worker(std::uint32_t sleepers) noexcept {
 }
 
 void Network::sleep(std::chrono::milliseconds at_most) noexcept {
+    int descriptor = -1;
     {
-        const std::lock_guard lane(lane_lock_);
-        if (!lane_.arm()) return;
-        at_most = std::min(at_most, lane_.nap());
+        const LaneLock lane(*this);
+        if (!lane->lanes.arm()) return;
+        at_most = std::min(at_most, lane->lanes.nap());
+        descriptor = lane->lanes.descriptor();
         asleep_.store(true, relaxed);
     }
     // Whoever found the lane locked just now has left a message, and does not come again.
     std::atomic_thread_fence(seq_cst);  // as in hand_over()
-    if (!any_fresh_.load(relaxed)) alarm_.sleep(lane_.descriptor(), at_most);
-    const std::lock_guard lane(lane_lock_);
+    if (!any_fresh_.load(relaxed)) alarm_.sleep(descriptor, at_most);
+    const LaneLock lane(*this);
     asleep_.store(false, relaxed);
-    lane_.disarm();
+    lane->lanes.disarm();
 }
 
 }  // namespace heddle::p2p

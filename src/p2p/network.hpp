@@ -8,6 +8,7 @@
 /// Completing     a send is complete when the lane has tried to let its batch leave: a thread that waits for it polls,
 ///                which does that.
 /// Receiving      poll() hands what has come to the receiver, with the lane locked.
+/// Keys           HeldLane is the only way to the lane and to what goes with it (as in instance/instance.hpp).
 /// Resting        while MPI is closed nobody polls. The lane stays, since processes open MPI when each of them likes: what
 ///                others send meanwhile is there when this one opens it again, and their addresses stay what they were.
 /// Sleeping       nobody sleeps on a network but the worker (p2p/network_worker.hpp), which also lets leave what is left
@@ -101,7 +102,7 @@ public:
     /// Silence of that process is a fault from now on. It is for those to which something is sent.
     void watch(Receiver& receiver, std::int32_t process) noexcept;
     /// The longest payload of a message that is sent as a whole, its prefix included.
-    std::size_t most_payload() const noexcept { return packed_.size(); }
+    std::size_t most_payload() const noexcept { return most_payload_; }
 
     // Payloads that receivers read out of the memory of their senders, where the network does that.
 
@@ -110,11 +111,11 @@ public:
     std::optional<transport::RemoteMemory> expose(Receiver& receiver, const core::Request& send,
                                                   transport::Bytes payload);
     /// In a call of the receiver.
-    void end_exposure(const core::Request& send) noexcept { exposed_.erase(&send); }
+    void end_exposure(const core::Request& send) noexcept { guarded_.exposed.erase(&send); }
     /// Outside of one: nobody has been told of it.
     void withdraw_exposure(const core::Request& send) noexcept {
-        const std::lock_guard lane(lane_lock_);
-        exposed_.erase(&send);
+        const LaneLock lane(*this);
+        lane->exposed.erase(&send);
     }
     /// Reads the first `bytes` of a message; has_read() or has_not_read() tells. Returns false where the network does not
     /// do that. Throws std::bad_alloc, and has done nothing then.
@@ -179,7 +180,55 @@ private:
         bool failed = false;
         Reading* next = nullptr;
     };
+    struct Exposure {
+        std::int32_t to;
+        std::unique_ptr<transport::AnyExposed> memory;
+    };
     struct Adapter;
+
+    /// The lane, and what goes with it. A HeldLane leads to it.
+    struct Guarded {
+        transport::TwoLanes lanes;
+        Queue* active = nullptr;
+        core::FreeList<instance::Pending> free{};
+        std::vector<std::byte> packed;     ///< one payload, out of data with gaps
+        instance::PendingList gathered{};  ///< handed over, and perhaps not gone
+        std::unordered_map<const core::Request*, Exposure> exposed{};
+        Reading* to_read = nullptr;  ///< of which pieces are still to be asked for
+        std::uint32_t pieces = 0;    ///< of payloads, that are being read
+        bool urgent = false;         ///< somebody waits for what has gathered
+    };
+    class LaneLock;
+    /// The key: the calling thread has the lane's lock.
+    class HeldLane {
+    public:
+        Guarded* operator->() const noexcept { return &network_->guarded_; }
+
+    private:
+        friend class LaneLock;
+        friend class Network;
+        explicit HeldLane(Network& network) noexcept : network_(&network) {}
+        Network* network_;
+    };
+    /// Unlocks the lane at the end.
+    class [[nodiscard]] LaneLock {
+    public:
+        explicit LaneLock(Network& network) noexcept : key_(network) { network.lane_lock_.lock(); }
+        explicit LaneLock(HeldLane key) noexcept : key_(key) {}
+        ~LaneLock() { key_.network_->lane_lock_.unlock(); }
+        LaneLock(const LaneLock&) = delete;
+        LaneLock& operator=(const LaneLock&) = delete;
+        operator HeldLane() const noexcept { return key_; }
+        Guarded* operator->() const noexcept { return key_.operator->(); }
+
+    private:
+        const HeldLane key_;
+    };
+    /// None if the lock is not free.
+    std::optional<HeldLane> try_lock() noexcept {
+        if (!lane_lock_.try_lock()) return std::nullopt;
+        return HeldLane(*this);
+    }
 
     /// Throws std::bad_alloc.
     Queue& queue_of(std::int32_t process);
@@ -193,52 +242,42 @@ private:
         return static_cast<std::size_t>(process - numbers_.here());
     }
     void leave_in_queue(Queue& queue, const instance::Pending& message);
-    void append(Queue& queue, const instance::Pending& message);
-    void activate(Queue& queue) noexcept;
+    void append(HeldLane lane, Queue& queue, const instance::Pending& message);
+    static void activate(HeldLane lane, Queue& queue) noexcept;
     void hand_over(ProgressCall& call, Receiver& receiver) noexcept;
-    bool hand_over_held(ProgressCall& call, Receiver& receiver) noexcept;
-    void gather_sent() noexcept;
-    bool post_front(Receiver& receiver, Queue& queue) noexcept;
-    transport::Post post(Queue& queue, const instance::Pending& pending,
-                         std::uint64_t bytes) noexcept;
-    bool connect(Receiver& receiver, std::int32_t process) noexcept;
+    bool hand_over(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept;
+    void gather_sent(HeldLane lane) noexcept;
+    bool post_front(HeldLane lane, Receiver& receiver, Queue& queue) noexcept;
+    static transport::Post post(HeldLane lane, Queue& queue, const instance::Pending& pending,
+                                std::uint64_t bytes) noexcept;
+    bool connect(HeldLane lane, Receiver& receiver, std::int32_t process) noexcept;
     std::string address_of(std::int32_t rank) const;
-    void end_exposures(std::int32_t process) noexcept;
-    bool can_read(Receiver& receiver, std::int32_t process, std::uint64_t bytes) noexcept;
-    bool ask_for_pieces(ProgressCall& call, Receiver& receiver) noexcept;
-    bool ask_for_piece(Reading& reading) noexcept;
-    void end_piece(ProgressCall& call, Receiver& receiver, Reading& reading, bool fine) noexcept;
-    void end_reading(ProgressCall& call, Receiver& receiver, Reading& reading) noexcept;
-    void complete_gathered(ProgressCall& call, Receiver& receiver) noexcept;
-    bool poll_held(ProgressCall& call, Receiver& receiver) noexcept;
-    bool poll_held_and_see(ProgressCall& call, Receiver& receiver) noexcept;
-    void free(instance::Pending& pending) noexcept;
+    static void end_exposures(HeldLane lane, std::int32_t process) noexcept;
+    bool can_read(HeldLane lane, Receiver& receiver, std::int32_t process,
+                  std::uint64_t bytes) noexcept;
+    bool ask_for_pieces(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept;
+    bool ask_for_piece(HeldLane lane, Reading& reading) noexcept;
+    void end_piece(HeldLane lane, ProgressCall& call, Receiver& receiver, Reading& reading,
+                   bool fine) noexcept;
+    void end_reading(HeldLane, ProgressCall& call, Receiver& receiver, Reading& reading) noexcept;
+    void complete_gathered(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept;
+    bool poll(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept;
+    bool poll_and_see(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept;
+    void free(HeldLane lane, instance::Pending& pending) noexcept;
     void count(std::atomic<std::uint64_t>& what, std::int32_t process) const noexcept;
-    bool is_owed() const noexcept {
-        return lane_.owes() || active_ != nullptr || to_read_ != nullptr;
+    static bool is_owed(HeldLane lane) noexcept {
+        return lane->lanes.owes() || lane->active != nullptr || lane->to_read != nullptr;
     }
-    void tell_worker_what_is_owed() noexcept;
+    void tell_worker_what_is_owed(HeldLane lane) noexcept;
 
     const launch::Numbering& numbers_;
     const Addresses addresses_;
     node::Traffic* const traffic_;
-    transport::TwoLanes lane_;
+    const std::size_t most_payload_;
     core::Arena<instance::Pending> pending_;
 
     sync::Mutex lane_lock_;
-    // Guarded by it:
-    Queue* active_ = nullptr;
-    core::FreeList<instance::Pending> free_;
-    std::vector<std::byte> packed_;  ///< one payload, out of data with gaps; its size never changes
-    instance::PendingList gathered_;  ///< handed over, and perhaps not gone
-    struct Exposure {
-        std::int32_t to;
-        std::unique_ptr<transport::AnyExposed> memory;
-    };
-    std::unordered_map<const core::Request*, Exposure> exposed_;
-    Reading* to_read_ = nullptr;  ///< of which pieces are still to be asked for
-    std::uint32_t pieces_ = 0;    ///< of payloads, that are being read
-    bool urgent_ = false;         ///< somebody waits for what has gathered
+    Guarded guarded_;
     tool::counters::Network counters_;
     std::atomic<std::uint64_t> polls_{0};  ///< of threads of the program
 
@@ -264,13 +303,13 @@ private:
 
 template <class IsIt>
 bool Network::take_out(std::int32_t process, const core::Request& send, IsIt&& is_it) {
-    const std::lock_guard lane(lane_lock_);
-    gather_sent();
+    const LaneLock lane(*this);
+    gather_sent(lane);
     instance::Pending* const taken = queue_of(process).waiting.take_if(is_it);
     if (taken == nullptr) return false;
     if (traffic_ != nullptr) count(traffic_->taken, process);
-    free(*taken);
-    exposed_.erase(&send);
+    free(lane, *taken);
+    lane->exposed.erase(&send);
     return true;
 }
 

@@ -27,6 +27,7 @@ class LargeCopy;
 class Receiver;
 class Recipes;
 class Sender;
+class UnexpectedNotice;
 
 class Polling {
 public:
@@ -43,6 +44,7 @@ public:
         Endings& endings;
         ProgramThreads& threads;
         HotRings& rings;
+        UnexpectedNotice& unexpected_notice;
     };
     Polling(Base& base, const Others& others);
 
@@ -104,6 +106,7 @@ public:
     std::chrono::nanoseconds tend_idle_rings(core::Thread& thread) noexcept {
         return idle_rings_.tend(thread);
     }
+    UnexpectedNotice& unexpected_notice() noexcept { return others_.unexpected_notice; }
     IdleRings& idle_rings() noexcept { return idle_rings_; }
     LeftToProgram& left_to_program() noexcept { return left_to_program_; }
     /// Whether nothing of this process waits for room any more.

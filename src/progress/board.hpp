@@ -3,11 +3,13 @@
 /// Lets the launcher know that a thread sleeps, and what it waits for (node/board.hpp).
 ///
 /// Cost           short sleeps write nothing. A thread gets up once when it has slept for `notice_after`, writes
-///                what it waits for, and sleeps on. So long a sleep is one that somebody may ask about.
+///                what it waits for, and sleeps on. So long a sleep is one that somebody may ask about. Then the leader
+///                gets up once more after messages that nobody awaits have come (p2p/unexpected_notice.hpp).
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "core/thread.hpp"
 #include "node/board.hpp"
@@ -21,9 +23,11 @@ inline constexpr std::chrono::milliseconds notice_after{100};
 class Notice {
 public:
     explicit Notice(core::Thread& thread) noexcept
-        : thread_(thread), since_(sync::Native::now()), is_due_(thread.page == nullptr) {}
+        : thread_(thread),
+          since_(sync::Native::now()),
+          due_(thread.page == nullptr ? never : since_ + notice_after) {}
     ~Notice() {
-        if (is_due_) [[unlikely]]
+        if (is_written_) [[unlikely]]
             take_back();
     }
     Notice(const Notice&) = delete;
@@ -32,26 +36,34 @@ public:
     /// The most that a sleep which was to take at most `limit` may take at `now`.
     std::chrono::nanoseconds limit(std::chrono::nanoseconds now,
                                    std::chrono::nanoseconds limit = sync::no_limit) const noexcept {
-        if (is_due_) return limit;
-        const std::chrono::nanoseconds left = since_ + notice_after - now;
-        return std::min(limit,
-                        std::max<std::chrono::nanoseconds>(left, std::chrono::microseconds{1}));
+        if (due_ == never) return limit;
+        return std::min(limit, std::max<std::chrono::nanoseconds>(due_ - now, shortest_limit));
     }
-    template <class Condition>
-    void write_if_due(Condition& condition, std::chrono::nanoseconds now) noexcept {
-        if (is_due_ || now < since_ + notice_after) [[likely]]
-            return;
-        write(condition);
+    template <class Engine, class Condition>
+    void write_if_due(Engine& engine, Condition& condition, std::chrono::nanoseconds now) noexcept {
+        if (now >= due_) [[unlikely]]
+            write(engine, condition);
+    }
+    /// The leader has to write again after messages have come, but not for each of them.
+    template <class Engine>
+    void look_for_news(Engine& engine, std::chrono::nanoseconds now) noexcept {
+        if (is_written_ && due_ == never && engine.unexpected_notice().is_stale()) [[unlikely]]
+            due_ = now + notice_after;
     }
 
 private:
-    template <class Condition>
-    [[gnu::cold, gnu::noinline]] void write(Condition& condition) noexcept {
-        is_due_ = true;
-        if (!claim()) return;
-        node::WaitsFor what{};
-        condition.tell(thread_, what);
-        publish(what);
+    static constexpr std::chrono::nanoseconds never = std::chrono::nanoseconds::max();
+    static constexpr std::chrono::microseconds shortest_limit{1};
+
+    template <class Engine, class Condition>
+    [[gnu::cold, gnu::noinline]] void write(Engine& engine, Condition& condition) noexcept {
+        due_ = never;
+        if (!std::exchange(is_written_, true) && claim()) {
+            node::WaitsFor what{};
+            condition.tell(thread_, what);
+            publish(what);
+        }
+        engine.unexpected_notice().write(thread_);
     }
     bool claim() noexcept;
     void publish(node::WaitsFor& what) noexcept;
@@ -59,7 +71,8 @@ private:
 
     core::Thread& thread_;
     const std::chrono::nanoseconds since_;
-    bool is_due_;
+    std::chrono::nanoseconds due_;  ///< when there is something to be written
+    bool is_written_ = false;
     bool counted_ = false;  ///< among those that have no entry
     node::Blocked* entry_ = nullptr;
 };

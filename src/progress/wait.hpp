@@ -274,7 +274,8 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps,
     const AtBell at_bell(engine, thread);
     while (!condition.holds()) {
         const std::chrono::nanoseconds start = sync::Native::now();
-        notice.write_if_due(condition, start);
+        notice.look_for_news(engine, start);
+        notice.write_if_due(engine, condition, start);
         bell.prepare();
         if (!thread.slot.enter_bell(bell)) break;  // signalled
         engine.lot().set_leader_asleep(true);
@@ -358,7 +359,7 @@ void park(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
             continue;
         }
         const std::chrono::nanoseconds asleep = sync::Native::now();
-        notice.write_if_due(condition, asleep);
+        notice.write_if_due(engine, condition, asleep);
         thread.slot.sleep(naps, notice.limit(asleep));
         thread.progress.wakeups.add();
         learn_cost_of_sleep(thread.patience, start, asleep, thread.slot.signalled_at());

@@ -57,6 +57,24 @@ static void wrong_tag(void) {
     if (rank == 1) receive(0, 2);
     MPI_Barrier(world);
 }
+static void wrong_communicator(void) {
+    MPI_Comm halo;
+    MPI_Comm_dup(world, &halo);
+    MPI_Comm_set_name(halo, "halo");
+    if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 2, halo);
+    if (rank == 1) receive(0, 2);
+    MPI_Barrier(world);
+}
+static void wrong_source(void) {
+    if (rank == 2) MPI_Send(&rank, 1, MPI_INT, 0, 3, world);
+    if (rank == 0) receive(1, 3);
+    MPI_Barrier(world);
+}
+static void wrong_tag_late(void) { /* each has waited for long when the other tag comes */
+    rest(rank == 0 ? 0.4 : 0);
+    MPI_Send(&rank, 1, MPI_INT, next, 1, world);
+    receive(before, 2);
+}
 static void sendrecv(void) {
     MPI_Sendrecv(&rank, 1, MPI_INT, next, 1, &value, 1, MPI_INT, next, 2, world, MPI_STATUS_IGNORE);
 }
@@ -382,6 +400,20 @@ static void threads(void) {
     int tag = 2;
     with_thread(receive_in_thread, &tag);
 }
+static void* receive_both_in_thread(void* unused) {
+    (void)unused;
+    rest(0.3);
+    receive(before, 1);
+    receive(before, 3);
+    return NULL;
+}
+static void wrong_tag_taken(void) { /* what was near by when the main thread went to sleep is so no more */
+    MPI_Send(&rank, 1, MPI_INT, next, 1, world);
+    pthread_t thread;
+    pthread_create(&thread, NULL, receive_both_in_thread, NULL);
+    receive(before, 2);
+    pthread_join(thread, NULL);
+}
 static void many_threads(void) { /* more than the board has room for */
     enum { threads = 20 };
     static int tags[threads];
@@ -563,6 +595,9 @@ static const struct {
     {"self_ssend", MPI_THREAD_SINGLE, self_ssend},
     {"any_source", MPI_THREAD_SINGLE, any_source},
     {"wrong_tag", MPI_THREAD_SINGLE, wrong_tag},
+    {"wrong_communicator", MPI_THREAD_SINGLE, wrong_communicator},
+    {"wrong_source", MPI_THREAD_SINGLE, wrong_source},
+    {"wrong_tag_late", MPI_THREAD_SINGLE, wrong_tag_late},
     {"sendrecv", MPI_THREAD_SINGLE, sendrecv},
     {"pair_beside", MPI_THREAD_SINGLE, pair_beside},
     {"any_tag_beside", MPI_THREAD_SINGLE, any_tag_beside},
@@ -605,6 +640,7 @@ static const struct {
     {"window_wait", MPI_THREAD_SINGLE, window_wait},
     {"window_fence", MPI_THREAD_SINGLE, window_fence},
     {"threads", MPI_THREAD_MULTIPLE, threads},
+    {"wrong_tag_taken", MPI_THREAD_MULTIPLE, wrong_tag_taken},
     {"many_threads", MPI_THREAD_MULTIPLE, many_threads},
     {"idle_thread", MPI_THREAD_MULTIPLE, idle_thread},
     {"idle_thread_funneled", MPI_THREAD_FUNNELED, idle_thread},

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/unexpected_notice.hpp"
+
+#include <cstring>
+#include <mutex>
+
+#include "node/board.hpp"
+#include "objects/contexts.hpp"
+#include "p2p/tell.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+/// Messages of programs, not of collectives or of the library itself.
+bool is_of_program(std::uint32_t context) noexcept {
+    constexpr std::uint32_t others =
+        objects::partitioned_context | objects::local_group_context | objects::tagged_context;
+    return context % 2 == 0 && context != objects::library_context && (context & others) == 0;
+}
+
+/// The names that a reader knows the source and the communicator by.
+void name(core::Thread& thread, node::UnexpectedMessage& message) noexcept {
+    node::AwaitedEvent event{};
+    event.peer = message.source;
+    event.world_peer = -1;
+    tell_context(thread, message.context, event);
+    message.source = event.peer;
+    message.world_source = event.world_peer;
+    std::memcpy(message.communicator, event.communicator, sizeof message.communicator);
+}
+
+void publish(node::Page& page, const node::UnexpectedMessages& list) noexcept {
+    // As a Blocked entry is written; who writes it has the lock.
+    page.unexpected_version.fetch_or(1, acq_rel);
+    page.unexpected = list;
+    page.unexpected_version.fetch_add(1, release);
+}
+
+}  // namespace
+
+/// How many messages have come and how many of them have gone: grows with each.
+std::uint64_t UnexpectedNotice::changes() noexcept {
+    std::uint64_t sum = 0;
+    base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
+        const tool::counters::Matching& counters = instance.matching();
+        sum += 2 * counters.unexpected_messages.value() - counters.unexpected_queue.value();
+    });
+    return sum;
+}
+
+node::UnexpectedMessages UnexpectedNotice::list(core::Thread& thread) noexcept {
+    node::UnexpectedMessages list{};
+    base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
+        const instance::InstanceLock locked(instance);
+        locked->matcher.each_kept([&](const match::Message& message) {
+            const match::Envelope& envelope = message.envelope;
+            if (is_of_program(envelope.context) && !offers_.is_taken_back(message))
+                list.add(envelope.context, envelope.source, envelope.tag);
+        });
+    });
+    for (node::UnexpectedMessage& message : list.listed)
+        if (message.messages != 0) name(thread, message);
+    return list;
+}
+
+void UnexpectedNotice::write(core::Thread& thread) noexcept {
+    if (thread.page == nullptr) return;
+    const std::lock_guard guard(writing_);
+    const std::uint64_t changes = this->changes();
+    if (changes == written_.load(relaxed)) return;
+    // What comes meanwhile makes it stale again.
+    publish(*thread.page, list(thread));
+    written_.store(changes, relaxed);
+}
+
+}  // namespace heddle::p2p

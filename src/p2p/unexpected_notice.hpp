@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Tells the launcher which messages lie here that no receive awaits (node/unexpected_messages.hpp): one of them may be what a
+/// thread that sleeps should have waited for.
+///
+/// Current        whoever takes a message and sleeps for long afterwards writes the list. So does the leader, who wakes for
+///                each message that comes. While all threads of the process sleep, the list is current therefore, but for
+///                the last tenth of a second (progress/board.hpp).
+/// Cost           as that of tell.hpp. It is for threads that have slept for long.
+/// Thread safety  any thread, without locks.
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/thread.hpp"
+#include "node/unexpected_messages.hpp"
+#include "p2p/base.hpp"
+#include "p2p/message_offers.hpp"
+#include "sync/mutex.hpp"
+
+namespace heddle::p2p {
+
+class UnexpectedNotice {
+public:
+    UnexpectedNotice(Base& base, const MessageOffers& offers) noexcept
+        : base_(base), offers_(offers) {}
+
+    /// Whether messages have come or gone since the list was written.
+    bool is_stale() noexcept { return changes() != written_.load(relaxed); }
+    /// Writes it if it is stale.
+    void write(core::Thread& thread) noexcept;
+
+private:
+    std::uint64_t changes() noexcept;
+    node::UnexpectedMessages list(core::Thread& thread) noexcept;
+
+    Base& base_;
+    const MessageOffers& offers_;
+    sync::Mutex writing_;
+    std::atomic<std::uint64_t> written_{0};  ///< changes() as of the list
+};
+
+}  // namespace heddle::p2p
