@@ -159,7 +159,7 @@ struct alignas(cache_line) Thread {
     /// Kept here, since the thread is at hand when it is read.
     std::int32_t exact_tags_from = 0;
     std::uint8_t visits_from = 0;  ///< first instance to look at, of several
-    /// Ring of payload of the last send, as long as its lines are to be prefetched.
+    /// Ring of payload of the last send. Its lines are to be prefetched.
     struct {
         std::int32_t process = -1;  ///< -1: none
         std::uint8_t instance = 0;

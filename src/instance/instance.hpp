@@ -8,9 +8,9 @@
 ///                key.
 /// Keys           are made by the thread that takes the lock, or is alone in the process. They are
 ///                handed down by value. A function that takes a key cannot be called without it.
-/// Lock order     process-wide wildcard lock, then the lock of the inbox (in order of the
-///                instances), then the list of wildcard receives, then the outbox. Inside an outbox
-///                only the node's list of mapped rings is locked.
+/// Lock order     process-wide wildcard lock, inboxes (in order of the instances), list of wildcard
+///                receives, outbox. Inside an outbox only the node's list of mapped rings is
+///                locked.
 
 #include <atomic>
 #include <bit>
@@ -73,7 +73,7 @@ public:
     std::uint64_t told_unexpected = 0;    ///< unexpected_bytes as last reported (p2p/pressure.hpp)
     std::uint32_t keeps_until_sweep = 0;  ///< of offered messages (p2p/unexpected.hpp)
     Contention waits;                     ///< for the lock, of threads that post receives
-    /// On a line of their own, since threads without the lock read what is polled.
+    /// On their own line: threads without the lock read them.
     alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used
     std::atomic<Inlet*>* polled = nullptr;        ///< the listed ones
     std::atomic<std::uint32_t> polled_count{0};

@@ -6,8 +6,8 @@
 ///
 /// The hash is secret, so that no user knows which keys it brings together. It is a sum of products
 /// with secret multipliers (Dietzfelbinger's multiply-shift for vectors). Any two keys that a
-/// sender chooses share a hash with a probability of about 2^-32. The mixing at the end keeps rows
-/// of keys, for example tags with a stride, from falling into rows of buckets.
+/// sender chooses share a hash with a probability of about 2^-32. Tags with a stride and the like
+/// are rows of keys. The mixing at the end keeps them from falling into rows of buckets.
 
 #include <cstdint>
 

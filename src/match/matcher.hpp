@@ -40,11 +40,11 @@ concept Matcher = std::default_initializable<M> &&
     requires(M matcher, core::Request& receive, Message& message, const Envelope& envelope,
              std::uint64_t order, void (*visit_receive)(const core::Request&),
              void (*visit_message)(const Message&)) {
-        { M::name } -> std::convertible_to<std::string_view>;  // the knob value selecting it
-        /// Returns the message that the receive, which holds this pattern, gets, taken out of the
-        /// queue. Returns nullptr if there is none; the receive is then queued.
+        { M::name } -> std::convertible_to<std::string_view>;  // the knob value that selects it
+        /// Returns the message that the receive, which holds this pattern, gets. Takes it out of
+        /// the queue. Returns nullptr if there is none; the receive is then queued.
         { matcher.post(receive, envelope) } noexcept -> std::same_as<Message*>;
-        /// Returns the receive that gets a message with this envelope, taken out of the queue.
+        /// Returns the receive that gets a message with this envelope. Takes it out of the queue.
         /// Returns nullptr if there is none.
         { matcher.arrive(envelope) } noexcept -> std::same_as<core::Request*>;
         /// Returns the same receive, but does not take it out.
@@ -61,7 +61,7 @@ concept Matcher = std::default_initializable<M> &&
         /// Lengths of queues. The most posted receives are as of the latest note_posted().
         { matcher.counters } -> std::same_as<tool::counters::Matching&>;
         { matcher.searches } -> std::same_as<SearchCounts&>;
-        /// All later posts get an order above the given one; answers the current highest.
+        /// Raises the order of all later posts above the given one. Returns the current highest.
         { matcher.raise_order(order) } noexcept -> std::same_as<std::uint64_t>;
         /// Calls visit(receive) for each queued receive.
         { matcher.each_posted(visit_receive) } -> std::same_as<void>;

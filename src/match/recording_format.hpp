@@ -2,13 +2,13 @@
 #pragma once
 /// File format of recordings of a rank's matching: docs/RECORDINGS.md.
 ///
-///   file    header, blocks, end     all numbers with the lowest byte first
-///   header  magic, version, rank, ranks, check of what precedes
-///   block   bytes and number of its events, number of the block, check; then the events
-///   end     a block without events
+///   file    header, blocks, end.    All numbers have the lowest byte first.
+///   header  magic, version, rank, ranks, check of what precedes.
+///   block   bytes and number of its events, number of the block, check; then the events.
+///   end     a block without events.
 ///
-/// An event is a byte of flags, followed by the context, source and tag that differ from the event
-/// before, each as a difference. Every block begins anew, so that it can be read alone.
+/// An event is a byte of flags, and then the parts of the envelope that differ from the event
+/// before. Each is written as a difference. Every block begins anew, so that it can be read alone.
 
 #include <array>
 #include <cstddef>

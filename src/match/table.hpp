@@ -13,7 +13,7 @@
 /// Errors         none: a full bucket chains its queues. If there is no memory, buckets become
 ///                longer.
 /// Memory         follows the queues. A table that could hold more than eight times as many for
-///                long is made smaller, a few buckets with each queue that is taken out.
+///                long is made smaller. Each queue that is taken out then removes a few buckets.
 
 #include <bit>
 #include <cstddef>
@@ -222,7 +222,7 @@ private:
     std::uint32_t count_ = 1;   ///< buckets in use
     std::uint32_t mask_ = 1;    ///< least 2^k - 1 that is not less than count_
     Bucket* looked_at_ =
-        &buckets_[0];  ///< that of this hash: who does not find a queue often adds one
+        &buckets_[0];  ///< the bucket of looked_for_: a thread that finds no queue often adds one
     std::uint32_t looked_for_ = 0;
     const KeyHash& hash_;
     std::uint32_t most_;

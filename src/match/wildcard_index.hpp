@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Unexpected messages by patterns with wildcards. There is a table of queues for each of (context,
+/// Unexpected messages by patterns with wildcards. There are three tables of queues: for (context,
 /// any source, tag), (context, source, any tag), (context, any source, any tag).
 ///
 /// The first search with a wildcard makes the index: programs without wildcards pay nothing. From

@@ -7,7 +7,7 @@
 
 namespace heddle::p2p {
 
-/// Contexts in which a process still has something (Engine::busy_contexts).
+/// Contexts that a process still uses (Engine::busy_contexts).
 struct BusyContexts {
     std::vector<std::uint32_t>
         found;  ///< of receives and messages in queues, or blocked at senders; sorted

@@ -20,7 +20,7 @@ tool::Values Engine::counted_by(std::size_t instance) {
 
 tool::Values Engine::counted() {
     tool::Values values;
-    // All of them: what was never used is zeroes.
+    // All instances: unused ones have zeroes.
     for (std::size_t i = 0; i < base_.pool.size(); ++i)
         base_.pool[i].add_counted_to(values, base_.rings.processes());
     any_tag_.add_to(values);

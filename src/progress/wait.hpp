@@ -3,8 +3,8 @@
 /// Waiting: spins while that is likely to pay, then sleeps until the event comes.
 ///
 /// Spinning       in bursts of polls, the first without pauses. Between bursts the thread offers
-///                its core to others. A thread whose core no other thread wants spins as long as a
-///                sleep and a wake-up have cost lately (within bounds). So no wait takes more than
+///                its core to others. On a core that no other thread wants it spins for a limited
+///                time. The limit is the recent cost of a sleep and a wake-up (within bounds). So no wait takes more than
 ///                twice its time, and short ones take no sleep (Karlin et al., 1991). Messages that
 ///                come meanwhile show that something is in progress, and begin the time anew. A
 ///                core is crowded if there are more threads than cores, or if another thread took
@@ -147,8 +147,8 @@ private:
     std::chrono::nanoseconds end_{0};
 };
 
-/// Learns from a sleep that was prepared at `start`, began at `asleep`, was ended by a ring at
-/// `rung`, and is over.
+/// Learns the cost of a sleep. Its preparation began at `start`, the sleep at `asleep`; the ring
+/// that ended it was at `rung`.
 inline void learn_cost_of_sleep(core::Patience& patience, std::chrono::nanoseconds start,
                                 std::chrono::nanoseconds asleep,
                                 std::chrono::nanoseconds rung) noexcept {
