@@ -206,8 +206,8 @@ match::Message* AnyTag::earliest_in_order(ProgressCall& call, const instance::Al
         const std::uint64_t sweeps = others_.unexpected.sweeps();
         drain_in_order(call, all);
         match::Message* now = earliest(all, pattern);
+        // It must not be another message at the same address.
         const bool same =
-            // Not another message at that address.
             now == first && sweeps == others_.unexpected.sweeps();
         if (same && !deferred_.precede(first->peer, envelope.context, first->stamp)) return first;
         first = now;

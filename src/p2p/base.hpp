@@ -47,8 +47,8 @@ struct Base {
     match::ContextClasses classes;  ///< of the contexts of messages and of receives
     sync::LoneThread lone_thread;
     progress::Lot lot;
-    GuestListener* guest_listener =
-        nullptr;  ///< of processes of other jobs, and of letters; set before there are threads
+    /// Hears of processes of other jobs, and of letters; set before there are threads.
+    GuestListener* guest_listener = nullptr;
 
     bool is_self(std::int32_t process) const noexcept { return process == rank; }
     bool is_far(std::int32_t process) const noexcept { return process >= here; }

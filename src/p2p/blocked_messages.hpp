@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The messages to one process that wait for room in a ring, and the notice of them for the
-/// receiver (node::BlockedNotice). The receiver needs it since later messages may overtake them in
-/// rings of other instances.
+/// The messages to one process that wait for room in a ring, and the receiver's notice of them
+/// (node::BlockedNotice). The receiver needs it since later messages may overtake them in rings of
+/// other instances.
 ///
 /// Thread safety  any thread. On no path but that of full rings.
 /// Errors         add() throws std::bad_alloc, and has changed nothing then.

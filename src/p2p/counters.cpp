@@ -85,8 +85,8 @@ tool::Values read_counters(objects::Process& process) {
 
 std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
                            std::uint32_t context) {
-    objects::attach(
-        process);  // who takes locks of instances is one of its threads (sync/lone_thread.hpp)
+    objects::attach(  // threads that lock instances belong to the process (sync/lone_thread.hpp)
+        process);
     tool::Values values;
     for (const std::uint32_t one : {context, context + 1})
         process.engine->add_counted_in(values, one);

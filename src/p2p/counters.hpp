@@ -23,8 +23,8 @@ tool::Values read_counters(objects::Process& process);
 std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
                            std::uint32_t context);
 
-/// How many threads have called MPI. They are numbered from 0 on as they come; one that comes after
-/// another has ended goes on with its number, and its counters.
+/// Returns how many threads have called MPI. They are numbered from 0 on as they come. A thread
+/// that comes after another has ended takes over its number and its counters.
 std::size_t count_threads(const objects::Process& process);
 
 /// Returns a counter of threads, or of instances (tool::is_array): a value for each, by its number.
