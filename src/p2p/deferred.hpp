@@ -3,12 +3,13 @@
 /// Deferred messages. They have been taken out of their rings, or out of a queue of unexpected
 /// messages. They must not be matched before an earlier message.
 ///
-/// Invariant      take the messages of a (sender, context). None of them is matched by a receive
-///                with MPI_ANY_TAG, or kept in a queue that such a receive searches, while an
-///                earlier one is missing. Missing is a message that is blocked at its sender, in a
-///                ring that has not been looked at since, or deferred. So if one message of a
-///                (sender, context) is deferred, all later ones that have come are. Another context
-///                never is for its sake. (docs/adr/0018-deferred-messages.md)
+/// Invariant      concerns the messages of one (sender, context). A message is missing if it is
+///                blocked at its sender, or deferred. It is also missing if it lies in a ring that
+///                has not been looked at since. While an earlier message is missing, no receive
+///                with MPI_ANY_TAG matches a later one. Nor is a later one kept in a queue that
+///                such a receive searches. So if one message of a (sender, context) is deferred,
+///                all later ones that have come are. Another context never is for its sake.
+///                (docs/adr/0018-deferred-messages.md)
 /// Thread safety  changed with all instances locked, read with any of them locked.
 /// Errors         reserve() throws std::bad_alloc; no other function throws. No deferred message is
 ///                ever lost.

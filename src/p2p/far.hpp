@@ -89,9 +89,9 @@ public:
     /// Returns whether all receivers have taken over everything that was sent. Peers may go after
     /// the first call.
     bool is_drained();
-    /// Watches the sender of a request before a thread sleeps until the request is complete. If it
-    /// is a receive from such a process, silence of that process is a fault from now on, even if
-    /// nothing was ever sent there.
+    /// Watches the sender of a request before a thread sleeps until the request is complete.
+    /// Suppose that it is a receive from such a process. Silence of that process is then a fault
+    /// from now on, even if nothing was ever sent there.
     void watch_sender(const core::Request& request) noexcept {
         if (network() != nullptr) [[unlikely]]
             watch_sender_of(request);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// An instance of a recipe of the laboratory that is held for an operation on a window, not for a
-/// message (rma/held.hpp).
+/// An instance of a recipe of the laboratory, held for an operation on a window, not for a message
+/// (rma/held.hpp).
 ///
 /// Held           the instance's outbox, in its section if the recipe has sections, as for a
 ///                message.

@@ -9,9 +9,9 @@
 /// Invariant      while a class has a home, its receives with MPI_ANY_TAG are posted there. No
 ///                message of it is deferred or kept elsewhere. No exact receive of it that was
 ///                ordered before one of them has been posted elsewhere.
-/// Leaving        begins when a thread sees a message of the class by another instance, or sees
-///                that there may be some (AnyTag::is_at_home()). The thread locks everything and
-///                moves the posted receives (AnyTag::settle()).
+/// Leaving        begins when a thread sees a message of the class by another instance, or that
+///                there may be some (AnyTag::is_at_home()). The thread locks everything and moves
+///                the posted receives (AnyTag::settle()).
 /// Thread safety  written with everything locked; read with any used instance locked. of() may be
 ///                called by any thread, as a hint.
 
