@@ -128,10 +128,10 @@ public:
     void forget(const std::vector<std::uint32_t>& contexts);
     /// Forgets messages of this context that wait for room. No process needs them any more.
     void drop_blocked(core::Thread& thread, std::uint32_t context);
-    /// give_memory_back(): after the process has been closed, gives back memory of arenas, and of
-    /// messages that no process in the world received. bind_rings_again(): follows when it is
-    /// opened again; the node's rings may be mapped elsewhere. Returns false if a ring to another
-    /// process cannot be mapped (errno).
+    /// give_memory_back(): gives back memory of arenas, and of messages that no process in the
+    /// world received. The process has been closed. bind_rings_again(): follows when it is opened
+    /// again; the node's rings may be mapped elsewhere. Returns false if a ring to another process
+    /// cannot be mapped (errno).
     void give_memory_back(core::Thread& thread);
     bool bind_rings_again();
     /// Ends the recording of HEDDLE_RECORD. Returns an empty string, or the fault of the file as a

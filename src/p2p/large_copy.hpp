@@ -2,8 +2,8 @@
 #pragma once
 /// Gets the payload of a matched message that did not come with its header.
 ///
-/// Streamed   out of a ring of payload, behind the sender. A receiver that sees no piece for some
-///            time closes the message, and gets the rest by one of the other methods.
+/// Streamed   out of a ring of payload, behind the sender. If the receiver sees no piece for some
+///            time, it closes the message. It gets the rest by one of the other methods.
 /// Read       out of the sender's memory by one copy of the kernel. The sender of a large message
 ///            copies pieces, too, if it has nothing better to do. Both take pieces from a
 ///            SharedCopy of the receiver.

@@ -25,8 +25,9 @@ constexpr std::size_t most_payload_to_guests = std::size_t{32} << 10;
 
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 
-/// The network of a job does not tell of parts of a payload: a poll that takes so many ticks (4 to
-/// 8 us, where they are of some gigahertz) has moved some, and who waits goes on spinning.
+/// Ticks of a poll that has moved a part of a payload. The network of a job does not report parts.
+/// A poll of so many ticks (4 to 8 us at some gigahertz) has moved some. A waiting thread then goes
+/// on spinning.
 constexpr std::uint64_t longer_than_nothing = 16384;
 
 /// Returns whether the message may be cut: its prefix has places. That is DataFields, or fields

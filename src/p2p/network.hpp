@@ -303,7 +303,8 @@ private:
     core::FreeList<instance::Pending> free_for_fresh_;
     std::atomic<bool> any_fresh_{false};
 
-    std::atomic<std::uint64_t> waiting_{0};  ///< incomplete messages, without the fresh ones
+    std::atomic<std::uint64_t> waiting_{
+        0};  ///< messages that are not complete; the fresh ones are not counted
     std::atomic<bool> closing_{false};
 
     platform::Alarm alarm_;            ///< of the worker
