@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The thread of the library that sleeps on the network, so that no other thread has to (the worker
-/// of P5).
+/// The thread of the library that sleeps on the network instead of all other threads (the worker of
+/// P5).
 ///
 /// It makes progress when messages come while threads of the program sleep, or compute. Completions
 /// wake the threads that wait for them. While threads of the program poll it leaves the network to

@@ -60,7 +60,7 @@ private:
     bool nap(std::chrono::microseconds time);
 
     objects::Process& process_;
-    /// Of the thread that made this; the starting thread may be bound to fewer.
+    /// Cores of the thread that made this. The starting thread may be bound to fewer.
     const platform::CoreSet cores_;
     std::mutex lock_;
     std::condition_variable ending_;

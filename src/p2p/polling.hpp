@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Progress: takes messages out of rings and the mailbox, flushes the backlog, and runs work that
-/// was put off while locks were held. progress/wait.hpp polls it, and asks it before a sleep.
+/// Progress: takes messages out of rings and the mailbox, and flushes the backlog. It runs work
+/// that was put off while locks were held. progress/wait.hpp polls it, and asks it before a sleep.
 ///
 /// Thread safety  every function from any thread, with that thread's own Thread, and without locks.
 

@@ -17,10 +17,10 @@
 /// Control messages (from ack on) name requests by address. A request keeps its address until the
 /// operation is complete, and only its own process follows the address.
 ///
-/// A sender takes a message back (MPI_Cancel) out of its backlog, or by an offer that the receiver
-/// has not accepted yet (sync/offers.hpp). The receiver drops that message when it finds it. A
-/// receiver of another node is asked with `cancel`. It answers `cancelled` if it finds the message,
-/// otherwise not: then the message is being received.
+/// A sender takes a message back (MPI_Cancel) out of its backlog. Or it takes back an offer that
+/// the receiver has not accepted yet (sync/offers.hpp). The receiver drops that message when it
+/// finds it. A receiver of another node is asked with `cancel`. It answers `cancelled` if it finds
+/// the message, otherwise not: then the message is being received.
 ///
 /// Messages to other nodes and jobs are eager, eager_sync, readable, or rendezvous, whose payload
 /// is then pipelined. `access` asks for accesses to a window there (p2p/far_access.hpp). Answers

@@ -32,7 +32,7 @@ void tell_everybody(core::Thread& thread, AwaitedEvent& event) noexcept {
 void tell_context(core::Thread& thread, std::uint32_t context, AwaitedEvent& event,
                   std::int32_t number) noexcept {
     if (context == objects::library_context) return tell_library(thread, event, number);
-    // No communicator has these, whose peers are known by their numbers alone.
+    // No communicator has these. Their peers are known only by their numbers.
     if (context == objects::recycling_context || (context & objects::tagged_context) != 0) return;
     const std::uint32_t kept = context & ~objects::partitioned_context & ~std::uint32_t{1};
     objects::tell_communicator(*thread.process, kept, event, number);
