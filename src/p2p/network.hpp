@@ -139,8 +139,8 @@ public:
     /// Returns whether all receivers have taken over everything. Called again and again, with polls
     /// between.
     bool is_drained() noexcept;
-    /// mark() remembers all messages that have been sent, and is complete. is_past_mark() returns
-    /// whether they have been taken over. It is called again and again, too.
+    /// mark() remembers the messages that have been sent and are complete. is_past_mark() returns
+    /// whether receivers have taken them over. It is called again and again, too.
     void mark() noexcept;
     bool is_past_mark() noexcept;
     /// Lets peers go from now on: no error is reported.

@@ -163,7 +163,8 @@ TEST(Network, WhoIsShortOfMemoryLeavesPayloadsWithTheirSender) {
                 sent.emplace_back(i % 3 == 0 ? 2 : ints, i);
                 MPI_Isend(sent.back().data(), static_cast<int>(sent.back().size()), MPI_INT, 1,
                           i % 5, MPI_COMM_WORLD, &requests[static_cast<std::size_t>(i)]);
-                // When rank 1 has taken it, this process has heard of its full memory.
+                // When rank 1 has taken it, this process has heard how much the earlier ones
+                // filled.
                 if (i % at_once == at_once - 1)
                     MPI_Ssend(nullptr, 0, MPI_INT, 1, 100, MPI_COMM_WORLD);
             }

@@ -47,9 +47,9 @@ public:
     Sender(const Sender&) = delete;
     Sender& operator=(const Sender&) = delete;
 
-    /// Starts a send. Returns Requests::completed_send() if it is already over, a request to wait
-    /// for and free, or nullptr if memory has run out. `base` is the sender's own, which its caller
-    /// has at a fixed distance (Engine::start_send()).
+    /// Starts a send. Returns Requests::completed_send() if it is already over; otherwise a request
+    /// to wait for and free. Returns nullptr if memory has run out. `base` is the sender's own,
+    /// which its caller has at a fixed distance (Engine::start_send()).
     [[gnu::always_inline]] core::Request* start(Base& base, core::Thread& thread,
                                                 const Outbound& message) {
         if (message.bytes < inline_below_ && message.process != base.rank &&

@@ -4,8 +4,8 @@
 /// (node/unexpected_messages.hpp). A thread that sleeps may have to wait for one of them.
 ///
 /// Current        a thread that takes a message and sleeps for long afterwards writes the list. So
-///                does the leader, which wakes for each message. So the list is current while all
-///                threads of the process sleep, except for the last tenth of a second
+///                does the leader, which wakes for each message. While all threads of the process
+///                sleep, the list is therefore current, except for the last tenth of a second
 ///                (progress/board.hpp).
 /// Cost           as that of tell.hpp. It is for threads that have slept for long.
 /// Thread safety  any thread, without locks.

@@ -4,17 +4,19 @@
 ///
 /// Spinning       in bursts of polls, the first without pauses. Between bursts the thread offers
 ///                its core to others. On a core that no other thread wants it spins for a limited
-///                time. The limit is the recent cost of a sleep and a wake-up (within bounds). So no wait takes more than
-///                twice its time, and short ones take no sleep (Karlin et al., 1991). Messages that
-///                come meanwhile show that something is in progress, and begin the time anew. A
-///                core is crowded if there are more threads than cores, or if another thread took
-///                the offer. There, one offer follows each poll: a thread that spins keeps the core
-///                from threads with work. Bursts stay if the peer is known to run on another core.
-///                They also stay if the peer is not known and answers tend to come within a burst
-///                (core::Company). Parting two threads that answer each other costs two changes of
-///                threads per answer. Each thread learns how many polls a wait may take there
-///                before it sleeps. Waits that ended in a long sleep shorten it; waits that ended
-///                in time lengthen it.
+///                time. The limit is the recent cost of a sleep and a wake-up (within bounds). So
+///                no wait takes more than twice its time, and short ones take no sleep (Karlin et
+///                al., 1991). Messages that come meanwhile show that something is in progress, and
+///                begin the time anew.
+/// Crowded core   if there are more threads than cores, or if another thread took the offer. There,
+///                one offer follows each poll: a thread that spins keeps the core from threads with
+///                work. Bursts stay if the peer is known to run on another core. They also stay if
+///                the peer is not known and answers tend to come within a burst (core::Company).
+///                Parting two threads that answer each other costs two changes of threads per
+///                answer.
+/// Patience       each thread learns how many polls a wait may take on a crowded core before it
+///                sleeps. Waits that ended in a long sleep shorten it; waits that ended in time
+///                lengthen it.
 /// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads. It
 ///                listens at the process's doorbell and makes progress for all (progress/lot.hpp).
 /// Attention      before the leader sleeps, it makes senders ring for every ring. So no message
