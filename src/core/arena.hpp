@@ -11,9 +11,9 @@
 ///                never move. If a chunk no longer fits into the address space, a smaller one may.
 /// One chunk      is enough for an arena whose objects data paths look up. in_first() is then all
 ///                of contains(): one comparison.
-/// Numbers        say where an object is, as long as the arena lasts. They count objects, or they
-///                are the lower halves of addresses. Lower halves differ from each other, and from
-///                constants (`first_number`).
+/// Numbers        say where an object is, as long as its memory stays mapped. They count objects,
+///                or they are the lower halves of addresses. Lower halves differ from each other,
+///                and from constants (`first_number`).
 /// Thread safety  every call from any thread, except trim(): meanwhile no other thread uses an
 ///                object of the arena or asks for one by address. take() and give() take a lock.
 ///                Callers on the data path keep lists of their own (core/thread.hpp) and exchange

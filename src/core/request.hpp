@@ -69,7 +69,7 @@ struct alignas(cache_line) Request {
     std::uint64_t capacity = 0;  ///< bytes that fit into the buffer, or that are to be sent
     union {
         std::uint64_t bytes = 0;  ///< bytes that came
-        /// while posted: the one before in a matching queue, unless it is the first one there
+        /// While posted: the one before in a matching queue, unless it is the first one there.
         Request* before;
     };
     /// A receive's post order (match/matcher.hpp). If the receive was too short, the length of its
@@ -90,7 +90,7 @@ struct alignas(cache_line) Request {
     bool cancelled = false;
     bool synchronous = false;  ///< send: completes when it is matched
     bool immortal = false;     ///< shared, never freed: the completed send
-    /// send: goes through a ring of payload; receive: see p2p/awaited_peer.hpp
+    /// Send: goes through a ring of payload. Receive: see p2p/awaited_peer.hpp.
     bool streamed = false;
     std::int32_t peer = 0;                          ///< number of the other process
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active

@@ -67,7 +67,7 @@ struct RequestType {
 /// Types by core::Operation; complete before main() begins.
 extern constinit std::array<const RequestType*, operations> request_types;
 
-/// Defines `type` as that of all requests of this number. A constant at namespace scope.
+/// Registration of `type` for all requests of this number: a constant at namespace scope.
 struct TypeOfRequests {
     TypeOfRequests(Operation operation, const RequestType& type) noexcept {
         request_types[static_cast<std::size_t>(operation)] = &type;

@@ -164,7 +164,7 @@ struct alignas(cache_line) Thread {
         std::int32_t process = -1;  ///< -1: none
         std::uint8_t instance = 0;
     } sent_last;
-    /// calls of MPI_Test and its like in a row that found nothing
+    /// Calls of MPI_Test and its like in a row that found nothing.
     std::uint32_t tests = 0;
     std::uint32_t system_id = 0;        ///< the kernel's thread id
     node::Page* page = nullptr;         ///< of its process on the board; nullptr: none

@@ -17,7 +17,8 @@
 
 namespace heddle::match {
 
-/// Lists by (context, source). The latest one is open: no search takes out what was found in it.
+/// Lists by (context, source). The latest one is open: an entry found in it is taken out without a
+/// search.
 template <class Lane>
 class ListsBySource {
 public:

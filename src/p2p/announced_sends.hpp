@@ -23,7 +23,7 @@ public:
     bool any() const noexcept { return count_.load(relaxed) != 0; }
 
 private:
-    std::atomic<std::uint32_t> count_{0};  // relaxed: a hint, which publishes nothing
+    std::atomic<std::uint32_t> count_{0};  // relaxed: a hint, no other read depends on it
 };
 
 }  // namespace heddle::p2p

@@ -25,7 +25,7 @@ AnyTag::AnyTag(Base& base, const Others& others) : base_(base), others_(others) 
         wildcards_.demand_order(context, +1);
 }
 
-/// Ends with an update: messages of contexts with deferred ones are then taken from the rings in
+/// A scope. At its end, contexts with deferred messages have all messages taken from the rings in
 /// order.
 class AnyTag::NoteOfDeferred {
 public:
@@ -207,8 +207,7 @@ match::Message* AnyTag::earliest_in_order(ProgressCall& call, const instance::Al
         drain_in_order(call, all);
         match::Message* now = earliest(all, pattern);
         // It must not be another message at the same address.
-        const bool same =
-            now == first && sweeps == others_.unexpected.sweeps();
+        const bool same = now == first && sweeps == others_.unexpected.sweeps();
         if (same && !deferred_.precede(first->peer, envelope.context, first->stamp)) return first;
         first = now;
     }

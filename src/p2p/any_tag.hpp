@@ -64,7 +64,7 @@ public:
     /// everything locked. Asked for classes that have the instance's attention.
     bool awaits_order(instance::LockedInstance instance, std::uint32_t context) noexcept;
     /// Returns whether the instance is the home of the context's class and all messages so far came
-    /// by it. No others may be known that come by another instance.
+    /// by it. No message may be known to come by another instance.
     bool is_at_home(std::uint32_t context, instance::LockedInstance instance) const noexcept;
     bool has_home_elsewhere(std::uint32_t context,
                             instance::LockedInstance instance) const noexcept;
@@ -83,7 +83,7 @@ public:
     void drain_in_order(ProgressCall& call, const instance::AllInstances& all);
     /// Does the same if progress has met a message that awaits it.
     void restore_order(ProgressCall& call);
-    /// Returns whether a message is deferred and a sender has rung since.
+    /// Returns whether a message is deferred, and a sender has rung for one that it waits for.
     bool may_release_deferred() const noexcept {
         return any_deferred_.load(relaxed) && base_.mailbox().withdrawn.load(seq_cst) != 0;
     }

@@ -29,7 +29,7 @@ public:
     virtual bool is_gone(std::int32_t process) noexcept = 0;
     virtual bool has_left(std::int32_t process) noexcept = 0;
     /// Called without locks by a thread that is about to sleep until a message that may come from
-    /// this process. Asks again for processes that are gone.
+    /// this process. If the process is gone, fails operations with it once more.
     virtual void awaited(core::Thread& thread, std::int32_t process) noexcept = 0;
 
 protected:

@@ -30,8 +30,8 @@ constexpr std::size_t most_pending = std::size_t{1} << 24;
 /// on spinning.
 constexpr std::uint64_t longer_than_nothing = 16384;
 
-/// Returns whether the message may be cut: its prefix has places. That is DataFields, or fields
-/// that begin like them.
+/// Returns whether the message may be cut. Its prefix then says where its first byte was before:
+/// DataFields, or fields that begin like them.
 bool may_be_cut(const instance::Pending& pending) noexcept {
     return is_data(pending) ||
         pending.kind == static_cast<std::uint8_t>(AccessFields::message_kind);

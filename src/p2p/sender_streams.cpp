@@ -46,7 +46,7 @@ Post Sender::place(core::Thread& thread, instance::Instance& instance, const Out
 void Sender::take_lines_ahead(core::Thread& thread) noexcept {
     instance::Instance& instance = base_.pool[thread.sent_last.instance];
     bool is_more = false;
-    if (instance.is_biased_to(thread.token)) {  // otherwise it would be in the way of others
+    if (instance.is_biased_to(thread.token)) {  // otherwise it would hinder others
         const instance::OutboxHold held(instance, thread.token);
         is_more = held->channels[thread.sent_last.process].payload->take_lines_ahead();
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Tells the launcher which messages lie here that no receive awaits
-/// (node/unexpected_messages.hpp). A thread that sleeps may have to wait for one of them.
+/// (node/unexpected_messages.hpp). A sleeping thread perhaps should have waited for one of them.
 ///
 /// Current        a thread that takes a message and sleeps for long afterwards writes the list. So
-///                does the leader, which wakes for each message. While all threads of the process
-///                sleep, the list is therefore current, except for the last tenth of a second
+///                does the leader, which wakes for each message. Therefore the list is current
+///                while all threads of the process sleep. It may lag by a tenth of a second
 ///                (progress/board.hpp).
 /// Cost           as that of tell.hpp. It is for threads that have slept for long.
 /// Thread safety  any thread, without locks.

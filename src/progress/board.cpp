@@ -54,7 +54,7 @@ InKernel::InKernel(core::Thread& thread, std::chrono::nanoseconds since,
     if (thread.page == nullptr || thread.of_library) return;
     entry_ = claim_entry(thread);
     if (entry_ == nullptr) return;  // one of many threads; the others are reported
-    // Odd, as it is after each use, except the first one. No other thread writes to it.
+    // Odd, as it is after each use; it is even before the first one. No other thread writes to it.
     if (entry_->version.load(relaxed) % 2 == 0) entry_->version.fetch_or(1, acq_rel);
     node::WaitsFor& what = entry_->what;
     what.since_ns = since.count();

@@ -8,7 +8,7 @@
 
 namespace heddle::progress {
 
-/// The process that a thread probably waits for, if known, which says when it waits itself. If it
+/// The process that a thread probably waits for, if known. It says where it waits itself. If it
 /// does not wait, it runs on another core and answers soon. Or it is ready, and wants a core as
 /// this thread does. All of it is a hint.
 class Peer {
@@ -18,7 +18,7 @@ public:
         : waits_(&waits), which_(which) {}
     bool is_known() const noexcept { return waits_ != nullptr; }
     bool waits() const noexcept {
-        return is_known() && (waits_->load(relaxed) & which_) != 0;  // publishes nothing else
+        return is_known() && (waits_->load(relaxed) & which_) != 0;  // no other read depends on it
     }
 
 private:
