@@ -69,7 +69,7 @@ public:
     bool contains(const void* address) const noexcept {
         return in_first(address) || in_later(address);
     }
-    /// The two halves of contains().
+    /// Return the two parts of contains().
     [[gnu::always_inline]] bool in_first(const void* address) const noexcept {
         return chunks_[0].holds(address);
     }

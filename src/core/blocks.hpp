@@ -38,7 +38,7 @@ struct Block {
     Block* next_batch;  ///< used in the first block of a batch in the depot
 };
 
-/// Blocks in a batch: 8 KiB of them, or one.
+/// Returns the blocks in a batch: 8 KiB of them, or one.
 constexpr std::size_t batch_of(std::size_t size) noexcept {
     return std::size_t{1} << (block_sizes - 1 - size);
 }

@@ -90,7 +90,7 @@ public:
         return receiver_.start(base_, thread, inbound);
     }
 
-    // --- which instances ---
+    // --- instances ---
 
     std::size_t instances() const noexcept { return base_.pool.size(); }
     Instances instance_of(const core::Request& request) const noexcept {

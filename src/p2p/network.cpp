@@ -203,7 +203,7 @@ void Network::activate(HeldLane lane, Queue& queue) noexcept {
 void Network::hand_over(ProgressCall& call, Receiver& receiver) noexcept {
     for (;;) {
         std::atomic_thread_fence(
-            seq_cst);  // between what was sent, or the unlocking, and the looks
+            seq_cst);  // between the sends, or the unlocking, and the looks
         if (!any_fresh_.load(relaxed)) return;
         const std::optional<HeldLane> free_lane = try_lock();
         if (!free_lane) return;
@@ -259,7 +259,7 @@ bool Network::post_front(HeldLane lane, Receiver& receiver, Queue& queue) noexce
     if (!connect(lane, receiver, queue.process)) return false;
     switch (post(lane, queue, pending, bytes)) {
         case transport::Post::retry: return false;
-        case transport::Post::faulty: break;  // the lane tells of it
+        case transport::Post::faulty: break;  // the lane reports it
         case transport::Post::done:
             counters_.network_sent_messages.add();
             counters_.network_sent_bytes.add(bytes);
@@ -390,7 +390,7 @@ bool Network::ask_for_piece(HeldLane lane, Reading& reading) noexcept {
                              {pull.receive->buffer + reading.asked, bytes},
                              reinterpret_cast<std::uint64_t>(&reading))) {
         case transport::Post::retry: return false;
-        case transport::Post::faulty:  // the lane tells of it
+        case transport::Post::faulty:  // the lane reports it
             reading.failed = true;
             reading.asked = reading.bytes;
             return true;

@@ -101,7 +101,7 @@ void NodeWorker::stay_awake(core::Thread& thread) {
         if (std::exchange(polls, now) != now) {
             time = while_they_poll;
         } else if (engine.polling().lot().leader() == progress::Lot::Leader::asleep) {
-            time = std::min(2 * time, while_they_sleep);  // the leader is rung for
+            time = std::min(2 * time, while_they_sleep);  // messages ring for the leader
         } else if (engine.polling().poll_for_program(thread)) {
             idle = microseconds{0};
             time = while_they_compute;

@@ -219,8 +219,8 @@ void ordered_senders(Turnstile turnstile, int threads, int count, Receives recei
 }
 
 constexpr int numbers = 400'000 / slower;
-constexpr int handed_over =
-    numbers / 8;  // beside other programs each turn may take a turn of the scheduler
+// Beside other programs each hand-over may take a time slice of the scheduler.
+constexpr int handed_over = numbers / 8;
 
 TEST(Order, of_threads_behind_a_mutex_blocking) {
     ordered_senders(ByMutex(numbers), 3, numbers, Receives::blocking, "mutex, blocking");
@@ -483,7 +483,7 @@ int instance_of(MPI_Comm comm, int tag) {
 /// messages of its ring come after it.
 TEST(Order, of_exact_receives_when_a_wildcard_elsewhere_defers_messages) {
     // On one node: messages between nodes are never deferred.
-    constexpr int many = 700, full = 0, deferred = 1;  // more than a ring takes; tags
+    constexpr int many = 700, full = 0, deferred = 1;  // more than a ring holds; two tags
     Watchdog watchdog("messages deferred for the sake of another communicator");
     std::atomic<int> step{0};
     const auto reach = [&](int number) {

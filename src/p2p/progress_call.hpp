@@ -70,7 +70,7 @@ struct ProgressCall {
     ProgressCall(const ProgressCall&) = delete;
     ProgressCall& operator=(const ProgressCall&) = delete;
 
-    /// Marks the request complete. Its thread is woken by finish().
+    /// Marks the request complete. finish() wakes its thread.
     void complete(core::Request& request) noexcept {
         request.done.store(true, release);  // R1: pairs with A1 in Request::completed()
         sync::ProcessFence::light();        // F1: pairs with the heavy fence in progress/lot.hpp

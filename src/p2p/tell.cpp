@@ -11,7 +11,7 @@ namespace {
 using node::AwaitedEvent;
 using node::AwaitedKind;
 
-/// Contexts of the library itself have all processes in the order of their ranks.
+/// Tells an event in a context of the library, which has all processes in the order of their ranks.
 void tell_library(core::Thread& thread, AwaitedEvent& event, std::int32_t number) noexcept {
     event.kind = AwaitedKind::finalize;
     if (number >= 0) event.peer = thread.process->numbers.rank_of(number);

@@ -360,8 +360,9 @@ void park(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
         const std::chrono::nanoseconds start = sync::Native::now();
         thread.slot.prepare();
         condition.announce(&thread.slot);
-        engine.announce_backlog(thread);  // the leader may have gone to sleep before there was one
-        engine.fence_before_sleep();      // F2, as in lead()
+        // The leader may have gone to sleep before there was a backlog.
+        engine.announce_backlog(thread);
+        engine.fence_before_sleep();  // F2, as in lead()
         // Polls all instances: room may have come just before it was asked for.
         engine.poll_all(thread);
         if (condition.holds()) return;
