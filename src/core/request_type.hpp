@@ -4,8 +4,7 @@
 ///
 /// A new kind     gets a number (core::Operation) and, beside its implementation, a constant of
 ///                this type and a TypeOfRequests that names both. Nothing else asks for the kind.
-///                nullptr        stands for the behaviour of most kinds, which each member
-///                describes.
+/// nullptr        stands for the behaviour of most kinds, which each member describes.
 /// Errors         functions that return int return an MPI error code.
 
 #include <array>

@@ -2,15 +2,16 @@
 #pragma once
 /// Point-to-point messages of one process: the parts, and how they are wired.
 ///
-/// base()         the base of all: instances, requests, locks. p2p/base.hpp sender()       sending:
-/// protocols, the data path of a send, rings of payload. p2p/sender.hpp receiver()     receiving:
-/// the data path of a receive, matching, delivery. p2p/receiver.hpp unexpected()   messages that no
-/// receive waits for. p2p/unexpected.hpp any_tag()      receives with MPI_ANY_TAG, and the order
-/// that they ask for. p2p/any_tag.hpp probes()       p2p/probes.hpp polling()      progress, and
-/// conditions of waiting threads. p2p/polling.hpp, progress/wait.hpp far()          messages to and
-/// from other nodes and jobs. p2p/far.hpp recipes()      sending and matching in recipes of the
-/// laboratory. p2p/recipes.hpp threads()      the threads of the program, and their cores.
-/// p2p/program_threads.hpp
+/// base()         the base of all: instances, requests, locks. p2p/base.hpp
+/// sender()       sending: protocols, the data path of a send, rings of payload. p2p/sender.hpp
+/// receiver()     receiving: the data path of a receive, matching, delivery. p2p/receiver.hpp
+/// unexpected()   messages that no receive waits for. p2p/unexpected.hpp
+/// any_tag()      receives with MPI_ANY_TAG, and the order that they ask for. p2p/any_tag.hpp
+/// probes()       p2p/probes.hpp
+/// polling()      progress, and conditions of waiting threads. p2p/polling.hpp, progress/wait.hpp
+/// far()          messages to and from other nodes and jobs. p2p/far.hpp
+/// recipes()      sending and matching in recipes of the laboratory. p2p/recipes.hpp
+/// threads()      the threads of the program, and their cores. p2p/program_threads.hpp
 ///
 /// Each function left here looks at several parts: counters, contexts in use, lost peers, returned
 /// memory.

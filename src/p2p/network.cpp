@@ -203,7 +203,7 @@ void Network::activate(HeldLane lane, Queue& queue) noexcept {
 void Network::hand_over(ProgressCall& call, Receiver& receiver) noexcept {
     for (;;) {
         std::atomic_thread_fence(
-            seq_cst);  // between the sends, or the unlocking, and the looks
+            seq_cst);  // between the sends, or the unlocking, and the looks below
         if (!any_fresh_.load(relaxed)) return;
         const std::optional<HeldLane> free_lane = try_lock();
         if (!free_lane) return;
