@@ -253,7 +253,7 @@ match::Message* AnyTag::post_everywhere(ProgressCall& call, const instance::AllI
                                         core::Request& receive, bool in_order) {
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     if (base_.recording != nullptr) {
-        (void)earliest(all, pattern);  // messages that were taken back go first
+        (void)earliest(all, pattern);  // drops messages that were taken back
         base_.recording->post(pattern);
     }
     match::Message* message = nullptr;

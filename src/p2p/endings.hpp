@@ -32,9 +32,9 @@ public:
 
     /// Frees a request that its user no longer needs when its operation completes.
     void free_when_done(core::Thread& thread, core::Request& request);
-    /// Returns whether some of those sends are not complete yet.
+    /// Returns whether sends of `owner` are among those requests, not complete yet.
     bool has_sends(core::Thread& thread, Owner owner);
-    /// Frees those sends that are complete.
+    /// Frees those requests that are complete.
     void reap(core::Thread& thread) {
         if (count_.load(relaxed) != 0) [[unlikely]]
             reap_some(thread);

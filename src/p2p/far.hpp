@@ -2,7 +2,7 @@
 #pragma once
 /// Messages to and from processes of other nodes and jobs (p2p/network.hpp). The protocols are
 /// those of a node that need no shared memory. Everything from one sender comes in order, so that
-/// no message is ever deferred. Besides, accesses to windows there (p2p/far_access.hpp;
+/// no message is ever deferred. Accesses to windows there are messages, too (p2p/far_access.hpp;
 /// far_accesses.cpp).
 ///
 /// Thread safety  every function from any thread. Those that take a ProgressCall may be called with
@@ -59,7 +59,7 @@ public:
     void send(ProgressCall& call, core::Request& send, const Outbound& message);
     void post(ProgressCall& call, const Outbound& message, const Prefix& prefix,
               core::Request* completes);
-    /// Takes the message out of the queue, or asks its receiver for it. The receiver's answer, or
+    /// Takes the message out of the queue, or asks its receiver for it. The answer to that, or to
     /// the message, completes the send.
     void cancel(ProgressCall& call, core::Request& send);
     /// Reads the first `bytes` of a message. Returns false if its payload must be asked for.

@@ -14,8 +14,8 @@ core::Request* start_generalized(Engine& engine, core::Thread& thread,
                                  MPI_Grequest_free_function* free,
                                  MPI_Grequest_cancel_function* cancel, void* extra_state);
 /// Completes the request for the program. Like other calls on these requests, it calls the
-/// program's functions and returns their error codes. The last thread frees the request: it
-/// completes, collects or lets go of it.
+/// program's functions and returns their error codes. The last of two threads frees the request:
+/// one completes it, the other collects it or lets go of it.
 int complete_generalized(core::Thread& thread, core::Request& request);
 
 }  // namespace heddle::p2p

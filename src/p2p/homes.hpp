@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// The places of posted receives with MPI_ANY_TAG. A class of contexts whose messages all come by
-/// one instance has its home there. Its receives are posted with this instance locked. Its messages
-/// are matched as they come, since those of one sender are in order in one ring. So threads that
-/// receive on communicators of their own do not meet. A class that comes by several instances has
-/// no home: p2p/wildcards.hpp.
+/// one instance has its home there. Its receives with MPI_ANY_TAG are posted with this instance
+/// locked. Its messages are matched as they come, since those of one sender are in order in one
+/// ring. So threads that receive on communicators of their own do not meet. A class that comes by
+/// several instances has no home: p2p/wildcards.hpp.
 ///
 /// Invariant      while a class has a home, its receives with MPI_ANY_TAG are posted there. No
 ///                message of it is deferred or kept elsewhere. No exact receive of it that was

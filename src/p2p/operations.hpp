@@ -64,7 +64,7 @@ core::Request* start_receive(core::Thread& thread, objects::Communicator& commun
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
                              std::uint32_t context, void* data, Shape shape, std::int32_t source,
                              std::int32_t tag, Listener& listener);
-/// A time without memory for messages that have come. They stay in their rings.
+/// A time without memory for messages that have come. The messages stay where they are.
 class Shortage {
 public:
     /// Naps. Ends the job if the shortage has lasted for seconds: others wait for this process.

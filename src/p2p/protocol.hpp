@@ -3,7 +3,8 @@
 /// Messages between processes and their fields. p2p/protocols/ handles them.
 ///
 ///   eager       the payload comes at once.
-///   placed      the same by a ring of payload, at a place in the header (node/payload_ring.hpp).
+///   placed      the same by a ring of payload, at the place that the header names
+///               (node/payload_ring.hpp).
 ///   streamed    the payload follows through a ring of payload, piece by piece, matched or not.
 ///               A receiver that has waited for long closes the message. It gets the rest by one
 ///               of the methods of a rendezvous.
@@ -62,8 +63,8 @@ enum class MessageKind : std::uint8_t {
 
 constexpr bool is_control(MessageKind kind) noexcept { return kind >= MessageKind::ack; }
 
-/// Returns whether a large payload begins or goes on with it, also while the receiver's program
-/// computes (p2p/node_worker.hpp).
+/// Returns whether a large payload begins or goes on with it. That also happens while the
+/// receiver's program computes (p2p/node_worker.hpp).
 constexpr bool moves_large_payload(MessageKind kind) noexcept {
     return kind == MessageKind::rendezvous || kind == MessageKind::streamed ||
         kind == MessageKind::cts || kind == MessageKind::data || kind == MessageKind::share;
@@ -183,7 +184,7 @@ inline void pass_piece(instance::Pending& data, std::uint64_t bytes) noexcept {
 struct AccessFields {
     static constexpr MessageKind message_kind = MessageKind::access;
     std::uint64_t address;   ///< in the window, of the byte with offset 0
-    std::uint64_t offset;    ///< packed bytes before it in the asking process's data
+    std::uint64_t offset;    ///< packed bytes of the asking process's data before this piece
     std::uint64_t receiver;  ///< request that the answer completes; 0: no answer is wanted
     std::uint32_t length;    ///< bytes or elements
     std::uint8_t kind;       ///< rma::FarKind, since the next fields belong to rma/
@@ -207,7 +208,7 @@ struct RefusedFields {
     std::uint64_t bytes;  ///< bytes of data that do not come
 };
 
-/// Returns the fields at the begin of a message's payload, in its place.
+/// Returns the fields at the beginning of a message's payload, in its place.
 template <class Fields>
 Fields fields_of(const transport::Header& header) noexcept {
     Fields fields;
@@ -226,7 +227,7 @@ struct SharedFields {
     std::uint64_t sender;
     std::uint64_t number;
     std::uint64_t last;    ///< 1: the sender copied the last piece, and its send is complete
-    std::uint64_t undone;  ///< begin of a piece that the sender took and could not copy; ~0: none
+    std::uint64_t undone;  ///< start of a piece that the sender took and could not copy; ~0: none
 };
 
 /// Prefix of a message: its kind, and that kind's fields before the payload.

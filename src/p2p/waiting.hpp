@@ -162,7 +162,7 @@ private:
     Announcement announcement_;
 };
 
-/// A message that the pattern accepts. `take`: a matched receive takes it out.
+/// A message that the pattern accepts. `take`: it is taken out, for a matched receive.
 class Probed {
 public:
     Probed(Engine& engine, core::Thread& thread, const match::Pattern& pattern, bool in_order,
