@@ -118,7 +118,7 @@ private:
 
 /// Experience with recent waits: how long the next one should spin (progress/wait.hpp).
 struct Patience {
-    /// Cost of a sleep and a wake-up. On a core that no other thread wants, a wait spins as long.
+    /// Cost of a sleep and a wake-up. On a core that no other thread wants, a wait spins that long.
     std::chrono::nanoseconds cost_of_sleep{120'000};
     std::uint32_t polls =
         0;  ///< on a crowded core: polls worth doing before sleeping; 0: not learned yet

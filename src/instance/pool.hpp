@@ -93,8 +93,8 @@ public:
     /// Order of the wildcard that was posted last; guarded by order_lock().
     std::uint64_t& latest_order() noexcept { return latest_order_; }
 
-    /// All bound channels, a list by next_open, and their number. Other members keep their own
-    /// guards.
+    /// All bound channels, a list by next_open, and their number. A channel's guard
+    /// holds for its other members.
     Channel* open_channels() const noexcept {
         return open_channels_.load(acquire);  // A1: pairs with R1 in bind()
     }
